@@ -1,0 +1,39 @@
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+ROWS   ?= 1e7
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench clean
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/'
+
+demo: $(VENV)/.demo  ## install what is needed and run the whole journey on made data
+	$(BIN)/groupcm demo -o demo
+
+test: $(VENV)/.test  ## install what is needed and run the tests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(VENV)/.lint  ## formatting, style and types
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/pyright
+
+bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
+	$(BIN)/python -m benchmarks --rows $(ROWS) --json bench.json
+
+clean:  ## remove the environment and what the other targets made
+	rm -rf $(VENV) demo bench.json .pytest_cache .ruff_cache .hypothesis dist
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: extras = cli
+$(VENV)/.test: extras = test
+$(VENV)/.lint: extras = test,lint
+$(VENV)/.bench: extras = bench
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable '.[$(extras)]'
+	@touch $@
