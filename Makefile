@@ -8,7 +8,7 @@ ROWS   ?= 1e7
 .PHONY: help demo test lint bench clean
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */  make \1\t/'
+	@awk -F ':.*## *' '/^[a-z]+:.*##/ {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.demo  ## install what is needed and run the whole journey on made data
 	$(BIN)/groupcm demo -o demo
@@ -28,6 +28,8 @@ clean:  ## remove the environment and what the other targets made
 	rm -rf $(VENV) demo bench.json .pytest_cache .ruff_cache .hypothesis dist
 
 $(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "groupcm needs Python 3.11 or later; name one with: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: extras = cli

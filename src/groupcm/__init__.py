@@ -1,3 +1,38 @@
-"""Classify groups of candidates, trained to a certified optimum."""
+"""Classify groups of candidates, trained to a certified optimum.
+
+Names are imported when they are first used, so that ``import groupcm`` is instant.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from groupcm import metrics, simulate, sources
+    from groupcm.classifier import GroupClassifier, GroupScores
+    from groupcm.persistence import load, save
+
+__all__ = ["GroupClassifier", "GroupScores", "load", "metrics", "save", "simulate", "sources"]
+
+_HOME = {
+    "GroupClassifier": "groupcm.classifier",
+    "GroupScores": "groupcm.classifier",
+    "load": "groupcm.persistence",
+    "save": "groupcm.persistence",
+}
+_MODULES = ("metrics", "simulate", "sources")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return import_module(f"groupcm.{name}")
+    raise AttributeError(f"module 'groupcm' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

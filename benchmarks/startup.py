@@ -1,0 +1,130 @@
+"""(f) Starting: a second process compiles nothing, and ``--help`` is quick."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from .data import Store
+from .figure import Figure
+from .measure import interleave, say
+
+__all__ = ["run", "sizes"]
+
+STARTS_A_REPEAT = 4
+
+FIRST_FIT = """
+import time
+import numpy as np
+import groupcm
+from groupcm import GroupClassifier
+
+rng = np.random.default_rng(0)
+X = rng.standard_normal((1000, 13)).astype(np.float32)
+groups = np.repeat(np.arange(50, dtype=np.int32), 20)
+y = np.zeros(1000, dtype=np.int8)
+y[:200:20] = 1
+X[y == 1] += 1
+start = time.perf_counter()
+GroupClassifier(lam=0.9).fit(X, y, groups, y.astype(np.float32))
+print(time.perf_counter() - start)
+"""
+
+
+def sizes(rows: int) -> set[int]:
+    """The capsule sets this benchmark uses: none."""
+    return set()
+
+
+def run(store: Store, rows: int, repeat: int) -> list[Figure]:
+    """Measure first fits in fresh processes, and the command against the bare interpreter."""
+    return [*_first_fit(repeat), _help(repeat)]
+
+
+def _first_fit(repeat: int) -> list[Figure]:
+    with tempfile.TemporaryDirectory() as cache:
+        # A cache of its own, empty at first: the run itself proves what the cache is worth.
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+
+        def first_fit() -> float:
+            printed = _checked([sys.executable, "-c", FIRST_FIT], environment)
+            return float(printed)
+
+        cold = first_fit()
+        say(f"    empty cache: {cold:.3g} s")
+        filled = _files(Path(cache))
+        warm = [first_fit() for _ in range(repeat)]
+        added = len(_files(Path(cache)) - filled)
+    seconds = statistics.median(warm)
+    say(f"    full cache: {seconds:.3g} s")
+    return [
+        Figure(
+            "f",
+            "first fit of a second process, 1,000 rows",
+            seconds,
+            bound=1,
+            unit="s",
+            # A kernel that cannot be cached adds no file, so the seconds are judged as well.
+            sound=added == 0 and len(filled) > 0,
+            note=f"from the imported package to the fitted model; the first process left "
+            f"{len(filled)} files in the cache, later ones changed {added}",
+            samples={"first fit": warm},
+        ),
+        Figure(
+            "f",
+            "the same / first fit of the process that compiled",
+            seconds / cold,
+            note=f"{seconds:.3g} s against {cold:.3g} s",
+        ),
+    ]
+
+
+def _help(repeat: int) -> Figure:
+    what = "groupcm --help / python -c pass"
+    command = Path(sys.executable).parent / "groupcm"
+    if not command.exists():
+        return Figure("f", what, None, bound=3, note=f"{command} is not installed")
+    calls = {
+        "groupcm --help": _process(str(command), "--help"),
+        "python -c pass": _process(sys.executable, "-c", "pass"),
+    }
+    for call in calls.values():  # the first start writes the byte code
+        call()
+    timed = interleave(calls, STARTS_A_REPEAT * repeat)
+    ours, bare = timed["groupcm --help"], timed["python -c pass"]
+    return Figure(
+        "f",
+        what,
+        ours.median / bare.median,
+        bound=3,
+        note=f"{1e3 * ours.median:.3g} ms against {1e3 * bare.median:.3g} ms, "
+        f"{len(bare.seconds)} starts each",
+        samples={name: t.seconds for name, t in timed.items()},
+    )
+
+
+def _process(*command: str) -> Callable[[], None]:
+    def call() -> None:
+        _checked(list(command), None)
+
+    return call
+
+
+def _checked(command: list[str], environment: dict[str, str] | None) -> str:
+    """Run a command and return what it printed; its own complaint becomes the error."""
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        raise RuntimeError(f"{' '.join(command[:2])} ended with {done.returncode}: {last[0]}")
+    return done.stdout
+
+
+def _files(folder: Path) -> set[tuple[str, int, int]]:
+    """Name, size and time of every file, so that a rewritten one is noticed as well."""
+    found = ((path, path.stat()) for path in folder.rglob("*") if path.is_file())
+    return {(str(path), facts.st_size, facts.st_mtime_ns) for path, facts in found}

@@ -1,0 +1,137 @@
+"""Candidates in groups, and the terms of the objective they make.
+
+Conventions
+-----------
+A *row* is a row number of X. A *position* counts rows in group order:
+position ``p`` is row ``order[p]``, or row ``p`` where ``order`` is empty
+because the rows of every group already stand together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.group_index import GroupIndex, index_groups
+
+__all__ = ["Groups", "Terms"]
+
+Index = NDArray[np.int64]
+NO_ORDER: Index = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Group ``g`` holds positions ``ptr[g]`` to ``ptr[g + 1]``; groups in order of appearance.
+
+    Examples
+    --------
+    >>> Groups.from_index(index_groups([7, 3, 7]))
+    Groups(ptr=array([0, 2, 3]), order=array([0, 2, 1]))
+    """
+
+    ptr: Index
+    order: Index
+
+    @classmethod
+    def from_index(cls, index: GroupIndex) -> Groups:
+        """The groups of `index_groups`; rows that stand together are left where they are."""
+        if index.stand_together:
+            return cls(np.append(index.run_starts, index.n_rows), NO_ORDER)
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(index.codes))])
+        return cls(ptr, np.argsort(index.codes, kind="stable"))
+
+    def __len__(self) -> int:
+        return len(self.ptr) - 1
+
+    def first_rows(self) -> Index:
+        """The first row of every group."""
+        return self.ptr[:-1] if len(self.order) == 0 else self.order[self.ptr[:-1]]
+
+    def of_rows(self, rows: Index) -> Index:
+        """The group of each of these rows."""
+        if len(self.order):
+            position = np.empty(len(self.order), dtype=np.int64)
+            position[self.order] = np.arange(len(self.order))
+            rows = position[rows]
+        return np.searchsorted(self.ptr, rows, side="right") - 1
+
+    def sizes(self, chosen: Index) -> Index:
+        """How many rows each of the chosen groups has."""
+        return self.ptr[chosen + 1] - self.ptr[chosen]
+
+    def rows_of(self, chosen: Index) -> Index:
+        """The rows of the chosen groups, one group after another."""
+        size = self.sizes(chosen)
+        first = np.repeat(self.ptr[chosen] - (np.cumsum(size) - size), size)
+        positions = first + np.arange(len(first))
+        return positions if len(self.order) == 0 else self.order[positions]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms of one sign: ``Σ_k weight_k L(min over the rows of term k of sign · s)``.
+
+    Term ``k`` holds positions ``start[k]`` to ``stop[k]``. Where ``alone`` is
+    true every row in these ranges is a term of its own, and ``weight`` is one
+    number or one a row.
+    """
+
+    sign: int
+    start: Index
+    stop: Index
+    order: Index
+    weight: float | NDArray[np.float64]
+    alone: bool
+
+    @classmethod
+    def of_rows(cls, sign: int, rows: Index, weight: float | NDArray[np.float64]) -> Terms:
+        """Each of these rows alone."""
+        start, stop = np.array([0]), np.array([len(rows)])
+        return cls(sign, start, stop, np.asarray(rows, dtype=np.int64), weight, alone=True)
+
+    @property
+    def n_rows(self) -> int:
+        return int(np.sum(self.stop - self.start))
+
+    def __len__(self) -> int:
+        return self.n_rows if self.alone else len(self.start)
+
+    def subset(self, chosen: Index) -> Terms:
+        """Some of the terms, their weights raised so that the total stays."""
+        raised = len(self) / len(chosen)
+        weight = self.weight if np.isscalar(self.weight) else np.asarray(self.weight)[chosen]
+        weight = weight * raised  # pyright: ignore[reportOperatorIssue]
+        if self.alone:
+            return Terms.of_rows(self.sign, self.rows(chosen), weight)
+        return replace(self, start=self.start[chosen], stop=self.stop[chosen], weight=weight)
+
+    def row_chunks(self, size: int) -> Iterator[tuple[slice, slice | Index]]:
+        """Pieces of at most ``size`` rows: where they stand among the rows, and their row numbers.
+
+        Row numbers are a slice where the rows stand together, so that X is not copied.
+        """
+        done = 0
+        for start, stop in self._joined_ranges():
+            for lo in range(start, stop, size):
+                hi = min(lo + size, stop)
+                among = slice(done, done + hi - lo)
+                done += hi - lo
+                yield among, (self.order[lo:hi] if len(self.order) else slice(lo, hi))
+
+    def _joined_ranges(self) -> Iterator[tuple[int, int]]:
+        """Ranges of positions, neighbours joined."""
+        breaks = np.flatnonzero(self.start[1:] != self.stop[:-1]) + 1
+        firsts = np.concatenate([[0], breaks]).astype(np.int64)
+        lasts = np.concatenate([breaks, [len(self.start)]]).astype(np.int64) - 1
+        yield from zip(self.start[firsts].tolist(), self.stop[lasts].tolist(), strict=True)
+
+    def rows(self, chosen: Index) -> Index:
+        """Row numbers of the chosen ones, counted through the rows of all terms."""
+        ends = np.cumsum(self.stop - self.start)
+        within = np.searchsorted(ends, chosen, side="right")
+        position = chosen - ends[within] + self.stop[within]
+        return position if len(self.order) == 0 else self.order[position]

@@ -1,0 +1,449 @@
+"""The scikit-learn estimator: validate, minimise, store."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from groupcm.candidates import Groups, Terms
+from groupcm.group_index import GroupIndex, index_groups
+from groupcm.grouping import Costs, binary_terms
+from groupcm.losses import make_loss
+from groupcm.parallel import slices, thread_map
+from groupcm.parameters import check_parameters
+from groupcm.penalties import make_penalty
+from groupcm.problem import Problem
+from groupcm.progress import listening, print_step
+from groupcm.scaling import SAMPLE_VALUES, Scaling, measure_scaling
+from groupcm.solvers import lbfgs, working_set
+from groupcm.solvers.solution import Solution, Task
+from groupcm.sources.arrays import ArraySource, NonFiniteValue
+from groupcm.validation import (
+    Matrix,
+    as_labels,
+    as_matrix,
+    as_overlap,
+    check_length,
+    distinct,
+    feature_names,
+    require_finite,
+    rows_with,
+)
+
+__all__ = ["GroupClassifier", "GroupScores"]
+
+_SOLVERS = {"working_set": working_set.solve, "lbfgs": lbfgs.solve}
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """One entry a group, in order of first appearance.
+
+    Attributes
+    ----------
+    group : ndarray of shape (n_groups,)
+        The group ids.
+    score : ndarray of shape (n_groups,) or (n_groups, n_classes)
+        The largest candidate score.
+    winner : ndarray of the same shape
+        The row number of the candidate that has it.
+    """
+
+    group: NDArray[Any]
+    score: NDArray[np.float64]
+    winner: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class _TrainingData:
+    X: Matrix
+    y: NDArray[Any]
+    classes: NDArray[Any]
+    groups: Groups | None
+    overlap: NDArray[Any] | None
+    names: NDArray[Any] | None
+
+
+class GroupClassifier(ClassifierMixin, BaseEstimator):
+    """Group Classification Machine: a linear score, trained for decisions about groups.
+
+    Minimises, to a certified optimum,
+
+    ::
+
+        (1−λ)/d Σ_j h(w_j) + λ/n+ Σ_{k positive} L(s_k*) + λ/n− Σ_{k negative} max_{i in k} L(−s_i)
+
+    where ``s_i = w·x_i + b``, ``k*`` is the candidate of positive group ``k`` that fits its
+    annotation best, and the sums run over groups (the paper's Problem 6).
+
+    Parameters
+    ----------
+    lam : float, default=0.5
+        λ, between 0 and 1: how much the losses count against the penalty.
+    C : float, optional
+        The SVM's form (Problem 1): minimise ``Σ h(w_j) + C Σ L`` instead, classes not
+        balanced; ``lam`` is then not used.
+    loss : {"smoothed_hinge", "hinge"}
+        L.
+    delta : float, default=0.5
+        Half the length of the smoothed hinge's quadratic piece.
+    penalty : {"huber", "l2", "l1"}
+        h: Huber, squared norm, norm 1.
+    epsilon : float, default=1.0
+        Where the Huber penalty turns from quadratic to linear.
+    grouping : {"negative", "both", "none"}
+        Negative groups by their largest loss (the GCM); positive ones too (Problem 5);
+        or every candidate alone (Problem 4).
+    background : {"ignore", "negative"}
+        Whether the other candidates of a positive group take no part, or are one more
+        negative group (for localisation).
+    min_overlap : float, default=0.0
+        Positive groups whose best overlap is below this are left out, with a warning.
+    feature_map : None
+        Reserved.
+    standardize : bool, default=True
+        Put the features on one scale before training; ``coef_`` is in the units of X again.
+        Mean and deviation come from all rows up to 4 million values, from a random sample
+        of groups beyond.
+    solver : {"working_set", "lbfgs"}
+        "lbfgs" is the paper's; it reads all rows at every step.
+    tol : float, default=1e-4
+        The certified relative gap to stop at.
+    max_passes : float, default=1000
+        Stop, with a warning, after reading this many times all rows.
+    verbose : int, default=0
+        Above 0, print a line a pass.
+    random_state : int, RandomState or None, default=None
+        Which groups the solver starts on; the optimum does not depend on it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (n_classes, d)
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    classes_ : ndarray
+        Sorted; of two, the second is the positive one.
+    objective_, lower_bound_, gap_ : float, or ndarray of shape (n_classes,)
+        The objective in the standardised units, a certified lower bound of its optimum,
+        and ``(objective_ − lower_bound_) / objective_``.
+    n_passes_ : float, or ndarray
+        Rows read, in units of all rows that take part.
+    history_ : list of Step (of lists, one a class, for more than two classes)
+    solution_ : Solution (a list for more than two classes)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupcm import GroupClassifier
+    >>> X = np.array([[0.0], [3.0], [0.2], [1.0], [0.1], [0.9]])
+    >>> y = [0, 1, 0, 0, 0, 0]
+    >>> groups = ["a", "a", "b", "b", "c", "c"]
+    >>> model = GroupClassifier(lam=0.9).fit(X, y, groups=groups)
+    >>> bool(model.gap_ <= 1e-4)
+    True
+    >>> model.group_scores(X, groups).winner
+    array([1, 3, 5])
+    >>> model.predict_groups(X, groups)
+    array([1, 0, 0])
+    """
+
+    __metadata_request__fit = {"groups": True, "overlap": True}
+    __metadata_request__score = {"groups": True}
+
+    _fitted_state = (
+        "coef_",
+        "intercept_",
+        "classes_",
+        "n_features_in_",
+        "feature_names_in_",
+        "objective_",
+        "lower_bound_",
+        "gap_",
+        "n_passes_",
+        "history_",
+        "solution_",
+    )
+
+    def __init__(
+        self,
+        lam: float = 0.5,
+        *,
+        C: float | None = None,
+        loss: str = "smoothed_hinge",
+        delta: float = 0.5,
+        penalty: str = "huber",
+        epsilon: float = 1.0,
+        grouping: str = "negative",
+        background: str = "ignore",
+        min_overlap: float = 0.0,
+        feature_map: Any = None,
+        standardize: bool = True,
+        solver: str = "working_set",
+        tol: float = 1e-4,
+        max_passes: float = 1000,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.C = C
+        self.loss = loss
+        self.delta = delta
+        self.penalty = penalty
+        self.epsilon = epsilon
+        self.grouping = grouping
+        self.background = background
+        self.min_overlap = min_overlap
+        self.feature_map = feature_map
+        self.standardize = standardize
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        overlap: ArrayLike | None = None,
+    ) -> GroupClassifier:
+        """Train.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d)
+            A row a candidate.
+        y : array-like of shape (n,)
+            A label a candidate. A group is positive if any of its candidates is.
+        groups : array-like of shape (n,), optional
+            The group of each candidate; without it every row is its own group.
+        overlap : array-like of shape (n,), optional
+            How well each candidate fits the annotation: a positive group is represented by
+            its positive candidate of largest overlap. Without it all its positive
+            candidates share the group's weight.
+        """
+        check_parameters(self.get_params(deep=False))
+        data = self._read(X, y, groups, overlap)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        scaling = self._scale(data, seed)
+        labels = data.classes if len(data.classes) > 2 else data.classes[1:]
+        listen = listening(print_step) if self.verbose else nullcontext()
+        with listen:
+            solutions = [self._solve(data, label, scaling, seed) for label in labels]
+        self._store(data, scaling, solutions)
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score of each candidate: shape (n,), or (n, n_classes) for more than two classes."""
+        X = self._read_rows(X)
+        scores = np.empty((X.shape[0], len(self.coef_)))
+
+        def score(piece: tuple[int, int]) -> None:
+            for lo in range(piece[0], piece[1], 8192):
+                rows = slice(lo, min(lo + 8192, piece[1]))
+                scores[rows] = X[rows] @ self.coef_.T + self.intercept_
+
+        thread_map(score, slices(X.shape[0], 50_000))
+        if not np.all(np.isfinite(scores)):
+            require_finite(X, getattr(self, "feature_names_in_", None))
+        return scores[:, 0] if len(self.coef_) == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each candidate."""
+        return self._label(self.decision_function(X))
+
+    def group_scores(self, X: Any, groups: ArrayLike) -> GroupScores:
+        """Largest score of each group and the candidate that has it, the winner.
+
+        Returns
+        -------
+        GroupScores
+            One entry a group, in order of first appearance.
+        """
+        X = self._read_rows(X)
+        check_length("groups", groups, X.shape[0])
+        index = index_groups(groups)
+        try:
+            score, winner = _largest(X, Groups.from_index(index), self.coef_, self.intercept_)
+        except NonFiniteValue:
+            require_finite(X, getattr(self, "feature_names_in_", None))
+            raise
+        if len(self.coef_) == 1:
+            score, winner = score[:, 0], winner[:, 0]
+        return GroupScores(index.ids, score, winner)
+
+    def predict_groups(self, X: Any, groups: ArrayLike) -> NDArray[Any]:
+        """Class of each group, in order of first appearance."""
+        return self._label(self.group_scores(X, groups).score)
+
+    def score(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, X: Any, y: ArrayLike, groups: ArrayLike | None = None
+    ) -> float:
+        """Share of groups, or without ``groups`` of rows, that are classified right.
+
+        With more than two classes a group may hold several; naming one of them is right.
+        A class that every training group held counts only where the group holds no other.
+        """
+        check_is_fitted(self)
+        if groups is None:
+            return float(np.mean(self.predict(X) == np.asarray(y)))
+        index = index_groups(groups)
+        predicted = self.predict_groups(X, groups)
+        y = as_labels(y, index.n_rows)
+        holds = np.stack([index.maxima(y == label) for label in self.classes_], axis=1)
+        background = self._background_classes()
+        holds[:, background] &= ~holds[:, ~background].any(axis=1)[:, None]
+        chosen = np.searchsorted(self.classes_, predicted)
+        return float(np.mean(holds[np.arange(index.n_groups), chosen]))
+
+    def _background_classes(self) -> NDArray[np.bool_]:
+        """Classes that only count where no other is present."""
+        if len(self.classes_) == 2:
+            return np.array([True, False])
+        return ~np.any(self.coef_ != 0.0, axis=1) & (self.intercept_ == 0.0)
+
+    def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
+        return self.classes_[best]
+
+    def _read(
+        self, X: Any, y: ArrayLike, groups: ArrayLike | None, overlap: ArrayLike | None
+    ) -> _TrainingData:
+        names = feature_names(X)
+        X = as_matrix(X, self)
+        y = as_labels(y, X.shape[0])
+        index: GroupIndex | None = None
+        if groups is not None:
+            check_length("groups", groups, X.shape[0])
+            index = index_groups(groups)
+        overlap = as_overlap(overlap, X.shape[0])
+        classes = distinct(y)
+        if len(classes) < 2:
+            raise ValueError(f"y holds one class only ({classes[0]!r}); two or more are needed.")
+        together = None if index is None else Groups.from_index(index)
+        # In large grouped data the first pass meets a bad value anyway.
+        grouped = together is not None and self.grouping != "none"
+        if not isinstance(X, np.ndarray) or X.size <= SAMPLE_VALUES or not grouped:
+            require_finite(X, names)
+        return _TrainingData(X, y, classes, together, overlap, names)
+
+    def _read_rows(self, X: Any) -> Matrix:
+        check_is_fitted(self)
+        matrix = as_matrix(X, self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return matrix
+
+    def _scale(self, data: _TrainingData, seed: int) -> Scaling:
+        if not self.standardize:
+            return Scaling.none(data.X.shape[1])
+        scaling = measure_scaling(data.X, data.groups, np.random.default_rng(seed))
+        if np.any(scaling.constant):
+            columns = np.flatnonzero(scaling.constant)
+            named = columns if data.names is None else data.names[columns]
+            shown = ", ".join(str(name) for name in named[:5]) + ("…" if len(named) > 5 else "")
+            warnings.warn(
+                f"{len(named)} of {data.X.shape[1]} features are constant and get weight 0: "
+                f"{shown}.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return scaling
+
+    def _solve(
+        self, data: _TrainingData, label: Any, scaling: Scaling, seed: int
+    ) -> Solution | None:
+        """One class against the rest; None for a class that every group holds."""
+        n_rows, n_features = data.X.shape
+        positive_rows = rows_with(data.y, label)
+        if len(data.classes) > 2 and _every_group_has(data.groups, positive_rows):
+            return None
+        costs = Costs(self.lam, self.C)
+        source = ArraySource(data.X, scaling.mean, scaling.scale)
+        task = Task(
+            Problem(
+                make_loss(self.loss, self.delta),
+                make_penalty(self.penalty, self.epsilon),
+                costs.rho(n_features),
+            ),
+            binary_terms(
+                n_rows,
+                positive_rows,
+                data.groups,
+                costs=costs,
+                grouping=self.grouping,
+                background=self.background,
+                overlap=data.overlap,
+                min_overlap=self.min_overlap,
+            ),
+            source,
+            self.tol,
+            self.max_passes,
+            seed,
+        )
+        try:
+            solution = _SOLVERS[self.solver](task)
+        except NonFiniteValue:
+            require_finite(data.X, data.names)
+            raise
+        if not solution.converged:
+            warnings.warn(
+                f"stopped after {solution.passes:.3g} passes at a relative gap of "
+                f"{solution.gap:.2g}, above tol={self.tol:g}; raise max_passes or tol.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return solution
+
+    def _store(
+        self, data: _TrainingData, scaling: Scaling, solutions: list[Solution | None]
+    ) -> None:
+        nothing = Solution(np.zeros(data.X.shape[1]), 0.0, 0.0, 0.0, 0.0, True, [])
+        found = [nothing if solution is None else solution for solution in solutions]
+        binary = len(data.classes) == 2
+        self.classes_ = data.classes
+        self.n_features_in_ = data.X.shape[1]
+        if data.names is not None:
+            self.feature_names_in_ = data.names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.coef_ = np.stack([solution.weights for solution in found]) / scaling.scale
+        offset = self.coef_ @ scaling.mean
+        self.intercept_ = np.array([solution.intercept for solution in found]) - offset
+        for name in ("objective", "lower_bound", "gap"):
+            values = np.array([getattr(solution, name) for solution in found])
+            setattr(self, f"{name}_", float(values[0]) if binary else values)
+        passes = np.array([solution.passes for solution in found])
+        self.n_passes_ = float(passes[0]) if binary else passes
+        self.history_ = found[0].steps if binary else [solution.steps for solution in found]
+        self.solution_ = found[0] if binary else found
+
+
+def _every_group_has(groups: Groups | None, rows: NDArray[np.int64]) -> bool:
+    return groups is not None and len(np.unique(groups.of_rows(rows))) == len(groups)
+
+
+def _largest(
+    X: Matrix, groups: Groups, coef: NDArray[np.float64], intercept: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """The largest score of each group by each row of ``coef``, and the rows that have it."""
+    source = ArraySource(X, np.zeros(X.shape[1]), np.ones(X.shape[1]))
+    terms = Terms(-1, groups.ptr[:-1], groups.ptr[1:], groups.order, 1.0, alone=False)
+    found = [
+        source.worst(terms, np.append(w, b)) for w, b in zip(coef, intercept, strict=True)
+    ]
+    score = np.stack([-winners.margin for winners in found], axis=1)
+    return score, np.stack([winners.row for winners in found], axis=1)

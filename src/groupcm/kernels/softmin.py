@@ -1,0 +1,27 @@
+"""The soft minimum over each term, ``t_k = −T log Σ_i exp(−m_i / T)``."""
+
+import numpy as np
+from numba import njit
+
+from groupcm.kernels import FLAGS
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def soft_minima(margin, ptr, temperature, soft, hard, share):
+    """Soft and hard minimum of ``margin[ptr[k]:ptr[k+1]]``, and each row's share in the soft one.
+
+    ``share_i = exp(−m_i / T) / Σ exp(−m / T)``, the derivative of ``t_k`` by ``m_i``.
+    """
+    for k in range(len(ptr) - 1):
+        lo, hi = ptr[k], ptr[k + 1]
+        least = margin[lo]
+        for i in range(lo + 1, hi):
+            least = min(least, margin[i])
+        total = 0.0
+        for i in range(lo, hi):
+            share[i] = np.exp((least - margin[i]) / temperature)
+            total += share[i]
+        for i in range(lo, hi):
+            share[i] /= total
+        hard[k] = least
+        soft[k] = least - temperature * np.log(total)

@@ -1,0 +1,65 @@
+"""Threads for work that releases the GIL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+
+__all__ = ["n_threads", "slices", "thread_map"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def n_threads() -> int:
+    """Cores this process may use; ``GROUPCM_NUM_THREADS`` sets another number.
+
+    Examples
+    --------
+    >>> n_threads() >= 1
+    True
+    """
+    wanted = os.environ.get("GROUPCM_NUM_THREADS", "")
+    if wanted.isdigit() and int(wanted) > 0:
+        return int(wanted)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool(process: int, workers: int) -> ThreadPoolExecutor:
+    # One pool a process: the threads of a parent do not survive a fork.
+    return ThreadPoolExecutor(workers, thread_name_prefix="groupcm")
+
+
+def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """``[function(item) for item in items]``, several at a time.
+
+    Examples
+    --------
+    >>> thread_map(abs, [-1, 2])
+    [1, 2]
+    """
+    items = list(items)
+    if len(items) < 2 or n_threads() == 1:
+        return [function(item) for item in items]
+    return list(_pool(os.getpid(), n_threads()).map(function, items))
+
+
+def slices(n: int, at_least: int) -> list[tuple[int, int]]:
+    """Cut ``range(n)`` into even pieces of ``at_least`` items or more, some for each thread.
+
+    Examples
+    --------
+    >>> slices(10, 100)
+    [(0, 10)]
+    """
+    pieces = max(1, min(8 * n_threads(), n // max(1, at_least)))
+    edges = np.linspace(0, n, pieces + 1).astype(np.int64)
+    return [(int(lo), int(hi)) for lo, hi in zip(edges[:-1], edges[1:], strict=True)]

@@ -1,0 +1,52 @@
+"""What the options of an estimator may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+__all__ = ["check_parameters"]
+
+_CHOICES = {
+    "loss": ("smoothed_hinge", "hinge"),
+    "penalty": ("huber", "l2", "l1"),
+    "grouping": ("negative", "both", "none"),
+    "background": ("ignore", "negative"),
+    "solver": ("working_set", "lbfgs"),
+}
+_POSITIVE = ("epsilon", "tol", "max_passes")
+
+
+def check_parameters(given: Mapping[str, Any]) -> None:
+    """Raise one sentence about the first option that is not possible.
+
+    Examples
+    --------
+    >>> check_parameters({"penalty": "l3"})
+    Traceback (most recent call last):
+    ValueError: penalty must be one of 'huber', 'l2', 'l1'; got 'l3'.
+    """
+    for name, choices in _CHOICES.items():
+        if name in given and given[name] not in choices:
+            listed = ", ".join(map(repr, choices))
+            raise ValueError(f"{name} must be one of {listed}; got {given[name]!r}.")
+    _require(given, "lam", "a number between 0 and 1, both excluded", lambda x: 0.0 < x < 1.0)
+    _require(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
+    for name in _POSITIVE:
+        _require(given, name, "a number above 0", lambda x: 0.0 < x < float("inf"))
+    if given.get("C") is not None:
+        _require(given, "C", "None or a number above 0", lambda x: 0.0 < x < float("inf"))
+    _require(given, "min_overlap", "a number", lambda x: x == x)
+    if not isinstance(given.get("verbose", 0), Integral):
+        raise ValueError(f"verbose must be a whole number; got {given['verbose']!r}.")
+    if given.get("feature_map") is not None:
+        raise ValueError("feature_map must be None in this version; transform X before fit.")
+
+
+def _require(given: Mapping[str, Any], name: str, what: str, holds: Any) -> None:
+    if name not in given:
+        return
+    value = given[name]
+    if not isinstance(value, Real) or isinstance(value, bool) or not holds(value):
+        raise ValueError(f"{name} must be {what}; got {value!r}.")

@@ -1,0 +1,143 @@
+"""Rows in memory, and the smoothed objective on them.
+
+::
+
+    t_k = −T log Σ_i exp(−m_i / T),   m_i = y_k s_i            (soft minimum)
+    value = Σ_k c_k L(t_k)
+    α_i = −L'(t_k) p_i,   p_i = exp(−m_i / T) / Σ exp(−m / T)   (a feasible dual)
+    Hessian = Σ_k c_k [ L''(t_k) g_k g_kᵀ + (A_k / T) (Σ_i p_i x_i x_iᵀ − g_k g_kᵀ) ]
+
+with ``g_k = Σ_i p_i x_i``. As ``T → 0`` this is the problem itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from groupcm.kernels.softmin import soft_minima
+from groupcm.problem import DualSums, Problem
+
+__all__ = ["Block", "BlockValue", "Curvature", "evaluate"]
+
+Vector = NDArray[np.float64]
+Rows = NDArray[np.float64] | sp.csr_array
+
+# A term whose winner has this share of the soft minimum has no curvature between rows.
+_SETTLED = 1.0 - 1e-10
+
+
+@dataclass(frozen=True)
+class Block:
+    """Terms of one sign with their rows.
+
+    ``load()`` gives the rows, term ``k`` the ``ptr[k]``-th to ``ptr[k + 1]``-th
+    of them; without ``ptr`` every row is a term. Loading may read the rows
+    again each time, so that they need not stay in memory; ``rows_read`` says how many.
+    """
+
+    load: Callable[[], Rows]
+    ptr: NDArray[np.int64] | None
+    sign: int
+    weight: float | Vector
+    rows_read: int = 0
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """``Σ_i a_i x_i x_iᵀ + Σ_k e_k g_k g_kᵀ``, the second sum over the mixed terms.
+
+    ``g_k`` are the rows of ``average @ rows[mixed]``.
+    """
+
+    load: Callable[[], Rows]
+    row_weight: Vector
+    mixed: NDArray[np.int64]
+    average: sp.csr_array | None
+    mean_weight: Vector
+
+    def matrix(self) -> NDArray[np.float64]:
+        """The sum itself."""
+        rows = self.load()
+        used = np.flatnonzero(self.row_weight)
+        total = _gram(rows[used], self.row_weight[used])
+        if self.average is not None:
+            total += _gram(self.average @ rows[self.mixed], self.mean_weight)
+        return total
+
+    def product(self, u: Vector) -> Vector:
+        """The sum times ``u``."""
+        rows = self.load()
+        along = rows @ u
+        weight = self.row_weight * along
+        if self.average is not None:
+            weight[self.mixed] += self.average.T @ (
+                self.mean_weight * (self.average @ along[self.mixed])
+            )
+        return rows.T @ weight
+
+
+@dataclass(frozen=True)
+class BlockValue:
+    """The smoothed objective's share of one block, and the true one's."""
+
+    smooth: float
+    exact: float
+    dual: DualSums
+    curvature: Callable[[], Curvature]
+
+
+def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) -> BlockValue:
+    """Value, dual sums and (on demand) curvature of one block at ``theta``."""
+    smooth_loss = problem.loss.smoothed(temperature)
+    rows = block.load()
+    margin = block.sign * (rows @ theta)
+    if block.ptr is None:
+        soft = hard = margin
+        share = None
+    else:
+        n_terms = len(block.ptr) - 1
+        soft, hard, share = np.empty(n_terms), np.empty(n_terms), np.empty(len(margin))
+        soft_minima(margin, block.ptr, temperature, soft, hard, share)
+    A = -smooth_loss.slope(soft)
+    mass = block.weight * A
+    per_row = mass if share is None else np.repeat(mass, np.diff(block.ptr)) * share
+    return BlockValue(
+        smooth=float(np.sum(block.weight * smooth_loss.value(soft))),
+        exact=float(np.sum(block.weight * problem.loss.value(hard))),
+        dual=DualSums(rows.T @ per_row, float(np.sum(mass * A))),
+        curvature=lambda: _curvature(
+            block, share, per_row / temperature, block.weight * smooth_loss.curvature(soft)
+        ),
+    )
+
+
+def _curvature(block: Block, share: Vector | None, spread: Vector, bend: Vector) -> Curvature:
+    """``spread_i = c A p_i / T`` a row, ``bend_k = c L''`` a term."""
+    none = np.empty(0, dtype=np.int64)
+    if share is None or block.ptr is None:
+        return Curvature(block.load, bend, none, None, np.empty(0))
+    size = np.diff(block.ptr)
+    settled = np.maximum.reduceat(share, block.ptr[:-1]) >= _SETTLED
+    if np.all(settled):
+        return Curvature(block.load, np.repeat(bend, size) * share, none, None, np.empty(0))
+    is_mixed = np.repeat(~settled, size)
+    row_weight = np.where(is_mixed, spread, np.repeat(bend, size) * share)
+    mixed = np.flatnonzero(is_mixed)
+    ptr = np.concatenate([[0], np.cumsum(size[~settled])])
+    average = sp.csr_array(
+        (share[mixed], np.arange(len(mixed)), ptr), shape=(len(ptr) - 1, len(mixed))
+    )
+    mean_weight = bend[~settled] - np.add.reduceat(spread[mixed], ptr[:-1])
+    return Curvature(block.load, row_weight, mixed, average, mean_weight)
+
+
+def _gram(rows: Rows, weight: Vector) -> Vector:
+    """``Σ_i weight_i x_i x_iᵀ``."""
+    if isinstance(rows, np.ndarray):
+        return (rows * weight[:, None]).T @ rows
+    return (rows.T @ rows.multiply(weight[:, None]).tocsr()).toarray()

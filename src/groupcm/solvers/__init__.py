@@ -1,0 +1,1 @@
+"""Algorithms: each takes an `Task` and returns a `Solution`."""

@@ -1,0 +1,73 @@
+"""The rows of a working set, by term."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from groupcm.candidates import Index, Terms
+from groupcm.smoothing import Block, Rows
+from groupcm.sources.arrays import BLOCK_VALUES, ArraySource
+
+__all__ = ["KeptRows"]
+
+
+class KeptRows:
+    """Some rows of some terms, standardised, in memory, sorted by term."""
+
+    def __init__(self, terms: Terms, source: ArraySource) -> None:
+        self.terms = terms
+        self._source = source
+        self._row: Index = np.empty(0, dtype=np.int64)
+        self._term: Index = np.empty(0, dtype=np.int64)
+        self._rows: Rows = source.take(self._row)
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+    def keep(self, term: Index, row: Index) -> int:
+        """Keep these rows too; returns how many were not kept before."""
+        new = ~np.isin(row, self._row)
+        term, row = term[new], row[new]
+        if len(row) == 0:
+            return 0
+        all_terms = np.concatenate([self._term, term])
+        by_term = np.argsort(all_terms, kind="stable")
+        self._term = all_terms[by_term]
+        self._row = np.concatenate([self._row, row])[by_term]
+        self._rows = _stack(self._rows, self._source.take(row))[by_term]
+        return len(row)
+
+    def keep_all(self) -> None:
+        """Keep every row of every term."""
+        size = self.terms.stop - self.terms.start
+        term = np.repeat(np.arange(len(size)), size)
+        self.keep(term, self.terms.rows(np.arange(len(term))))
+
+    def blocks(self) -> list[Block]:
+        """The kept rows as blocks of whole terms."""
+        if len(self) == 0:
+            return []
+        starts = np.flatnonzero(np.diff(self._term, prepend=-1))
+        ptr = np.append(starts, len(self._term))
+        n_values = len(self) * (self._source.n_features + 1)
+        cuts = np.linspace(0, len(starts), -(-n_values // BLOCK_VALUES) + 1).astype(np.int64)
+        return [
+            self._block(ptr[lo : hi + 1])
+            for lo, hi in zip(cuts[:-1], cuts[1:], strict=True)
+            if lo < hi
+        ]
+
+    def _block(self, ptr: Index) -> Block:
+        rows = self._rows[ptr[0] : ptr[-1]]
+        weight: float | NDArray[np.float64] = self.terms.weight
+        if not isinstance(weight, float):
+            weight = weight[self._term[ptr[:-1]]]
+        return Block(lambda: rows, ptr - ptr[0], self.terms.sign, weight)
+
+
+def _stack(above: Rows, below: Rows) -> Rows:
+    if isinstance(above, np.ndarray):
+        return np.concatenate([above, below])
+    return sp.csr_array(sp.vstack([above, below], format="csr"))

@@ -1,0 +1,125 @@
+"""Newton's method on a sequence of smoothed problems, until the certified gap is small.
+
+At temperature ``T`` the maximum over a group is a log-sum-exp, the hinge has
+a soft corner and the norm 1 a round bottom. A minimiser of that problem
+carries a dual of the true one, feasible as it stands, whose gap shrinks with
+``T``; so each evaluation yields an upper and a lower bound for nothing.
+
+The minimisers form a path ``θ(T)``. From one temperature to the next the
+method follows its tangent, ``dθ/dT = −H⁻¹ ∂∇/∂T``, and then corrects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.problem import Problem
+from groupcm.smoothing import Block
+from groupcm.solvers.objective import Evaluation, evaluate_blocks
+
+__all__ = ["COLD", "WARM", "Newton"]
+
+Vector = NDArray[np.float64]
+
+# Where to begin without, and with, a good starting point.
+COLD = 0.1
+WARM = 0.01
+_COOLING = 0.1
+_COLDEST = 1e-10
+_ARMIJO = 1e-4
+_SHORTEST_STEP = 1e-8
+_STEPS_A_TEMPERATURE = 40
+# The share of the gap that the distance from the path may have.
+_OFF_PATH = 0.1
+
+
+@dataclass
+class Newton:
+    """Minimise over the rows of the blocks; the bracket closes as it goes.
+
+    Attributes
+    ----------
+    best : ndarray
+        The point of the smallest true objective, ``upper``.
+    lower : float
+        The largest lower bound.
+    evaluations : int
+        How often the rows were looked at.
+    """
+
+    problem: Problem
+    blocks: Sequence[Block]
+    best: Vector
+    upper: float = np.inf
+    lower: float = -np.inf
+    evaluations: int = field(default=0, init=False)
+
+    def minimise(self, tol: float, temperature: float = COLD) -> None:
+        """Cool down until the relative gap is ``tol``."""
+        here = self._evaluate(self.best, temperature)
+        while temperature >= _COLDEST:
+            here = self._descend(here, temperature, tol)
+            if self._closed(tol):
+                break
+            here = self._cool(here, temperature)
+            temperature *= _COOLING
+
+    def _closed(self, tol: float) -> bool:
+        return self.upper - self.lower <= tol * self.upper
+
+    def _evaluate(self, theta: Vector, temperature: float) -> Evaluation:
+        found = evaluate_blocks(self.problem, self.blocks, temperature, theta)
+        self.evaluations += 1
+        self.lower = max(self.lower, found.lower)
+        if found.exact < self.upper:
+            self.best, self.upper = theta, found.exact
+        return found
+
+    def _descend(self, here: Evaluation, temperature: float, tol: float) -> Evaluation:
+        """Newton steps at one temperature, until the gap is mostly the temperature's."""
+        for _ in range(_STEPS_A_TEMPERATURE):
+            gap = here.exact - here.lower
+            if self._closed(tol) or self._repair_cost(here) <= _OFF_PATH * gap:
+                break
+            there = self._line_search(here, here.newton_direction(here.gradient), temperature)
+            if there is None:
+                break
+            here = there
+        return here
+
+    def _line_search(
+        self, here: Evaluation, step: Vector, temperature: float
+    ) -> Evaluation | None:
+        """The first of shorter and shorter steps that pays enough (Armijo)."""
+        promised = -float(here.gradient @ step)
+        if promised <= 1e-16 * here.smooth:
+            return None
+        length = 1.0
+        while length >= _SHORTEST_STEP:
+            there = self._evaluate(here.theta + length * step, temperature)
+            if there.smooth <= here.smooth - _ARMIJO * length * promised:
+                return there
+            length *= 0.5 if length > 0.1 else 0.1
+        return None
+
+    def _cool(self, here: Evaluation, temperature: float) -> Evaluation:
+        """Follow the tangent of the path to the next temperature, where that helps."""
+        nearby = 0.99 * temperature
+        drift = self._evaluate(here.theta, nearby).gradient - here.gradient
+        tangent = here.newton_direction(drift / (nearby - temperature))
+        colder = _COOLING * temperature
+        stay = self._evaluate(here.theta, colder)
+        moved = self._evaluate(here.theta + (colder - temperature) * tangent, colder)
+        return moved if moved.smooth < stay.smooth else stay
+
+    def _repair_cost(self, here: Evaluation) -> float:
+        """About what the remaining gradient costs when the dual is made feasible."""
+        residual = np.abs(here.gradient)
+        cost = float(residual @ np.abs(here.theta)) + float(residual[-1])
+        if np.isfinite(self.problem.penalty.box):
+            cost += here.smooth * float(np.max(residual[:-1])) / self.problem.rho
+        return cost

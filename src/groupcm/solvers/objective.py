@@ -1,0 +1,147 @@
+"""The smoothed objective summed over blocks: value, gradient, Hessian and both bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cache, cached_property, reduce
+from operator import add
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, cg
+from threadpoolctl import ThreadpoolController
+
+from groupcm.parallel import thread_map
+from groupcm.problem import DualSums, Problem
+from groupcm.smoothing import Block, BlockValue, Curvature, evaluate
+
+__all__ = ["Evaluation", "evaluate_blocks", "losses_alone"]
+
+Vector = NDArray[np.float64]
+
+# Up to this many variables the Hessian is formed; beyond it only multiplied with.
+_DENSE_HESSIAN = 2000
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def _blas_for(blocks: Sequence[object]):
+    """One BLAS thread under each of ours; all of them where there is one block."""
+    return _threadpools().limit(limits=1, user_api="blas") if len(blocks) > 1 else nullcontext()
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The objective at one point and temperature.
+
+    Attributes
+    ----------
+    smooth, exact : float
+        The smoothed objective and the true one, over the rows of the blocks.
+    lower : float
+        Certified lower bound from the dual that belongs to the slopes here.
+    gradient : ndarray
+        Of the smoothed objective.
+    positive, negative : DualSums
+        The dual that belongs to the slopes here.
+    """
+
+    theta: Vector
+    smooth: float
+    exact: float
+    lower: float
+    gradient: Vector
+    positive: DualSums
+    negative: DualSums
+    penalty_curvature: Vector
+    values: list[BlockValue]
+
+    def newton_direction(self, gradient: Vector) -> Vector:
+        """``−H⁻¹ gradient``, damped where the Hessian is singular."""
+        if len(self.theta) <= _DENSE_HESSIAN:
+            return _direct_solve(self.hessian, -gradient)
+        return _iterative_solve(self._hessian_product, -gradient)
+
+    @cached_property
+    def hessian(self) -> Vector:
+        with _blas_for(self.values):
+            parts = thread_map(lambda value: value.curvature().matrix(), self.values)
+        return reduce(add, parts) + np.diag(self.penalty_curvature)
+
+    @cached_property
+    def _curvatures(self) -> list[Curvature]:
+        return [value.curvature() for value in self.values]
+
+    def _hessian_product(self, u: Vector) -> Vector:
+        with _blas_for(self._curvatures):
+            parts = thread_map(lambda curvature: curvature.product(u), self._curvatures)
+        return reduce(add, parts) + self.penalty_curvature * u
+
+
+def _direct_solve(hessian: Vector, target: Vector) -> Vector:
+    scale = float(np.max(np.diagonal(hessian)))
+    damping = 1e-12 * scale + 1e-300
+    while True:
+        try:
+            factor = scipy.linalg.cho_factor(
+                hessian + damping * np.eye(len(target)), lower=True, check_finite=False
+            )
+            solved = scipy.linalg.cho_solve(factor, target, check_finite=False)
+            if np.all(np.isfinite(solved)):
+                return solved
+        except np.linalg.LinAlgError:
+            pass
+        damping *= 100.0
+
+
+def _iterative_solve(product: Callable[[Vector], Vector], target: Vector) -> Vector:
+    n = len(target)
+    operator = LinearOperator((n, n), matvec=lambda u: product(u) + 1e-10 * u, dtype=np.float64)
+    solved, _ = cg(operator, target, rtol=1e-4, maxiter=250)
+    return solved if solved @ target > 0.0 else target
+
+
+def evaluate_blocks(
+    problem: Problem, blocks: Sequence[Block], temperature: float, theta: Vector
+) -> Evaluation:
+    """Sum the blocks, add the penalty, bound the optimum over the rows of the blocks."""
+    with _blas_for(blocks):
+        values = thread_map(lambda block: evaluate(block, problem, temperature, theta), blocks)
+    nothing = DualSums(np.zeros_like(theta), 0.0)
+    duals = {
+        sign: reduce(
+            add, (v.dual for b, v in zip(blocks, values, strict=True) if b.sign == sign), nothing
+        )
+        for sign in (1, -1)
+    }
+    penalty, w = problem.penalty.smoothed(temperature), theta[:-1]
+    return Evaluation(
+        theta=theta,
+        smooth=problem.rho * penalty.value(w) + sum(v.smooth for v in values),
+        exact=problem.penalty_value(theta) + sum(v.exact for v in values),
+        lower=problem.lower_bound(duals[1], duals[-1]),
+        gradient=np.append(problem.rho * penalty.gradient(w), 0.0)
+        - duals[1].moment
+        + duals[-1].moment,
+        positive=duals[1],
+        negative=duals[-1],
+        penalty_curvature=np.append(problem.rho * penalty.curvature(w), 0.0),
+        values=values,
+    )
+
+
+def losses_alone(problem: Problem, blocks: Sequence[Block], theta: Vector) -> list[float]:
+    """The true loss of each block whose rows all count alone."""
+    with _blas_for(blocks):
+        return thread_map(
+            lambda block: float(
+                np.sum(block.weight * problem.loss.value(block.sign * (block.load() @ theta)))
+            ),
+            blocks,
+        )

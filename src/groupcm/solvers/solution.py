@@ -1,0 +1,128 @@
+"""What a solver is given and what it returns."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.candidates import Terms
+from groupcm.problem import Problem
+from groupcm.progress import Step, announce
+from groupcm.sources.arrays import ArraySource
+
+__all__ = ["Solution", "Task", "Trace"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A problem, its terms, where the rows are, and when to stop."""
+
+    problem: Problem
+    terms: list[Terms]
+    source: ArraySource
+    tol: float
+    max_passes: float
+    seed: int = 0
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that take part."""
+        return sum(terms.n_rows for terms in self.terms)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The best point found, and the proof of how good it is.
+
+    Attributes
+    ----------
+    weights, intercept : the point, in standardised units
+    objective : float
+        The paper's objective there, exactly.
+    lower_bound : float
+        A certified lower bound of the optimum.
+    passes : float
+        Rows read, in units of all rows.
+    converged : bool
+        Whether the relative gap reached the tolerance.
+    steps : list of Step
+        How it went.
+    """
+
+    weights: Vector
+    intercept: float
+    objective: float
+    lower_bound: float
+    passes: float
+    converged: bool
+    steps: list[Step] = field(repr=False)
+
+    @property
+    def gap(self) -> float:
+        """``(objective − lower_bound) / objective``."""
+        return max(0.0, (self.objective - self.lower_bound) / max(self.objective, 1e-300))
+
+
+@dataclass
+class Trace:
+    """The bracket around the optimum as it closes.
+
+    ``best`` is the point of the smallest objective so far, ``latest`` the one to look at next.
+    """
+
+    task: Task
+    latest: Vector
+    upper: float = np.inf
+    lower: float = 0.0
+    steps: list[Step] = field(default_factory=list)
+    began: float = field(default_factory=time.perf_counter)
+
+    def __post_init__(self) -> None:
+        self.best = self.latest
+
+    @property
+    def passes(self) -> float:
+        return self.task.source.rows_read / max(1, self.task.n_rows)
+
+    @property
+    def closed(self) -> bool:
+        return self.upper - self.lower <= self.task.tol * self.upper
+
+    @property
+    def exhausted(self) -> bool:
+        return self.passes >= self.task.max_passes
+
+    def offer(self, theta: Vector, upper: float) -> None:
+        """A point and its exact objective."""
+        if upper < self.upper:
+            self.best, self.upper = theta, upper
+
+    def raise_lower(self, lower: float) -> None:
+        self.lower = max(self.lower, lower)
+
+    def announce(self, working_rows: int) -> None:
+        step = Step(
+            passes=self.passes,
+            objective=self.upper,
+            lower_bound=self.lower,
+            working_rows=working_rows,
+            seconds=time.perf_counter() - self.began,
+        )
+        self.steps.append(step)
+        announce(step)
+
+    def solution(self) -> Solution:
+        return Solution(
+            weights=self.best[:-1].copy(),
+            intercept=float(self.best[-1]),
+            objective=float(self.upper),
+            lower_bound=float(self.lower),
+            passes=self.passes,
+            converged=self.closed,
+            steps=self.steps,
+        )

@@ -1,0 +1,123 @@
+"""A working set of rows that brackets the optimum (the default solver).
+
+Of each group only the rows that have been its winner near the margin are
+kept. The problem on them is a lower bound of the whole; the whole objective
+at its solution, found by one pass over all rows, is an upper bound. The pass
+also finds the new winners. Repeat until the bounds meet.
+
+Large data start on a small sample of the groups, then on ten times as many,
+so that the first pass over everything is nearly the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.candidates import Index
+from groupcm.smoothing import Block
+from groupcm.solvers import newton
+from groupcm.solvers.kept_rows import KeptRows
+from groupcm.solvers.objective import losses_alone
+from groupcm.solvers.start import mean_difference
+from groupcm.solvers.solution import Solution, Task, Trace
+
+__all__ = ["solve"]
+
+Vector = NDArray[np.float64]
+
+# Winners with a margin up to this are kept, though only those below 1 cost anything.
+_NEAR_MARGIN = 1.2
+# Up to this many rows all are kept from the start.
+_FEW_ROWS = 2_000
+# The smallest sample of rows worth starting on, and how much larger the next one is.
+_SMALLEST_SAMPLE = 50_000
+_GROWTH = 10
+_SAMPLE_TOL = 1e-3
+# A sample never has fewer terms of one kind than this (or all of them).
+_FEW_TERMS = 1_000
+# At tolerances below this, float32 rows are compared in float64.
+_FLOAT32_TOL = 1e-5
+# How much of the tolerance the solution on the kept rows may use up.
+_INNER_SHARE = 0.3
+
+
+def solve(task: Task) -> Solution:
+    """Minimise to the task's tolerance, or until its passes are used up."""
+    theta, warm = mean_difference(task), False
+    for sample in _samples(task):
+        theta = _bracket(sample, theta, warm=warm, rounds=1 if warm else 8).latest
+        warm = True
+    return _bracket(task, theta, warm=warm).solution()
+
+
+def _bracket(task: Task, theta: Vector, *, warm: bool, rounds: float = np.inf) -> Trace:
+    """Close the bracket around the optimum of ``task``, in at most so many rounds."""
+    trace = Trace(task, theta)
+    alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
+    kept = [KeptRows(terms, task.source) for terms in task.terms if not terms.alone]
+    if task.n_rows <= _FEW_ROWS:
+        for rows in kept:
+            rows.keep_all()
+    temperature = newton.WARM if warm else newton.COLD
+    tol, idle = _INNER_SHARE * task.tol, 0
+    while rounds > 0 and idle < 2:
+        if kept:
+            idle = 0 if _pass(trace, kept, alone) else idle + 1
+            if trace.closed or trace.exhausted:
+                break
+        else:
+            idle = 2
+        blocks = alone + [block for rows in kept for block in rows.blocks()]
+        inner = newton.Newton(task.problem, blocks, trace.latest)
+        inner.minimise(tol * 0.1**idle, temperature)
+        temperature = newton.WARM
+        task.source.rows_read += inner.evaluations * sum(block.rows_read for block in blocks)
+        trace.latest = inner.best
+        trace.raise_lower(inner.lower)
+        if not kept:
+            trace.offer(inner.best, inner.upper)
+        trace.announce(sum(len(rows) for rows in kept))
+        if trace.closed:
+            break
+        rounds -= 1
+    return trace
+
+
+def _pass(trace: Trace, kept: Sequence[KeptRows], alone: Sequence[Block]) -> int:
+    """The whole objective at the latest point; returns how many new winners it met."""
+    task, theta = trace.task, trace.latest
+    total = task.problem.penalty_value(theta)
+    total += sum(losses_alone(task.problem, alone, theta))
+    new_rows = 0
+    for rows in kept:
+        found = task.source.worst(rows.terms, theta, exact=task.tol < _FLOAT32_TOL)
+        total += float(np.sum(rows.terms.weight * task.problem.loss.value(found.margin)))
+        near = np.flatnonzero(found.margin < _NEAR_MARGIN)
+        new_rows += rows.keep(near, found.row[near])
+    trace.offer(theta, total)
+    return new_rows
+
+
+def _samples(task: Task) -> Iterator[Task]:
+    """Tasks on ever larger random samples of the terms, all smaller than the whole."""
+    rng = np.random.default_rng(task.seed)
+    size = task.n_rows
+    shares = []
+    while size > _GROWTH * _SMALLEST_SAMPLE:
+        size /= _GROWTH
+        shares.append(size / task.n_rows)
+    for share in reversed(shares):
+        chosen = [
+            terms.subset(_choose(rng, len(terms), max(_FEW_TERMS, round(share * len(terms)))))
+            for terms in task.terms
+        ]
+        yield replace(task, terms=chosen, tol=max(task.tol, _SAMPLE_TOL))
+
+
+def _choose(rng: np.random.Generator, n: int, k: int) -> Index:
+    """``k`` of ``n``, sorted; all of them where there are no more."""
+    return np.arange(n) if k >= n else np.sort(rng.choice(n, k, replace=False, shuffle=False))

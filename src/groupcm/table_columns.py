@@ -1,0 +1,179 @@
+"""One column of a table: what kind of values it holds, and its values without a copy or a gap.
+
+Every function that may refuse a value takes the column's name, the file and
+the number of the first row, so that the sentence can say where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import types
+
+from groupcm.errors import InputError
+
+__all__ = ["KeyColumn", "Piece", "fill", "is_number", "key_column", "kind_of", "number_column"]
+
+_LARGEST_EXACT = 2**53  # beyond it, a float64 cannot hold every integer
+
+
+@dataclass(frozen=True)
+class KeyColumn:
+    """A column that tells rows apart: integers as they are, other values by number.
+
+    Attributes
+    ----------
+    codes : ndarray
+        An integer a row.
+    names : pyarrow.Array or None
+        ``names[code]`` is the value in the table; None where the code is the value.
+    """
+
+    codes: np.ndarray
+    names: pa.Array | None = None
+
+    def values(self, codes: np.ndarray) -> pa.Array:
+        """Give the table's own values for some codes."""
+        return pa.array(codes) if self.names is None else self.names.take(pa.array(codes))
+
+    def per_row(self) -> np.ndarray:
+        """Give the table's own values, one a row."""
+        if self.names is None:
+            return self.codes
+        names = self.names.to_numpy(zero_copy_only=False)
+        return (names.astype(str) if names.dtype == object else names)[self.codes]
+
+    @property
+    def n_distinct(self) -> int:
+        """How many different values there are."""
+        return len(np.unique(self.codes)) if self.names is None else len(self.names)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a column, and where it came from."""
+
+    path: Path
+    first_row: int
+    values: pa.Array
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Tell whether a column of this type can be a feature."""
+    # An all-empty CSV column has the null type: it is reported as missing values, row and all.
+    return (
+        types.is_integer(kind)
+        or types.is_floating(kind)
+        or types.is_boolean(kind)
+        or types.is_decimal(kind)
+        or types.is_null(kind)
+    )
+
+
+def kind_of(kind: pa.DataType) -> str:
+    """Say in a user's words what a column of this type holds."""
+    if _is_text(kind):
+        return "text"
+    if types.is_boolean(kind):
+        return "true and false"
+    return "numbers" if is_number(kind) else f"values of type {kind}"
+
+
+def fill(block: np.ndarray, batch: pa.RecordBatch, names: list[str], path: Path, row: int) -> None:
+    """Copy a batch's feature columns into rows of the matrix; ``row`` is the first one's number."""
+    for j, name in enumerate(names):
+        block[:, j] = _numbers(batch.column(name), name, path, row)
+    if not np.isfinite(block).all():
+        i, j = np.argwhere(~np.isfinite(block))[0]
+        raise InputError(
+            f"{path}: the feature {names[j]!r} is {block[i, j]} in row {row + i} "
+            "(counted from 0); features must be finite numbers"
+        )
+
+
+def _numbers(values: pa.Array, name: str, path: Path, row: int) -> np.ndarray:
+    """Give a column as a NumPy array, without a copy where Arrow allows it."""
+    _refuse_null(values, name, path, row)
+    if types.is_boolean(values.type):
+        values = values.cast(pa.uint8())
+    elif types.is_decimal(values.type):
+        values = values.cast(pa.float64())
+    numbers = values.to_numpy(zero_copy_only=False)
+    if numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8 and len(numbers):
+        # Not abs(): the smallest int64 has no absolute value.
+        bad = (numbers > _LARGEST_EXACT) | (numbers < -_LARGEST_EXACT)
+        if bad.any():
+            i = int(bad.argmax())
+            raise InputError(
+                f"{path}: the column {name!r} is {numbers[i]} in row {row + i} (counted from 0), "
+                "beyond 2**53, where a float no longer holds every integer; "
+                "is it an identifier rather than a feature?"
+            )
+    return numbers
+
+
+def _refuse_null(values: pa.Array, name: str, path: Path, row: int) -> None:
+    if values.null_count:
+        i = pc.index(values.is_null(), True).as_py()
+        raise InputError(
+            f"{path}: the column {name!r} is missing in row {row + i} (counted from 0); "
+            "every row needs a value"
+        )
+
+
+def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
+    """Join a column of finite numbers."""
+    parts = []
+    for piece in pieces:
+        part = _numbers(piece.values, name, piece.path, piece.first_row).astype(np.float64)
+        if not np.isfinite(part).all():
+            i = int((~np.isfinite(part)).argmax())
+            raise InputError(
+                f"{piece.path}: the column {name!r} is {part[i]} in row {piece.first_row + i} "
+                "(counted from 0); write 0 where nothing is annotated"
+            )
+        parts.append(part)
+    return np.concatenate(parts)
+
+
+def key_column(name: str, role: str, pieces: list[Piece]) -> KeyColumn:
+    """Join a column that tells rows apart; a value may be neither missing nor empty."""
+    for piece in pieces:
+        _refuse_null(piece.values, name, piece.path, piece.first_row)
+        if (i := _first_empty(piece.values)) >= 0:
+            raise InputError(
+                f"{piece.path}: the {role} column {name!r} is empty in row "
+                f"{piece.first_row + i} (counted from 0); every row needs a value"
+            )
+    kinds = {piece.values.type for piece in pieces}
+    first = pieces[0].values.type
+    if all(types.is_integer(kind) for kind in kinds):
+        common = first if len(kinds) == 1 else pa.int64()
+        return KeyColumn(np.concatenate([p.values.cast(common).to_numpy() for p in pieces]))
+    common = pa.float64()
+    if _is_text(first):
+        common = pa.string()
+    elif types.is_boolean(first):
+        common = first
+    column = pa.chunked_array([piece.values.cast(common) for piece in pieces])
+    whole = column.dictionary_encode().combine_chunks()
+    return KeyColumn(whole.indices.to_numpy().astype(np.int64), whole.dictionary)
+
+
+def _first_empty(values: pa.Array) -> int:
+    """Find the first NaN or empty text; -1 where there is none."""
+    if types.is_floating(values.type):
+        nan = np.isnan(values.to_numpy())
+        return int(nan.argmax()) if nan.any() else -1
+    return pc.index(values.cast(pa.string()), "").as_py() if _is_text(values.type) else -1

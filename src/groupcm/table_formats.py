@@ -1,0 +1,174 @@
+"""One table in one file: Parquet, CSV or Arrow, to read in batches and to write whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from groupcm.errors import InputError
+from groupcm.files import whole_file
+
+__all__ = ["TableFile", "check_table_name", "find_tables", "open_table", "write_table"]
+
+_BATCH_ROWS = 65_536  # a batch of a few dozen float32 columns stays within a processor's cache
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """An opened table: its columns, its number of rows, and its rows in batches."""
+
+    path: Path
+    schema: pa.Schema
+    n_rows: int
+    _batches: Callable[[list[str]], Iterator[pa.RecordBatch]]
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Read the named columns, some rows at a time, in the order of the file."""
+        with _readable(self.path):
+            yield from self._batches(list(columns))
+
+
+def _open_parquet(path: Path) -> TableFile:
+    # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
+    file = pyarrow.parquet.ParquetFile(path)
+    return TableFile(
+        path,
+        file.schema_arrow,
+        file.metadata.num_rows,
+        lambda columns: file.iter_batches(_BATCH_ROWS, columns=columns),
+    )
+
+
+def _open_arrow(path: Path) -> TableFile:
+    with pa.OSFile(str(path)) as file:
+        # The file format opens with this word; the streaming format does not.
+        is_file = file.read(6) == b"ARROW1"
+        file.seek(0)
+        reader = (pyarrow.ipc.open_file if is_file else pyarrow.ipc.open_stream)(file)
+        return _in_memory(path, reader.read_all())
+
+
+def _open_csv(path: Path) -> TableFile:
+    # Not streamed: a column's type is known only when all of it has been seen.
+    return _in_memory(path, pyarrow.csv.read_csv(path))
+
+
+def _in_memory(path: Path, table: pa.Table) -> TableFile:
+    return TableFile(
+        path,
+        table.schema,
+        table.num_rows,
+        lambda columns: iter(table.select(columns).to_batches(_BATCH_ROWS)),
+    )
+
+
+_OPENERS: dict[str, tuple[str, Callable[[Path], TableFile]]] = {
+    ".parquet": ("Parquet", _open_parquet),
+    ".pq": ("Parquet", _open_parquet),
+    ".csv": ("CSV", _open_csv),
+    ".csv.gz": ("CSV", _open_csv),
+    ".arrow": ("Arrow", _open_arrow),
+    ".feather": ("Arrow", _open_arrow),
+    ".ipc": ("Arrow", _open_arrow),
+}
+
+
+def _suffix(path: Path) -> str | None:
+    name = path.name.lower()
+    return max((suffix for suffix in _OPENERS if name.endswith(suffix)), key=len, default=None)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn whatever a damaged file makes the reader say into one sentence."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.filename is not None:
+            raise
+        kind = _OPENERS[_suffix(path) or ".csv"][0]
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise InputError(
+            f"{path} cannot be read as {kind} ({reason}); is it whole, and is it {kind}?"
+        ) from error
+
+
+def open_table(path: Path) -> TableFile:
+    """Open one table by the suffix of its name."""
+    suffix = _suffix(path)
+    if suffix is None:
+        raise InputError(f"{path} is not a table by its name; use one of {', '.join(_OPENERS)}")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path} is an empty file; a table has column names and rows")
+    with _readable(path):
+        return _OPENERS[suffix][1](path)
+
+
+def find_tables(paths: Sequence[str | Path]) -> list[Path]:
+    """List the files to read: the files named, and the tables in the folders named, by name.
+
+    Examples
+    --------
+    >>> find_tables(["no-such.parquet"])
+    Traceback (most recent call last):
+    groupcm.errors.InputError: no-such.parquet does not exist; give a table or a folder of tables
+    """
+    found: list[Path] = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            inside = sorted(file for file in path.iterdir() if _is_table(file))
+            if not inside:
+                raise InputError(
+                    f"the folder {path} holds no tables; "
+                    f"files directly in it that end in {', '.join(_OPENERS)} are read"
+                )
+            found += inside
+        elif path.exists():
+            found.append(path)
+        else:
+            raise InputError(f"{path} does not exist; give a table or a folder of tables")
+    seen: set[Path] = set()
+    for path in found:
+        if path.resolve() in seen:
+            raise InputError(f"{path} is given twice; each table is read once")
+        seen.add(path.resolve())
+    return found
+
+
+def _is_table(path: Path) -> bool:
+    # Names with a leading dot or underline are other programs' notes (_SUCCESS, ._x.parquet).
+    return path.is_file() and _suffix(path) is not None and path.name[0] not in "._"
+
+
+def check_table_name(path: str | Path) -> None:
+    """Refuse a name whose suffix no format can be told from.
+
+    Examples
+    --------
+    >>> check_table_name("scores.xlsx")
+    Traceback (most recent call last):
+    groupcm.errors.InputError: cannot write scores.xlsx: end its name in .parquet, .csv or .arrow
+    """
+    if _suffix(Path(path)) in (None, ".csv.gz"):
+        raise InputError(f"cannot write {path}: end its name in .parquet, .csv or .arrow")
+
+
+def write_table(table: pa.Table, path: str | Path) -> None:
+    """Write a table in the format its suffix names; it appears whole or not at all."""
+    check_table_name(path)
+    kind = _OPENERS[_suffix(Path(path)) or ""][0]
+    with whole_file(path) as beside:
+        if kind == "Parquet":
+            pyarrow.parquet.write_table(table, beside)
+        elif kind == "CSV":
+            pyarrow.csv.write_csv(table, beside)
+        else:
+            with pyarrow.ipc.new_file(str(beside), table.schema) as writer:
+                writer.write_table(table)

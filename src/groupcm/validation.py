@@ -1,0 +1,204 @@
+"""From what a user passes to arrays the engine can work on, or one sentence about what is wrong."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from groupcm.group_index import require_present
+from groupcm.parallel import slices, thread_map
+
+__all__ = [
+    "as_labels",
+    "as_matrix",
+    "as_overlap",
+    "check_length",
+    "distinct",
+    "feature_names",
+    "require_finite",
+    "rows_with",
+]
+
+Matrix = NDArray[np.floating] | sp.csr_array
+
+# Floats hold every whole number up to this.
+_EXACT_INTEGER = 2**53
+_ROWS_A_THREAD = 200_000
+
+
+def feature_names(X: Any) -> NDArray[Any] | None:
+    """The column names of a data frame, if they are strings."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return None
+    names = list(nw.from_native(X, eager_only=True).columns)
+    if not names or not all(isinstance(name, str) for name in names):
+        return None
+    return np.asarray(names, dtype=object)
+
+
+def as_matrix(X: Any, estimator: Any = None) -> Matrix:
+    """Candidates as a C-ordered float array or a CSR matrix; float32 and float64 are not copied."""
+    if nw.dependencies.is_into_dataframe(X):
+        X = _frame_to_array(X)
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "iu":
+        _require_exact(X, lambda row, column: f"row {row}, column {column}")
+    X = check_array(
+        X,
+        accept_sparse="csr",
+        dtype=[np.float64, np.float32],
+        order="C",
+        ensure_all_finite=False,
+        estimator=estimator,
+        input_name="X",
+    )
+    return sp.csr_array(X) if sp.issparse(X) else X
+
+
+def _frame_to_array(X: Any) -> NDArray[Any]:
+    """A data frame's columns side by side, in the smallest float type that holds them all."""
+    _require_distinct_columns(X)
+    frame = nw.from_native(X, eager_only=True)
+    columns, kinds = [], []
+    for name in frame.columns:
+        column = frame[name]
+        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
+            raise ValueError(
+                f"column {name!r} of X holds {column.dtype}, not numbers; "
+                "drop it or turn it into numbers."
+            )
+        values = column.to_numpy()
+        if values.dtype == object or column.null_count():
+            values = values.astype(np.float64)
+        if values.dtype.kind in "iu":
+            _require_exact(values[:, None], lambda row, _, name=name: f"row {row}, column {name!r}")
+        columns.append(values)
+        kinds.append(np.result_type(values.dtype, np.float32))
+    out = np.empty((len(frame), len(columns)), dtype=np.result_type(np.float32, *kinds))
+    for j, values in enumerate(columns):
+        out[:, j] = values
+    return out
+
+
+def _require_distinct_columns(X: Any) -> None:
+    names = list(getattr(X, "column_names", getattr(X, "columns", ())))
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"X has two columns named {twice!r}; every column needs its own name.")
+
+
+def _require_exact(values: NDArray[Any], place: Any) -> None:
+    if values.dtype.itemsize < 8 or values.size == 0:
+        return
+    too_large = (values > _EXACT_INTEGER) | (values < -_EXACT_INTEGER)
+    if too_large.any():
+        row, column = np.argwhere(too_large)[0]
+        raise ValueError(
+            f"X holds the integer {values[row, column]} in {place(row, column)}, "
+            "more than a float can hold exactly (2**53); scale it or leave the column out."
+        )
+
+
+def require_finite(X: Matrix, names: NDArray[Any] | None = None) -> None:
+    """Raise, naming row and column, where X holds NaN or infinity."""
+    found = _first_nonfinite(X)
+    if found is None:
+        return
+    row, column = found
+    value = X[row, column]
+    what = "NaN" if np.isnan(value) else "infinity"
+    name = f" ({names[column]!r})" if names is not None else ""
+    raise ValueError(
+        f"X contains {what} (NaN or inf) in row {row}, column {column}{name}; "
+        "fill it in or leave the row out."
+    )
+
+
+def _first_nonfinite(X: Matrix) -> tuple[int, int] | None:
+    if not isinstance(X, np.ndarray):
+        bad = np.flatnonzero(~np.isfinite(X.data))
+        if len(bad) == 0:
+            return None
+        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+        return row, int(X.indices[bad[0]])
+
+    def first_in(piece: tuple[int, int]) -> tuple[int, int] | None:
+        for lo in range(piece[0], piece[1], 8192):
+            rows = X[lo : min(lo + 8192, piece[1])]
+            bad = np.argwhere(~np.isfinite(rows))
+            if len(bad):
+                return lo + int(bad[0, 0]), int(bad[0, 1])
+        return None
+
+    found = thread_map(first_in, slices(len(X), _ROWS_A_THREAD))
+    return next((place for place in found if place is not None), None)
+
+
+def check_length(name: str, values: Any, n_rows: int) -> None:
+    """Raise where ``values`` has not one entry a candidate."""
+    if len(values) != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows but "
+            f"{name} has {len(values)}; both need one entry a candidate."
+        )
+
+
+def as_labels(y: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+    """One label a candidate."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if nw.dependencies.is_into_series(y):
+        y = nw.from_native(y, series_only=True).to_numpy()
+    y = column_or_1d(y, warn=True)
+    check_length("y", y, n_rows)
+    require_present(y, "y has no label (NaN) at row {}; every candidate needs one.")
+    if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
+        raise ValueError("y contains infinity; labels must be finite.")
+    return y
+
+
+def distinct(y: NDArray[Any]) -> NDArray[Any]:
+    """The sorted labels; fast where there are few, whatever the number of rows."""
+    if y.dtype.kind not in "biuf":
+        check_classification_targets(y)
+        return np.unique(y)
+
+    def distinct_in(piece: tuple[int, int]) -> NDArray[Any]:
+        rest, found = y[piece[0] : piece[1]], []
+        while len(rest) and len(found) < 20:
+            found.append(rest[0])
+            rest = rest[rest != rest[0]]
+        return np.unique(np.concatenate([np.array(found, dtype=y.dtype), rest]))
+
+    labels = np.unique(np.concatenate(thread_map(distinct_in, slices(len(y), _ROWS_A_THREAD))))
+    check_classification_targets(labels)
+    return labels
+
+
+def rows_with(y: NDArray[Any], label: Any) -> NDArray[np.int64]:
+    """The rows that have this label."""
+
+    def rows_in(piece: tuple[int, int]) -> NDArray[np.int64]:
+        return np.flatnonzero(y[piece[0] : piece[1]] == label) + piece[0]
+
+    return np.concatenate(thread_map(rows_in, slices(len(y), _ROWS_A_THREAD)))
+
+
+def as_overlap(overlap: ArrayLike | None, n_rows: int) -> NDArray[np.floating] | None:
+    """One number a candidate, or None."""
+    if overlap is None:
+        return None
+    overlap = np.asarray(overlap)
+    if overlap.ndim != 1 or overlap.dtype.kind not in "biuf":
+        raise ValueError(
+            "overlap must be one number a candidate, "
+            f"got shape {overlap.shape} of {overlap.dtype}."
+        )
+    check_length("overlap", overlap, n_rows)
+    return overlap

@@ -1,0 +1,192 @@
+"""The group problem written out in full and handed to cvxpy: slow, plain, and independent.
+
+    minimise  rho * sum_j h(w_j)  +  sum_terms weight * max_{i in rows} L(sign * (w . z_i + b))
+
+Nothing here is shared with the library: the terms are built from the words of the contract, the
+losses from their definitions, and the optimum comes from an interior-point method.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import scipy.sparse as sp
+
+DEFAULTS: dict[str, Any] = {
+    "lam": 0.5,
+    "C": None,
+    "loss": "smoothed_hinge",
+    "delta": 0.5,
+    "penalty": "huber",
+    "epsilon": 1.0,
+    "grouping": "negative",
+    "background": "ignore",
+    "min_overlap": 0.0,
+    "standardize": True,
+}
+
+
+@dataclass(frozen=True)
+class Term:
+    """`weight * max_{i in rows} L(sign * s_i)`."""
+
+    weight: float
+    sign: int
+    rows: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """What cvxpy found: its point (in standardised units) and the plain objective there."""
+
+    value: float
+    w: np.ndarray
+    b: float
+
+
+def kept_groups(positive, groups, overlap, min_overlap):
+    """Rows of every group that counts, in order of first appearance, and how many were left out."""
+    rows_of: dict[Any, list[int]] = {}
+    for row, group in enumerate(groups):
+        rows_of.setdefault(group, []).append(row)
+    kept, left_out = [], 0
+    for rows in rows_of.values():
+        best = max((overlap[i] for i in rows if positive[i]), default=np.inf) if overlap else np.inf
+        if best < min_overlap:
+            left_out += 1
+        else:
+            kept.append(rows)
+    return kept, left_out
+
+
+def count_left_out(positive, groups, overlap, min_overlap) -> int:
+    """How many positive groups have no positive candidate that fits well enough."""
+    overlap = None if overlap is None else list(overlap)
+    return kept_groups(positive, groups, overlap, min_overlap)[1]
+
+
+def build_terms(positive, groups, overlap, settings) -> list[Term]:
+    """The terms of the objective, from the words of the contract and nothing else."""
+    grouping, background = settings["grouping"], settings["background"]
+    overlap = None if overlap is None else list(overlap)
+    kept, _ = kept_groups(positive, groups, overlap, settings["min_overlap"])
+
+    # Each unit is one positive group (or row) as a list of (share of its weight, rows).
+    positives: list[list[tuple[float, tuple[int, ...]]]] = []
+    negatives: list[tuple[int, ...]] = []
+    for rows in kept:
+        pos = [i for i in rows if positive[i]]
+        neg = [i for i in rows if not positive[i]]
+        if pos:
+            if grouping == "both":
+                positives.append([(1.0, tuple(pos))])
+            else:
+                if overlap is not None:
+                    pos = [max(pos, key=lambda i: (overlap[i], -i))]
+                if grouping == "none":
+                    positives.extend([(1.0, (i,))] for i in pos)
+                else:
+                    positives.append([(1.0 / len(pos), (i,)) for i in pos])
+        if neg and (not pos or background == "negative"):
+            negatives.extend([(i,) for i in neg] if grouping == "none" else [tuple(neg)])
+
+    lam, C = settings["lam"], settings["C"]
+    c_pos = lam / len(positives) if C is None else C
+    c_neg = lam / len(negatives) if C is None else C
+    terms = [Term(c_pos * share, +1, rows) for unit in positives for share, rows in unit]
+    terms += [Term(c_neg, -1, rows) for rows in negatives]
+    return terms
+
+
+class GroupProblem:
+    """One problem, from the same arguments as `GroupClassifier(**settings).fit`."""
+
+    def __init__(self, X, y, groups=None, overlap=None, *, positive_label, **settings):
+        unknown = set(settings) - set(DEFAULTS)
+        if unknown:
+            raise TypeError(f"the oracle does not know {unknown}")
+        self.settings = DEFAULTS | settings
+        X = X.toarray() if sp.issparse(X) else np.asarray(X)
+        X = X.astype(np.float64)
+        positive = [label == positive_label for label in y]
+        groups = list(range(len(X))) if groups is None else list(groups)
+        self.terms = build_terms(positive, groups, overlap, self.settings)
+        if self.settings["standardize"]:
+            self.mean, self.scale = X.mean(axis=0), X.std(axis=0)
+            constant = np.ptp(X, axis=0) == 0
+            self.scale[constant] = 1.0
+            self.mean[constant] = X[0, constant]
+        else:
+            self.mean, self.scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        self.Z = (X - self.mean) / self.scale
+        self.rho = 1.0 if self.settings["C"] is not None else (1 - self.settings["lam"]) / len(X.T)
+
+    def loss(self, t):
+        """L(t): the hinge, or the smoothed hinge of width 2 * delta."""
+        if self.settings["loss"] == "hinge":
+            return np.maximum(0.0, 1.0 - t)
+        delta = self.settings["delta"]
+        bowl = (1.0 - t) ** 2 / (4 * delta)
+        return np.where(t >= 1, 0.0, np.where(t >= 1 - 2 * delta, bowl, 1 - t - delta))
+
+    def penalty(self, w) -> float:
+        """sum_j h(w_j)."""
+        if self.settings["penalty"] == "l2":
+            return float(np.sum(w**2))
+        if self.settings["penalty"] == "l1":
+            return float(np.sum(np.abs(w)))
+        epsilon = self.settings["epsilon"]
+        inside = np.abs(w) <= epsilon
+        return float(np.sum(np.where(inside, w**2 / (2 * epsilon), np.abs(w) - epsilon / 2)))
+
+    def objective(self, w, b) -> float:
+        """The objective at a point in standardised units, by plain numpy."""
+        s = self.Z @ w + b
+        losses = sum(t.weight * self.loss(t.sign * s[list(t.rows)]).max() for t in self.terms)
+        return float(self.rho * self.penalty(w) + losses)
+
+    def to_standardised(self, coef, intercept):
+        """The point in standardised units that a model's `coef_` and `intercept_` describe."""
+        coef = np.asarray(coef, dtype=np.float64).ravel()
+        return coef * self.scale, float(np.ravel(intercept)[0] + coef @ self.mean)
+
+    def objective_of(self, coef, intercept) -> float:
+        """The objective at a point in the user's units."""
+        return self.objective(*self.to_standardised(coef, intercept))
+
+    def solve(self) -> Optimum:
+        """The optimum by cvxpy and Clarabel, as a quadratic program in its smallest form.
+
+        L(t) = min p²/4δ + q with p, q ≥ 0 and p + q ≥ 1 − t, and in the same way
+        h(w) = min p²/2ε + |q| with p + q = w.
+        """
+        w, b = cp.Variable(self.Z.shape[1]), cp.Variable()
+        members = [(k, t.sign, i) for k, t in enumerate(self.terms) for i in t.rows]
+        term, sign, row = (np.array(column) for column in zip(*members, strict=True))
+        weight = np.array([t.weight for t in self.terms])
+        linear = cp.Variable(len(weight), nonneg=True)
+        cost, reach = weight @ linear, linear
+        if self.settings["loss"] != "hinge":
+            quadratic = cp.Variable(len(weight), nonneg=True)
+            root = np.sqrt(weight / (4 * self.settings["delta"]))
+            cost, reach = cost + cp.sum_squares(cp.multiply(root, quadratic)), linear + quadratic
+        signed = sign[:, None] * self.Z[row]
+        constraints = [reach[term] >= 1 - signed @ w - sign * b]
+        if self.settings["penalty"] == "l2":
+            h = cp.sum_squares(w)
+        elif self.settings["penalty"] == "l1":
+            h = cp.norm1(w)
+        else:
+            inner = cp.Variable(w.size)
+            h = cp.sum_squares(inner) / (2 * self.settings["epsilon"]) + cp.norm1(w - inner)
+        program = cp.Problem(cp.Minimize(cost + self.rho * h), constraints)
+        program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
+        assert w.value is not None
+        assert b.value is not None
+        value = self.objective(w.value, float(b.value))
+        # The oracle checks itself: the program and the plain objective are one function.
+        np.testing.assert_allclose(program.value, value, rtol=1e-6, atol=1e-9)
+        return Optimum(value, w.value, float(b.value))

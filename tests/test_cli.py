@@ -1,0 +1,336 @@
+"""The command line, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+import groupcm
+from groupcm import simulate
+from groupcm.classifier import GroupClassifier
+from groupcm.cli import main
+from groupcm.commands import display
+from groupcm.metrics import group_roc_auc
+from groupcm.persistence import load, save
+from groupcm.progress import Step
+from groupcm.table_formats import write_table
+
+HEAVY = ("numpy", "scipy", "sklearn", "numba", "rich", "pyarrow")
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["fit", "--help"], ["fit"]])
+def test_help_imports_nothing_heavy(arguments):
+    code = f"""
+import sys
+from groupcm.cli import main
+try:
+    main({arguments!r})
+except SystemExit:
+    print("imported:", *sorted(set(sys.modules) & set({HEAVY!r})))
+"""
+    assert python(code).stdout.splitlines()[-1] == "imported:"
+
+
+def test_help_and_version(capsys):
+    for arguments, said in ((["--help"], "demo"), (["--version"], groupcm.__version__)):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 0
+        assert said in capsys.readouterr().out
+
+
+def as_table(made: simulate.Capsule, **more) -> pa.Table:
+    columns = {"frame": [f"frame {g}" for g in made.groups], "polyp": made.y, "fit": made.overlap}
+    columns |= {name: made.X[:, j].copy() for j, name in enumerate(made.feature_names)}
+    return pa.table({**columns, **more})
+
+
+@pytest.fixture
+def made():
+    return simulate.capsule(40, n_positive=12, group_size=12, seed=5)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, made):
+    """The current folder, with a table in it."""
+    monkeypatch.chdir(tmp_path)
+    write_table(as_table(made), "train.parquet")
+    return tmp_path
+
+
+FIT = ["fit", "train.parquet", "--group", "frame", "--label", "polyp", "--overlap", "fit"]
+
+
+def test_fit_is_what_the_estimator_does(folder, made, capsys):
+    assert main([*FIT, "--lam", "0.8", "--penalty", "l2", "--no-standardize", "-o", "m.json"]) == 0
+    model = load("m.json")
+    same = GroupClassifier(lam=0.8, penalty="l2", standardize=False)
+    same.fit(made.X, made.y, groups=made.groups, overlap=made.overlap)
+    assert model.get_params() == same.get_params()
+    assert np.array_equal(model.coef_, same.coef_)
+    assert model.feature_names_in_.tolist() == made.feature_names
+    shown = capsys.readouterr()
+    assert f"{len(made.y):,} × 13 features, float32" in shown.out
+    assert "52, of them 12 with 1" in shown.out
+    assert f"{float(model.objective_):.6g}" in shown.out
+    assert "Certificate" in shown.out
+    assert "Wrote m.json." in shown.out
+    assert "passes  gap" in shown.err
+
+
+def test_every_estimator_option_is_reachable(folder):
+    options = (
+        "--lam 0.6 --loss hinge --delta 0.25 --penalty l1 --epsilon 0.5 --grouping both "
+        "--background negative --min-overlap 0.1 --solver lbfgs --tol 0.5 --max-passes 50 "
+        "--random-state 4 --no-standardize"
+    )
+    assert main([*FIT, *options.split(), "-o", "m.json"]) == 0
+    assert (
+        load("m.json").get_params()
+        == GroupClassifier(
+            0.6,
+            loss="hinge",
+            delta=0.25,
+            penalty="l1",
+            epsilon=0.5,
+            grouping="both",
+            background="negative",
+            min_overlap=0.1,
+            solver="lbfgs",
+            tol=0.5,
+            max_passes=50,
+            random_state=4,
+            standardize=False,
+        ).get_params()
+    )
+
+
+READERS = {
+    "parquet": pa.parquet.read_table,
+    "csv": pa.csv.read_csv,
+    "arrow": pa.feather.read_table,
+}
+
+
+@pytest.mark.parametrize("suffix", list(READERS))
+def test_score_is_what_the_estimator_does(folder, made, suffix, capsys):
+    main([*FIT, "-o", "m.json"])
+    # Other columns, in another order, in two files: features are found by name.
+    table = as_table(made, note=["x"] * len(made.y))
+    table = table.select(list(reversed(table.column_names)))
+    half = len(made.y) // 2
+    (folder / "new").mkdir()
+    write_table(table.slice(0, half), "new/1.csv")
+    write_table(table.slice(half), "new/2.parquet")
+    assert main(["score", "m.json", "new", "--label", "polyp", "-o", f"s.{suffix}"]) == 0
+    model = load("m.json")
+    del model.feature_names_in_
+    expected = model.group_scores(made.X, made.groups)
+    scores = READERS[suffix](f"s.{suffix}")
+    assert scores.column_names == ["group", "score", "winner"]
+    assert scores["group"].to_pylist() == [f"frame {g}" for g in expected.group]
+    np.testing.assert_allclose(scores["score"], expected.score, rtol=1e-6)
+    assert scores["winner"].to_pylist() == expected.winner.tolist()
+    auc = group_roc_auc(made.y, model.decision_function(made.X), made.groups)
+    assert f"group AUC  {auc:.4f}" in capsys.readouterr().out
+
+
+def test_three_classes(folder, made, capsys):
+    names = np.array(["none", "flat", "round"])
+    kind = names[np.where(made.y == 1, 1 + made.groups % 2, 0)]
+    write_table(as_table(made, kind=kind.tolist()).drop_columns(["polyp", "fit"]), "k.parquet")
+    assert main(["fit", "k.parquet", "--group", "frame", "--label", "kind", "-o", "k.json"]) == 0
+    assert main(["score", "k.json", "k.parquet", "--label", "kind", "-o", "k.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "group AUC of none   not defined: every group holds the class" in out
+    assert "group AUC of flat   0." in out or "group AUC of flat   1." in out
+    header = (folder / "k.csv").read_text().splitlines()[0]
+    assert header.replace('"', "").split(",")[:3] == ["group", "score_flat", "winner_flat"]
+
+
+def test_a_model_from_python_needs_the_names(folder, made, capsys):
+    save(GroupClassifier().fit(made.X, made.y, groups=made.groups), "m.json")
+    score = ["score", "m.json", "train.parquet", "-o", "s.csv"]
+    assert main(score) == 2
+    assert "give --group COL" in capsys.readouterr().err
+    assert main([*score, "--group", "frame"]) == 2
+    assert "--features A,B" in capsys.readouterr().err
+    names = made.feature_names
+    assert main([*score, "--group", "frame", "--features", names[0]]) == 2
+    assert "1 features are named" in capsys.readouterr().err
+    assert main([*score, "--group", "frame", "--features", ",".join(names)]) == 0
+
+
+def complaint(arguments, capsys, left=("train.parquet",)) -> str:
+    """The one line of a user's mistake; only the files in ``left`` may be there after it."""
+    try:
+        status = main(arguments)
+    except SystemExit as ended:
+        status = ended.code
+    assert status == 2
+    shown = capsys.readouterr()
+    lines = [line for line in shown.err.splitlines() if line.startswith("groupcm")]
+    assert len(lines) == 1
+    assert shown.err.endswith(lines[0] + "\n")
+    assert "Traceback" not in shown.err
+    assert shown.out == ""
+    assert {path.name for path in Path().iterdir()} == set(left)
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: COMMAND"),
+        (["frobnicate"], "invalid choice: 'frobnicate'"),
+        ([*FIT], "required: -o/--output"),
+        ([*FIT, "-o", "m.json", "--lam", "1"], "--lam: 1 is not between 0 and 1"),
+        ([*FIT, "-o", "m.json", "--lam", "x"], "'x' is not a number"),
+        ([*FIT, "-o", "m.json", "--tol", "-1"], "-1 is negative"),
+        ([*FIT, "-o", "m.json", "--max-passes", "1.5"], "'1.5' is not a whole number"),
+        ([*FIT, "-o", "m.json", "--features", "a,,b"], "empty name"),
+        ([*FIT, "-o", "m.json", "--loss", "square"], "invalid choice: 'square'"),
+        ([*FIT, "-o", "m.json", "--group", "frmae"], "did you mean 'frame'?"),
+        ([*FIT, "-o", "no/m.json"], "the folder no does not exist"),
+        ([*FIT, "-o", "train.parquet"], "is one of the tables"),
+        (["fit", "no.csv", *FIT[2:], "-o", "m.json"], "no.csv does not exist"),
+        (["score", "no.json", "train.parquet", "-o", "s.csv"], "no.json: no such file"),
+        (["score", "train.parquet", "train.parquet", "-o", "s.csv"], "not a model"),
+        (["score", "no.json", "train.parquet", "-o", "s.xlsx"], ".parquet, .csv or .arrow"),
+        (["score", "no.json", "train.parquet", "-o", "train.parquet"], "is one of the tables"),
+        (["demo", "-o", "train.parquet"], "it is a file, not a folder"),
+        (["demo", "--seed", "-1"], "'-1' is not a whole number"),
+    ],
+)
+def test_a_mistake_gets_one_sentence(folder, capsys, arguments, said):
+    assert said in complaint(arguments, capsys)
+
+
+def as_one_class(folder) -> pa.Table:
+    table = pa.parquet.read_table(folder / "train.parquet")
+    zeros = pa.array(np.zeros(table.num_rows, np.int8))
+    return table.set_column(table.column_names.index("polyp"), "polyp", zeros)
+
+
+def test_scoring_mistakes(folder, made, capsys):
+    main([*FIT, "-o", "m.json"])
+    left = ("train.parquet", "m.json", "new.parquet")
+    score = ["score", "m.json", "new.parquet", "-o", "s.parquet"]
+    write_table(as_table(made).drop_columns([made.feature_names[0]]), "new.parquet")
+    capsys.readouterr()
+    assert f"no column {made.feature_names[0]!r}" in complaint(score, capsys, left)
+    write_table(as_table(made, polyp=made.y + 5), "new.parquet")
+    said = complaint([*score, "--label", "polyp"], capsys, left)
+    assert "the label 5 is not a class" in said
+
+
+def test_a_failed_fit_keeps_the_old_model(folder, capsys):
+    (folder / "m.json").write_text("old")
+    write_table(as_one_class(folder), "train.parquet")
+    said = complaint([*FIT, "-o", "m.json"], capsys, left=("train.parquet", "m.json"))
+    assert "class" in said
+    assert (folder / "m.json").read_text() == "old"
+
+
+def test_ctrl_c(folder, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GroupClassifier, "fit", interrupted)
+    assert main([*FIT, "-o", "m.json"]) == 130
+    assert capsys.readouterr().err.splitlines()[-1] == "groupcm: stopped by Ctrl-C"
+    assert [path.name for path in folder.iterdir()] == ["train.parquet"]
+
+
+def test_a_fit_that_does_not_converge_says_so(folder, capsys):
+    assert main([*FIT, "--tol", "1e-15", "--max-passes", "1", "-o", "m.json"]) == 0
+    shown = capsys.readouterr()
+    assert "groupcm: warning: " in shown.err
+    assert ".py:" not in shown.err
+    assert "not yet the 1e-13 % asked for" in shown.out
+
+
+class Terminal:
+    """A stream that says it is a terminal."""
+
+    encoding = "utf-8"
+
+    def __init__(self):
+        self.text = ""
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return True
+
+
+def show_a_step() -> str:
+    with display.working() as shown:
+        shown.status("fitting")
+        shown.step(Step(1.5, 0.5, 0.4, 3, 2.0))
+    return sys.stderr.text
+
+
+def test_progress_on_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    text = show_a_step()
+    assert "1.50 passes, gap 2.0e-01" in text
+    assert "\x1b[" in text
+
+
+def test_progress_without_rich_is_plain_lines(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setitem(sys.modules, "rich.console", None)
+    assert show_a_step().splitlines() == ["fitting", "      2.00 s    1.50 passes  gap 2.0e-01"]
+
+
+def test_demo(tmp_path, capsys, monkeypatch):
+    real = simulate.capsule
+
+    def small(**options):
+        return real(200, n_positive=60, group_size=30, **options)
+
+    monkeypatch.setattr(simulate, "capsule", small)
+    assert main(["demo", "-o", str(tmp_path / "made" / "here")]) == 0
+    names = ["model.json", "scores.parquet", "test.parquet", "train.parquet"]
+    assert sorted(path.name for path in (tmp_path / "made" / "here").iterdir()) == names
+    out = capsys.readouterr().out
+    scores = pa.parquet.read_table(tmp_path / "made" / "here" / "scores.parquet")
+    assert scores.num_rows == 260
+    model, unseen = load(tmp_path / "made" / "here" / "model.json"), small(seed=1)
+    assert model.feature_names_in_.tolist() == unseen.feature_names
+    del model.feature_names_in_
+    auc = group_roc_auc(unseen.y, model.decision_function(unseen.X), unseen.groups)
+    assert f"group AUC  {auc:.4f}" in out
+    best = scores["group"].to_pylist()[int(np.argmax(scores["score"]))]
+    assert f"{best:>8}" in out.split("the truth:")[1].splitlines()[2]
+    assert json.loads((tmp_path / "made" / "here" / "model.json").read_text())["version"] == 1
+
+
+def test_the_example_in_the_readme_runs_as_it_stands(capsys):
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    [example] = re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL)
+    exec(compile(example, "README.md", "exec"), {})
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["objective", "frame", "group"]
+    assert float(lines[2].split()[-1]) > 0.8

@@ -1,0 +1,132 @@
+"""Imports flow one way, and nobody pays for what they do not use."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import groupcm
+
+PACKAGE = Path(groupcm.__file__).parent
+
+# A module may import from its own layer and from the ones above it in this list.
+LAYERS = [
+    {"kernels"},
+    {"losses", "penalties"},
+    {"problem", "grouping", "smoothing"},
+    {"sources", "scaling"},
+    {"solvers"},
+    {"classifier"},
+]
+# What every layer may use: they know nothing of the maths and import none of it.
+SHARED = {"progress", "errors", "candidates", "group_index", "parallel", "validation"}
+
+
+def modules() -> dict[str, Path]:
+    """Every module of the package by its dotted name under `groupcm`."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+def imports_of(module: str, path: Path) -> set[str]:
+    """Names of groupcm modules that a file imports, anywhere in it, as `layer[.rest]`."""
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    package = [part for part in package if part]
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = (node.module or "").split(".") if node.module else []
+            if node.level:
+                base = ["groupcm", *package[: len(package) + 1 - node.level], *base]
+            names |= {".".join([*base, alias.name]) for alias in node.names}
+    return {name.removeprefix("groupcm.") for name in names if name.startswith("groupcm.")}
+
+
+def layer_of(name: str) -> int | None:
+    top = name.split(".")[0]
+    for depth, members in enumerate(LAYERS):
+        if top in members:
+            return depth
+    return None
+
+
+def test_every_layer_exists():
+    tops = {name.split(".")[0] for name in modules()}
+    assert set().union(*LAYERS) <= tops
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if layer_of(m) is not None])
+def test_imports_flow_one_way(module):
+    own = layer_of(module)
+    assert own is not None
+    for name in imports_of(module, modules()[module]):
+        top = name.split(".")[0]
+        depth = layer_of(name)
+        if depth is None:
+            assert top in SHARED or top.startswith("_"), f"{module} reaches up to {name}"
+        else:
+            assert depth <= own, f"{module} reaches up to {name}"
+
+
+@pytest.mark.parametrize("module", [m for m in modules() if m.split(".")[0] in SHARED])
+def test_shared_modules_know_no_solver_and_no_estimator(module):
+    for name in imports_of(module, modules()[module]):
+        assert name.split(".")[0] not in set().union(*LAYERS[2:]), (module, name)
+
+
+def test_numba_lives_in_kernels_only():
+    for module, path in modules().items():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                names = [node.module or ""]
+            if any(name.split(".")[0] == "numba" for name in names):
+                assert module.split(".")[0] == "kernels", module
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top-level modules that a fresh interpreter holds after running code."""
+    code += "\nimport sys; print('modules:', *{m.split('.')[0] for m in sys.modules})"
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    return set(run.stdout.rpartition("modules:")[2].split())
+
+
+def test_import_is_light():
+    assert loaded_after("import groupcm").isdisjoint({"sklearn", "numba", "scipy", "pyarrow"})
+
+
+def test_public_names_are_there_and_listed():
+    assert {"GroupClassifier", "save", "load"} <= set(dir(groupcm))
+    for name in groupcm.__all__:
+        assert getattr(groupcm, name) is not None
+    with pytest.raises(AttributeError):
+        groupcm.no_such_name  # noqa: B018
+
+
+def test_fitting_arrays_needs_no_extra():
+    code = (
+        "import numpy as np\n"
+        "from groupcm import GroupClassifier\n"
+        "X = np.random.default_rng(0).normal(size=(40, 2))\n"
+        "y = (np.arange(40) % 8 == 0).astype(int)\n"
+        "X[y == 1] += 2\n"
+        "groups = np.repeat(np.arange(10), 4)\n"
+        "model = GroupClassifier(verbose=1).fit(X, y, groups=groups)\n"
+        "model.group_scores(X, groups)\n"
+    )
+    extras = {"rich", "pandas", "polars", "cvxpy", "matplotlib", "hypothesis", "pytest"}
+    assert loaded_after(code).isdisjoint(extras)

@@ -1,0 +1,62 @@
+"""What a user installs is the package, whole and alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import groupcm
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "groupcm"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> zipfile.ZipFile:
+    """The wheel, built offline."""
+    target = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)]
+    run = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert run.returncode == 0, run.stderr
+    (path,) = target.glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+def test_wheel_holds_exactly_the_package(wheel):
+    expected = {
+        path.relative_to(SOURCE.parent).as_posix()
+        for path in SOURCE.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    info = f"groupcm-{groupcm.__version__}.dist-info/"
+    packed = {name for name in wheel.namelist() if not name.startswith(info)}
+    assert packed == expected
+    assert "groupcm/py.typed" in packed
+    # Code only: no data, no cache, nothing heavy that happened to lie around.
+    assert {Path(name).suffix for name in packed} <= {".py", ".typed"}
+    assert sum(entry.file_size for entry in wheel.infolist()) < 2_000_000
+
+
+def test_wheel_states_version_licence_and_command(wheel):
+    info = f"groupcm-{groupcm.__version__}.dist-info/"
+    metadata = wheel.read(info + "METADATA").decode()
+    assert f"\nVersion: {groupcm.__version__}\n" in metadata
+    assert "\nLicense-Expression: BSD-3-Clause\n" in metadata
+    assert "\nRequires-Python: >=3.11\n" in metadata
+    assert "groupcm = groupcm.cli:main" in wheel.read(info + "entry_points.txt").decode()
+
+
+def test_core_needs_only_what_it_should(wheel):
+    metadata = wheel.read(f"groupcm-{groupcm.__version__}.dist-info/METADATA").decode()
+    required = {
+        line.removeprefix("Requires-Dist: ").split(">")[0].split(";")[0].strip()
+        for line in metadata.splitlines()
+        if line.startswith("Requires-Dist: ") and "extra ==" not in line
+    }
+    assert required == {"numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals"}

@@ -1,0 +1,203 @@
+"""A model file gives the same model back, and runs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from groupcm import simulate
+from groupcm.classifier import GroupClassifier
+from groupcm.errors import InputError
+from groupcm.model_json import Unstorable, decode, encode
+from groupcm.persistence import load, read, save
+from groupcm.progress import Step
+
+
+def fitted(labels=(0, 1), **options):
+    made = simulate.capsule(30, n_positive=10, group_size=10, seed=1)
+    y = np.array(labels)[made.y]
+    return GroupClassifier(**options).fit(made.X, y, groups=made.groups), made
+
+
+def equal(a, b) -> bool:
+    """Whether two values are the same in type and in every bit."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and equal(a.tolist(), b.tolist())
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(equal, a, b))
+    if hasattr(a, "__dataclass_fields__"):
+        return equal(list(vars(a).values()), list(vars(b).values()))
+    return a == b or (a != a and b != b)
+
+
+@pytest.mark.parametrize("labels", [(0, 1), (-1.5, 2.5), (False, True), ("no", "yes")])
+def test_a_model_comes_back_whole(tmp_path, labels):
+    model, made = fitted(labels, lam=0.7, random_state=3)
+    save(model, tmp_path / "m.json")
+    back = load(tmp_path / "m.json")
+    assert type(back) is GroupClassifier
+    assert back.get_params() == model.get_params()
+    stored = [name for name in GroupClassifier._fitted_state if hasattr(model, name)]
+    assert {"coef_", "classes_", "gap_", "history_", "solution_"} <= set(stored)
+    for name in stored:
+        assert equal(getattr(model, name), getattr(back, name)), name
+    assert np.array_equal(back.decision_function(made.X), model.decision_function(made.X))
+    assert np.array_equal(back.predict(made.X), model.predict(made.X))
+
+
+def test_three_classes_come_back(tmp_path):
+    made = simulate.capsule(30, n_positive=20, group_size=10, seed=2)
+    y = np.where(made.y == 1, 1 + made.groups % 2, 0)
+    model = GroupClassifier().fit(made.X, y, groups=made.groups)
+    save(model, tmp_path / "m.json")
+    back = load(tmp_path / "m.json")
+    before, after = (m.group_scores(made.X, made.groups) for m in (model, back))
+    assert np.array_equal(before.score, after.score)
+
+
+def test_notes_come_back(tmp_path):
+    model, _ = fitted()
+    save(model, tmp_path / "m.json", notes={"columns": {"group": "frame", "patient": None}})
+    assert read(tmp_path / "m.json").notes == {"columns": {"group": "frame", "patient": None}}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        0.1,
+        -0.0,
+        5e-324,
+        math.inf,
+        math.nan,
+        2**70,
+        (1, (2.0, None)),
+        np.float32(0.1),
+        np.int64(7),
+        np.array(1.5),
+        np.array([[0.1, np.nan], [-np.inf, 2.0]], np.float32),
+        np.zeros((0, 3)),
+        np.array([True, False]),
+        np.array(["a", "longer"]),
+        np.array(["a", "b"], dtype=object),
+        {"a": [1, 2.5]},
+        [Step(1.0, 0.5, 0.4, 3, 0.01)],
+    ],
+    ids=repr,
+)
+def test_values_come_back_exactly(value):
+    assert equal(decode(json.loads(json.dumps(encode(value, "x"), allow_nan=False))), value)
+
+
+@pytest.mark.parametrize(
+    "value", [object(), {1: 2}, {"$float": 1}, b"x", np.datetime64("2026-01-01")]
+)
+def test_values_json_cannot_carry_are_named(value):
+    with pytest.raises(Unstorable, match=r"^x\[1\] is an? "):
+        encode([0, value], "x")
+
+
+def test_a_parameter_json_cannot_carry_is_named(tmp_path):
+    model, _ = fitted(random_state=np.random.RandomState(0))
+    with pytest.raises(InputError, match="the parameter random_state is a RandomState"):
+        save(model, tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_not_ours_or_not_fitted_is_refused(tmp_path):
+    class Mine(GroupClassifier):
+        pass
+
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        save(GroupClassifier(), tmp_path / "m.json")
+    mine = Mine()
+    mine.__dict__.update(vars(fitted()[0]))
+    with pytest.raises(InputError, match="Mine is a Mine, which a model file cannot carry"):
+        save(mine, tmp_path / "m.json")
+    assert not list(tmp_path.iterdir())
+
+
+def refusal(path) -> str:
+    with pytest.raises(InputError) as caught:
+        load(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "m.json"
+    save(fitted()[0], path)
+    return path
+
+
+def rewrite(path, change) -> None:
+    """Change a model file and give it the right checksum again, as a forger would."""
+    content = json.loads(path.read_text())
+    content.pop("sha256")
+    change(content)
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    content["sha256"] = hashlib.sha256(canonical.encode()).hexdigest()
+    path.write_text(json.dumps(content))
+
+
+def test_the_checksum_is_the_documented_one(saved):
+    before = load(saved).coef_
+    rewrite(saved, lambda content: None)
+    assert np.array_equal(load(saved).coef_, before)
+
+
+def test_a_newer_file(saved):
+    rewrite(saved, lambda content: content.update(version=2, groupcm="9.9"))
+    sentence = refusal(saved)
+    assert "groupcm 9.9 in format 2" in sentence
+    assert "install a newer groupcm" in sentence
+
+
+def test_a_damaged_file(saved):
+    whole = saved.read_text()
+    saved.write_text(whole.replace('"lam": 0.5', '"lam": 0.6'))
+    assert "damaged" in refusal(saved)
+    for length in (len(whole) // 2, 150):
+        saved.write_text(whole[:length])
+        assert "damaged" in refusal(saved)
+    rewrite_me = json.loads(whole)
+    del rewrite_me["sha256"]
+    saved.write_text(json.dumps(rewrite_me))
+    assert "damaged" in refusal(saved)
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1\x00\xff", b"[1, 2]", b'{"format": "other"}'])
+def test_a_foreign_file(tmp_path, content):
+    (tmp_path / "m.json").write_bytes(content)
+    assert "is not a model that groupcm saved" in refusal(tmp_path / "m.json")
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "no.json")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda c: c["model"].update({"$model": "os.system"}), "holds a os.system"),
+        (lambda c: c["model"].update({"$model": ["GroupClassifier"]}), "does not know"),
+        (lambda c: c["notes"].update(x={"$record": "Popen", "fields": {}}), "holds a Popen"),
+        (lambda c: c["model"]["params"].update(run=1), "parameters do not fit"),
+        (lambda c: c["model"]["state"].update(fit=1), "has no 'fit'"),
+        (lambda c: c["model"]["state"]["coef_"].update(dtype="V8"), "which no model has"),
+        (lambda c: c["model"]["state"]["coef_"].update(shape=[10**12]), "damaged"),
+        (lambda c: c.pop("model"), "damaged"),
+    ],
+)
+def test_a_forged_file_runs_and_makes_nothing(saved, change, said):
+    rewrite(saved, change)
+    assert said in refusal(saved)

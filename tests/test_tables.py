@@ -1,0 +1,321 @@
+"""Reading tables of candidates, and writing files whole."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.ipc
+import pyarrow.parquet
+import pytest
+
+from groupcm.errors import InputError
+from groupcm.files import whole_file
+from groupcm.table_formats import find_tables, write_table
+from groupcm.tables import read_tables
+
+COLUMNS = {
+    "frame": ["a", "a", "b", "c"],
+    "polyp": [1, 0, 0, 0],
+    "fit": [0.7, 0.0, 0.0, 0.0],
+    "who": [9, 9, 9, 4],
+    "size": np.array([1.5, -2.25, 3.0, 0.125], np.float32),
+    "count": np.array([1, 2, 3, 250], np.uint8),
+    "bright": [True, False, True, False],
+}
+ROLES = {"group": "frame", "label": "polyp", "overlap": "fit", "patient": "who"}
+
+
+def table(**changes):
+    """The columns above, some replaced, added, or (None) removed."""
+    columns = {k: v for k, v in {**COLUMNS, **changes}.items() if v is not None}
+    return pa.table({k: v if isinstance(v, pa.Array) else pa.array(v) for k, v in columns.items()})
+
+
+def write(path, **changes):
+    write_table(table(**changes), path)
+    return path
+
+
+def refusal(paths, **roles) -> str:
+    """The sentence with which these tables are refused."""
+    with pytest.raises(InputError) as caught:
+        read_tables(paths, **{**ROLES, **roles})
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".pq", ".csv", ".arrow", ".feather", ".ipc"])
+def test_every_format_gives_the_same_candidates(tmp_path, suffix):
+    read = read_tables([write(tmp_path / f"t{suffix}")], **ROLES)
+    assert read.feature_names == ["size", "count", "bright"]
+    assert read.X.tolist() == [[1.5, 1, 1], [-2.25, 2, 0], [3, 3, 1], [0.125, 250, 0]]
+    assert read.X.flags.c_contiguous
+    assert read.group.per_row().tolist() == ["a", "a", "b", "c"]
+    assert read.group.codes.tolist() == [0, 0, 1, 2]
+    assert read.label.tolist() == [1, 0, 0, 0]
+    assert read.overlap.tolist() == [0.7, 0, 0, 0]
+    assert read.patient.per_row().tolist() == [9, 9, 9, 4]
+    assert read.patient.n_distinct == 2
+    assert read.group.values(np.array([2, 0])).to_pylist() == ["c", "a"]
+
+
+def test_streamed_arrow_and_compressed_csv_are_read(tmp_path):
+    with pa.ipc.new_stream(str(tmp_path / "s.arrow"), table().schema) as writer:
+        writer.write_table(table())
+    with pa.CompressedOutputStream(str(tmp_path / "z.csv.gz"), "gzip") as out:
+        pa.csv.write_csv(table(), out)
+    stream, text = (read_tables([tmp_path / n], **ROLES) for n in ("s.arrow", "z.csv.gz"))
+    assert stream.X.tolist() == text.X.tolist()
+
+
+@pytest.mark.parametrize(
+    ("extra", "dtype"),
+    [
+        (np.zeros(4, np.float32), np.float32),
+        (np.zeros(4, np.int16), np.float32),
+        (np.zeros(4, np.int32), np.float64),
+        (np.full(4, 0.1), np.float64),
+    ],
+)
+def test_the_matrix_is_single_precision_only_where_that_is_exact(tmp_path, extra, dtype):
+    read = read_tables([write(tmp_path / "t.parquet", extra=extra)], **ROLES)
+    assert read.X.dtype == dtype
+    assert read.X[0, 3] == extra[0]
+
+
+def test_rows_beyond_one_batch_land_where_they_belong(tmp_path):
+    n = 150_000
+    values = np.arange(n, dtype=np.float32)
+    big = pa.table({"g": np.arange(n) // 10, "x": values, "z": -values})
+    write_table(big, tmp_path / "big.parquet")
+    read = read_tables([tmp_path / "big.parquet"], group="g")
+    assert read.X.dtype == np.float32
+    np.testing.assert_array_equal(read.X, np.column_stack([values, -values]))
+    np.testing.assert_array_equal(read.group.codes, np.arange(n) // 10)
+
+
+def test_features_come_in_the_order_asked_for(tmp_path):
+    path = write(tmp_path / "t.csv", note=["x", "y", "z", "w"])
+    read = read_tables([path], **ROLES, features=["count", "size"])
+    assert read.feature_names == ["count", "size"]
+    assert read.X[3].tolist() == [250, 0.125]
+
+
+def test_files_of_a_folder_are_read_by_name(tmp_path):
+    write(tmp_path / "b.parquet", size=[20.0] * 4)
+    write(tmp_path / "a.csv", size=[10.0] * 4, bright=[1, 1, 0, 0])
+    (tmp_path / "_SUCCESS").touch()
+    (tmp_path / "readme.txt").write_text("not a table")
+    heard = []
+    read = read_tables([tmp_path], **ROLES, on_file=heard.append)
+    assert [path.name for path in read.files] == ["a.csv", "b.parquet"]
+    assert heard == read.files
+    assert read.X[:, 0].tolist() == [10.0] * 4 + [20.0] * 4
+    assert read.group.codes.tolist() == [0, 0, 1, 2] * 2
+
+
+def test_integer_groups_of_any_width_join(tmp_path):
+    one = write(tmp_path / "1.parquet", frame=np.array([5, 5, 7, 7], np.int32))
+    two = write(tmp_path / "2.parquet", frame=np.array([7, 2**40, 8, 8], np.int64))
+    read = read_tables([one, two], **ROLES)
+    assert read.group.per_row().tolist() == [5, 5, 7, 7, 7, 2**40, 8, 8]
+    assert read.group.values(np.array([8])).to_pylist() == [8]
+
+
+def test_categories_booleans_and_large_text_are_understood(tmp_path):
+    path = write(
+        tmp_path / "t.parquet",
+        frame=pa.array(["u", "u", "v", "v"], pa.large_string()),
+        polyp=pa.array([True, False, False, False]),
+        who=pa.array(["p", "q", "p", "q"]).dictionary_encode(),
+    )
+    read = read_tables([path], **ROLES)
+    assert read.group.codes.tolist() == [0, 0, 1, 1]
+    assert read.label.dtype == bool
+    assert read.label.tolist() == [True, False, False, False]
+    assert read.patient.per_row().tolist() == ["p", "q", "p", "q"]
+
+
+def test_a_pandas_index_is_not_a_feature(tmp_path):
+    path = write(tmp_path / "t.parquet", __index_level_0__=[0, 1, 2, 3])
+    assert read_tables([path], **ROLES).feature_names == ["size", "count", "bright"]
+
+
+def test_an_empty_part_among_others_is_no_mistake(tmp_path):
+    write_table(table().slice(0, 0), tmp_path / "0.parquet")
+    write(tmp_path / "1.parquet")
+    assert len(read_tables([tmp_path], **ROLES).X) == 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"note": ["x", "y", "z", "w"]}, "'note' holds text"),
+        ({"when": pa.array([0] * 4, pa.timestamp("s"))}, "'when' holds values of type timestamp"),
+        ({"frame": ["a", None, "b", "c"]}, "'frame' is missing in row 1"),
+        ({"frame": ["a", "a", "b", ""]}, "group column 'frame' is empty in row 3"),
+        ({"frame": [1.0, 2.0, np.nan, 3.0]}, "group column 'frame' is empty in row 2"),
+        ({"polyp": [1, 0, None, 0]}, "'polyp' is missing in row 2"),
+        ({"fit": ["x"] * 4}, "overlap column 'fit' holds text"),
+        ({"fit": [0.5, 0.0, np.nan, 0.0]}, "'fit' is nan in row 2"),
+        ({"size": [1.0, 2.0, 3.0, None]}, "'size' is missing in row 3"),
+        ({"size": [1.0, np.nan, 3.0, 4.0]}, "'size' is nan in row 1"),
+        ({"size": [1.0, 2.0, -np.inf, 4.0]}, "'size' is -inf in row 2"),
+        ({"size": [0, 0, 2**53 + 1, 0]}, "'size' is 9007199254740993 in row 2"),
+        ({"size": [0, 0, 0, -(2**63)]}, "'size' is -9223372036854775808 in row 3"),
+        ({"frame": None, "Frame": ["a"] * 4}, "no column 'frame'"),
+        ({"size": None, "count": None, "bright": None}, "no feature columns"),
+    ],
+)
+def test_a_bad_table_is_refused_by_name(tmp_path, changes, said):
+    sentence = refusal([write(tmp_path / "bad.parquet", **changes)])
+    assert said in sentence
+    assert "bad.parquet" in sentence
+
+
+def test_rows_are_counted_within_their_file(tmp_path):
+    n = 70_000  # so that the bad row is in the second batch of the second file
+    good, bad = np.zeros(n), np.zeros(n)
+    bad[n - 2] = np.inf
+    for name, x in (("1.parquet", good), ("2.parquet", bad)):
+        write_table(pa.table({"g": np.arange(n), "x": x}), tmp_path / name)
+    with pytest.raises(InputError, match=r"2\.parquet: the feature 'x' is inf in row 69998 "):
+        read_tables([tmp_path], group="g")
+
+
+def test_hints(tmp_path):
+    path = write(tmp_path / "t.parquet")
+    assert "did you mean 'frame'?" in refusal([path], group="Frames")
+    assert "it has frame, polyp, fit" in refusal([path], group="zzz")
+    assert "did you mean 'size'?" in refusal([path], features=["siez"])
+    text = write(tmp_path / "n.parquet", note=["x"] * 4)
+    assert "--features" in refusal([text])
+    assert "--features" not in refusal([text], features=["note"])
+
+
+def test_bad_requests(tmp_path):
+    path = write(tmp_path / "t.parquet")
+    assert "both group and label" in refusal([path], label="frame")
+    assert "'polyp' cannot be a feature" in refusal([path], features=["size", "polyp"])
+    assert "'size' is named twice" in refusal([path], features=["size", "size"])
+    assert "given twice" in refusal([path, tmp_path])
+
+
+def test_columns_that_differ_between_files(tmp_path):
+    one, two = write(tmp_path / "1.parquet"), write(tmp_path / "2.parquet", area=[1.0] * 4)
+    sentence = refusal([one, two])
+    assert "1.parquet lacks the column 'area'" in sentence
+    assert "2.parquet has" in sentence
+    three = write(tmp_path / "3.parquet", frame=[1, 2, 3, 4])
+    assert "'frame' holds text in" in refusal([one, three])
+    # Columns in another order are the same columns.
+    swapped = table().select(list(reversed(COLUMNS)))
+    write_table(swapped, tmp_path / "4.parquet")
+    read = read_tables([one, tmp_path / "4.parquet"], **ROLES)
+    assert read.X[4:].tolist() == read.X[:4].tolist()
+
+
+def test_twice_the_same_name(tmp_path):
+    (tmp_path / "t.csv").write_text("frame,polyp,x,x\na,1,1,2\n")
+    assert "two columns called 'x'" in refusal([tmp_path / "t.csv"], overlap=None, patient=None)
+    (tmp_path / "u.csv").write_text("frame,frame,polyp,x\na,a,1,2\n")
+    assert "two columns called 'frame'" in refusal([tmp_path / "u.csv"], overlap=None, patient=None)
+    (tmp_path / "v.csv").write_text(",frame,polyp,x\n0,a,1,2\n")
+    assert "column 1 has no name" in refusal([tmp_path / "v.csv"], overlap=None, patient=None)
+
+
+def test_files_that_are_not_there_or_not_tables(tmp_path):
+    assert "does not exist" in refusal([tmp_path / "no.parquet"])
+    assert "holds no tables" in refusal([tmp_path])
+    (tmp_path / "t.xlsx").write_bytes(b"x")
+    assert "not a table by its name" in refusal([tmp_path / "t.xlsx"])
+    (tmp_path / "e.csv").touch()
+    assert "is an empty file" in refusal([tmp_path / "e.csv"])
+    write_table(table().slice(0, 0), tmp_path / "z.parquet")
+    assert "has no rows" in refusal([tmp_path / "z.parquet"])
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_a_file_cut_short(tmp_path, suffix):
+    path = write(tmp_path / f"t{suffix}")
+    path.write_bytes(path.read_bytes()[:-40])
+    assert "is it whole" in refusal([path])
+
+
+def test_damage_inside_a_file(tmp_path):
+    n = 50_000
+    path = tmp_path / "t.parquet"
+    noise = np.random.default_rng(0).normal(size=n)
+    write_table(pa.table({"g": np.arange(n), "x": noise}), path)
+    data = bytearray(path.read_bytes())
+    data[4:20_000] = bytes(19_996)
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"t\.parquet cannot be read as Parquet"):
+        read_tables([path], group="g")
+
+
+def test_text_with_a_row_too_long(tmp_path):
+    (tmp_path / "t.csv").write_text("frame,polyp,x\na,1,2\na,1,2,3\n")
+    assert "cannot be read as CSV" in refusal([tmp_path / "t.csv"])
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
+def test_a_written_table_comes_back(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    scores = pa.table({"group": ["a", "b"], "score": [0.1, -2.0], "winner": [3, 7]})
+    write_table(scores, path)
+    reader = {
+        ".parquet": pa.parquet.read_table,
+        ".csv": pa.csv.read_csv,
+        ".arrow": pa.feather.read_table,
+    }[suffix]
+    assert reader(path).to_pydict() == scores.to_pydict()
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text("old")
+
+    def interrupted():
+        with whole_file(path) as beside:
+            beside.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_text() == "old"
+    assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
+
+
+def test_a_link_keeps_pointing_and_permissions_are_the_usual(tmp_path):
+    (tmp_path / "real").mkdir()
+    link = tmp_path / "link.json"
+    link.symlink_to(tmp_path / "real" / "model.json")
+    with whole_file(link) as beside:
+        beside.write_text("new")
+    assert link.is_symlink()
+    assert (tmp_path / "real" / "model.json").read_text() == "new"
+    plain = tmp_path / "plain"
+    plain.touch()
+    assert os.stat(link).st_mode == plain.stat().st_mode
+
+
+def test_a_place_that_cannot_be_written(tmp_path):
+    for path, said in (
+        (tmp_path, "is a folder"),
+        (tmp_path / "no" / "x", "does not exist"),
+        ("/dev/null", "not a regular file"),
+    ):
+        with pytest.raises(InputError, match=said), whole_file(path):
+            pass
+
+
+def test_find_tables_ignores_hidden_files(tmp_path):
+    write(tmp_path / "a.parquet")
+    write(tmp_path / ".a.parquet.1234.parquet")
+    assert [path.name for path in find_tables([tmp_path])] == ["a.parquet"]
