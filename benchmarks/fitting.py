@@ -19,7 +19,7 @@ TOL = 1e-4
 SMALLEST = 100_000
 
 
-def fit(data: Candidates, **options: Any) -> GroupClassifier:
+def fit(data: Candidates, **options: Any) -> Any:
     """Fit as a user does: validation, group boundaries, standardisation, all of it."""
     with warnings.catch_warnings():
         # The gap is checked and printed, so a fit that stopped short does not go unseen.

@@ -75,17 +75,18 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
 def _add_estimator_options(model) -> None:
     """Add what GroupClassifier takes; what is not given keeps the estimator's own default."""
     options: list[tuple[str, Callable[[str], object] | tuple[str, ...], str]] = [
-        ("lam", _between_0_and_1, "weight of the loss against the penalty, between 0 and 1"),
+        ("lam", _number, "weight of the loss against the penalty, between 0 and 1"),
+        ("C", _number, "weight of the loss in the SVM's form; --lam is then not used"),
         ("loss", ("smoothed_hinge", "hinge"), "loss of a margin"),
-        ("delta", _not_negative, "half-width of the smoothed hinge's bend"),
+        ("delta", _number, "half-width of the smoothed hinge's bend"),
         ("penalty", ("huber", "l2", "l1"), "penalty of the weights"),
-        ("epsilon", _not_negative, "where the Huber penalty turns from square to linear"),
+        ("epsilon", _number, "where the Huber penalty turns from square to linear"),
         ("grouping", ("negative", "both", "none"), "which groups count once, by their worst row"),
         ("background", ("ignore", "negative"), "the other rows of a positive group"),
         ("min-overlap", _number, "leave out positive groups that fit worse than this"),
         ("solver", ("working_set", "lbfgs"), "algorithm"),
-        ("tol", _not_negative, "stop at this certified relative gap"),
-        ("max-passes", _whole, "stop after reading the rows this often"),
+        ("tol", _number, "stop at this certified relative gap"),
+        ("max-passes", _number, "stop after reading the rows this often"),
         ("random-state", _whole, "seed of what is random"),
     ]
     for name, kind, help in options:
@@ -149,20 +150,6 @@ def _number(text: str) -> float:
         value = float("nan")
     if not abs(value) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return value
-
-
-def _between_0_and_1(text: str) -> float:
-    value = _number(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
-    return value
-
-
-def _not_negative(text: str) -> float:
-    value = _number(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is negative")
     return value
 
 

@@ -6,8 +6,8 @@ fitted state), ``notes`` (what the writer wants to remember beside the model)
 and ``sha256`` (of all the rest in canonical form: sorted keys, no spaces).
 
 An estimator names what it stores in its class attribute ``_fitted_state``;
-names the model does not have are left out. Only the classes in this file's
-two tables can be written or read.
+names the model does not have are left out. Only the classes in the two tables
+of `groupcm.model_json` can be written or read.
 """
 
 from __future__ import annotations
@@ -67,6 +67,16 @@ def save(
     See Also
     --------
     load : Read it back.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm import GroupClassifier, load, save
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> save(model, path)
+    >>> load(path).predict([[0.1], [0.8]])
+    array([0, 1])
     """
     name = type(model).__name__
     if not fitted_state(model):
@@ -102,6 +112,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     -------
     estimator
         The fitted model, equal to the last bit.
+
+    Examples
+    --------
+    >>> load(__file__)
+    Traceback (most recent call last):
+    groupcm.errors.InputError: ...persistence.py is not a model that groupcm saved
     """
     return read(path).model
 
@@ -136,7 +152,7 @@ def _parse(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:
-        if _FORMAT.encode() in data[:200]:
+        if data.startswith(b"{") and _FORMAT.encode() in data[:200]:
             raise _damaged(path) from error
         content = None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:

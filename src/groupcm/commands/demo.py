@@ -16,6 +16,7 @@ from groupcm.commands.display import plain_warnings, show_rows, working
 from groupcm.commands.fit import certificate, fit_table, summary
 from groupcm.commands.score import score_table
 from groupcm.errors import InputError
+from groupcm.group_index import index_groups
 from groupcm.persistence import read, save
 from groupcm.table_formats import write_table
 from groupcm.tables import read_tables
@@ -55,9 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
     print(certificate(model))
     print()
     print(f"Scored {scored.table.num_rows:,} frames of other patients, by their best candidate:")
-    show_rows(scored.auc)
+    label = np.asarray(unseen.label)
+    show_rows([*scored.auc, _alarms(scored.table, unseen.group.codes, label)])
     print("The frames that score highest, and the truth:")
-    _show_highest(scored.table, unseen.group.codes, np.asarray(unseen.label))
+    _show_highest(scored.table, unseen.group.codes, label)
     print()
     print("Files:")
     show_rows(
@@ -94,6 +96,18 @@ def _as_table(made: simulate.Capsule) -> pa.Table:
     # The polyp's number stays out: a column of numbers left over would be taken for a feature.
     columns |= {name: made.X[:, j] for j, name in enumerate(made.feature_names)}
     return pa.table({name: pa.array(np.ascontiguousarray(v)) for name, v in columns.items()})
+
+
+def _alarms(scores: pa.Table, groups: np.ndarray, label: np.ndarray) -> tuple[str, str]:
+    """Count the polyps found where one frame in twenty without one raises a false alarm."""
+    score, winner = scores["score"].to_numpy(), scores["winner"].to_numpy()
+    positive = index_groups(groups).maxima(label == 1)
+    found = positive & (score > np.quantile(score[~positive], 0.95))
+    return (
+        "at 5 % false alarms",
+        f"{found.sum()} of {positive.sum()} frames with a polyp are found, "
+        f"{(label[winner[found]] == 1).sum()} of them by a candidate on the polyp",
+    )
 
 
 def _show_highest(scores: pa.Table, groups: np.ndarray, label: np.ndarray, count: int = 8) -> None:

@@ -20,7 +20,8 @@ from groupcm.commands.display import (
 )
 from groupcm.errors import InputError
 from groupcm.files import check_output
-from groupcm.metrics import index_groups
+from groupcm.group_index import index_groups
+from groupcm.parameters import check_parameters
 from groupcm.persistence import save
 from groupcm.progress import listening
 from groupcm.table_formats import find_tables
@@ -36,6 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     output = check_output(arguments.output)
     check_not_input(output, arguments.tables)
     model = GroupClassifier(**options_of(arguments))
+    with mistakes():  # before the tables are read, which may take long
+        check_parameters(model.get_params(deep=False))
     columns = {role: getattr(arguments, role) for role in ("group", "label", "overlap", "patient")}
     with plain_warnings(), working(model.tol) as display:
         table = read_tables(
@@ -44,6 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
             features=arguments.features,
             on_file=lambda path: display.status(f"reading {path}"),
         )
+        label = np.asarray(table.label)
+        if np.all(label == label[0]):
+            raise InputError(
+                f"the label column {arguments.label!r} holds {label[0]} in every row; "
+                "a fit needs two classes or more"
+            )
         took = fit_table(model, table, display)
     save(model, output, notes={"columns": columns})
     show_rows(summary(model, table, took))
@@ -63,7 +72,7 @@ def check_not_input(output: Path, tables: list[str]) -> None:
         raise InputError(f"{output} is one of the tables; write to another file")
 
 
-def fit_table(model: GroupClassifier, table: CandidateTable, display: Display) -> float:
+def fit_table(model: Any, table: CandidateTable, display: Display) -> float:
     """Fit the model on a table, showing progress; return the seconds it took."""
     display.status(f"fitting {len(table.X):,} rows × {len(table.feature_names)} features")
     start = time.perf_counter()
@@ -74,7 +83,7 @@ def fit_table(model: GroupClassifier, table: CandidateTable, display: Display) -
     return time.perf_counter() - start
 
 
-def summary(model: GroupClassifier, table: CandidateTable, took: float) -> list[tuple[str, str]]:
+def summary(model: Any, table: CandidateTable, took: float) -> list[tuple[str, str]]:
     """What was read and what came out, as names and values."""
     rows = [
         ("rows", f"{len(table.X):,} × {len(table.feature_names)} features, {table.X.dtype}"),
@@ -92,14 +101,14 @@ def summary(model: GroupClassifier, table: CandidateTable, took: float) -> list[
     return rows + _largest_weights(model, table)
 
 
-def _count_groups(model: GroupClassifier, table: CandidateTable) -> str:
+def _count_groups(model: Any, table: CandidateTable) -> str:
     groups, label = index_groups(table.group.codes), table.label
     classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
     counts = [f"{int(groups.maxima(label == value).sum()):,} with {value}" for value in classes]
     return f"{groups.n_groups:,}, of them {', '.join(counts)}"
 
 
-def _largest_weights(model: GroupClassifier, table: CandidateTable) -> list[tuple[str, str]]:
+def _largest_weights(model: Any, table: CandidateTable) -> list[tuple[str, str]]:
     """Rank features by what one standard deviation of them adds to the score."""
     # Some thousand rows from everywhere are enough to rank by.
     spread = table.X[:: max(1, len(table.X) // 100_000)].std(axis=0, dtype=np.float64)
@@ -112,7 +121,7 @@ def _largest_weights(model: GroupClassifier, table: CandidateTable) -> list[tupl
     return [(name, f"{shown}  (per standard deviation)") for name, shown in rows]
 
 
-def certificate(model: GroupClassifier) -> str:
+def certificate(model: Any) -> str:
     """Say in words what the gap proves."""
     gap, tol = float(np.max(model.gap_)), model.tol
     proof = (

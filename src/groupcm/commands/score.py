@@ -14,7 +14,8 @@ from groupcm.commands.display import mistakes, plain_warnings, show_rows, workin
 from groupcm.commands.fit import check_not_input
 from groupcm.errors import InputError
 from groupcm.files import check_output
-from groupcm.metrics import group_roc_auc, index_groups
+from groupcm.group_index import index_groups
+from groupcm.metrics import group_roc_auc
 from groupcm.persistence import SavedModel, read
 from groupcm.table_formats import check_table_name, write_table
 from groupcm.tables import CandidateTable, read_tables

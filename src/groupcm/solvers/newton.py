@@ -31,7 +31,11 @@ WARM = 0.01
 _COOLING = 0.1
 _COLDEST = 1e-10
 _ARMIJO = 1e-4
-_SHORTEST_STEP = 1e-8
+_SHORTEST_STEP = 0.05
+_FAR = 10.0
+_NOWHERE = 1e-12
+# Below this, a relative decrease drowns in rounding and the gradient decides.
+_INVISIBLE = 1e-13
 _STEPS_A_TEMPERATURE = 40
 # The share of the gap that the distance from the path may have.
 _OFF_PATH = 0.1
@@ -85,41 +89,60 @@ class Newton:
             gap = here.exact - here.lower
             if self._closed(tol) or self._repair_cost(here) <= _OFF_PATH * gap:
                 break
-            there = self._line_search(here, here.newton_direction(here.gradient), temperature)
+            there = self._step(here, temperature)
             if there is None:
                 break
             here = there
         return here
 
-    def _line_search(
-        self, here: Evaluation, step: Vector, temperature: float
-    ) -> Evaluation | None:
-        """The first of shorter and shorter steps that pays enough (Armijo)."""
-        promised = -float(here.gradient @ step)
-        if promised <= 1e-16 * here.smooth:
-            return None
-        length = 1.0
-        while length >= _SHORTEST_STEP:
-            there = self._evaluate(here.theta + length * step, temperature)
-            if there.smooth <= here.smooth - _ARMIJO * length * promised:
-                return there
-            length *= 0.5 if length > 0.1 else 0.1
+    def _step(self, here: Evaluation, temperature: float) -> Evaluation | None:
+        """A Newton step that pays (Armijo), held back to where the quadratic model holds.
+
+        Along a long step the model is of little use: there the Hessian is damped,
+        which also turns the step towards the gradient.
+        """
+        radius = _FAR * max(1.0, float(np.linalg.norm(here.theta)))
+        while radius > _NOWHERE:
+            step = here.newton_direction(here.gradient, radius)
+            promised = -float(here.gradient @ step)
+            if promised <= _INVISIBLE * here.smooth:
+                there = self._evaluate(here.theta + step, temperature)
+                closer = self._repair_cost(there) < 0.5 * self._repair_cost(here)
+                return there if closer else None
+            length = 1.0
+            while length >= _SHORTEST_STEP:
+                there = self._evaluate(here.theta + length * step, temperature)
+                if there.smooth <= here.smooth - _ARMIJO * length * promised:
+                    return there
+                length *= 0.5
+            radius = 0.1 * float(np.linalg.norm(step))
         return None
 
     def _cool(self, here: Evaluation, temperature: float) -> Evaluation:
         """Follow the tangent of the path to the next temperature, where that helps."""
         nearby = 0.99 * temperature
         drift = self._evaluate(here.theta, nearby).gradient - here.gradient
-        tangent = here.newton_direction(drift / (nearby - temperature))
+        tangent = here.newton_direction(drift / (nearby - temperature), np.inf)
         colder = _COOLING * temperature
         stay = self._evaluate(here.theta, colder)
         moved = self._evaluate(here.theta + (colder - temperature) * tangent, colder)
         return moved if moved.smooth < stay.smooth else stay
 
     def _repair_cost(self, here: Evaluation) -> float:
-        """About what the remaining gradient costs when the dual is made feasible."""
-        residual = np.abs(here.gradient)
-        cost = float(residual @ np.abs(here.theta)) + float(residual[-1])
-        if np.isfinite(self.problem.penalty.box):
-            cost += here.smooth * float(np.max(residual[:-1])) / self.problem.rho
+        """About what the remaining gradient costs when the dual is made feasible.
+
+        Balancing the two sides moves ``v`` too; away from ``ρ ∇h(w)`` it costs by the
+        conjugate's slope and curvature, beyond the box everything must shrink.
+        """
+        penalty, rho = self.problem.penalty, self.problem.rho
+        heavier = max(here.positive, here.negative, key=lambda dual: dual.mass)
+        imbalance = abs(float(here.gradient[-1]))
+        moved = np.abs(here.gradient[:-1])
+        if heavier.mass > 0.0:
+            moved = moved + imbalance / heavier.mass * np.abs(heavier.moment[:-1])
+        cost = imbalance * (1.0 + abs(float(here.theta[-1])))
+        cost += float(moved @ np.abs(here.theta[:-1]))
+        cost += penalty.conjugate_factor * float(moved @ moved) / rho
+        if np.isfinite(penalty.box):
+            cost += here.smooth * float(np.max(moved)) / rho
         return cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from operator import add
 
 import numpy as np
@@ -62,11 +62,16 @@ class Evaluation:
     penalty_curvature: Vector
     values: list[BlockValue]
 
-    def newton_direction(self, gradient: Vector) -> Vector:
-        """``−H⁻¹ gradient``, damped where the Hessian is singular."""
+    def newton_direction(self, gradient: Vector, radius: float) -> Vector:
+        """``−(H + μI)⁻¹ gradient``, with μ = 0 where that is no longer than ``radius``."""
         if len(self.theta) <= _DENSE_HESSIAN:
-            return _direct_solve(self.hessian, -gradient)
-        return _iterative_solve(self._hessian_product, -gradient)
+            solve = partial(_direct_solve, self.hessian, -gradient)
+        else:
+            solve = partial(_iterative_solve, self._hessian_product, -gradient)
+        step = solve(0.0)
+        if np.linalg.norm(step) > radius:
+            step = solve(float(np.linalg.norm(gradient)) / radius)
+        return step
 
     @cached_property
     def hessian(self) -> Vector:
@@ -84,9 +89,8 @@ class Evaluation:
         return reduce(add, parts) + self.penalty_curvature * u
 
 
-def _direct_solve(hessian: Vector, target: Vector) -> Vector:
-    scale = float(np.max(np.diagonal(hessian)))
-    damping = 1e-12 * scale + 1e-300
+def _direct_solve(hessian: Vector, target: Vector, damping: float) -> Vector:
+    damping += 1e-14 * float(np.max(np.diagonal(hessian))) + 1e-300
     while True:
         try:
             factor = scipy.linalg.cho_factor(
@@ -100,9 +104,12 @@ def _direct_solve(hessian: Vector, target: Vector) -> Vector:
         damping *= 100.0
 
 
-def _iterative_solve(product: Callable[[Vector], Vector], target: Vector) -> Vector:
+def _iterative_solve(
+    product: Callable[[Vector], Vector], target: Vector, damping: float
+) -> Vector:
     n = len(target)
-    operator = LinearOperator((n, n), matvec=lambda u: product(u) + 1e-10 * u, dtype=np.float64)
+    damping += 1e-12
+    operator = LinearOperator((n, n), matvec=lambda u: product(u) + damping * u, dtype=np.float64)
     solved, _ = cg(operator, target, rtol=1e-4, maxiter=250)
     return solved if solved @ target > 0.0 else target
 
