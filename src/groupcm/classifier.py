@@ -420,9 +420,14 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = data.names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.coef_ = np.stack([solution.weights for solution in found]) / scaling.scale
-        offset = self.coef_ @ scaling.mean
-        self.intercept_ = np.array([solution.intercept for solution in found]) - offset
+        coef = np.stack([solution.weights for solution in found]) / scaling.scale
+        intercept = np.array([solution.intercept for solution in found]) - coef @ scaling.mean
+        # What a constant feature adds belongs to the intercept, exactly.
+        constant = np.flatnonzero(scaling.constant)
+        first_row = data.X[[0]] if isinstance(data.X, np.ndarray) else data.X[[0]].toarray()
+        intercept = intercept + coef[:, constant] @ first_row[0, constant]
+        coef[:, constant] = 0.0
+        self.coef_, self.intercept_ = coef, intercept
         for name in ("objective", "lower_bound", "gap"):
             values = np.array([getattr(solution, name) for solution in found])
             setattr(self, f"{name}_", float(values[0]) if binary else values)

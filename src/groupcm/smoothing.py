@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from groupcm.kernels.gram import weighted_gram
 from groupcm.kernels.softmin import soft_minima
 from groupcm.problem import DualSums, Problem
 
@@ -29,6 +30,8 @@ Rows = NDArray[np.float64] | sp.csr_array
 
 # A term whose winner has this share of the soft minimum has no curvature between rows.
 _SETTLED = 1.0 - 1e-10
+# Up to this many columns a plain loop that skips rows without weight beats BLAS.
+_NARROW = 40
 
 
 @dataclass(frozen=True)
@@ -63,8 +66,7 @@ class Curvature:
     def matrix(self) -> NDArray[np.float64]:
         """The sum itself."""
         rows = self.load()
-        used = np.flatnonzero(self.row_weight)
-        total = _gram(rows[used], self.row_weight[used])
+        total = _gram(rows, self.row_weight)
         if self.average is not None:
             total += _gram(self.average @ rows[self.mixed], self.mean_weight)
         return total
@@ -138,6 +140,13 @@ def _curvature(block: Block, share: Vector | None, spread: Vector, bend: Vector)
 
 def _gram(rows: Rows, weight: Vector) -> Vector:
     """``Σ_i weight_i x_i x_iᵀ``."""
+    n_columns = rows.shape[1]
+    if isinstance(rows, np.ndarray) and n_columns <= _NARROW:
+        total = np.zeros((n_columns, n_columns))
+        weighted_gram(rows, weight, total)
+        return total
+    used = np.flatnonzero(weight)
+    rows, weight = rows[used], weight[used]
     if isinstance(rows, np.ndarray):
         return (rows * weight[:, None]).T @ rows
     return (rows.T @ rows.multiply(weight[:, None]).tocsr()).toarray()

@@ -37,6 +37,7 @@ def feature_names(X: Any) -> NDArray[Any] | None:
     """The column names of a data frame, if they are strings."""
     if not nw.dependencies.is_into_dataframe(X):
         return None
+    _require_distinct_columns(X)
     names = list(nw.from_native(X, eager_only=True).columns)
     if not names or not all(isinstance(name, str) for name in names):
         return None
@@ -47,6 +48,8 @@ def as_matrix(X: Any, estimator: Any = None) -> Matrix:
     """Candidates as a C-ordered float array or a CSR matrix; float32 and float64 are not copied."""
     if nw.dependencies.is_into_dataframe(X):
         X = _frame_to_array(X)
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "c":
+        raise ValueError("Complex data not supported; X must hold real numbers.")
     elif isinstance(X, np.ndarray) and X.dtype.kind in "iu":
         _require_exact(X, lambda row, column: f"row {row}, column {column}")
     X = check_array(
@@ -63,7 +66,6 @@ def as_matrix(X: Any, estimator: Any = None) -> Matrix:
 
 def _frame_to_array(X: Any) -> NDArray[Any]:
     """A data frame's columns side by side, in the smallest float type that holds them all."""
-    _require_distinct_columns(X)
     frame = nw.from_native(X, eager_only=True)
     columns, kinds = [], []
     for name in frame.columns:

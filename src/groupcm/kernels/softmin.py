@@ -6,6 +6,10 @@ from numba import njit
 from groupcm.kernels import FLAGS
 
 
+# A row this many temperatures above the minimum has a share below 1e-15: none.
+_FAR = 35.0
+
+
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def soft_minima(margin, ptr, temperature, soft, hard, share):
     """Soft and hard minimum of ``margin[ptr[k]:ptr[k+1]]``, and each row's share in the soft one.
@@ -19,7 +23,8 @@ def soft_minima(margin, ptr, temperature, soft, hard, share):
             least = min(least, margin[i])
         total = 0.0
         for i in range(lo, hi):
-            share[i] = np.exp((least - margin[i]) / temperature)
+            above = (margin[i] - least) / temperature
+            share[i] = np.exp(-above) if above < _FAR else 0.0
             total += share[i]
         for i in range(lo, hi):
             share[i] /= total

@@ -8,9 +8,14 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import Index, Terms
 from groupcm.smoothing import Block, Rows
-from groupcm.sources.arrays import BLOCK_VALUES, ArraySource
+from groupcm.sources.arrays import BLOCK_VALUES, ArraySource, Winners
 
 __all__ = ["KeptRows"]
+
+# Winners with a margin up to this are kept, though only those below 1 cost anything.
+_NEAR_MARGIN = 1.2
+# A runner-up further behind hardly becomes the winner when the weights change a little.
+_CLOSE_BEHIND = 0.5
 
 
 class KeptRows:
@@ -26,24 +31,49 @@ class KeptRows:
     def __len__(self) -> int:
         return len(self._row)
 
-    def keep(self, term: Index, row: Index) -> int:
-        """Keep these rows too; returns how many were not kept before."""
-        new = ~np.isin(row, self._row)
-        term, row = term[new], row[new]
+    def keep(self, winners: Winners) -> int:
+        """Keep the winners that are near the margin, and the runners-up close behind.
+
+        Returns how many of the winners were not kept before.
+        """
+        near = winners.margin < _NEAR_MARGIN
+        new_winners = self._not_kept(np.flatnonzero(near), winners.row)
+        close = np.flatnonzero(near & (winners.lead < _CLOSE_BEHIND))
+        new_runners_up = self._not_kept(close, winners.runner_up)
+        self._add(
+            np.concatenate([new_winners, new_runners_up]),
+            np.concatenate([winners.row[new_winners], winners.runner_up[new_runners_up]]),
+        )
+        return len(new_winners)
+
+    def _not_kept(self, term: Index, row_of: Index) -> Index:
+        """Those of the terms whose row ``row_of[term]`` is not kept."""
+        row = row_of[term]
+        place = np.searchsorted(self._term, term)
+        kept = np.zeros(len(term), dtype=bool)
+        among = np.flatnonzero(place < len(self))
+        while len(among):
+            at = place[among]
+            same_term = self._term[at] == term[among]
+            kept[among] |= same_term & (self._row[at] == row[among])
+            place[among] += 1
+            among = among[same_term & ~kept[among] & (at + 1 < len(self))]
+        return term[~kept]
+
+    def _add(self, term: Index, row: Index) -> None:
         if len(row) == 0:
-            return 0
+            return
         all_terms = np.concatenate([self._term, term])
         by_term = np.argsort(all_terms, kind="stable")
         self._term = all_terms[by_term]
         self._row = np.concatenate([self._row, row])[by_term]
         self._rows = _stack(self._rows, self._source.take(row))[by_term]
-        return len(row)
 
     def keep_all(self) -> None:
         """Keep every row of every term."""
         size = self.terms.stop - self.terms.start
         term = np.repeat(np.arange(len(size)), size)
-        self.keep(term, self.terms.rows(np.arange(len(term))))
+        self._add(term, self.terms.rows(np.arange(len(term))))
 
     def blocks(self) -> list[Block]:
         """The kept rows as blocks of whole terms."""

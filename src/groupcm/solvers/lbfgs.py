@@ -55,6 +55,7 @@ def solve(task: Task) -> Solution:
         dual = (_mix(dual[0], here.positive), _mix(dual[1], here.negative))
         trace.raise_lower(task.problem.lower_bound(*dual))
         trace.announce(working_rows=0)
+    trace.announce(working_rows=0)
     return trace.solution()
 
 
@@ -64,7 +65,7 @@ def _evaluate(trace: Trace, alone: list[Block], theta: Vector) -> Evaluation:
     blocks = list(alone)
     for terms in task.terms:
         if not terms.alone:
-            found = task.source.worst(terms, theta, exact=True)
+            found = task.source.worst(terms, theta)
             costly = np.flatnonzero(found.margin < 1.0)
             rows = task.source.take(found.row[costly])
             weight = terms.weight if np.isscalar(terms.weight) else np.asarray(terms.weight)[costly]

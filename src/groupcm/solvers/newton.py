@@ -27,7 +27,7 @@ Vector = NDArray[np.float64]
 
 # Where to begin without, and with, a good starting point.
 COLD = 0.1
-WARM = 0.01
+WARM = 0.003
 _COOLING = 0.1
 _COLDEST = 1e-10
 _ARMIJO = 1e-4
@@ -101,7 +101,7 @@ class Newton:
         Along a long step the model is of little use: there the Hessian is damped,
         which also turns the step towards the gradient.
         """
-        radius = _FAR * max(1.0, float(np.linalg.norm(here.theta)))
+        radius = _FAR * max(1.0, float(np.max(np.abs(here.theta))))
         while radius > _NOWHERE:
             step = here.newton_direction(here.gradient, radius)
             promised = -float(here.gradient @ step)
@@ -115,7 +115,7 @@ class Newton:
                 if there.smooth <= here.smooth - _ARMIJO * length * promised:
                     return there
                 length *= 0.5
-            radius = 0.1 * float(np.linalg.norm(step))
+            radius = 0.1 * float(np.max(np.abs(step)))
         return None
 
     def _cool(self, here: Evaluation, temperature: float) -> Evaluation:

@@ -69,7 +69,7 @@ class Evaluation:
         else:
             solve = partial(_iterative_solve, self._hessian_product, -gradient)
         step = solve(0.0)
-        if np.linalg.norm(step) > radius:
+        if not np.max(np.abs(step)) <= radius:
             step = solve(float(np.linalg.norm(gradient)) / radius)
         return step
 
@@ -90,8 +90,9 @@ class Evaluation:
 
 
 def _direct_solve(hessian: Vector, target: Vector, damping: float) -> Vector:
-    damping += 1e-14 * float(np.max(np.diagonal(hessian))) + 1e-300
-    while True:
+    scale = float(np.max(np.diagonal(hessian)))
+    damping += 1e-14 * scale + 1e-300
+    while damping <= 1e6 * (scale + 1.0):
         try:
             factor = scipy.linalg.cho_factor(
                 hessian + damping * np.eye(len(target)), lower=True, check_finite=False
@@ -102,6 +103,7 @@ def _direct_solve(hessian: Vector, target: Vector, damping: float) -> Vector:
         except np.linalg.LinAlgError:
             pass
         damping *= 100.0
+    return target
 
 
 def _iterative_solve(

@@ -81,6 +81,7 @@ class Trace:
     lower: float = 0.0
     steps: list[Step] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
+    silent: bool = False
 
     def __post_init__(self) -> None:
         self.best = self.latest
@@ -106,6 +107,12 @@ class Trace:
         self.lower = max(self.lower, lower)
 
     def announce(self, working_rows: int) -> None:
+        """Tell whoever listens, if there is anything new."""
+        if self.steps and (self.upper, self.lower) == (
+            self.steps[-1].objective,
+            self.steps[-1].lower_bound,
+        ):
+            return
         step = Step(
             passes=self.passes,
             objective=self.upper,
@@ -114,7 +121,8 @@ class Trace:
             seconds=time.perf_counter() - self.began,
         )
         self.steps.append(step)
-        announce(step)
+        if not self.silent:
+            announce(step)
 
     def solution(self) -> Solution:
         return Solution(

@@ -29,8 +29,6 @@ __all__ = ["solve"]
 
 Vector = NDArray[np.float64]
 
-# Winners with a margin up to this are kept, though only those below 1 cost anything.
-_NEAR_MARGIN = 1.2
 # Up to this many rows all are kept from the start.
 _FEW_ROWS = 2_000
 # The smallest sample of rows worth starting on, and how much larger the next one is.
@@ -39,24 +37,25 @@ _GROWTH = 10
 _SAMPLE_TOL = 1e-3
 # A sample never has fewer terms of one kind than this (or all of them).
 _FEW_TERMS = 1_000
-# At tolerances below this, float32 rows are compared in float64.
-_FLOAT32_TOL = 1e-5
 # How much of the tolerance the solution on the kept rows may use up.
 _INNER_SHARE = 0.3
 
 
 def solve(task: Task) -> Solution:
     """Minimise to the task's tolerance, or until its passes are used up."""
-    theta, warm = mean_difference(task), False
+    trace = Trace(task, mean_difference(task))
+    warm = False
     for sample in _samples(task):
-        theta = _bracket(sample, theta, warm=warm, rounds=1 if warm else 8).latest
-        warm = True
-    return _bracket(task, theta, warm=warm).solution()
+        on_sample = Trace(sample, trace.latest, silent=True)
+        _bracket(on_sample, warm=warm, rounds=1 if warm else 8)
+        trace.latest, warm = on_sample.latest, True
+    _bracket(trace, warm=warm)
+    return trace.solution()
 
 
-def _bracket(task: Task, theta: Vector, *, warm: bool, rounds: float = np.inf) -> Trace:
-    """Close the bracket around the optimum of ``task``, in at most so many rounds."""
-    trace = Trace(task, theta)
+def _bracket(trace: Trace, *, warm: bool, rounds: float = np.inf) -> None:
+    """Close the bracket around the optimum of the trace's task, in at most so many rounds."""
+    task = trace.task
     alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
     kept = [KeptRows(terms, task.source) for terms in task.terms if not terms.alone]
     if task.n_rows <= _FEW_ROWS:
@@ -80,26 +79,26 @@ def _bracket(task: Task, theta: Vector, *, warm: bool, rounds: float = np.inf) -
         trace.raise_lower(inner.lower)
         if not kept:
             trace.offer(inner.best, inner.upper)
-        trace.announce(sum(len(rows) for rows in kept))
         if trace.closed:
             break
         rounds -= 1
-    return trace
+        trace.announce(sum(len(rows) for rows in kept))
+    trace.announce(sum(len(rows) for rows in kept))
 
 
 def _pass(trace: Trace, kept: Sequence[KeptRows], alone: Sequence[Block]) -> int:
-    """The whole objective at the latest point; returns how many new winners it met."""
+    """The whole objective at the latest point; returns how many winners were new."""
     task, theta = trace.task, trace.latest
-    total = task.problem.penalty_value(theta)
-    total += sum(losses_alone(task.problem, alone, theta))
-    new_rows = 0
-    for rows in kept:
-        found = task.source.worst(rows.terms, theta, exact=task.tol < _FLOAT32_TOL)
-        total += float(np.sum(rows.terms.weight * task.problem.loss.value(found.margin)))
-        near = np.flatnonzero(found.margin < _NEAR_MARGIN)
-        new_rows += rows.keep(near, found.row[near])
-    trace.offer(theta, total)
-    return new_rows
+    found = [task.source.worst(rows.terms, theta) for rows in kept]
+    losses = [
+        float(np.sum(rows.terms.weight * task.problem.loss.value(winners.margin)))
+        for rows, winners in zip(kept, found, strict=True)
+    ]
+    losses += losses_alone(task.problem, alone, theta)
+    trace.offer(theta, task.problem.penalty_value(theta) + sum(losses))
+    if trace.closed:
+        return 0
+    return sum(rows.keep(winners) for rows, winners in zip(kept, found, strict=True))
 
 
 def _samples(task: Task) -> Iterator[Task]:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupcm.candidates import Index, Terms
-from groupcm.kernels.dot import pack_affine
-from groupcm.kernels.scan import scan_csr, scan_dense
+from groupcm.kernels.dot import LANES, pack_affine
+from groupcm.kernels.scan import scan
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Block, Rows
 
@@ -29,10 +29,15 @@ _RESIDENT_VALUES = 1 << 24
 
 @dataclass(frozen=True)
 class Winners:
-    """The worst row of each term: the smallest margin ``sign · s`` and where it is."""
+    """The worst row of each term and the next worst.
+
+    ``margin`` is the smallest ``sign · s``, ``lead`` how much larger the runner-up's is.
+    """
 
     margin: Vector
     row: Index
+    runner_up: Index
+    lead: Vector
 
 
 class NonFiniteValue(ValueError):
@@ -63,43 +68,51 @@ class ArraySource:
     def take(self, rows: Index | slice) -> Rows:
         """These rows, standardised, in float64, with a last column of ones."""
         if isinstance(self.X, np.ndarray):
-            out = np.empty((len(self.X[rows]), self.n_features + 1))
-            np.subtract(self.X[rows], self.mean, out=out[:, :-1])
-            out[:, :-1] /= self.scale
-            out[:, -1] = 1.0
-            return out
+            return self._take_dense(self.X, rows)
         taken = sp.csr_array(self.X[rows])
         scaled = sp.csr_array(
             (taken.data / self.scale[taken.indices], taken.indices, taken.indptr), taken.shape
         )
         return sp.csr_array(sp.hstack([scaled, np.ones((scaled.shape[0], 1))], format="csr"))
 
-    def worst(self, terms: Terms, theta: Vector, *, exact: bool = True) -> Winners:
-        """One pass: the smallest margin of each term.
+    def _take_dense(self, X: NDArray[np.floating], rows: Index | slice) -> NDArray[np.float64]:
+        n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        out = np.empty((n_rows, self.n_features + 1))
 
-        With ``exact=False`` float32 rows are compared in float32; the
-        winner's margin is float64 in any case.
-        """
+        def fill(piece: tuple[int, int]) -> None:
+            part = slice(*piece)
+            chosen = slice(*(rows.start + at for at in piece)) if isinstance(rows, slice) else rows[part]
+            values = out[part, :-1]
+            np.subtract(X[chosen], self.mean, out=values)
+            values /= self.scale
+            out[part, -1] = 1.0
+
+        thread_map(fill, slices(n_rows, _ROWS_A_THREAD))
+        return out
+
+    def worst(self, terms: Terms, theta: Vector) -> Winners:
+        """One pass: the smallest margin of each term."""
         weights = -terms.sign * theta[:-1] / self.scale
-        score = np.empty(len(terms.start))
-        winner = np.empty(len(terms.start), dtype=np.int64)
-        if isinstance(self.X, np.ndarray):
-            precise = pack_affine(self.mean, weights, np.float64)
-            affine = precise if exact else pack_affine(self.mean, weights, self.X.dtype)
-            head, scan, tail = (self.X,), scan_dense, (affine, precise)
+        n_terms = len(terms.start)
+        score, lead = np.empty((2, n_terms))
+        winner, runner_up = np.empty((2, n_terms), dtype=np.int64)
+        if not isinstance(self.X, np.ndarray):
+            rows = (self.X.data, self.X.indices, self.X.indptr)
         else:
-            head, scan, tail = (self.X.data, self.X.indices, self.X.indptr), scan_csr, (weights,)
+            weights = pack_affine(self.mean, weights)
+            rows = self.X if self.n_features >= LANES else (self.X,)
 
         def scan_terms(piece: tuple[int, int]) -> int:
-            return scan(*head, terms.order, terms.start, terms.stop, *tail, *piece, score, winner)
+            where = (rows, terms.order, terms.start, terms.stop, weights)
+            return scan(*where, *piece, score, winner, runner_up, lead)
 
         n_rows = terms.n_rows
-        terms_a_thread = _ROWS_A_THREAD * len(score) // n_rows + 1
-        bad = thread_map(scan_terms, slices(len(score), terms_a_thread))
+        terms_a_thread = _ROWS_A_THREAD * n_terms // n_rows + 1
+        bad = thread_map(scan_terms, slices(n_terms, terms_a_thread))
         self.rows_read += n_rows
         if max(bad) >= 0:
             raise NonFiniteValue("X holds a value that is not finite.")
-        return Winners(-(score - terms.sign * theta[-1]), winner)
+        return Winners(-(score - terms.sign * theta[-1]), winner, runner_up, lead)
 
     def blocks(self, terms: Terms) -> Iterator[Block]:
         """Terms of one row each, as blocks; kept in memory where they are few."""
@@ -110,6 +123,7 @@ class ArraySource:
             weight = terms.weight if np.isscalar(terms.weight) else np.asarray(terms.weight)[among]
             if resident:
                 kept = self.take(rows)
+                self.rows_read += kept.shape[0]
                 yield Block(lambda kept=kept: kept, None, terms.sign, weight)
             else:
                 read_again = among.stop - among.start
