@@ -337,7 +337,7 @@ def test_all_features_constant():
 def test_duplicate_column_names():
     X, y, groups = good()
     table = pd.DataFrame(X, columns=["area", "depth", "area"])
-    refuse(table, y, "area", "twice|duplicate|more than once|unique", groups=groups)
+    refuse(table, y, "area", "twice|duplicate|more than once|unique|two columns", groups=groups)
 
 
 @pytest.mark.parametrize("frame", ["pandas", "pandas-object", "polars", "pyarrow"])

@@ -20,10 +20,11 @@ LAYERS = [
     {"problem", "grouping", "smoothing"},
     {"sources", "scaling"},
     {"solvers"},
+    {"validation", "parameters"},
     {"classifier"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
-SHARED = {"progress", "errors", "candidates", "group_index", "parallel", "parameters", "validation"}
+SHARED = {"progress", "errors", "candidates", "group_index", "parallel"}
 
 
 def modules() -> dict[str, Path]:

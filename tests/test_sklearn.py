@@ -274,11 +274,13 @@ def test_rows_in_place_are_not_copied(dtype, standardize):
 
 
 def test_sparse_data_are_not_densified():
-    n, d = 2000, 3000
-    X = sp.random_array((n, d), density=0.002, format="csr", rng=np.random.default_rng(0))
+    n, d = 20_000, 200
+    X = sp.random_array((n, d), density=0.01, format="csr", rng=np.random.default_rng(0))
     y = np.zeros(n, dtype=int)
     y[::40] = 1
-    X = X + sp.csr_array((np.ones(50), (np.arange(0, n, 40), np.arange(50) % 5)), shape=(n, d))
+    X = X + sp.csr_array(
+        (np.ones(n // 40), (np.arange(0, n, 40), np.arange(n // 40) % 5)), shape=(n, d)
+    )
     groups = np.arange(n) // 20
     model = GroupClassifier(tol=1e-2, random_state=0)
     tracemalloc.start()

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.group_index import GroupIndex, index_groups
+from groupcm.group_index import GroupIndex
 
 __all__ = ["Groups", "Terms"]
 
@@ -29,6 +29,7 @@ class Groups:
 
     Examples
     --------
+    >>> from groupcm.group_index import index_groups
     >>> Groups.from_index(index_groups([7, 3, 7]))
     Groups(ptr=array([0, 2, 3]), order=array([0, 2, 1]))
     """
@@ -100,11 +101,13 @@ class Terms:
     def __len__(self) -> int:
         return self.n_rows if self.alone else len(self.start)
 
+    def weight_of(self, chosen: Index | slice) -> float | NDArray[np.float64]:
+        """The weights of some of the terms, one number where all weigh the same."""
+        return self.weight[chosen] if isinstance(self.weight, np.ndarray) else self.weight
+
     def subset(self, chosen: Index) -> Terms:
         """Some of the terms, their weights raised so that the total stays."""
-        raised = len(self) / len(chosen)
-        weight = self.weight if np.isscalar(self.weight) else np.asarray(self.weight)[chosen]
-        weight = weight * raised  # pyright: ignore[reportOperatorIssue]
+        weight = self.weight_of(chosen) * (len(self) / len(chosen))
         if self.alone:
             return Terms.of_rows(self.sign, self.rows(chosen), weight)
         return replace(self, start=self.start[chosen], stop=self.stop[chosen], weight=weight)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,11 +24,11 @@ from groupcm.penalties import make_penalty
 from groupcm.problem import Problem
 from groupcm.progress import listening, print_step
 from groupcm.scaling import SAMPLE_VALUES, Scaling, measure_scaling
+from groupcm.smoothing import Matrix
 from groupcm.solvers import lbfgs, working_set
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
 from groupcm.validation import (
-    Matrix,
     as_labels,
     as_matrix,
     as_overlap,
@@ -155,8 +155,20 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
     array([1, 0, 0])
     """
 
-    __metadata_request__fit = {"groups": True, "overlap": True}
-    __metadata_request__score = {"groups": True}
+    __metadata_request__fit: ClassVar = {"groups": True, "overlap": True}
+    __metadata_request__score: ClassVar = {"groups": True}
+
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    classes_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+    objective_: Any
+    lower_bound_: Any
+    gap_: Any
+    n_passes_: Any
+    history_: list[Any]
+    solution_: Any
 
     _fitted_state = (
         "coef_",
@@ -306,7 +318,8 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         y = as_labels(y, index.n_rows)
         holds = np.stack([index.maxima(y == label) for label in self.classes_], axis=1)
         background = self._background_classes()
-        holds[:, background] &= ~holds[:, ~background].any(axis=1)[:, None]
+        others = np.any(holds[:, ~background], axis=1, keepdims=True)
+        holds[:, background] &= ~others
         chosen = np.searchsorted(self.classes_, predicted)
         return float(np.mean(holds[np.arange(index.n_groups), chosen]))
 
@@ -314,7 +327,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         """Classes that only count where no other is present."""
         if len(self.classes_) == 2:
             return np.array([True, False])
-        return ~np.any(self.coef_ != 0.0, axis=1) & (self.intercept_ == 0.0)
+        return np.all(self.coef_ == 0.0, axis=1) & (self.intercept_ == 0.0)
 
     def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
@@ -447,8 +460,6 @@ def _largest(
     """The largest score of each group by each row of ``coef``, and the rows that have it."""
     source = ArraySource(X, np.zeros(X.shape[1]), np.ones(X.shape[1]))
     terms = Terms(-1, groups.ptr[:-1], groups.ptr[1:], groups.order, 1.0, alone=False)
-    found = [
-        source.worst(terms, np.append(w, b)) for w, b in zip(coef, intercept, strict=True)
-    ]
+    found = [source.worst(terms, np.append(w, b)) for w, b in zip(coef, intercept, strict=True)]
     score = np.stack([-winners.margin for winners in found], axis=1)
     return score, np.stack([winners.row for winners in found], axis=1)

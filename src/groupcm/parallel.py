@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
@@ -62,4 +63,4 @@ def slices(n: int, at_least: int) -> list[tuple[int, int]]:
     """
     pieces = max(1, min(8 * n_threads(), n // max(1, at_least)))
     edges = np.linspace(0, n, pieces + 1).astype(np.int64)
-    return [(int(lo), int(hi)) for lo, hi in zip(edges[:-1], edges[1:], strict=True)]
+    return [(int(lo), int(hi)) for lo, hi in pairwise(edges)]

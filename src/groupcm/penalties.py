@@ -44,19 +44,13 @@ class Penalty(SmoothPenalty, Protocol):
     def smoothed(self, temperature: float) -> SmoothPenalty: ...
 
 
-class _QuadraticConjugate:
-    conjugate_factor: float
-    box: float
-
-    def conjugate(self, u: Vector) -> float:
-        """``Σ_j h*(u_j)``."""
-        if np.max(np.abs(u), initial=0.0) > self.box:
-            return np.inf
-        return self.conjugate_factor * float(u @ u)
+def _quadratic(u: Vector, factor: float, box: float) -> float:
+    """``Σ_j κ u_j²``, infinite where one is outside the box."""
+    return np.inf if np.max(np.abs(u), initial=0.0) > box else factor * float(u @ u)
 
 
 @dataclass(frozen=True)
-class Huber(_QuadraticConjugate):
+class Huber:
     """``h(t) = t²/2ε`` for ``|t| ≤ ε``, ``|t| − ε/2`` beyond; ``h*(u) = ε u²/2``, ``|u| ≤ 1``.
 
     Examples
@@ -69,7 +63,7 @@ class Huber(_QuadraticConjugate):
     box: ClassVar[float] = 1.0
 
     @property
-    def conjugate_factor(self) -> float:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def conjugate_factor(self) -> float:
         return self.epsilon / 2.0
 
     def value(self, w: Vector) -> float:
@@ -83,12 +77,15 @@ class Huber(_QuadraticConjugate):
     def curvature(self, w: Vector) -> Vector:
         return np.where(np.abs(w) <= self.epsilon, 1.0 / self.epsilon, 0.0)
 
+    def conjugate(self, u: Vector) -> float:
+        return _quadratic(u, self.conjugate_factor, self.box)
+
     def smoothed(self, temperature: float) -> Huber | SoftNorm1:
         return SoftNorm1(temperature) if self.epsilon < temperature else self
 
 
 @dataclass(frozen=True)
-class SquaredNorm(_QuadraticConjugate):
+class SquaredNorm:
     """``h(t) = t²``; ``h*(u) = u²/4``.
 
     Examples
@@ -109,12 +106,15 @@ class SquaredNorm(_QuadraticConjugate):
     def curvature(self, w: Vector) -> Vector:
         return np.full_like(w, 2.0)
 
+    def conjugate(self, u: Vector) -> float:
+        return _quadratic(u, self.conjugate_factor, self.box)
+
     def smoothed(self, temperature: float) -> SquaredNorm:
         return self
 
 
 @dataclass(frozen=True)
-class Norm1(_QuadraticConjugate):
+class Norm1:
     """``h(t) = |t|``; ``h*(u) = 0``, ``|u| ≤ 1``.
 
     Examples
@@ -134,6 +134,9 @@ class Norm1(_QuadraticConjugate):
 
     def curvature(self, w: Vector) -> Vector:
         return np.zeros_like(w)
+
+    def conjugate(self, u: Vector) -> float:
+        return _quadratic(u, self.conjugate_factor, self.box)
 
     def smoothed(self, temperature: float) -> SoftNorm1:
         return SoftNorm1(temperature)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from groupcm.candidates import Groups
 from groupcm.kernels.moments import column_moments
 from groupcm.parallel import slices, thread_map
+from groupcm.smoothing import Matrix
 
 __all__ = ["Scaling", "measure_scaling"]
 
@@ -32,20 +32,16 @@ class Scaling:
     @classmethod
     def none(cls, n_features: int) -> Scaling:
         """Features as they are."""
-        return cls(
-            np.zeros(n_features), np.ones(n_features), np.zeros(n_features, dtype=np.bool_)
-        )
+        return cls(np.zeros(n_features), np.ones(n_features), np.zeros(n_features, dtype=np.bool_))
 
 
-def measure_scaling(
-    X: NDArray[np.floating] | sp.csr_array, groups: Groups | None, rng: np.random.Generator
-) -> Scaling:
+def measure_scaling(X: Matrix, groups: Groups | None, rng: np.random.Generator) -> Scaling:
     """Mean and population deviation, over all rows or a random sample of groups.
 
     A constant feature has scale 1. A sparse matrix is not centred: its mean is zero here.
     """
     if not isinstance(X, np.ndarray):
-        _, variance = mean_variance_axis(X, axis=0)
+        variance = mean_variance_axis(X, axis=0)[1]  # pyright: ignore[reportOptionalSubscript]
         constant = variance <= 0.0
         return Scaling(np.zeros(X.shape[1]), np.sqrt(np.where(constant, 1.0, variance)), constant)
     rows = _sample_rows(X.shape, groups, rng)
@@ -56,7 +52,7 @@ def measure_scaling(
         column_moments(X, rows[piece[0] : piece[1]], shift, sums[0], sums[1])
         return sums
 
-    total, square = sum(thread_map(moments, slices(len(rows), 20_000))) / len(rows)
+    total, square = np.sum(thread_map(moments, slices(len(rows), 20_000)), axis=0) / len(rows)
     variance = np.maximum(square - total**2, 0.0)
     constant = square == 0.0
     # A variance that is all rounding is none.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,10 +24,12 @@ from groupcm.kernels.gram import weighted_gram
 from groupcm.kernels.softmin import soft_minima
 from groupcm.problem import DualSums, Problem
 
-__all__ = ["Block", "BlockValue", "Curvature", "evaluate"]
+__all__ = ["Block", "BlockValue", "Curvature", "Matrix", "Rows", "evaluate"]
 
 Vector = NDArray[np.float64]
-Rows = NDArray[np.float64] | sp.csr_array
+# Dense or CSR; SciPy's sparse arrays have no types a checker could follow.
+Matrix = Any
+Rows = Any
 
 # A term whose winner has this share of the soft minimum has no curvature between rows.
 _SETTLED = 1.0 - 1e-10
@@ -98,16 +101,16 @@ def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) 
     smooth_loss = problem.loss.smoothed(temperature)
     rows = block.load()
     margin = block.sign * (rows @ theta)
-    if block.ptr is None:
-        soft = hard = margin
-        share = None
-    else:
-        n_terms = len(block.ptr) - 1
-        soft, hard, share = np.empty(n_terms), np.empty(n_terms), np.empty(len(margin))
+    soft = hard = margin
+    share = None
+    if block.ptr is not None:
+        soft, hard = np.empty((2, len(block.ptr) - 1))
+        share = np.empty(len(margin))
         soft_minima(margin, block.ptr, temperature, soft, hard, share)
     A = -smooth_loss.slope(soft)
-    mass = block.weight * A
-    per_row = mass if share is None else np.repeat(mass, np.diff(block.ptr)) * share
+    mass = per_row = block.weight * A
+    if block.ptr is not None and share is not None:
+        per_row = np.repeat(mass, np.diff(block.ptr)) * share
     return BlockValue(
         smooth=float(np.sum(block.weight * smooth_loss.value(soft))),
         exact=float(np.sum(block.weight * problem.loss.value(hard))),

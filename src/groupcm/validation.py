@@ -14,6 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from groupcm.group_index import require_present
 from groupcm.parallel import slices, thread_map
+from groupcm.smoothing import Matrix
 
 __all__ = [
     "as_labels",
@@ -25,8 +26,6 @@ __all__ = [
     "require_finite",
     "rows_with",
 ]
-
-Matrix = NDArray[np.floating] | sp.csr_array
 
 # Floats hold every whole number up to this.
 _EXACT_INTEGER = 2**53
@@ -54,8 +53,8 @@ def as_matrix(X: Any, estimator: Any = None) -> Matrix:
         _require_exact(X, lambda row, column: f"row {row}, column {column}")
     X = check_array(
         X,
-        accept_sparse="csr",
-        dtype=[np.float64, np.float32],
+        accept_sparse="csr",  # pyright: ignore[reportArgumentType]
+        dtype=[np.float64, np.float32],  # pyright: ignore[reportArgumentType]
         order="C",
         ensure_all_finite=False,
         estimator=estimator,
@@ -151,13 +150,13 @@ def check_length(name: str, values: Any, n_rows: int) -> None:
         )
 
 
-def as_labels(y: ArrayLike | None, n_rows: int) -> NDArray[Any]:
+def as_labels(y: Any, n_rows: int) -> NDArray[Any]:
     """One label a candidate."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if nw.dependencies.is_into_series(y):
         y = nw.from_native(y, series_only=True).to_numpy()
-    y = column_or_1d(y, warn=True)
+    y = np.asarray(column_or_1d(y, warn=True))
     check_length("y", y, n_rows)
     require_present(y, "y has no label (NaN) at row {}; every candidate needs one.")
     if y.dtype.kind == "f" and not np.all(np.isfinite(y)):
@@ -199,8 +198,7 @@ def as_overlap(overlap: ArrayLike | None, n_rows: int) -> NDArray[np.floating] |
     overlap = np.asarray(overlap)
     if overlap.ndim != 1 or overlap.dtype.kind not in "biuf":
         raise ValueError(
-            "overlap must be one number a candidate, "
-            f"got shape {overlap.shape} of {overlap.dtype}."
+            f"overlap must be one number a candidate, got shape {overlap.shape} of {overlap.dtype}."
         )
     check_length("overlap", overlap, n_rows)
     return overlap

@@ -109,8 +109,12 @@ def row_dot(rows, row, weights):
 def _choose_row_dot(rows, row, weights):
     # A branch here rather than in the loop over rows, where it costs as much as the product.
     if isinstance(rows, types.Array):
-        return lambda rows, row, weights: _vector_dot(rows, row, weights)
+        return _wide_dot
     return _narrow_dot if len(rows) == 1 else _csr_dot
+
+
+def _wide_dot(rows, row, weights):
+    return _vector_dot(rows, row, weights)  # pyright: ignore[reportCallIssue]
 
 
 def _narrow_dot(rows, row, weights):

@@ -5,7 +5,6 @@ from numba import njit
 
 from groupcm.kernels import FLAGS
 
-
 # A row this many temperatures above the minimum has a share below 1e-15: none.
 _FAR = 35.0
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from groupcm.candidates import Index, Terms
 from groupcm.smoothing import Block, Rows
@@ -83,17 +84,11 @@ class KeptRows:
         ptr = np.append(starts, len(self._term))
         n_values = len(self) * (self._source.n_features + 1)
         cuts = np.linspace(0, len(starts), -(-n_values // BLOCK_VALUES) + 1).astype(np.int64)
-        return [
-            self._block(ptr[lo : hi + 1])
-            for lo, hi in zip(cuts[:-1], cuts[1:], strict=True)
-            if lo < hi
-        ]
+        return [self._block(ptr[lo : hi + 1]) for lo, hi in pairwise(cuts) if lo < hi]
 
     def _block(self, ptr: Index) -> Block:
         rows = self._rows[ptr[0] : ptr[-1]]
-        weight: float | NDArray[np.float64] = self.terms.weight
-        if not isinstance(weight, float):
-            weight = weight[self._term[ptr[:-1]]]
+        weight = self.terms.weight_of(self._term[ptr[:-1]])
         return Block(lambda: rows, ptr - ptr[0], self.terms.sign, weight)
 
 

@@ -68,7 +68,7 @@ def _evaluate(trace: Trace, alone: list[Block], theta: Vector) -> Evaluation:
             found = task.source.worst(terms, theta)
             costly = np.flatnonzero(found.margin < 1.0)
             rows = task.source.take(found.row[costly])
-            weight = terms.weight if np.isscalar(terms.weight) else np.asarray(terms.weight)[costly]
+            weight = terms.weight_of(costly)
             blocks.append(Block(lambda rows=rows: rows, None, terms.sign, weight))
     here = evaluate_blocks(task.problem, blocks, _FROZEN, theta)
     task.source.rows_read += sum(block.rows_read for block in alone)

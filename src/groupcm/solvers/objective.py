@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property, partial, reduce
 from operator import add
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -106,12 +107,14 @@ def _direct_solve(hessian: Vector, target: Vector, damping: float) -> Vector:
     return target
 
 
-def _iterative_solve(
-    product: Callable[[Vector], Vector], target: Vector, damping: float
-) -> Vector:
+def _iterative_solve(product: Callable[[Vector], Vector], target: Vector, damping: float) -> Vector:
     n = len(target)
     damping += 1e-12
-    operator = LinearOperator((n, n), matvec=lambda u: product(u) + damping * u, dtype=np.float64)
+    operator: Any = LinearOperator(
+        (n, n),
+        matvec=lambda u: product(u) + damping * u,  # pyright: ignore[reportCallIssue]
+        dtype=np.float64,  # pyright: ignore[reportCallIssue]
+    )
     solved, _ = cg(operator, target, rtol=1e-4, maxiter=250)
     return solved if solved @ target > 0.0 else target
 

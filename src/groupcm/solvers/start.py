@@ -18,11 +18,13 @@ def mean_difference(task: Task) -> NDArray[np.float64]:
     rng = np.random.default_rng(task.seed)
     means = {}
     for sign in (1, -1):
-        rows = np.concatenate([
-            terms.rows(np.sort(rng.choice(terms.n_rows, min(terms.n_rows, _ROWS), False)))
-            for terms in task.terms
-            if terms.sign == sign
-        ])
+        rows = np.concatenate(
+            [
+                terms.rows(np.sort(rng.choice(terms.n_rows, min(terms.n_rows, _ROWS), False)))
+                for terms in task.terms
+                if terms.sign == sign
+            ]
+        )
         taken = task.source.take(rows)
         means[sign] = np.asarray(taken.mean(axis=0)).ravel()[:-1]
     difference = means[1] - means[-1]

@@ -22,8 +22,8 @@ from groupcm.smoothing import Block
 from groupcm.solvers import newton
 from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.objective import losses_alone
-from groupcm.solvers.start import mean_difference
 from groupcm.solvers.solution import Solution, Task, Trace
+from groupcm.solvers.start import mean_difference
 
 __all__ = ["solve"]
 

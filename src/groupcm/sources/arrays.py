@@ -13,7 +13,7 @@ from groupcm.candidates import Index, Terms
 from groupcm.kernels.dot import LANES, pack_affine
 from groupcm.kernels.scan import scan
 from groupcm.parallel import slices, thread_map
-from groupcm.smoothing import Block, Rows
+from groupcm.smoothing import Block, Matrix, Rows
 
 __all__ = ["ArraySource", "Winners"]
 
@@ -52,7 +52,7 @@ class ArraySource:
     free intercept the problem is the same.
     """
 
-    X: NDArray[np.floating] | sp.csr_array
+    X: Matrix
     mean: Vector
     scale: Vector
     rows_read: int = field(default=0, init=False)
@@ -69,11 +69,10 @@ class ArraySource:
         """These rows, standardised, in float64, with a last column of ones."""
         if isinstance(self.X, np.ndarray):
             return self._take_dense(self.X, rows)
-        taken = sp.csr_array(self.X[rows])
-        scaled = sp.csr_array(
-            (taken.data / self.scale[taken.indices], taken.indices, taken.indptr), taken.shape
-        )
-        return sp.csr_array(sp.hstack([scaled, np.ones((scaled.shape[0], 1))], format="csr"))
+        taken = self.X[rows]
+        data = taken.data / self.scale[taken.indices]
+        scaled = sp.csr_array((data, taken.indices, taken.indptr), shape=taken.shape)
+        return sp.csr_array(sp.hstack([scaled, np.ones((taken.shape[0], 1))], format="csr"))
 
     def _take_dense(self, X: NDArray[np.floating], rows: Index | slice) -> NDArray[np.float64]:
         n_rows = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
@@ -81,7 +80,9 @@ class ArraySource:
 
         def fill(piece: tuple[int, int]) -> None:
             part = slice(*piece)
-            chosen = slice(*(rows.start + at for at in piece)) if isinstance(rows, slice) else rows[part]
+            chosen = (
+                slice(*(rows.start + at for at in piece)) if isinstance(rows, slice) else rows[part]
+            )
             values = out[part, :-1]
             np.subtract(X[chosen], self.mean, out=values)
             values /= self.scale
@@ -120,13 +121,11 @@ class ArraySource:
         sparse = not isinstance(self.X, np.ndarray)
         resident = sparse or terms.n_rows * (self.n_features + 1) <= _RESIDENT_VALUES
         for among, rows in terms.row_chunks(size):
-            weight = terms.weight if np.isscalar(terms.weight) else np.asarray(terms.weight)[among]
+            weight = terms.weight_of(among)
             if resident:
                 kept = self.take(rows)
                 self.rows_read += kept.shape[0]
                 yield Block(lambda kept=kept: kept, None, terms.sign, weight)
             else:
                 read_again = among.stop - among.start
-                yield Block(
-                    lambda rows=rows: self.take(rows), None, terms.sign, weight, read_again
-                )
+                yield Block(lambda rows=rows: self.take(rows), None, terms.sign, weight, read_again)
