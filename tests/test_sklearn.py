@@ -29,7 +29,7 @@ NAMES = ["area", "depth", "shine"]
 def data(n_groups: int = 30, seed: int = 0):
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(n_groups), 5)
-    y = ((np.arange(len(groups)) % 5 < 2) & (groups % 3 == 0)).astype(int)
+    y = ((np.arange(len(groups)) % 5 < 2) & (groups % 4 == 0)).astype(int)
     X = rng.normal(size=(len(groups), 3)) + 1.2 * y[:, None]
     overlap = np.where(y == 1, rng.random(len(y)), 0.0)
     return X, y, groups, overlap

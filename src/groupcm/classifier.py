@@ -346,7 +346,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         overlap = as_overlap(overlap, X.shape[0])
         classes = distinct(y)
         if len(classes) < 2:
-            raise ValueError(f"y holds one class only ({classes[0]!r}); two or more are needed.")
+            raise ValueError(f"y holds one class only ({classes[0]}); two or more are needed.")
         together = None if index is None else Groups.from_index(index)
         # In large grouped data the first pass meets a bad value anyway.
         grouped = together is not None and self.grouping != "none"

@@ -54,9 +54,9 @@ class SmoothedHinge:
         inside = (t < 1.0) & (t >= 1.0 - 2.0 * self.delta)
         return np.where(inside, 0.5 / self.delta, 0.0)
 
-    def smoothed(self, temperature: float) -> SmoothedHinge | SoftHinge:
-        """Itself where it is smooth already, else a loss with curvature everywhere."""
-        return SoftHinge(temperature) if self.delta < temperature else self
+    def smoothed(self, temperature: float) -> SoftHinge:
+        """A loss nearby that is curved everywhere."""
+        return SoftHinge(self, temperature)
 
     def _alpha(self, short: NDArray[np.float64]) -> NDArray[np.float64]:
         """The maximiser of ``α · short − δ α²`` over ``0 ≤ α ≤ 1``."""
@@ -67,28 +67,43 @@ class SmoothedHinge:
 
 @dataclass(frozen=True)
 class SoftHinge:
-    """``L(t) = T log(1 + exp((1 − t) / T))``, the hinge with a soft corner.
+    """A (smoothed) hinge ``L`` with a soft corner at ``t = 1``.
+
+    ::
+
+        L_T(t) = L(1 − z),    z = T log(1 + exp((1 − t) / T))
+
+    Newton's method wants it: the hinge has no second derivative, and the smoothed one
+    none that tells where the margins are that do not cost yet.
 
     Examples
     --------
-    >>> float(SoftHinge(0.1).slope(1.0))
+    >>> float(SoftHinge(SmoothedHinge(0.0), 0.1).slope(1.0))
     -0.5
     """
 
+    of: SmoothedHinge
     temperature: float
 
     def value(self, t: ArrayLike) -> NDArray[np.float64]:
-        """``L(t)``."""
-        return self.temperature * np.logaddexp(0.0, (1.0 - np.asarray(t)) / self.temperature)
+        """``L_T(t)``."""
+        return self.of.value(1.0 - self._short(t))
 
     def slope(self, t: ArrayLike) -> NDArray[np.float64]:
-        """``L'(t)``, between −1 and 0."""
-        return -expit((1.0 - np.asarray(t)) / self.temperature)
+        """``L_T'(t)``, between −1 and 0."""
+        return self.of.slope(1.0 - self._short(t)) * self._sigmoid(t)
 
     def curvature(self, t: ArrayLike) -> NDArray[np.float64]:
-        """``L''(t)``."""
-        z = (1.0 - np.asarray(t)) / self.temperature
-        return expit(z) * expit(-z) / self.temperature
+        """``L_T''(t)``."""
+        inner, p = 1.0 - self._short(t), self._sigmoid(t)
+        bend = p * (1.0 - p) / self.temperature
+        return self.of.curvature(inner) * p * p - self.of.slope(inner) * bend
+
+    def _short(self, t: ArrayLike) -> NDArray[np.float64]:
+        return self.temperature * np.logaddexp(0.0, (1.0 - np.asarray(t)) / self.temperature)
+
+    def _sigmoid(self, t: ArrayLike) -> NDArray[np.float64]:
+        return expit((1.0 - np.asarray(t)) / self.temperature)
 
 
 def make_loss(name: str, delta: float) -> SmoothedHinge:

@@ -11,7 +11,18 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Step", "announce", "listening", "print_step"]
+__all__ = ["Step", "announce", "listening", "print_step", "relative_gap"]
+
+
+def relative_gap(upper: float, lower: float) -> float:
+    """``(upper − lower) / upper``, never negative: rounding may cross two equal bounds.
+
+    Examples
+    --------
+    >>> relative_gap(2.0, 1.5)
+    0.25
+    """
+    return max(0.0, (upper - lower) / max(upper, 1e-300))
 
 
 @dataclass(frozen=True)
@@ -40,8 +51,8 @@ class Step:
 
     @property
     def gap(self) -> float:
-        """Relative gap, ``(objective - lower_bound) / objective``, never negative."""
-        return max(0.0, (self.objective - self.lower_bound) / max(self.objective, 1e-300))
+        """Relative gap, ``(objective − lower_bound) / objective``."""
+        return relative_gap(self.objective, self.lower_bound)
 
 
 _listeners: ContextVar[tuple[Callable[[Step], None], ...]] = ContextVar("listeners", default=())

@@ -24,7 +24,7 @@ from groupcm.kernels.gram import weighted_gram
 from groupcm.kernels.softmin import soft_minima
 from groupcm.problem import DualSums, Problem
 
-__all__ = ["Block", "BlockValue", "Curvature", "Matrix", "Rows", "evaluate"]
+__all__ = ["Block", "BlockValue", "Curvature", "Matrix", "Rows", "evaluate", "slope_along"]
 
 Vector = NDArray[np.float64]
 # Dense or CSR; SciPy's sparse arrays have no types a checker could follow.
@@ -96,29 +96,59 @@ class BlockValue:
     curvature: Callable[[], Curvature]
 
 
-def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) -> BlockValue:
-    """Value, dual sums and (on demand) curvature of one block at ``theta``."""
-    smooth_loss = problem.loss.smoothed(temperature)
-    rows = block.load()
-    margin = block.sign * (rows @ theta)
+@dataclass(frozen=True)
+class _TermsAt:
+    """Terms at given margins of their rows: minima, each row's share, and ``A = −L'``."""
+
+    soft: Vector
+    hard: Vector
+    share: Vector | None
+    A: Vector
+
+
+def _terms_at(block: Block, problem: Problem, temperature: float, margin: Vector) -> _TermsAt:
     soft = hard = margin
     share = None
     if block.ptr is not None:
         soft, hard = np.empty((2, len(block.ptr) - 1))
         share = np.empty(len(margin))
         soft_minima(margin, block.ptr, temperature, soft, hard, share)
-    A = -smooth_loss.slope(soft)
-    mass = per_row = block.weight * A
-    if block.ptr is not None and share is not None:
-        per_row = np.repeat(mass, np.diff(block.ptr)) * share
+    return _TermsAt(soft, hard, share, -problem.loss.smoothed(temperature).slope(soft))
+
+
+def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) -> BlockValue:
+    """Value, dual sums and (on demand) curvature of one block at ``theta``."""
+    smooth_loss = problem.loss.smoothed(temperature)
+    rows = block.load()
+    at = _terms_at(block, problem, temperature, block.sign * (rows @ theta))
+    mass = per_row = block.weight * at.A
+    if block.ptr is not None and at.share is not None:
+        per_row = np.repeat(mass, np.diff(block.ptr)) * at.share
     return BlockValue(
-        smooth=float(np.sum(block.weight * smooth_loss.value(soft))),
-        exact=float(np.sum(block.weight * problem.loss.value(hard))),
-        dual=DualSums(rows.T @ per_row, float(np.sum(mass * A))),
+        smooth=float(np.sum(block.weight * smooth_loss.value(at.soft))),
+        exact=float(np.sum(block.weight * problem.loss.value(at.hard))),
+        dual=DualSums(rows.T @ per_row, float(np.sum(mass * at.A))),
         curvature=lambda: _curvature(
-            block, share, per_row / temperature, block.weight * smooth_loss.curvature(soft)
+            block, at.share, per_row / temperature, block.weight * smooth_loss.curvature(at.soft)
         ),
     )
+
+
+def slope_along(
+    block: Block, problem: Problem, temperature: float, theta: Vector, step: Vector
+) -> Callable[[float], float]:
+    """``t ↦ d/dt`` of the block's smoothed loss at ``theta + t · step``, without rows."""
+    rows = block.load()
+    margin, change = block.sign * (rows @ theta), block.sign * (rows @ step)
+
+    def slope(t: float) -> float:
+        at = _terms_at(block, problem, temperature, margin + t * change)
+        toward = change
+        if block.ptr is not None:
+            toward = np.add.reduceat(at.share * change, block.ptr[:-1])
+        return -float(np.sum(block.weight * at.A * toward))
+
+    return slope
 
 
 def _curvature(block: Block, share: Vector | None, spread: Vector, bend: Vector) -> Curvature:
@@ -148,8 +178,12 @@ def _gram(rows: Rows, weight: Vector) -> Vector:
         total = np.zeros((n_columns, n_columns))
         weighted_gram(rows, weight, total)
         return total
-    used = np.flatnonzero(weight)
-    rows, weight = rows[used], weight[used]
-    if isinstance(rows, np.ndarray):
-        return (rows * weight[:, None]).T @ rows
-    return (rows.T @ rows.multiply(weight[:, None]).tocsr()).toarray()
+    total = np.zeros((n_columns, n_columns))
+    for sign in (1.0, -1.0):
+        used = np.flatnonzero(sign * weight > 0.0)
+        if len(used):
+            # The same factor twice: BLAS computes one half and mirrors it.
+            root = sp.diags_array(np.sqrt(sign * weight[used])) @ rows[used]
+            product = root.T @ root
+            total += sign * (product if isinstance(product, np.ndarray) else product.toarray())
+    return total

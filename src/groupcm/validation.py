@@ -68,7 +68,7 @@ def _frame_to_array(X: Any) -> NDArray[Any]:
     frame = nw.from_native(X, eager_only=True)
     columns, kinds = [], []
     for name in frame.columns:
-        column = frame[name]
+        column = frame.get_column(name)
         if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
             raise ValueError(
                 f"column {name!r} of X holds {column.dtype}, not numbers; "

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from groupcm.candidates import Index, Terms
 from groupcm.smoothing import Block, Rows
-from groupcm.sources.arrays import BLOCK_VALUES, ArraySource, Winners
+from groupcm.sources.arrays import ArraySource, Winners
 
 __all__ = ["KeptRows"]
 
@@ -82,8 +82,8 @@ class KeptRows:
             return []
         starts = np.flatnonzero(np.diff(self._term, prepend=-1))
         ptr = np.append(starts, len(self._term))
-        n_values = len(self) * (self._source.n_features + 1)
-        cuts = np.linspace(0, len(starts), -(-n_values // BLOCK_VALUES) + 1).astype(np.int64)
+        n_blocks = -(-len(self) // self._source.rows_a_block)
+        cuts = np.linspace(0, len(starts), n_blocks + 1).astype(np.int64)
         return [self._block(ptr[lo : hi + 1]) for lo, hi in pairwise(cuts) if lo < hi]
 
     def _block(self, ptr: Index) -> Block:

@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from groupcm.problem import Problem
 from groupcm.smoothing import Block
-from groupcm.solvers.objective import Evaluation, evaluate_blocks
+from groupcm.solvers.objective import Evaluation, evaluate_blocks, slope_of_blocks
 
 __all__ = ["COLD", "WARM", "Newton"]
 
@@ -31,7 +32,9 @@ WARM = 0.003
 _COOLING = 0.1
 _COLDEST = 1e-10
 _ARMIJO = 1e-4
-_SHORTEST_STEP = 0.05
+# A step is whole when the slope at its end is at most this share of the one at its start.
+_FLAT = 0.5
+_LONGEST = 1e3
 _FAR = 10.0
 _NOWHERE = 1e-12
 # Below this, a relative decrease drowns in rounding and the gradient decides.
@@ -62,9 +65,19 @@ class Newton:
     lower: float = -np.inf
     evaluations: int = field(default=0, init=False)
 
-    def minimise(self, tol: float, temperature: float = COLD) -> None:
-        """Cool down until the relative gap is ``tol``."""
+    def __post_init__(self) -> None:
+        self._radius = _FAR * max(1.0, float(np.max(np.abs(self.best))))
+
+    def minimise(self, tol: float, temperature: float = COLD, slack: float = np.inf) -> None:
+        """Cool down until the relative gap is ``tol``.
+
+        Begins at a temperature whose error, at the starting point, is at most ``slack``:
+        hotter would lead away from a point that is already better than that.
+        """
         here = self._evaluate(self.best, temperature)
+        while here.smooth - here.exact > slack and temperature > _COLDEST:
+            temperature *= _COOLING
+            here = self._evaluate(self.best, temperature)
         while temperature >= _COLDEST:
             here = self._descend(here, temperature, tol)
             if self._closed(tol):
@@ -96,27 +109,35 @@ class Newton:
         return here
 
     def _step(self, here: Evaluation, temperature: float) -> Evaluation | None:
-        """A Newton step that pays (Armijo), held back to where the quadratic model holds.
+        """One Newton step; where the whole of it does not do, as much of it as is best.
 
-        Along a long step the model is of little use: there the Hessian is damped,
-        which also turns the step towards the gradient.
+        Along a long step the quadratic model is of little use: beyond the radius where it
+        was of use last time the Hessian is damped.
         """
-        radius = _FAR * max(1.0, float(np.max(np.abs(here.theta))))
-        while radius > _NOWHERE:
-            step = here.newton_direction(here.gradient, radius)
-            promised = -float(here.gradient @ step)
-            if promised <= _INVISIBLE * here.smooth:
-                there = self._evaluate(here.theta + step, temperature)
-                closer = self._repair_cost(there) < 0.5 * self._repair_cost(here)
-                return there if closer else None
-            length = 1.0
-            while length >= _SHORTEST_STEP:
-                there = self._evaluate(here.theta + length * step, temperature)
-                if there.smooth <= here.smooth - _ARMIJO * length * promised:
-                    return there
-                length *= 0.5
-            radius = 0.1 * float(np.max(np.abs(step)))
-        return None
+        step = here.newton_direction(here.gradient, self._radius)
+        downhill = float(here.gradient @ step)
+        there = self._evaluate(here.theta + step, temperature)
+        if -downhill <= _INVISIBLE * here.smooth:
+            closer = self._repair_cost(there) < 0.5 * self._repair_cost(here)
+            return there if closer else None
+        pays = there.smooth <= here.smooth + _ARMIJO * downhill
+        if pays and abs(float(there.gradient @ step)) <= _FLAT * -downhill:
+            self._radius *= 4.0
+            return there
+        length = self._best_length(here, step, temperature)
+        self._radius = max(4.0 * length * float(np.max(np.abs(step))), _NOWHERE)
+        best = self._evaluate(here.theta + length * step, temperature)
+        return best if best.smooth < here.smooth else None
+
+    def _best_length(self, here: Evaluation, step: Vector, temperature: float) -> float:
+        """The minimum along the step: where the slope, which only grows, is zero."""
+        slope = slope_of_blocks(self.problem, self.blocks, temperature, here.theta, step)
+        low, high = 0.0, 1.0
+        while slope(high) < 0.0 and high < _LONGEST:
+            low, high = high, 4.0 * high
+        if high >= _LONGEST:
+            return low
+        return float(brentq(slope, low, high, xtol=1e-12, rtol=1e-2, maxiter=50, disp=False))
 
     def _cool(self, here: Evaluation, temperature: float) -> Evaluation:
         """Follow the tangent of the path to the next temperature, where that helps."""

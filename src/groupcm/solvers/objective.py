@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache, cached_property, partial, reduce
 from operator import add
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, cg
 from threadpoolctl import ThreadpoolController
 
-from groupcm.parallel import thread_map
+from groupcm.parallel import n_threads, thread_map
 from groupcm.problem import DualSums, Problem
-from groupcm.smoothing import Block, BlockValue, Curvature, evaluate
+from groupcm.smoothing import Block, BlockValue, Curvature, evaluate, slope_along
 
-__all__ = ["Evaluation", "evaluate_blocks", "losses_alone"]
+__all__ = ["Evaluation", "evaluate_blocks", "losses_alone", "slope_of_blocks"]
 
 Vector = NDArray[np.float64]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 # Up to this many variables the Hessian is formed; beyond it only multiplied with.
 _DENSE_HESSIAN = 2000
@@ -32,9 +32,12 @@ def _threadpools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _blas_for(blocks: Sequence[object]):
-    """One BLAS thread under each of ours; all of them where there is one block."""
-    return _threadpools().limit(limits=1, user_api="blas") if len(blocks) > 1 else nullcontext()
+def _over_blocks(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Many blocks by our threads, each with one of BLAS; few by one of ours with all of BLAS."""
+    if len(items) < 2 * n_threads():
+        return [function(item) for item in items]
+    with _threadpools().limit(limits=1, user_api="blas"):
+        return thread_map(function, items)
 
 
 @dataclass(frozen=True)
@@ -76,8 +79,7 @@ class Evaluation:
 
     @cached_property
     def hessian(self) -> Vector:
-        with _blas_for(self.values):
-            parts = thread_map(lambda value: value.curvature().matrix(), self.values)
+        parts = _over_blocks(lambda value: value.curvature().matrix(), self.values)
         return reduce(add, parts) + np.diag(self.penalty_curvature)
 
     @cached_property
@@ -85,21 +87,19 @@ class Evaluation:
         return [value.curvature() for value in self.values]
 
     def _hessian_product(self, u: Vector) -> Vector:
-        with _blas_for(self._curvatures):
-            parts = thread_map(lambda curvature: curvature.product(u), self._curvatures)
+        parts = _over_blocks(lambda curvature: curvature.product(u), self._curvatures)
         return reduce(add, parts) + self.penalty_curvature * u
 
 
 def _direct_solve(hessian: Vector, target: Vector, damping: float) -> Vector:
+    # NumPy's solver although the matrix is symmetric: SciPy brings a BLAS of its own, whose
+    # threads and NumPy's would wait for each other.
     scale = float(np.max(np.diagonal(hessian)))
     damping += 1e-14 * scale + 1e-300
     while damping <= 1e6 * (scale + 1.0):
         try:
-            factor = scipy.linalg.cho_factor(
-                hessian + damping * np.eye(len(target)), lower=True, check_finite=False
-            )
-            solved = scipy.linalg.cho_solve(factor, target, check_finite=False)
-            if np.all(np.isfinite(solved)):
+            solved = np.linalg.solve(hessian + damping * np.eye(len(target)), target)
+            if np.all(np.isfinite(solved)) and solved @ target > 0.0:
                 return solved
         except np.linalg.LinAlgError:
             pass
@@ -123,8 +123,7 @@ def evaluate_blocks(
     problem: Problem, blocks: Sequence[Block], temperature: float, theta: Vector
 ) -> Evaluation:
     """Sum the blocks, add the penalty, bound the optimum over the rows of the blocks."""
-    with _blas_for(blocks):
-        values = thread_map(lambda block: evaluate(block, problem, temperature, theta), blocks)
+    values = _over_blocks(lambda block: evaluate(block, problem, temperature, theta), blocks)
     nothing = DualSums(np.zeros_like(theta), 0.0)
     duals = {
         sign: reduce(
@@ -148,12 +147,27 @@ def evaluate_blocks(
     )
 
 
+def slope_of_blocks(
+    problem: Problem, blocks: Sequence[Block], temperature: float, theta: Vector, step: Vector
+) -> Callable[[float], float]:
+    """``t ↦ d/dt`` of the smoothed objective at ``theta + t · step``; each call is cheap."""
+    slopes = _over_blocks(
+        lambda block: slope_along(block, problem, temperature, theta, step), blocks
+    )
+    penalty = problem.penalty.smoothed(temperature)
+
+    def slope(t: float) -> float:
+        of_penalty = problem.rho * float(penalty.gradient(theta[:-1] + t * step[:-1]) @ step[:-1])
+        return of_penalty + sum(_over_blocks(lambda of_block: of_block(t), slopes))
+
+    return slope
+
+
 def losses_alone(problem: Problem, blocks: Sequence[Block], theta: Vector) -> list[float]:
     """The true loss of each block whose rows all count alone."""
-    with _blas_for(blocks):
-        return thread_map(
-            lambda block: float(
-                np.sum(block.weight * problem.loss.value(block.sign * (block.load() @ theta)))
-            ),
-            blocks,
-        )
+    return _over_blocks(
+        lambda block: float(
+            np.sum(block.weight * problem.loss.value(block.sign * (block.load() @ theta)))
+        ),
+        blocks,
+    )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import Terms
 from groupcm.problem import Problem
-from groupcm.progress import Step, announce
+from groupcm.progress import Step, announce, relative_gap
 from groupcm.sources.arrays import ArraySource
 
 __all__ = ["Solution", "Task", "Trace"]
@@ -65,7 +65,7 @@ class Solution:
     @property
     def gap(self) -> float:
         """``(objective − lower_bound) / objective``."""
-        return max(0.0, (self.objective - self.lower_bound) / max(self.objective, 1e-300))
+        return relative_gap(self.objective, self.lower_bound)
 
 
 @dataclass
@@ -85,14 +85,20 @@ class Trace:
 
     def __post_init__(self) -> None:
         self.best = self.latest
+        self.latest_upper = np.inf
 
     @property
     def passes(self) -> float:
         return self.task.source.rows_read / max(1, self.task.n_rows)
 
     @property
+    def gap(self) -> float:
+        """Relative gap; infinite before the first pass."""
+        return relative_gap(self.upper, self.lower) if np.isfinite(self.upper) else np.inf
+
+    @property
     def closed(self) -> bool:
-        return self.upper - self.lower <= self.task.tol * self.upper
+        return self.gap <= self.task.tol
 
     @property
     def exhausted(self) -> bool:
@@ -100,6 +106,7 @@ class Trace:
 
     def offer(self, theta: Vector, upper: float) -> None:
         """A point and its exact objective."""
+        self.latest_upper = upper
         if upper < self.upper:
             self.best, self.upper = theta, upper
 

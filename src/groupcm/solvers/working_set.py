@@ -37,6 +37,8 @@ _GROWTH = 10
 _SAMPLE_TOL = 1e-3
 # A sample never has fewer terms of one kind than this (or all of them).
 _FEW_TERMS = 1_000
+# How much of the gap so far the solution on the kept rows may have, while it is wide.
+_EARLY_SHARE = 0.03
 # How much of the tolerance the solution on the kept rows may use up.
 _INNER_SHARE = 0.3
 
@@ -61,25 +63,27 @@ def _bracket(trace: Trace, *, warm: bool, rounds: float = np.inf) -> None:
     if task.n_rows <= _FEW_ROWS:
         for rows in kept:
             rows.keep_all()
-    temperature = newton.WARM if warm else newton.COLD
-    tol, idle = _INNER_SHARE * task.tol, 0
+    idle = 0
     while rounds > 0 and idle < 2:
         if kept:
-            idle = 0 if _pass(trace, kept, alone) else idle + 1
+            new_winners = _pass(trace, kept, alone)
+            idle = 0 if new_winners or not trace.lower else idle + 1
             if trace.closed or trace.exhausted:
                 break
-        else:
-            idle = 2
         blocks = alone + [block for rows in kept for block in rows.blocks()]
         inner = newton.Newton(task.problem, blocks, trace.latest)
-        inner.minimise(tol * 0.1**idle, temperature)
-        temperature = newton.WARM
+        tol = _INNER_SHARE * task.tol * 0.1**idle
+        if kept and not idle and not warm:
+            # While the kept rows are not the right ones yet, no need for all the digits.
+            tol = max(tol, _EARLY_SHARE * min(1.0, trace.gap))
+        temperature = newton.WARM if warm else newton.COLD
+        inner.minimise(tol, temperature, slack=trace.latest_upper - trace.lower)
         task.source.rows_read += inner.evaluations * sum(block.rows_read for block in blocks)
-        trace.latest = inner.best
+        trace.latest, warm = inner.best, False
         trace.raise_lower(inner.lower)
         if not kept:
             trace.offer(inner.best, inner.upper)
-        if trace.closed:
+        if trace.closed or not kept:
             break
         rounds -= 1
         trace.announce(sum(len(rows) for rows in kept))

@@ -22,7 +22,9 @@ Vector = NDArray[np.float64]
 # Fewer rows than this are not worth a second thread.
 _ROWS_A_THREAD = 20_000
 # Values of a block that is worked on at once: it should stay in the cache.
-BLOCK_VALUES = 1 << 19
+_BLOCK_VALUES = 1 << 19
+# Of wide rows a block has more, or BLAS has too little to do.
+_BLOCK_ROWS = 4096
 # Values that are kept standardised in memory rather than standardised again at each use.
 _RESIDENT_VALUES = 1 << 24
 
@@ -64,6 +66,11 @@ class ArraySource:
     @property
     def n_features(self) -> int:
         return self.X.shape[1]
+
+    @property
+    def rows_a_block(self) -> int:
+        """How many rows are worked on at once."""
+        return max(_BLOCK_ROWS, _BLOCK_VALUES // (self.n_features + 1))
 
     def take(self, rows: Index | slice) -> Rows:
         """These rows, standardised, in float64, with a last column of ones."""
@@ -117,7 +124,7 @@ class ArraySource:
 
     def blocks(self, terms: Terms) -> Iterator[Block]:
         """Terms of one row each, as blocks; kept in memory where they are few."""
-        size = max(1, BLOCK_VALUES // (self.n_features + 1))
+        size = self.rows_a_block
         sparse = not isinstance(self.X, np.ndarray)
         resident = sparse or terms.n_rows * (self.n_features + 1) <= _RESIDENT_VALUES
         for among, rows in terms.row_chunks(size):
