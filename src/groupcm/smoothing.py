@@ -20,8 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from groupcm.kernels.gram import weighted_gram
-from groupcm.kernels.softmin import soft_minima
+from groupcm.kernels.softmin import share_out, soft_minima
 from groupcm.problem import DualSums, Problem
 
 __all__ = ["Block", "BlockValue", "Curvature", "Matrix", "Rows", "evaluate", "slope_along"]
@@ -33,8 +32,8 @@ Rows = Any
 
 # A term whose winner has this share of the soft minimum has no curvature between rows.
 _SETTLED = 1.0 - 1e-10
-# Up to this many columns a plain loop that skips rows without weight beats BLAS.
-_NARROW = 40
+# Rows that weigh less than this share of the heaviest do not change a Newton step.
+_NEGLIGIBLE = 1e-8
 
 
 @dataclass(frozen=True)
@@ -116,20 +115,31 @@ def _terms_at(block: Block, problem: Problem, temperature: float, margin: Vector
     return _TermsAt(soft, hard, share, -problem.loss.smoothed(temperature).slope(soft))
 
 
+def _to_rows(block: Block, of_term: Vector, share: Vector | None) -> Vector:
+    """What each row has of its term's number."""
+    if block.ptr is None or share is None:
+        return of_term
+    of_row = np.empty(len(share))
+    share_out(of_term, block.ptr, share, of_row)
+    return of_row
+
+
 def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) -> BlockValue:
     """Value, dual sums and (on demand) curvature of one block at ``theta``."""
     smooth_loss = problem.loss.smoothed(temperature)
     rows = block.load()
     at = _terms_at(block, problem, temperature, block.sign * (rows @ theta))
-    mass = per_row = block.weight * at.A
-    if block.ptr is not None and at.share is not None:
-        per_row = np.repeat(mass, np.diff(block.ptr)) * at.share
+    mass = block.weight * at.A
     return BlockValue(
         smooth=float(np.sum(block.weight * smooth_loss.value(at.soft))),
         exact=float(np.sum(block.weight * problem.loss.value(at.hard))),
-        dual=DualSums(rows.T @ per_row, float(np.sum(mass * at.A))),
+        dual=DualSums(rows.T @ _to_rows(block, mass, at.share), float(np.sum(mass * at.A))),
         curvature=lambda: _curvature(
-            block, at.share, per_row / temperature, block.weight * smooth_loss.curvature(at.soft)
+            block,
+            at,
+            block.weight * smooth_loss.curvature(at.soft),
+            mass / temperature,
+            temperature,
         ),
     )
 
@@ -151,39 +161,39 @@ def slope_along(
     return slope
 
 
-def _curvature(block: Block, share: Vector | None, spread: Vector, bend: Vector) -> Curvature:
-    """``spread_i = c A p_i / T`` a row, ``bend_k = c L''`` a term."""
-    none = np.empty(0, dtype=np.int64)
-    if share is None or block.ptr is None:
-        return Curvature(block.load, bend, none, None, np.empty(0))
-    size = np.diff(block.ptr)
-    settled = np.maximum.reduceat(share, block.ptr[:-1]) >= _SETTLED
-    if np.all(settled):
-        return Curvature(block.load, np.repeat(bend, size) * share, none, None, np.empty(0))
-    is_mixed = np.repeat(~settled, size)
-    row_weight = np.where(is_mixed, spread, np.repeat(bend, size) * share)
-    mixed = np.flatnonzero(is_mixed)
-    ptr = np.concatenate([[0], np.cumsum(size[~settled])])
+def _curvature(
+    block: Block, at: _TermsAt, bend: Vector, spread: Vector, temperature: float
+) -> Curvature:
+    """``bend_k = c L''`` along a term's mean row, ``spread_k = c A / T`` between its rows."""
+    if block.ptr is None or at.share is None:
+        return Curvature(block.load, bend, np.empty(0, dtype=np.int64), None, np.empty(0))
+    # The winner's share is exp((soft − hard) / T).
+    mixed = at.soft - at.hard < temperature * np.log(_SETTLED)
+    row_weight = _to_rows(block, np.where(mixed, spread, bend), at.share)
+    terms = np.flatnonzero(mixed)
+    size = block.ptr[terms + 1] - block.ptr[terms]
+    ptr = np.concatenate([[0], np.cumsum(size)])
+    rows = np.repeat(block.ptr[terms] - ptr[:-1], size) + np.arange(ptr[-1])
     average = sp.csr_array(
-        (share[mixed], np.arange(len(mixed)), ptr), shape=(len(ptr) - 1, len(mixed))
+        (at.share[rows], np.arange(len(rows)), ptr), shape=(len(terms), len(rows))
     )
-    mean_weight = bend[~settled] - np.add.reduceat(spread[mixed], ptr[:-1])
-    return Curvature(block.load, row_weight, mixed, average, mean_weight)
+    return Curvature(block.load, row_weight, rows, average, bend[terms] - spread[terms])
 
 
 def _gram(rows: Rows, weight: Vector) -> Vector:
     """``Σ_i weight_i x_i x_iᵀ``."""
-    n_columns = rows.shape[1]
-    if isinstance(rows, np.ndarray) and n_columns <= _NARROW:
-        total = np.zeros((n_columns, n_columns))
-        weighted_gram(rows, weight, total)
-        return total
-    total = np.zeros((n_columns, n_columns))
+    total = np.zeros((rows.shape[1], rows.shape[1]))
     for sign in (1.0, -1.0):
-        used = np.flatnonzero(sign * weight > 0.0)
-        if len(used):
-            # The same factor twice: BLAS computes one half and mirrors it.
-            root = sp.diags_array(np.sqrt(sign * weight[used])) @ rows[used]
-            product = root.T @ root
-            total += sign * (product if isinstance(product, np.ndarray) else product.toarray())
+        used = np.flatnonzero(sign * weight > _NEGLIGIBLE * np.max(np.abs(weight), initial=0.0))
+        if len(used) == 0:
+            continue
+        chosen = rows if len(used) == len(weight) else rows[used]
+        root = np.sqrt(sign * weight[used])
+        # The same factor twice: BLAS computes one half and mirrors it.
+        if isinstance(chosen, np.ndarray):
+            factor = chosen * root[:, None]
+            total += sign * (factor.T @ factor)
+        else:
+            factor = sp.diags_array(root) @ chosen
+            total += sign * (factor.T @ factor).toarray()
     return total

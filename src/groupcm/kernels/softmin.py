@@ -29,3 +29,11 @@ def soft_minima(margin, ptr, temperature, soft, hard, share):
             share[i] /= total
         hard[k] = least
         soft[k] = least - temperature * np.log(total)
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def share_out(of_term, ptr, share, out):
+    """``out_i = of_term_k · share_i`` for the rows ``i`` of each term ``k``."""
+    for k in range(len(ptr) - 1):
+        for i in range(ptr[k], ptr[k + 1]):
+            out[i] = of_term[k] * share[i]

@@ -64,11 +64,15 @@ class KeptRows:
     def _add(self, term: Index, row: Index) -> None:
         if len(row) == 0:
             return
-        all_terms = np.concatenate([self._term, term])
-        by_term = np.argsort(all_terms, kind="stable")
-        self._term = all_terms[by_term]
-        self._row = np.concatenate([self._row, row])[by_term]
-        self._rows = _stack(self._rows, self._source.take(row))[by_term]
+        by_term = np.argsort(term, kind="stable")
+        term, row = term[by_term], row[by_term]
+        rows = self._source.take(row)
+        if len(self):
+            term, row = np.concatenate([self._term, term]), np.concatenate([self._row, row])
+            by_term = np.argsort(term, kind="stable")
+            term, row = term[by_term], row[by_term]
+            rows = _stack(self._rows, rows)[by_term]
+        self._term, self._row, self._rows = term, row, rows
 
     def keep_all(self) -> None:
         """Keep every row of every term."""

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 from threadpoolctl import ThreadpoolController
 
@@ -92,14 +93,15 @@ class Evaluation:
 
 
 def _direct_solve(hessian: Vector, target: Vector, damping: float) -> Vector:
-    # NumPy's solver although the matrix is symmetric: SciPy brings a BLAS of its own, whose
-    # threads and NumPy's would wait for each other.
+    # NumPy factorises: SciPy brings a BLAS of its own, whose threads and those of NumPy's
+    # products would wait for each other.
     scale = float(np.max(np.diagonal(hessian)))
     damping += 1e-14 * scale + 1e-300
     while damping <= 1e6 * (scale + 1.0):
         try:
-            solved = np.linalg.solve(hessian + damping * np.eye(len(target)), target)
-            if np.all(np.isfinite(solved)) and solved @ target > 0.0:
+            factor = np.linalg.cholesky(hessian + damping * np.eye(len(target)))
+            solved = cho_solve((factor, True), target, check_finite=False)
+            if np.all(np.isfinite(solved)):
                 return solved
         except np.linalg.LinAlgError:
             pass

@@ -38,7 +38,7 @@ _SAMPLE_TOL = 1e-3
 # A sample never has fewer terms of one kind than this (or all of them).
 _FEW_TERMS = 1_000
 # How much of the gap so far the solution on the kept rows may have, while it is wide.
-_EARLY_SHARE = 0.03
+_EARLY_SHARE = 0.3
 # How much of the tolerance the solution on the kept rows may use up.
 _INNER_SHARE = 0.3
 
