@@ -303,16 +303,22 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         return self._label(self.group_scores(X, groups).score)
 
     def score(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, X: Any, y: ArrayLike, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> float:
         """Share of groups, or without ``groups`` of rows, that are classified right.
 
         With more than two classes a group may hold several; naming one of them is right.
         A class that every training group held counts only where the group holds no other.
+        With ``sample_weight``, one a candidate, a group weighs the mean of its candidates'.
         """
         check_is_fitted(self)
+        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if groups is None:
-            return float(np.mean(self.predict(X) == np.asarray(y)))
+            return float(np.average(self.predict(X) == np.asarray(y), weights=weight))
         index = index_groups(groups)
         predicted = self.predict_groups(X, groups)
         y = as_labels(y, index.n_rows)
@@ -320,8 +326,10 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         background = self._background_classes()
         others = np.any(holds[:, ~background], axis=1, keepdims=True)
         holds[:, background] &= ~others
-        chosen = np.searchsorted(self.classes_, predicted)
-        return float(np.mean(holds[np.arange(index.n_groups), chosen]))
+        right = holds[np.arange(index.n_groups), np.searchsorted(self.classes_, predicted)]
+        if weight is not None:
+            weight = np.bincount(index.codes, weight) / np.bincount(index.codes)
+        return float(np.average(right, weights=weight))
 
     def _background_classes(self) -> NDArray[np.bool_]:
         """Classes that only count where no other is present."""

@@ -16,7 +16,7 @@ __all__ = ["KeptRows"]
 # Winners with a margin up to this are kept, though only those below 1 cost anything.
 _NEAR_MARGIN = 1.2
 # A runner-up further behind hardly becomes the winner when the weights change a little.
-_CLOSE_BEHIND = 0.5
+_CLOSE_BEHIND = 0.2
 
 
 class KeptRows:

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
+from scipy.optimize import root_scalar
 
 from groupcm.problem import Problem
 from groupcm.smoothing import Block
@@ -137,7 +138,8 @@ class Newton:
             low, high = high, 4.0 * high
         if high >= _LONGEST:
             return low
-        return float(brentq(slope, low, high, xtol=1e-12, rtol=1e-2, maxiter=50, disp=False))
+        found: Any = root_scalar(slope, bracket=(low, high), method="brentq", rtol=1e-2, maxiter=50)
+        return float(found.root)
 
     def _cool(self, here: Evaluation, temperature: float) -> Evaluation:
         """Follow the tangent of the path to the next temperature, where that helps."""
