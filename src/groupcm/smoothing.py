@@ -73,6 +73,12 @@ class Curvature:
             total += _gram(self.average @ rows[self.mixed], self.mean_weight)
         return total
 
+    def diagonal(self) -> Vector:
+        """About its diagonal: without the second sum, which is never positive by much."""
+        rows = self.load()
+        squares = rows * rows if isinstance(rows, np.ndarray) else rows.multiply(rows)
+        return squares.T @ np.maximum(self.row_weight, 0.0)
+
     def product(self, u: Vector) -> Vector:
         """The sum times ``u``."""
         rows = self.load()

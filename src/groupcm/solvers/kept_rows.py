@@ -15,7 +15,9 @@ __all__ = ["KeptRows"]
 
 # Winners with a margin up to this are kept, though only those below 1 cost anything.
 _NEAR_MARGIN = 1.2
-# A runner-up further behind hardly becomes the winner when the weights change a little.
+# Of many terms only the runners-up not further behind than this are kept: few others become
+# winners when the weights change a little.
+_MANY_TERMS = 100_000
 _CLOSE_BEHIND = 0.2
 
 
@@ -39,7 +41,8 @@ class KeptRows:
         """
         near = winners.margin < _NEAR_MARGIN
         new_winners = self._not_kept(np.flatnonzero(near), winners.row)
-        close = np.flatnonzero(near & (winners.lead < _CLOSE_BEHIND))
+        behind = _CLOSE_BEHIND if len(self.terms) > _MANY_TERMS else np.inf
+        close = np.flatnonzero(near & (winners.lead < behind))
         new_runners_up = self._not_kept(close, winners.runner_up)
         self._add(
             np.concatenate([new_winners, new_runners_up]),

@@ -134,6 +134,8 @@ class Newton:
         """The minimum along the step: where the slope, which only grows, is zero."""
         slope = slope_of_blocks(self.problem, self.blocks, temperature, here.theta, step)
         low, high = 0.0, 1.0
+        if slope(low) >= 0.0:
+            return 0.0
         while slope(high) < 0.0 and high < _LONGEST:
             low, high = high, 4.0 * high
         if high >= _LONGEST:

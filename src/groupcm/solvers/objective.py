@@ -9,6 +9,7 @@ from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
@@ -25,7 +26,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # Up to this many variables the Hessian is formed; beyond it only multiplied with.
-_DENSE_HESSIAN = 2000
+_DENSE_HESSIAN = 1100
+_CG_TOL = 1e-3
+_CG_STEPS = 250
 
 
 @cache
@@ -72,7 +75,9 @@ class Evaluation:
         if len(self.theta) <= _DENSE_HESSIAN:
             solve = partial(_direct_solve, self.hessian, -gradient)
         else:
-            solve = partial(_iterative_solve, self._hessian_product, -gradient)
+            diagonal = reduce(add, (c.diagonal() for c in self._curvatures))
+            diagonal = diagonal + self.penalty_curvature
+            solve = partial(_iterative_solve, self._hessian_product, diagonal, -gradient)
         step = solve(0.0)
         if not np.max(np.abs(step)) <= radius:
             step = solve(float(np.linalg.norm(gradient)) / radius)
@@ -109,15 +114,18 @@ def _direct_solve(hessian: Vector, target: Vector, damping: float) -> Vector:
     return target
 
 
-def _iterative_solve(product: Callable[[Vector], Vector], target: Vector, damping: float) -> Vector:
-    n = len(target)
-    damping += 1e-12
+def _iterative_solve(
+    product: Callable[[Vector], Vector], diagonal: Vector, target: Vector, damping: float
+) -> Vector:
+    """Conjugate gradients, preconditioned by the diagonal; a direction needs few digits."""
+    damping += 1e-12 * float(np.max(diagonal)) + 1e-300
     operator: Any = LinearOperator(
-        (n, n),
+        (len(target), len(target)),
         matvec=lambda u: product(u) + damping * u,  # pyright: ignore[reportCallIssue]
         dtype=np.float64,  # pyright: ignore[reportCallIssue]
     )
-    solved, _ = cg(operator, target, rtol=1e-4, maxiter=250)
+    inverse: Any = sp.diags_array(1.0 / (diagonal + damping))
+    solved, _ = cg(operator, target, rtol=_CG_TOL, maxiter=_CG_STEPS, M=inverse)
     return solved if solved @ target > 0.0 else target
 
 
