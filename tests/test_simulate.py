@@ -7,9 +7,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from groupcm import simulate
 from groupcm.metrics import group_roc_auc, index_groups
-from groupcm.simulate import Capsule, capsule, capsule_chunks
+from groupcm.simulate import Capsule, capsule, capsule_chunks, frames, world
+from groupcm.simulate.frames import _chunk
+from groupcm.simulate.plan import make_plan
 
 COLUMNS = ("X", "y", "groups", "overlap", "polyp", "patient")
 
@@ -30,8 +31,8 @@ def joined(pieces: list[Capsule]) -> Capsule:
 
 def winner_direction() -> np.ndarray:
     """The best linear direction between polyps and mucosa, blind to folds: Σ⁻¹ μ_polyp."""
-    covariance = np.eye(13) + np.outer(simulate._COMMON, simulate._COMMON)
-    return np.linalg.solve(covariance, simulate._POLYP.astype(np.float64))
+    covariance = np.eye(13) + np.outer(world.COMMON, world.COMMON)
+    return np.linalg.solve(covariance, world.POLYP.astype(np.float64))
 
 
 def test_shapes_and_types(data):
@@ -125,14 +126,14 @@ def test_frames_share_effects_and_tails_are_heavy(data):
 
 
 def test_the_winner_of_a_negative_group_is_mostly_a_fold():
-    plan = simulate._plan(400, 0, None, None, 200, 3)
-    chunks = [simulate._chunk(plan, chunk) for chunk in range(plan.n_chunks)]
+    plan = make_plan(400, 0, None, None, 200, 3)
+    chunks = [_chunk(plan, chunk) for chunk in range(plan.n_chunks)]
     kinds = np.concatenate([kind for _, kind in chunks])
     data = joined([piece for piece, _ in chunks])
     winners = index_groups(data.groups).winners(data.X @ winner_direction())
-    assert (kinds == simulate._FOLD_KIND).mean() < 0.08
-    assert (kinds[winners] == simulate._FOLD_KIND).mean() > 0.6
-    has_fold = index_groups(data.groups).maxima(kinds == simulate._FOLD_KIND)
+    assert (kinds == world.FOLD_KIND).mean() < 0.08
+    assert (kinds[winners] == world.FOLD_KIND).mean() > 0.6
+    has_fold = index_groups(data.groups).maxima(kinds == world.FOLD_KIND)
     assert has_fold.mean() > 0.93
 
 
@@ -180,7 +181,7 @@ def test_a_failure_leaves_no_file(tmp_path, monkeypatch):
     def fail(*_):
         raise RuntimeError("disk full")
 
-    monkeypatch.setattr(simulate, "_fill_chunk", fail)
+    monkeypatch.setattr(frames, "fill_chunk", fail)
     with pytest.raises(RuntimeError, match="disk full"):
         capsule(5, n_positive=1, out=tmp_path / "X.npy")
     assert list(tmp_path.iterdir()) == []

@@ -6,11 +6,14 @@ Names are imported when they are first used, so that ``import groupcm`` is insta
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+# Importing `typing` for its constant of this name would double the time of `groupcm --help`.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from groupcm import metrics, simulate, sources
     from groupcm.classifier import GroupClassifier, GroupScores
     from groupcm.persistence import load, save

@@ -10,12 +10,14 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn
 
-from groupcm import __version__
+from groupcm import TYPE_CHECKING, __version__
 from groupcm.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import NoReturn
 
 __all__ = ["build_parser", "main"]
 

@@ -1,0 +1,192 @@
+"""Made frames of capsule endoscopy: what a user asks for and gets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.simulate.plan import N_FEATURES, Plan, make_plan, require_whole
+from groupcm.simulate.world import WORLD, fill_chunk
+
+__all__ = ["Capsule", "capsule", "capsule_chunks"]
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule:
+    """Candidates of many frames; rows of a frame stand together.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, 13), float32
+        The features of every candidate.
+    y : ndarray of shape (n,), int8
+        1 where the candidate lies on a polyp, else 0.
+    groups : ndarray of shape (n,), int32
+        The frame (int64 only where int32 cannot number them).
+    overlap : ndarray of shape (n,), float32
+        How well the candidate fits the annotation; 0 off the polyp.
+    polyp : ndarray of shape (n,), int32
+        The polyp seen in the frame, for all candidates of the frame; -1 where there is none.
+    patient : ndarray of shape (n,), int32
+        The patient; other seeds have other patients of the same numbers.
+    feature_names : list of str
+        Names of the 13 columns of ``X``.
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.int8]
+    groups: NDArray[Any]
+    overlap: NDArray[np.float32]
+    polyp: NDArray[np.int32]
+    patient: NDArray[np.int32]
+    feature_names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of frames; their ids are consecutive."""
+        return int(self.groups[-1]) - int(self.groups[0]) + 1
+
+    @property
+    def group_ptr(self) -> NDArray[np.int64]:
+        """Row at which every frame begins, and the number of rows: n_groups + 1 numbers."""
+        ids = np.arange(int(self.groups[0]), int(self.groups[-1]) + 2)
+        return np.searchsorted(self.groups, ids.astype(self.groups.dtype)).astype(np.int64)
+
+
+def capsule(
+    n_negative: int = 2000,
+    *,
+    n_positive: int = 293,
+    n_polyps: int | None = None,
+    n_patients: int | None = None,
+    group_size: int = 200,
+    seed: int = 0,
+    out: str | os.PathLike[str] | None = None,
+    n_threads: int | None = None,
+) -> Capsule:
+    """Made candidates of polyps, folds and mucosa; the module's docstring has the formulas.
+
+    Parameters
+    ----------
+    n_negative, n_positive : int
+        Number of frames without and with a polyp.
+    n_polyps : int, optional
+        Number of polyps, at most ``n_positive``; by default 100 for 293 positive frames and
+        in proportion for others.
+    n_patients : int, optional
+        Number of patients, at most ``n_negative``; by default one for 25 negative frames,
+        at most 1000. Each has an equal share of the negative frames.
+    group_size : int
+        Mean number of candidates a frame.
+    seed : int
+        Which patients, polyps and frames; the same seed gives the same bits, whatever
+        ``n_threads``.
+    out : path, optional
+        Write ``X`` to this ``.npy`` file and give it back memory-mapped, read only.
+    n_threads : int, optional
+        By default one for each core.
+
+    Returns
+    -------
+    Capsule
+
+    Examples
+    --------
+    >>> data = capsule(30, n_positive=3, seed=1)
+    >>> data.X.shape[1], data.n_groups, len(set(data.groups[data.y == 1]))
+    (13, 33, 3)
+    """
+    plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed)
+    n_threads = (os.cpu_count() or 1) if n_threads is None else n_threads
+    require_whole("n_threads", n_threads, 1)
+    if out is None:
+        return _fill(plan, np.empty((plan.n_rows, N_FEATURES), np.float32), n_threads)
+    # Under another name until it is whole, so that nobody reads half a file.
+    unfinished = Path(f"{os.fspath(out)}.part")
+    try:
+        X = np.lib.format.open_memmap(
+            unfinished, mode="w+", dtype=np.float32, shape=(plan.n_rows, N_FEATURES)
+        )
+        data = _fill(plan, X, n_threads)
+        X.flush()
+        unfinished.replace(out)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    return replace(data, X=np.load(out, mmap_mode="r"))
+
+
+def capsule_chunks(
+    n_negative: int = 2000,
+    *,
+    n_positive: int = 293,
+    n_polyps: int | None = None,
+    n_patients: int | None = None,
+    group_size: int = 200,
+    seed: int = 0,
+) -> Iterator[Capsule]:
+    """The rows of `capsule`, piece by piece, for data larger than memory.
+
+    Every piece holds whole frames, about 65,000 rows; joined, they equal ``capsule(...)``
+    of the same arguments bit for bit. Parameters are those of `capsule`.
+
+    Yields
+    ------
+    Capsule
+
+    Examples
+    --------
+    >>> sum(len(piece) for piece in capsule_chunks(800)) == len(capsule(800))
+    True
+    """
+    plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed)
+    # A generator of its own, so that a bad argument is reported here and not at the first piece.
+    return (_chunk(plan, chunk)[0] for chunk in range(plan.n_chunks))
+
+
+def _fill(plan: Plan, X: NDArray[np.float32], n_threads: int) -> Capsule:
+    """All chunks, each written where it belongs, by several threads."""
+    data = _unfilled(plan, X)
+
+    def fill(chunk: int) -> None:
+        fill_chunk(plan, chunk, _take(data, plan.rows(chunk)))
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        for _ in pool.map(fill, range(plan.n_chunks)):
+            pass  # only to hear of errors
+    return data
+
+
+def _chunk(plan: Plan, chunk: int) -> tuple[Capsule, NDArray[np.int8]]:
+    """One chunk by itself, and the kind of every row."""
+    rows = plan.rows(chunk)
+    piece = _unfilled(plan, np.empty((rows.stop - rows.start, N_FEATURES), np.float32))
+    return piece, fill_chunk(plan, chunk, piece)
+
+
+def _unfilled(plan: Plan, X: NDArray[np.float32]) -> Capsule:
+    n = len(X)
+    return Capsule(
+        X=X,
+        y=np.empty(n, np.int8),
+        groups=np.empty(n, np.int32 if len(plan.patient) < 2**31 else np.int64),
+        overlap=np.empty(n, np.float32),
+        polyp=np.empty(n, np.int32),
+        patient=np.empty(n, np.int32),
+        feature_names=list(WORLD),
+    )
+
+
+def _take(data: Capsule, rows: slice) -> Capsule:
+    columns = ("X", "y", "groups", "overlap", "polyp", "patient")
+    return replace(data, **{name: getattr(data, name)[rows] for name in columns})
