@@ -21,6 +21,7 @@ LAYERS = [
     {"sources", "scaling"},
     {"solvers"},
     {"validation", "parameters"},
+    {"training"},
     {"classifier"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.

@@ -116,6 +116,9 @@ def test_derivatives_of_a_block_match_finite_differences(shape, loss, temperatur
     np.testing.assert_allclose(curvature.matrix(), hessian, rtol=1e-5, atol=1e-5 * size)
     u = rng.normal(size=5)
     np.testing.assert_allclose(curvature.product(u), hessian @ u, rtol=1e-5, atol=2e-5 * size)
+    if block.ptr is None:
+        diagonal = np.diagonal(hessian)
+        np.testing.assert_allclose(curvature.diagonal(), diagonal, rtol=1e-5, atol=1e-5 * size)
 
 
 @pytest.mark.parametrize("temperature", TEMPERATURES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,38 +9,22 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.candidates import Groups, Terms
-from groupcm.group_index import GroupIndex, index_groups
-from groupcm.grouping import Costs, binary_terms
-from groupcm.losses import make_loss
+from groupcm.group_index import index_groups
 from groupcm.parallel import slices, thread_map
 from groupcm.parameters import check_parameters
-from groupcm.penalties import make_penalty
-from groupcm.problem import Problem
 from groupcm.progress import listening, print_step
-from groupcm.scaling import SAMPLE_VALUES, Scaling, measure_scaling
+from groupcm.scaling import Scaling
 from groupcm.smoothing import Matrix
-from groupcm.solvers import lbfgs, working_set
-from groupcm.solvers.solution import Solution, Task
+from groupcm.solvers.solution import Solution
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
-from groupcm.validation import (
-    as_labels,
-    as_matrix,
-    as_overlap,
-    check_length,
-    distinct,
-    feature_names,
-    require_finite,
-    rows_with,
-)
+from groupcm.training import TrainingData, read_training_data, scale_features, solve_class
+from groupcm.validation import as_labels, as_matrix, check_length, require_finite
 
 __all__ = ["GroupClassifier", "GroupScores"]
-
-_SOLVERS = {"working_set": working_set.solve, "lbfgs": lbfgs.solve}
 
 
 @dataclass(frozen=True)
@@ -61,16 +44,6 @@ class GroupScores:
     group: NDArray[Any]
     score: NDArray[np.float64]
     winner: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class _TrainingData:
-    X: Matrix
-    y: NDArray[Any]
-    classes: NDArray[Any]
-    groups: Groups | None
-    overlap: NDArray[Any] | None
-    names: NDArray[Any] | None
 
 
 class GroupClassifier(ClassifierMixin, BaseEstimator):
@@ -249,13 +222,13 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
             candidates share the group's weight.
         """
         check_parameters(self.get_params(deep=False))
-        data = self._read(X, y, groups, overlap)
+        data = read_training_data(self, X, y, groups, overlap)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        scaling = self._scale(data, seed)
+        scaling = scale_features(self, data, seed)
         labels = data.classes if len(data.classes) > 2 else data.classes[1:]
         listen = listening(print_step) if self.verbose else nullcontext()
         with listen:
-            solutions = [self._solve(data, label, scaling, seed) for label in labels]
+            solutions = [solve_class(self, data, label, scaling, seed) for label in labels]
         self._store(data, scaling, solutions)
         return self
 
@@ -341,96 +314,14 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
         return self.classes_[best]
 
-    def _read(
-        self, X: Any, y: ArrayLike, groups: ArrayLike | None, overlap: ArrayLike | None
-    ) -> _TrainingData:
-        names = feature_names(X)
-        X = as_matrix(X, self)
-        y = as_labels(y, X.shape[0])
-        index: GroupIndex | None = None
-        if groups is not None:
-            check_length("groups", groups, X.shape[0])
-            index = index_groups(groups)
-        overlap = as_overlap(overlap, X.shape[0])
-        classes = distinct(y)
-        if len(classes) < 2:
-            raise ValueError(f"y holds one class only ({classes[0]}); two or more are needed.")
-        together = None if index is None else Groups.from_index(index)
-        # In large grouped data the first pass meets a bad value anyway.
-        grouped = together is not None and self.grouping != "none"
-        if not isinstance(X, np.ndarray) or X.size <= SAMPLE_VALUES or not grouped:
-            require_finite(X, names)
-        return _TrainingData(X, y, classes, together, overlap, names)
-
     def _read_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
         matrix = as_matrix(X, self)
         validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
 
-    def _scale(self, data: _TrainingData, seed: int) -> Scaling:
-        if not self.standardize:
-            return Scaling.none(data.X.shape[1])
-        scaling = measure_scaling(data.X, data.groups, np.random.default_rng(seed))
-        if np.any(scaling.constant):
-            columns = np.flatnonzero(scaling.constant)
-            named = columns if data.names is None else data.names[columns]
-            shown = ", ".join(str(name) for name in named[:5]) + ("…" if len(named) > 5 else "")
-            warnings.warn(
-                f"{len(named)} of {data.X.shape[1]} features are constant and get weight 0: "
-                f"{shown}.",
-                UserWarning,
-                stacklevel=3,
-            )
-        return scaling
-
-    def _solve(
-        self, data: _TrainingData, label: Any, scaling: Scaling, seed: int
-    ) -> Solution | None:
-        """One class against the rest; None for a class that every group holds."""
-        n_rows, n_features = data.X.shape
-        positive_rows = rows_with(data.y, label)
-        if len(data.classes) > 2 and _every_group_has(data.groups, positive_rows):
-            return None
-        costs = Costs(self.lam, self.C)
-        source = ArraySource(data.X, scaling.mean, scaling.scale)
-        task = Task(
-            Problem(
-                make_loss(self.loss, self.delta),
-                make_penalty(self.penalty, self.epsilon),
-                costs.rho(n_features),
-            ),
-            binary_terms(
-                n_rows,
-                positive_rows,
-                data.groups,
-                costs=costs,
-                grouping=self.grouping,
-                background=self.background,
-                overlap=data.overlap,
-                min_overlap=self.min_overlap,
-            ),
-            source,
-            self.tol,
-            self.max_passes,
-            seed,
-        )
-        try:
-            solution = _SOLVERS[self.solver](task)
-        except NonFiniteValue:
-            require_finite(data.X, data.names)
-            raise
-        if not solution.converged:
-            warnings.warn(
-                f"stopped after {solution.passes:.3g} passes at a relative gap of "
-                f"{solution.gap:.2g}, above tol={self.tol:g}; raise max_passes or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        return solution
-
     def _store(
-        self, data: _TrainingData, scaling: Scaling, solutions: list[Solution | None]
+        self, data: TrainingData, scaling: Scaling, solutions: list[Solution | None]
     ) -> None:
         nothing = Solution(np.zeros(data.X.shape[1]), 0.0, 0.0, 0.0, 0.0, True, [])
         found = [nothing if solution is None else solution for solution in solutions]
@@ -456,10 +347,6 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         self.n_passes_ = float(passes[0]) if binary else passes
         self.history_ = found[0].steps if binary else [solution.steps for solution in found]
         self.solution_ = found[0] if binary else found
-
-
-def _every_group_has(groups: Groups | None, rows: NDArray[np.int64]) -> bool:
-    return groups is not None and len(np.unique(groups.of_rows(rows))) == len(groups)
 
 
 def _largest(
