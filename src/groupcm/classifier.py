@@ -70,7 +70,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
     delta : float, default=0.5
         Half the length of the smoothed hinge's quadratic piece.
     penalty : {"huber", "l2", "l1"}
-        h: Huber, squared norm, norm 1.
+        h: Huber, squared norm, norm 1 (which makes the weights of useless features zero).
     epsilon : float, default=1.0
         Where the Huber penalty turns from quadratic to linear.
     grouping : {"negative", "both", "none"}

@@ -40,6 +40,8 @@ class Penalty(SmoothPenalty, Protocol):
     def conjugate_factor(self) -> float: ...
     @property
     def box(self) -> float: ...
+    @property
+    def makes_zeros(self) -> bool: ...
     def conjugate(self, u: Vector) -> float: ...
     def smoothed(self, temperature: float) -> SmoothPenalty: ...
 
@@ -61,6 +63,7 @@ class Huber:
 
     epsilon: float = 1.0
     box: ClassVar[float] = 1.0
+    makes_zeros: ClassVar[bool] = False
 
     @property
     def conjugate_factor(self) -> float:
@@ -96,6 +99,7 @@ class SquaredNorm:
 
     conjugate_factor: ClassVar[float] = 0.25
     box: ClassVar[float] = np.inf
+    makes_zeros: ClassVar[bool] = False
 
     def value(self, w: Vector) -> float:
         return float(w @ w)
@@ -125,6 +129,7 @@ class Norm1:
 
     conjugate_factor: ClassVar[float] = 0.0
     box: ClassVar[float] = 1.0
+    makes_zeros: ClassVar[bool] = True
 
     def value(self, w: Vector) -> float:
         return float(np.sum(np.abs(w)))

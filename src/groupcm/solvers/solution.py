@@ -98,7 +98,11 @@ class Trace:
 
     @property
     def closed(self) -> bool:
-        return self.gap <= self.task.tol
+        return self.would_close(self.upper) if np.isfinite(self.upper) else False
+
+    def would_close(self, upper: float) -> bool:
+        """Whether a point with this objective is within the tolerance."""
+        return relative_gap(upper, self.lower) <= self.task.tol
 
     @property
     def exhausted(self) -> bool:

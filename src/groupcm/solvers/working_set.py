@@ -21,9 +21,9 @@ from groupcm.candidates import Index
 from groupcm.smoothing import Block
 from groupcm.solvers import newton
 from groupcm.solvers.kept_rows import KeptRows
-from groupcm.solvers.objective import losses_alone
 from groupcm.solvers.solution import Solution, Task, Trace
 from groupcm.solvers.start import mean_difference
+from groupcm.solvers.whole import round_to_zero, whole_objective
 
 __all__ = ["solve"]
 
@@ -87,22 +87,18 @@ def _bracket(trace: Trace, *, warm: bool, rounds: float = np.inf) -> None:
             break
         rounds -= 1
         trace.announce(sum(len(rows) for rows in kept))
+    if not trace.silent and task.problem.penalty.makes_zeros:
+        round_to_zero(trace, alone)
     trace.announce(sum(len(rows) for rows in kept))
 
 
 def _pass(trace: Trace, kept: Sequence[KeptRows], alone: Sequence[Block]) -> int:
     """The whole objective at the latest point; returns how many winners were new."""
-    task, theta = trace.task, trace.latest
-    found = [task.source.worst(rows.terms, theta) for rows in kept]
-    losses = [
-        float(np.sum(rows.terms.weight * task.problem.loss.value(winners.margin)))
-        for rows, winners in zip(kept, found, strict=True)
-    ]
-    losses += losses_alone(task.problem, alone, theta)
-    trace.offer(theta, task.problem.penalty_value(theta) + sum(losses))
+    whole = whole_objective(trace.task, alone, trace.latest)
+    trace.offer(trace.latest, whole.value)
     if trace.closed:
         return 0
-    return sum(rows.keep(winners) for rows, winners in zip(kept, found, strict=True))
+    return sum(rows.keep(found) for rows, found in zip(kept, whole.winners, strict=True))
 
 
 def _samples(task: Task) -> Iterator[Task]:
