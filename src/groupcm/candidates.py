@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +95,7 @@ class Terms:
         start, stop = np.array([0]), np.array([len(rows)])
         return cls(sign, start, stop, np.asarray(rows, dtype=np.int64), weight, alone=True)
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         return int(np.sum(self.stop - self.start))
 
