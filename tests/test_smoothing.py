@@ -194,6 +194,18 @@ def test_curvature_of_terms_that_are_all_settled_is_that_of_their_winners():
         np.testing.assert_allclose(curvature.product(theta), expected @ theta, rtol=1e-12)
 
 
+def test_cold_curvature_is_the_same_as_a_matrix_and_as_a_product():
+    """Two scores 19 temperatures apart: little of one row, but its curvature is divided by T."""
+    temperature, rows = 1e-8, np.array([[0.0, 1.0], [1.0, 1.0]])
+    block = Block(lambda: rows, np.array([0, 2]), -1, 1.0)
+    problem = Problem(SmoothedHinge(0.5), Huber(), 1.0)
+    theta = np.array([-19.0 * temperature, -0.5])
+    curvature = evaluate(block, problem, temperature, theta).curvature()
+    columns = np.array([curvature.product(e) for e in np.eye(2)])
+    np.testing.assert_allclose(curvature.matrix(), columns, atol=1e-3)
+    assert np.linalg.eigvalsh(curvature.matrix())[0] > 0.0
+
+
 # ---- blocks and the penalty -----------------------------------------------------------------
 
 

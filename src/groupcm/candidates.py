@@ -107,7 +107,7 @@ class Terms:
         return self.weight[chosen] if isinstance(self.weight, np.ndarray) else self.weight
 
     def subset(self, chosen: Index) -> Terms:
-        """Some of the terms, their weights raised so that the total stays."""
+        """Some of the terms, their weights raised by the share that is left out."""
         weight = self.weight_of(chosen) * (len(self) / len(chosen))
         if self.alone:
             return Terms.of_rows(self.sign, self.rows(chosen), weight)
@@ -118,24 +118,19 @@ class Terms:
 
         Row numbers are a slice where the rows stand together, so that X is not copied.
         """
-        done = 0
-        for start, stop in self._joined_ranges():
-            for lo in range(start, stop, size):
-                hi = min(lo + size, stop)
-                among = slice(done, done + hi - lo)
-                done += hi - lo
-                yield among, (self.order[lo:hi] if len(self.order) else slice(lo, hi))
+        for lo in range(0, self.n_rows, size):
+            hi = min(lo + size, self.n_rows)
+            rows = self.rows(np.arange(lo, hi))
+            together = rows[-1] - rows[0] == hi - lo - 1 and np.all(np.diff(rows) == 1)
+            yield slice(lo, hi), slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
 
-    def _joined_ranges(self) -> Iterator[tuple[int, int]]:
-        """Ranges of positions, neighbours joined."""
-        breaks = np.flatnonzero(self.start[1:] != self.stop[:-1]) + 1
-        firsts = np.concatenate([[0], breaks]).astype(np.int64)
-        lasts = np.concatenate([breaks, [len(self.start)]]).astype(np.int64) - 1
-        yield from zip(self.start[firsts].tolist(), self.stop[lasts].tolist(), strict=True)
+    @cached_property
+    def _ends(self) -> Index:
+        """Rows up to the end of each range, all before it included."""
+        return np.cumsum(self.stop - self.start)
 
     def rows(self, chosen: Index) -> Index:
         """Row numbers of the chosen ones, counted through the rows of all terms."""
-        ends = np.cumsum(self.stop - self.start)
-        within = np.searchsorted(ends, chosen, side="right")
-        position = chosen - ends[within] + self.stop[within]
+        within = np.searchsorted(self._ends, chosen, side="right")
+        position = chosen - self._ends[within] + self.stop[within]
         return position if len(self.order) == 0 else self.order[position]

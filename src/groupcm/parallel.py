@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -33,10 +34,17 @@ def n_threads() -> int:
     return os.cpu_count() or 1
 
 
+_here = threading.local()
+
+
+def _enter_pool() -> None:
+    _here.in_pool = True
+
+
 @cache
 def _pool(process: int, workers: int) -> ThreadPoolExecutor:
     # One pool a process: the threads of a parent do not survive a fork.
-    return ThreadPoolExecutor(workers, thread_name_prefix="groupcm")
+    return ThreadPoolExecutor(workers, thread_name_prefix="groupcm", initializer=_enter_pool)
 
 
 def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
@@ -48,7 +56,8 @@ def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
     [1, 2]
     """
     items = list(items)
-    if len(items) < 2 or n_threads() == 1:
+    # A thread of the pool that waited for the pool would wait for ever.
+    if len(items) < 2 or n_threads() == 1 or getattr(_here, "in_pool", False):
         return [function(item) for item in items]
     return list(_pool(os.getpid(), n_threads()).map(function, items))
 

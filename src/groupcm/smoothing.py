@@ -32,7 +32,7 @@ Rows = Any
 
 # A term whose winner has this share of the soft minimum has no curvature between rows.
 _SETTLED = 1.0 - 1e-10
-# Rows that weigh less than this share of the heaviest do not change a Newton step.
+# Terms that bend less than this share of the most bent do not change a Newton step.
 _NEGLIGIBLE = 1e-8
 
 
@@ -42,14 +42,13 @@ class Block:
 
     ``load()`` gives the rows, term ``k`` the ``ptr[k]``-th to ``ptr[k + 1]``-th
     of them; without ``ptr`` every row is a term. Loading may read the rows
-    again each time, so that they need not stay in memory; ``rows_read`` says how many.
+    again each time, so that they need not stay in memory.
     """
 
     load: Callable[[], Rows]
     ptr: NDArray[np.int64] | None
     sign: int
     weight: float | Vector
-    rows_read: int = 0
 
 
 @dataclass(frozen=True)
@@ -171,6 +170,7 @@ def _curvature(
     block: Block, at: _TermsAt, bend: Vector, spread: Vector, temperature: float
 ) -> Curvature:
     """``bend_k = c L''`` along a term's mean row, ``spread_k = c A / T`` between its rows."""
+    bend = np.where(bend > _NEGLIGIBLE * np.max(bend, initial=0.0), bend, 0.0)
     if block.ptr is None or at.share is None:
         return Curvature(block.load, bend, np.empty(0, dtype=np.int64), None, np.empty(0))
     # The winner's share is exp((soft − hard) / T).
@@ -190,7 +190,7 @@ def _gram(rows: Rows, weight: Vector) -> Vector:
     """``Σ_i weight_i x_i x_iᵀ``."""
     total = np.zeros((rows.shape[1], rows.shape[1]))
     for sign in (1.0, -1.0):
-        used = np.flatnonzero(sign * weight > _NEGLIGIBLE * np.max(np.abs(weight), initial=0.0))
+        used = np.flatnonzero(sign * weight > 0.0)
         if len(used) == 0:
             continue
         chosen = rows if len(used) == len(weight) else rows[used]

@@ -1,1 +1,1 @@
-"""Algorithms: each takes an `Task` and returns a `Solution`."""
+"""Algorithms: each takes a `Task` and returns a `Solution`."""

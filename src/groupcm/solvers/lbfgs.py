@@ -71,7 +71,6 @@ def _evaluate(trace: Trace, alone: list[Block], theta: Vector) -> Evaluation:
             weight = terms.weight_of(costly)
             blocks.append(Block(lambda rows=rows: rows, None, terms.sign, weight))
     here = evaluate_blocks(task.problem, blocks, _FROZEN, theta)
-    task.source.rows_read += sum(block.rows_read for block in alone)
     trace.offer(theta, here.exact)
     trace.raise_lower(here.lower)
     return here

@@ -78,7 +78,6 @@ def _bracket(trace: Trace, *, warm: bool, rounds: float = np.inf) -> None:
             tol = max(tol, _EARLY_SHARE * min(1.0, trace.gap))
         temperature = newton.WARM if warm else newton.COLD
         inner.minimise(tol, temperature, slack=trace.latest_upper - trace.lower)
-        task.source.rows_read += inner.evaluations * sum(block.rows_read for block in blocks)
         trace.latest, warm = inner.best, False
         trace.raise_lower(inner.lower)
         if not kept:

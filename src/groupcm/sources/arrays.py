@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -58,6 +59,7 @@ class ArraySource:
     mean: Vector
     scale: Vector
     rows_read: int = field(default=0, init=False)
+    _counting: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     @property
     def n_rows(self) -> int:
@@ -134,5 +136,11 @@ class ArraySource:
                 self.rows_read += kept.shape[0]
                 yield Block(lambda kept=kept: kept, None, terms.sign, weight)
             else:
-                read_again = among.stop - among.start
-                yield Block(lambda rows=rows: self.take(rows), None, terms.sign, weight, read_again)
+                yield Block(lambda rows=rows: self._read(rows), None, terms.sign, weight)
+
+    def _read(self, rows: Index | slice) -> Rows:
+        """Rows that are looked at once more, by whatever thread."""
+        taken = self.take(rows)
+        with self._counting:
+            self.rows_read += taken.shape[0]
+        return taken
