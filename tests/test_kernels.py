@@ -18,7 +18,7 @@ from scipy.special import logsumexp
 from groupcm import scaling
 from groupcm.candidates import Groups
 from groupcm.group_index import index_groups
-from groupcm.kernels.dot import LANES, pack_affine
+from groupcm.kernels.dot import pack_affine, stored_rows
 from groupcm.kernels.moments import column_moments
 from groupcm.kernels.scan import scan
 from groupcm.kernels.softmin import share_out, soft_minima
@@ -40,7 +40,7 @@ def run_scan(X, mean, weights, start, stop, order=NO_ORDER, *, kind="dense", spa
         matrix = sp.csr_array(X)
         rows, packed = (matrix.data, matrix.indices, matrix.indptr), weights
     else:
-        rows, packed = (X if X.shape[1] >= LANES else (X,)), pack_affine(mean, weights)
+        rows, packed = stored_rows(X), pack_affine(mean, weights)
     lo, hi = span or (0, n_terms)
     bad = scan(rows, order, start, stop, packed, lo, hi, score, winner, runner_up, lead)
     return score, winner, runner_up, lead, bad

@@ -15,6 +15,8 @@ from numba.extending import intrinsic, overload
 from groupcm.kernels import FLAGS
 
 LANES = 8
+# Rows of up to this many vectors are read by straight code.
+_STRAIGHT = 8
 
 _INT = ir.IntType(64)
 _LLVM_FLOAT = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
@@ -52,22 +54,24 @@ def _horizontal_sum(builder, vector):
 
 
 @intrinsic
-def _vector_dot(typingctx, X, row, weights):
+def _vector_dot(typingctx, X, vectors, row, weights):
     """``Σ_j (X[row, j] − weights[0, j]) weights[1, j]`` by vectors, in float64.
 
+    ``vectors`` is a tuple as long as the row has vectors: its length is part of the type, so
+    the compiler sees straight code instead of a loop. An empty one stands for a loop.
     Products of float32 rows cost no more in float64: the memory is slower than either.
     """
-    x_type = X.dtype
+    x_type, n_vectors = X.dtype, len(vectors)
 
     def codegen(context, builder, signature, args):
         x_array = context.make_array(signature.args[0])(context, builder, args[0])
-        weight_array = context.make_array(signature.args[2])(context, builder, args[2])
+        weight_array = context.make_array(signature.args[3])(context, builder, args[3])
         x_vector = ir.VectorType(_LLVM_FLOAT[x_type], LANES)
         vector = ir.VectorType(_DOUBLE, LANES)
         n_features = cgutils.unpack_tuple(builder, x_array.shape, 2)[1]
         width = cgutils.unpack_tuple(builder, weight_array.shape, 2)[1]
         lanes = ir.Constant(_INT, LANES)
-        first = builder.mul(args[1], n_features)
+        first = builder.mul(args[2], n_features)
         total = cgutils.alloca_once_value(builder, ir.Constant(vector, [0.0] * LANES))
 
         def load(data, offset, vector_type, bytes_each):
@@ -85,22 +89,37 @@ def _vector_dot(typingctx, X, row, weights):
             product = builder.fmul(builder.fsub(x, mean, flags=_FLAGS), weight, flags=_FLAGS)
             builder.store(builder.fadd(builder.load(total), product, flags=_FLAGS), total)
 
-        last = builder.sub(width, lanes)
-        with cgutils.for_range(builder, builder.udiv(last, lanes)) as loop:
-            offset = builder.mul(loop.index, lanes)
-            add_vector(offset, offset)
+        if n_vectors:
+            width = ir.Constant(_INT, LANES * n_vectors)
+            last = ir.Constant(_INT, LANES * (n_vectors - 1))
+            for k in range(n_vectors - 1):
+                offset = ir.Constant(_INT, LANES * k)
+                add_vector(offset, offset)
+        else:
+            last = builder.sub(width, lanes)
+            with cgutils.for_range(builder, builder.udiv(last, lanes)) as loop:
+                offset = builder.mul(loop.index, lanes)
+                add_vector(offset, offset)
         add_vector(builder.sub(n_features, lanes), last)
         return _horizontal_sum(builder, builder.load(total))
 
-    return types.float64(X, row, weights), codegen
+    return types.float64(X, vectors, row, weights), codegen
+
+
+def stored_rows(X):
+    """``X`` as `row_dot` wants it: with a tuple that says how many vectors a row has."""
+    n_vectors = -(-X.shape[1] // LANES)
+    if X.shape[1] < LANES:
+        return (X,)
+    return (X, (0,) * n_vectors if n_vectors <= _STRAIGHT else ())
 
 
 def row_dot(rows, row, weights):
     """The product of one row with the weights.
 
-    ``rows`` says by its type how rows are stored: a C-ordered matrix of `LANES` columns or
-    more; one of fewer columns, in a tuple; or the three arrays of a CSR matrix, in a tuple.
-    ``weights`` come from `pack_affine`; for CSR they are plain, and nothing is subtracted.
+    ``rows`` says by its type how rows are stored: what `stored_rows` gives for a C-ordered
+    matrix, or the three arrays of a CSR matrix. ``weights`` come from `pack_affine`; for CSR
+    they are plain, and nothing is subtracted.
     """
     raise NotImplementedError("only compiled code calls this")
 
@@ -108,13 +127,12 @@ def row_dot(rows, row, weights):
 @overload(row_dot, jit_options={"fastmath": FLAGS})
 def _choose_row_dot(rows, row, weights):
     # A branch here rather than in the loop over rows, where it costs as much as the product.
-    if isinstance(rows, types.Array):
-        return _wide_dot
-    return _narrow_dot if len(rows) == 1 else _csr_dot
+    return {1: _narrow_dot, 2: _wide_dot, 3: _csr_dot}[len(rows)]
 
 
 def _wide_dot(rows, row, weights):
-    return _vector_dot(rows, row, weights)  # pyright: ignore[reportCallIssue]
+    X, vectors = rows
+    return _vector_dot(X, vectors, row, weights)  # pyright: ignore[reportCallIssue]
 
 
 def _narrow_dot(rows, row, weights):

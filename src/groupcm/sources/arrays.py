@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupcm.candidates import Index, Terms
-from groupcm.kernels.dot import LANES, pack_affine
+from groupcm.kernels.dot import pack_affine, stored_rows
 from groupcm.kernels.scan import scan
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Block, Matrix, Rows
@@ -110,7 +110,7 @@ class ArraySource:
             rows = (self.X.data, self.X.indices, self.X.indptr)
         else:
             weights = pack_affine(self.mean, weights)
-            rows = self.X if self.n_features >= LANES else (self.X,)
+            rows = stored_rows(self.X)
 
         def scan_terms(piece: tuple[int, int]) -> int:
             where = (rows, terms.order, terms.start, terms.stop, weights)
