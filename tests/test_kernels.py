@@ -27,7 +27,7 @@ NO_ORDER = np.empty(0, dtype=np.int64)
 KINDS = ("dense", "csr")
 DTYPES = (np.float32, np.float64)
 # Around whole vectors of 8 values, where a shifted last vector could slip.
-WIDTHS = (1, 2, 6, 7, 8, 9, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 40)
+WIDTHS = (1, 2, 6, 7, 8, 9, 13, 15, 16, 17, 23, 24, 25, 31, 32, 33, 40, 64, 65, 100)
 repeatable = settings(derandomize=True, deadline=None, max_examples=60)
 
 
