@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
-__all__ = ["SmoothedHinge", "SoftHinge", "make_loss"]
+__all__ = ["Jet", "SmoothedHinge", "SoftHinge", "make_loss"]
 
 
 @dataclass(frozen=True)
@@ -39,12 +38,12 @@ class SmoothedHinge:
     def value(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L(t)``."""
         short = np.maximum(1.0 - np.asarray(t, dtype=np.float64), 0.0)
-        alpha = self._alpha(short)
+        alpha = self.alpha(short)
         return alpha * (short - self.delta * alpha)
 
     def slope(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L'(t)``; at the kink of the hinge, 0."""
-        return -self._alpha(np.maximum(1.0 - np.asarray(t, dtype=np.float64), 0.0))
+        return -self.alpha(np.maximum(1.0 - np.asarray(t, dtype=np.float64), 0.0))
 
     def curvature(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L''(t)``, taken from the quadratic piece at its ends."""
@@ -58,11 +57,20 @@ class SmoothedHinge:
         """A loss nearby that is curved everywhere."""
         return SoftHinge(self, temperature)
 
-    def _alpha(self, short: NDArray[np.float64]) -> NDArray[np.float64]:
+    def alpha(self, short: NDArray[np.float64]) -> NDArray[np.float64]:
         """The maximiser of ``α · short − δ α²`` over ``0 ≤ α ≤ 1``."""
         if self.delta == 0.0:
             return (short > 0.0).astype(np.float64)
         return np.minimum(short / (2.0 * self.delta), 1.0)
+
+
+@dataclass(frozen=True)
+class Jet:
+    """A function's value, slope and curvature at the same points."""
+
+    value: NDArray[np.float64]
+    slope: NDArray[np.float64]
+    curvature: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -87,23 +95,28 @@ class SoftHinge:
 
     def value(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L_T(t)``."""
-        return self.of.value(1.0 - self._short(t))
+        return self.jet(t).value
 
     def slope(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L_T'(t)``, between −1 and 0."""
-        return self.of.slope(1.0 - self._short(t)) * self._sigmoid(t)
+        return self.jet(t).slope
 
     def curvature(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L_T''(t)``."""
-        inner, p = 1.0 - self._short(t), self._sigmoid(t)
-        bend = p * (1.0 - p) / self.temperature
-        return self.of.curvature(inner) * p * p - self.of.slope(inner) * bend
+        return self.jet(t).curvature
 
-    def _short(self, t: ArrayLike) -> NDArray[np.float64]:
-        return self.temperature * np.logaddexp(0.0, (1.0 - np.asarray(t)) / self.temperature)
-
-    def _sigmoid(self, t: ArrayLike) -> NDArray[np.float64]:
-        return expit((1.0 - np.asarray(t)) / self.temperature)
+    def jet(self, t: ArrayLike) -> Jet:
+        """All three at once: what costs is the exponential, and they share it."""
+        u = (1.0 - np.asarray(t, dtype=np.float64)) / self.temperature
+        tail = np.exp(-np.abs(u))
+        z = self.temperature * (np.maximum(u, 0.0) + np.log1p(tail))
+        sigmoid = np.where(u >= 0.0, 1.0, tail) / (1.0 + tail)
+        alpha = self.of.alpha(z)
+        # σ(1 − σ) is the same on both sides of zero.
+        curvature = alpha * tail / (1.0 + tail) ** 2 / self.temperature
+        if self.of.delta > 0.0:
+            curvature += np.where(z <= 2.0 * self.of.delta, sigmoid**2 / (2.0 * self.of.delta), 0.0)
+        return Jet(alpha * (z - self.of.delta * alpha), -alpha * sigmoid, curvature)
 
 
 def make_loss(name: str, delta: float) -> SmoothedHinge:

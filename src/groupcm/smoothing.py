@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupcm.kernels.softmin import share_out, soft_minima
+from groupcm.losses import Jet
 from groupcm.problem import DualSums, Problem
 
 __all__ = ["Block", "BlockValue", "Curvature", "Matrix", "Rows", "evaluate", "slope_along"]
@@ -102,12 +103,16 @@ class BlockValue:
 
 @dataclass(frozen=True)
 class _TermsAt:
-    """Terms at given margins of their rows: minima, each row's share, and ``A = −L'``."""
+    """Terms at given margins of their rows: minima, each row's share, and the smoothed loss."""
 
     soft: Vector
     hard: Vector
     share: Vector | None
-    A: Vector
+    loss: Jet
+
+    @property
+    def A(self) -> Vector:
+        return -self.loss.slope
 
 
 def _terms_at(block: Block, problem: Problem, temperature: float, margin: Vector) -> _TermsAt:
@@ -117,7 +122,7 @@ def _terms_at(block: Block, problem: Problem, temperature: float, margin: Vector
         soft, hard = np.empty((2, len(block.ptr) - 1))
         share = np.empty(len(margin))
         soft_minima(margin, block.ptr, temperature, soft, hard, share)
-    return _TermsAt(soft, hard, share, -problem.loss.smoothed(temperature).slope(soft))
+    return _TermsAt(soft, hard, share, problem.loss.smoothed(temperature).jet(soft))
 
 
 def _to_rows(block: Block, of_term: Vector, share: Vector | None) -> Vector:
@@ -131,20 +136,15 @@ def _to_rows(block: Block, of_term: Vector, share: Vector | None) -> Vector:
 
 def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) -> BlockValue:
     """Value, dual sums and (on demand) curvature of one block at ``theta``."""
-    smooth_loss = problem.loss.smoothed(temperature)
     rows = block.load()
     at = _terms_at(block, problem, temperature, block.sign * (rows @ theta))
     mass = block.weight * at.A
     return BlockValue(
-        smooth=float(np.sum(block.weight * smooth_loss.value(at.soft))),
+        smooth=float(np.sum(block.weight * at.loss.value)),
         exact=float(np.sum(block.weight * problem.loss.value(at.hard))),
         dual=DualSums(rows.T @ _to_rows(block, mass, at.share), float(np.sum(mass * at.A))),
         curvature=lambda: _curvature(
-            block,
-            at,
-            block.weight * smooth_loss.curvature(at.soft),
-            mass / temperature,
-            temperature,
+            block, at, block.weight * at.loss.curvature, mass / temperature, temperature
         ),
     )
 

@@ -14,10 +14,10 @@ from groupcm.sources.arrays import ArraySource, Winners
 __all__ = ["KeptRows"]
 
 # Winners with a margin up to this are kept, though only those below 1 cost anything.
-_NEAR_MARGIN = 1.2
+_NEAR_MARGIN = 1.1
 # Of many terms only the runners-up not further behind than this are kept: few others become
 # winners when the weights change a little.
-_MANY_TERMS = 100_000
+_MANY_TERMS = 10_000
 _CLOSE_BEHIND = 0.2
 
 
