@@ -23,7 +23,7 @@ Vector = NDArray[np.float64]
 # Fewer rows than this are not worth a second thread.
 _ROWS_A_THREAD = 20_000
 # Values of a block that is worked on at once: it should stay in the cache.
-_BLOCK_VALUES = 1 << 19
+_BLOCK_VALUES = 1 << 18
 # Of wide rows a block has more, or BLAS has too little to do.
 _BLOCK_ROWS = 4096
 # Values that are kept standardised in memory rather than standardised again at each use.
