@@ -17,7 +17,7 @@ from groupcm.losses import SmoothedHinge
 from groupcm.penalties import Huber, Norm1, SquaredNorm
 from groupcm.problem import Problem
 from groupcm.smoothing import Block
-from groupcm.solvers import kept_rows, lbfgs, newton, objective, working_set
+from groupcm.solvers import kept_rows, lbfgs, newton, newton_system, objective, working_set
 from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Solution, Task
 from groupcm.solvers.start import mean_difference
@@ -322,33 +322,68 @@ def test_newton_needs_few_evaluations_where_rows_are_fewer_than_features(delta, 
     assert inner.evaluations <= 200
 
 
+WAYS = [newton_system._Direct, newton_system._RowSpace, newton_system._Iterative]
+
+
+@pytest.mark.parametrize("way", WAYS[1:])
+@pytest.mark.parametrize("kind", ["dense", "csr"])
 @pytest.mark.parametrize("temperature", [0.1, 1e-3])
-def test_the_iterative_direction_is_the_direct_one(temperature, monkeypatch):
+def test_every_way_to_solve_newtons_system_gives_one_direction(way, kind, temperature, monkeypatch):
+    monkeypatch.setattr(newton_system, "_CG_TOL", 1e-12)
+    task = make_task(n_groups=20, d=9, kind=kind)
+    kept = [KeptRows(terms, task.source) for terms in task.terms if not terms.alone]
+    for rows in kept:
+        rows.keep_all()
+    alone = [b for terms in task.terms if terms.alone for b in task.source.blocks(terms)]
+    blocks = alone + [block for rows in kept for block in rows.blocks()]
+    theta = 0.1 * np.random.default_rng(1).normal(size=10)
+    here = objective.evaluate_blocks(task.problem, blocks, temperature, theta)
+    curvatures = [value.curvature() for value in here.values]
+    direct, other = (
+        w(curvatures, here.penalty_curvature).solve(-here.gradient, 1e-3) for w in (WAYS[0], way)
+    )
+    matrix = WAYS[0](curvatures, here.penalty_curvature).matrix + 1e-3 * np.eye(10)
+    np.testing.assert_allclose(matrix @ direct, -here.gradient, atol=1e-9)
+    np.testing.assert_allclose(other, direct, atol=1e-6 * np.linalg.norm(direct))
+
+
+def test_a_direction_is_held_back_to_the_radius():
     rng = np.random.default_rng(1)
     X, positive = rng.normal(size=(60, 12)), np.arange(60) < 20
     problem = Problem(SmoothedHinge(0.5), SquaredNorm(), 0.05)
-    blocks = alone_blocks(X, positive)
-    here = objective.evaluate_blocks(problem, blocks, temperature, 0.1 * rng.normal(size=13))
-    direct = here.newton_direction(here.gradient, np.inf)
-    np.testing.assert_allclose(here.hessian @ direct, -here.gradient, atol=1e-10)
+    theta = 0.1 * rng.normal(size=13)
+    here = objective.evaluate_blocks(problem, alone_blocks(X, positive), 0.1, theta)
+    whole = here.newton_direction(here.gradient, np.inf)
     short = here.newton_direction(here.gradient, 0.05)
-    assert np.linalg.norm(short) < np.linalg.norm(direct)
+    assert np.linalg.norm(short) < np.linalg.norm(whole)
     assert short @ here.gradient < 0.0
-    monkeypatch.setattr(objective, "_DENSE_HESSIAN", 0)
-    monkeypatch.setattr(objective, "_direct_solve", None)
-    monkeypatch.setattr(objective, "_CG_TOL", 1e-10)
-    iterative = here.newton_direction(here.gradient, np.inf)
-    np.testing.assert_allclose(iterative, direct, atol=1e-7 * np.linalg.norm(direct))
 
 
 @pytest.mark.parametrize("penalty", [Huber(1.0), SquaredNorm(), Norm1()], ids=str)
 @pytest.mark.parametrize("kind", ["dense", "csr"])
-def test_the_iterative_solve_reaches_the_same_optimum(kind, penalty, monkeypatch):
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_every_way_reaches_the_same_optimum(way, kind, penalty, monkeypatch):
     shape = {"n_groups": 30, "d": 8, "kind": kind, "penalty": penalty}
     direct = working_set.solve(make_task(**shape))
-    monkeypatch.setattr(objective, "_DENSE_HESSIAN", 0)
-    monkeypatch.setattr(objective, "_direct_solve", None)
+    monkeypatch.setattr(objective, "newton_system", way)
     check_same(direct, working_set.solve(make_task(**shape)))
+
+
+def test_the_cheapest_way_is_taken():
+    class Stored:
+        def __init__(self, n_factors):
+            self.n_factors = n_factors
+
+    def way(n_variables, n_factors):
+        chosen = newton_system.newton_system([Stored(n_factors)], np.ones(n_variables))
+        return type(chosen)
+
+    direct, row_space, iterative = WAYS
+    assert way(14, 1_000_000) is direct
+    assert way(50, 10) is direct
+    assert way(1_500, 400) is row_space
+    assert way(1_025, 5_000) is direct
+    assert way(20_000, 5_000) is iterative
 
 
 # ---- L-BFGS and the start -------------------------------------------------------------------

@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add, sub
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,16 @@ from groupcm.kernels.softmin import share_out, soft_minima
 from groupcm.losses import Jet
 from groupcm.problem import DualSums, Problem
 
-__all__ = ["Block", "BlockValue", "Curvature", "Matrix", "Rows", "evaluate", "slope_along"]
+__all__ = [
+    "Block",
+    "BlockValue",
+    "Curvature",
+    "Factors",
+    "Matrix",
+    "Rows",
+    "evaluate",
+    "slope_along",
+]
 
 Vector = NDArray[np.float64]
 # Dense or CSR; SciPy's sparse arrays have no types a checker could follow.
@@ -53,6 +64,14 @@ class Block:
 
 
 @dataclass(frozen=True)
+class Factors:
+    """Rows ``P`` and ``N`` of ``PᵀP − NᵀN``, in pieces."""
+
+    positive: list[Rows]
+    negative: list[Rows]
+
+
+@dataclass(frozen=True)
 class Curvature:
     """``Σ_i a_i x_i x_iᵀ + Σ_k e_k g_k g_kᵀ``, the second sum over the mixed terms.
 
@@ -65,13 +84,26 @@ class Curvature:
     average: sp.csr_array | None
     mean_weight: Vector
 
+    @property
+    def n_factors(self) -> int:
+        """How many rows `factors` has."""
+        return int(np.count_nonzero(self.row_weight) + np.count_nonzero(self.mean_weight))
+
+    def factors(self) -> Factors:
+        """``P`` and ``N`` with ``PᵀP − NᵀN`` the sum itself."""
+        rows = self.load()
+        positive = _root_rows(rows, self.row_weight)
+        if self.average is None:
+            return Factors([positive], [])
+        means = self.average @ rows[self.mixed]
+        more, less = _root_rows(means, self.mean_weight), _root_rows(means, -self.mean_weight)
+        return Factors([positive, more], [less])
+
     def matrix(self) -> NDArray[np.float64]:
         """The sum itself."""
-        rows = self.load()
-        total = _gram(rows, self.row_weight)
-        if self.average is not None:
-            total += _gram(self.average @ rows[self.mixed], self.mean_weight)
-        return total
+        factors = self.factors()
+        total = reduce(add, map(_gram, factors.positive))
+        return reduce(sub, map(_gram, factors.negative), total)
 
     def diagonal(self) -> Vector:
         """About its diagonal: without the second sum, which is never positive by much."""
@@ -186,20 +218,15 @@ def _curvature(
     return Curvature(block.load, row_weight, rows, average, bend[terms] - spread[terms])
 
 
-def _gram(rows: Rows, weight: Vector) -> Vector:
-    """``Σ_i weight_i x_i x_iᵀ``."""
-    total = np.zeros((rows.shape[1], rows.shape[1]))
-    for sign in (1.0, -1.0):
-        used = np.flatnonzero(sign * weight > 0.0)
-        if len(used) == 0:
-            continue
-        chosen = rows if len(used) == len(weight) else rows[used]
-        root = np.sqrt(sign * weight[used])
-        # The same factor twice: BLAS computes one half and mirrors it.
-        if isinstance(chosen, np.ndarray):
-            factor = chosen * root[:, None]
-            total += sign * (factor.T @ factor)
-        else:
-            factor = sp.diags_array(root) @ chosen
-            total += sign * (factor.T @ factor).toarray()
-    return total
+def _root_rows(rows: Rows, weight: Vector) -> Rows:
+    """``√weight_i x_i`` for the rows of positive weight."""
+    used = np.flatnonzero(weight > 0.0)
+    chosen = rows if len(used) == len(weight) else rows[used]
+    root = np.sqrt(weight[used])
+    return chosen * root[:, None] if isinstance(rows, np.ndarray) else sp.diags_array(root) @ chosen
+
+
+def _gram(factor: Rows) -> NDArray[np.float64]:
+    # The same factor twice: BLAS computes one half and mirrors it.
+    product = factor.T @ factor
+    return product if isinstance(product, np.ndarray) else product.toarray()

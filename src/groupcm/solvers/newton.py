@@ -76,7 +76,7 @@ class Newton:
         hotter would lead away from a point that is already better than that.
         """
         here = self._evaluate(self.best, temperature)
-        while here.smooth - here.exact > slack and temperature > WARM:
+        while here.smooth - here.exact > slack and _COOLING * temperature >= WARM:
             temperature *= _COOLING
             here = self._evaluate(self.best, temperature)
         while temperature >= _COLDEST:

@@ -1,0 +1,152 @@
+"""Newton's linear system ``(D + Σ_blocks H_block + μI) s = t``, solved the cheapest way.
+
+``D`` is the penalty's curvature, a diagonal. With few variables the matrix is formed. With
+more variables than rows it is inverted in the space of the rows (Woodbury): with ``V`` the
+rows of all factors and ``S`` their signs,
+
+    (D + Vᵀ S V)⁻¹ = D⁻¹ − D⁻¹ Vᵀ (S + V D⁻¹ Vᵀ)⁻¹ V D⁻¹
+
+where the intercept, which has no penalty, is eliminated beforehand. With many of both, by
+conjugate gradients.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import add
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import cho_solve
+from scipy.sparse.linalg import LinearOperator, cg
+
+from groupcm.smoothing import Curvature, Rows
+from groupcm.solvers.over_blocks import over_blocks
+
+__all__ = ["NewtonSystem", "newton_system"]
+
+Vector = NDArray[np.float64]
+
+# Up to this many variables, or rows, a matrix of that size is formed.
+_FORMED = 3000
+# Up to this many variables the matrix is formed however few the rows.
+_FEW = 100
+_CG_TOL = 1e-3
+_CG_STEPS = 250
+
+
+class NewtonSystem(Protocol):
+    """What Newton's method asks of it."""
+
+    def solve(self, target: Vector, damping: float) -> Vector: ...
+
+
+def newton_system(curvatures: Sequence[Curvature], diagonal: Vector) -> NewtonSystem:
+    """The system with these curvatures, ``diagonal`` that of the penalty."""
+    n_variables, n_rows = len(diagonal), sum(c.n_factors for c in curvatures)
+    if n_variables <= max(_FEW, min(n_rows, _FORMED)):
+        return _Direct(curvatures, diagonal)
+    return (_RowSpace if n_rows <= _FORMED else _Iterative)(curvatures, diagonal)
+
+
+@dataclass(frozen=True)
+class _Direct:
+    curvatures: Sequence[Curvature]
+    diagonal: Vector
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float64]:
+        parts = over_blocks(lambda curvature: curvature.matrix(), self.curvatures)
+        return reduce(add, parts) + np.diag(self.diagonal)
+
+    def solve(self, target: Vector, damping: float) -> Vector:
+        # NumPy factorises: SciPy brings a BLAS of its own, whose threads and those of NumPy's
+        # products would wait for each other.
+        scale = float(np.max(np.diagonal(self.matrix)))
+        damping += 1e-14 * scale + 1e-300
+        while damping <= 1e6 * (scale + 1.0):
+            try:
+                factor = np.linalg.cholesky(self.matrix + damping * np.eye(len(target)))
+                solved = cho_solve((factor, True), target, check_finite=False)
+                if np.all(np.isfinite(solved)):
+                    return solved
+            except np.linalg.LinAlgError:
+                pass
+            damping *= 100.0
+        return target
+
+
+@dataclass(frozen=True)
+class _RowSpace:
+    curvatures: Sequence[Curvature]
+    diagonal: Vector
+
+    @cached_property
+    def _factors(self) -> tuple[Rows, Vector]:
+        """``V`` and the signs of its rows."""
+        parts = [curvature.factors() for curvature in self.curvatures]
+        positive = [rows for part in parts for rows in part.positive]
+        negative = [rows for part in parts for rows in part.negative]
+        sign = [np.full(rows.shape[0], 1.0) for rows in positive]
+        sign += [np.full(rows.shape[0], -1.0) for rows in negative]
+        pieces = positive + negative
+        if isinstance(pieces[0], np.ndarray):
+            return np.concatenate(pieces), np.concatenate(sign)
+        return sp.csr_array(sp.vstack(pieces, format="csr")), np.concatenate(sign)
+
+    def solve(self, target: Vector, damping: float) -> Vector:
+        scale = float(np.max(self.diagonal))
+        damping += 1e-12 * scale + 1e-300
+        while damping <= 1e6 * (scale + 1.0):
+            try:
+                solved = self._solve_damped(target, damping)
+                if np.all(np.isfinite(solved)) and solved @ target > 0.0:
+                    return solved
+            except np.linalg.LinAlgError:
+                pass
+            damping *= 1e4
+        return target
+
+    def _solve_damped(self, target: Vector, damping: float) -> Vector:
+        V, sign = self._factors
+        inverse = 1.0 / (self.diagonal[:-1] + damping)
+        rows, ones = V[:, :-1], np.asarray(V[:, [-1]].sum(axis=1)).ravel()
+        scaled = rows * inverse if isinstance(rows, np.ndarray) else rows @ sp.diags_array(inverse)
+        inner = scaled @ rows.T
+        inner = (inner if isinstance(inner, np.ndarray) else inner.toarray()) + np.diag(sign)
+        # Two systems at once: for the target, and for the column of the intercept.
+        column = rows.T @ (sign * ones)
+        both = np.stack([target[:-1], column], axis=1)
+        both = both * inverse[:, None] - scaled.T @ np.linalg.solve(inner, scaled @ both)
+        corner = float(sign @ ones**2) + damping - float(column @ both[:, 1])
+        intercept = (float(target[-1]) - float(column @ both[:, 0])) / max(corner, damping)
+        return np.append(both[:, 0] - intercept * both[:, 1], intercept)
+
+
+@dataclass(frozen=True)
+class _Iterative:
+    """A direction needs few digits; the diagonal makes the steps count."""
+
+    curvatures: Sequence[Curvature]
+    diagonal: Vector
+
+    def solve(self, target: Vector, damping: float) -> Vector:
+        preconditioner = reduce(add, (c.diagonal() for c in self.curvatures)) + self.diagonal
+        damping += 1e-12 * float(np.max(preconditioner)) + 1e-300
+
+        def product(u: Vector) -> Vector:
+            parts = over_blocks(lambda curvature: curvature.product(u), self.curvatures)
+            return reduce(add, parts) + (self.diagonal + damping) * u
+
+        operator: Any = LinearOperator(
+            (len(target), len(target)),
+            matvec=product,  # pyright: ignore[reportCallIssue]
+            dtype=np.float64,  # pyright: ignore[reportCallIssue]
+        )
+        inverse: Any = sp.diags_array(1.0 / (preconditioner + damping))
+        solved, _ = cg(operator, target, rtol=_CG_TOL, maxiter=_CG_STEPS, M=inverse)
+        return solved if solved @ target > 0.0 else target
