@@ -190,7 +190,6 @@ def test_groups_hold_their_rows_in_order(ids, together):
     names = list(dict.fromkeys(ids.tolist()))
     rows_of = [np.flatnonzero(ids == name).tolist() for name in names]
     assert len(groups) == len(names)
-    assert groups.first_rows().tolist() == [rows[0] for rows in rows_of]
     for number, rows in enumerate(rows_of):
         assert groups.rows_of(np.array([number])).tolist() == rows
         assert groups.of_rows(np.array(rows)).tolist() == [number] * len(rows)

@@ -49,10 +49,6 @@ class Groups:
     def __len__(self) -> int:
         return len(self.ptr) - 1
 
-    def first_rows(self) -> Index:
-        """The first row of every group."""
-        return self.ptr[:-1] if len(self.order) == 0 else self.order[self.ptr[:-1]]
-
     def of_rows(self, rows: Index) -> Index:
         """The group of each of these rows."""
         if len(self.order):

@@ -103,7 +103,12 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
     coef_ : ndarray of shape (1, d) or (n_classes, d)
     intercept_ : ndarray of shape (1,) or (n_classes,)
     classes_ : ndarray
-        Sorted; of two, the second is the positive one.
+        Sorted; of two, the second is the positive one. Of more, each is trained against the
+        rest; a class that every training group holds, such as the background of all frames,
+        cannot be: it scores 0, and is predicted where no other class scores above that.
+    background_ : ndarray of shape (n_classes,)
+        Which classes count only where a group holds no other: the first of two, and of more
+        those that every training group held.
     objective_, lower_bound_, gap_ : float, or ndarray of shape (n_classes,)
         The objective in the standardised units, a certified lower bound of its optimum,
         and ``(objective_ − lower_bound_) / objective_``.
@@ -134,6 +139,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
     coef_: NDArray[np.float64]
     intercept_: NDArray[np.float64]
     classes_: NDArray[Any]
+    background_: NDArray[np.bool_]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     objective_: Any
@@ -147,6 +153,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         "coef_",
         "intercept_",
         "classes_",
+        "background_",
         "n_features_in_",
         "feature_names_in_",
         "objective_",
@@ -213,7 +220,8 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         X : array, CSR matrix or data frame of shape (n, d)
             A row a candidate.
         y : array-like of shape (n,)
-            A label a candidate. A group is positive if any of its candidates is.
+            A label a candidate; of two labels the larger, ``classes_[1]``, is the positive one.
+            A group is positive if any of its candidates is.
         groups : array-like of shape (n,), optional
             The group of each candidate; without it every row is its own group.
         overlap : array-like of shape (n,), optional
@@ -224,7 +232,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         check_parameters(self.get_params(deep=False))
         data = read_training_data(self, X, y, groups, overlap)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        scaling = scale_features(self, data, seed)
+        scaling = scale_features(self, data)
         labels = data.classes if len(data.classes) > 2 else data.classes[1:]
         listen = listening(print_step) if self.verbose else nullcontext()
         with listen:
@@ -296,19 +304,13 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         predicted = self.predict_groups(X, groups)
         y = as_labels(y, index.n_rows)
         holds = np.stack([index.maxima(y == label) for label in self.classes_], axis=1)
-        background = self._background_classes()
+        background = self.background_
         others = np.any(holds[:, ~background], axis=1, keepdims=True)
         holds[:, background] &= ~others
         right = holds[np.arange(index.n_groups), np.searchsorted(self.classes_, predicted)]
         if weight is not None:
             weight = np.bincount(index.codes, weight) / np.bincount(index.codes)
         return float(np.average(right, weights=weight))
-
-    def _background_classes(self) -> NDArray[np.bool_]:
-        """Classes that only count where no other is present."""
-        if len(self.classes_) == 2:
-            return np.array([True, False])
-        return np.all(self.coef_ == 0.0, axis=1) & (self.intercept_ == 0.0)
 
     def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
@@ -327,6 +329,8 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         found = [nothing if solution is None else solution for solution in solutions]
         binary = len(data.classes) == 2
         self.classes_ = data.classes
+        untrained = np.array([solution is None for solution in solutions])
+        self.background_ = np.array([True, False]) if binary else untrained
         self.n_features_in_ = data.X.shape[1]
         if data.names is not None:
             self.feature_names_in_ = data.names

@@ -70,7 +70,7 @@ def _add_fit(parser: argparse.ArgumentParser) -> None:
         "--overlap", metavar="COL", help="how well a row fits the annotation (0: not at all)"
     )
     columns.add_argument("--patient", metavar="COL", help="whose row it is; not a feature")
-    _add_features(columns, "default: all columns of numbers not named above")
+    _add_features(columns, "default: all columns not named above, which must hold numbers")
     _add_estimator_options(parser.add_argument_group("model (see GroupClassifier)"))
 
 

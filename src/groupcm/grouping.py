@@ -87,8 +87,8 @@ def binary_terms(
     n_negative = sum(int(np.sum(r[1] - r[0])) if alone else len(r[0]) for r in ranges)
     if n_negative == 0:
         raise ValueError(
-            "no negative group: every group holds a positive candidate; "
-            'add negative groups, or set background="negative".'
+            "no negative group: every group holds a candidate of the positive class (of two "
+            'labels the larger); add negative groups, or set background="negative".'
         )
     weight = costs.of_each(n_negative)
     negative = [

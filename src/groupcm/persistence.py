@@ -79,6 +79,8 @@ def save(
     array([0, 1])
     """
     name = type(model).__name__
+    if not hasattr(type(model), "_fitted_state"):
+        raise InputError(f"cannot save a {name}: save takes an estimator of groupcm")
     if not fitted_state(model):
         from sklearn.exceptions import NotFittedError
 

@@ -31,6 +31,9 @@ __all__ = ["DualSums", "Problem"]
 
 Vector = NDArray[np.float64]
 
+# What the sums of the certificate may be wrong by, as a share.
+_ROUNDING = 1e-13
+
 
 @dataclass(frozen=True)
 class DualSums:
@@ -86,4 +89,4 @@ class Problem:
         scale = min(1.0, self.penalty.box / largest) if largest > 0.0 else 1.0
         if cost > 0.0:
             scale = min(scale, gain / (2.0 * cost))
-        return scale * (gain - scale * cost)
+        return scale * (gain - scale * cost) - _ROUNDING * gain

@@ -56,7 +56,8 @@ def measure_scaling(X: Matrix, groups: Groups | None, rng: np.random.Generator) 
     variance = np.maximum(square - total**2, 0.0)
     constant = square == 0.0
     # A variance that is all rounding is none.
-    flat = variance <= 1e-14 * (square + (shift + total) ** 2)
+    rounding = np.finfo(X.dtype).eps * np.abs(shift + total)
+    flat = variance <= rounding**2
     scale = np.sqrt(np.where(flat, 1.0, variance))
     return Scaling(shift + total, scale, constant & (len(rows) == len(X)))
 

@@ -94,11 +94,12 @@ def read_training_data(
     return TrainingData(X, y, classes, together, overlap, names)
 
 
-def scale_features(options: Options, data: TrainingData, seed: int) -> Scaling:
+def scale_features(options: Options, data: TrainingData) -> Scaling:
     """Mean and deviation of every feature, if they shall be used; warns of constant ones."""
     if not options.standardize:
         return Scaling.none(data.X.shape[1])
-    scaling = measure_scaling(data.X, data.groups, np.random.default_rng(seed))
+    # Always the same sample, so that the optimum does not depend on the seed.
+    scaling = measure_scaling(data.X, data.groups, np.random.default_rng(0))
     if np.any(scaling.constant):
         columns = np.flatnonzero(scaling.constant)
         named = columns if data.names is None else data.names[columns]
@@ -148,9 +149,11 @@ def solve_class(
         require_finite(data.X, data.names)
         raise
     if not solution.converged:
+        used_up = solution.passes >= options.max_passes
+        advice = "raise max_passes" if used_up else "no more progress was made, so raise tol"
         warnings.warn(
             f"stopped after {solution.passes:.3g} passes at a relative gap of "
-            f"{solution.gap:.2g}, above tol={options.tol:g}; raise max_passes or tol.",
+            f"{solution.gap:.2g}, above tol={options.tol:g}; {advice}.",
             ConvergenceWarning,
             stacklevel=3,
         )
