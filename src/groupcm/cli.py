@@ -17,15 +17,30 @@ from groupcm.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import NoReturn
+    from typing import Any, NoReturn
 
 __all__ = ["build_parser", "main"]
 
 _TABLES = "Parquet, CSV or Arrow files, or folders of them"
 
 
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Help as wide as the terminal; argparse itself would import archive formats to find out."""
+    try:
+        width = int(os.environ.get("COLUMNS", "")) or 80
+    except ValueError:
+        try:
+            width = os.get_terminal_size().columns or 80
+        except OSError:
+            width = 80
+    return argparse.HelpFormatter(prog, width=width - 2)
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose complaint is one line."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=_formatter, **options)
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
