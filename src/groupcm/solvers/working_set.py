@@ -34,7 +34,10 @@ _FEW_ROWS = 2_000
 # The smallest sample of rows worth starting on, and how much larger the next one is.
 _SMALLEST_SAMPLE = 50_000
 _GROWTH = 10
+# How exactly a sample is solved: a small one says little about the whole anyway.
 _SAMPLE_TOL = 1e-3
+_SMALL_SAMPLE_TOL = 1e-2
+_SMALL_SAMPLE = 500_000
 # A sample never has fewer terms of one kind than this (or all of them).
 _FEW_TERMS = 1_000
 # How much of the gap so far the solution on the kept rows may have, while it is wide.
@@ -113,7 +116,9 @@ def _samples(task: Task) -> Iterator[Task]:
             terms.subset(_choose(rng, len(terms), max(_FEW_TERMS, round(share * len(terms)))))
             for terms in task.terms
         ]
-        yield replace(task, terms=chosen, tol=max(task.tol, _SAMPLE_TOL))
+        small = share * task.n_rows < _SMALL_SAMPLE
+        tol = _SMALL_SAMPLE_TOL if small else _SAMPLE_TOL
+        yield replace(task, terms=chosen, tol=max(task.tol, tol))
 
 
 def _choose(rng: np.random.Generator, n: int, k: int) -> Index:
