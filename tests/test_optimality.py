@@ -105,15 +105,20 @@ def svm_settings(C: float) -> dict:
     }
 
 
+def exact_linear_svc(C, **settings):
+    """LinearSVC to many digits; how many steps that takes depends on the seed of its shuffles."""
+    return LinearSVC(
+        loss="hinge", C=C / 2, dual=True, tol=1e-9, max_iter=10**9, random_state=0, **settings
+    )
+
+
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 def test_c_form_is_linear_svc_where_the_intercept_vanishes(C):
     """A cloud and its mirror image: the best intercept is 0, so LinearSVC needs none."""
     rng = np.random.default_rng(3)
     half = rng.normal(size=(40, 3)) + 0.5
     X, y = np.vstack([half, -half]), np.repeat([1, 0], 40)
-    svm = LinearSVC(
-        loss="hinge", C=C / 2, fit_intercept=False, dual=True, tol=1e-10, max_iter=10**7
-    ).fit(X, y)
+    svm = exact_linear_svc(C, fit_intercept=False).fit(X, y)
     model = GroupClassifier(**svm_settings(C), tol=1e-9).fit(X, y)
     theirs = GroupProblem(X, y, positive_label=1, **svm_settings(C)).objective_of(svm.coef_, 0.0)
     np.testing.assert_allclose(model.objective_, theirs, rtol=1e-7)
@@ -130,9 +135,7 @@ def test_c_form_is_linear_svc_with_an_almost_free_intercept(C):
     rng = np.random.default_rng(4)
     y = rng.integers(0, 2, 60)
     X = rng.normal(size=(60, 3)) + 0.7 * y[:, None] + 0.4
-    svm = LinearSVC(
-        loss="hinge", C=C / 2, intercept_scaling=100.0, dual=True, tol=1e-9, max_iter=10**7
-    ).fit(X, y)
+    svm = exact_linear_svc(C, intercept_scaling=100.0).fit(X, y)
     model = GroupClassifier(**svm_settings(C), tol=TOL).fit(X, y)
     problem = GroupProblem(X, y, positive_label=1, **svm_settings(C))
     theirs = problem.objective_of(svm.coef_, svm.intercept_)
