@@ -18,7 +18,7 @@ LAYERS = [
     {"kernels"},
     {"losses", "penalties"},
     {"problem", "grouping", "smoothing"},
-    {"sources", "scaling"},
+    {"sources", "scaling", "features"},
     {"solvers"},
     {"validation", "parameters"},
     {"training"},

@@ -64,6 +64,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_fit(_command(commands, "fit", "train a model on tables of candidates"))
     _add_score(_command(commands, "score", "score the groups of tables with a model"))
     _add_demo(_command(commands, "demo", "simulate, train, score and explain; no data needed"))
+    _add_sort(_command(commands, "sort", "bring the rows of every group together"))
+    _add_simulate(_command(commands, "simulate", "write made candidates to Parquet"))
     return parser
 
 
@@ -144,6 +146,46 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seed", type=_whole, default=0, metavar="N", help="of the made data (default: 0)"
+    )
+
+
+def _add_sort(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=_TABLES)
+    parser.add_argument("--group", required=True, metavar="COL", help="which group a row is in")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="SORTED", help="table to write: .parquet"
+    )
+    parser.add_argument(
+        "--memory",
+        default="2GB",
+        metavar="SIZE",
+        help="beyond it, rows go to temporary files beside SORTED (default: %(default)s)",
+    )
+
+
+def _add_simulate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="file, or folder with --files"
+    )
+    for name, default, help in (
+        ("negatives", 2000, "groups without a polyp"),
+        ("positives", 293, "groups with a polyp"),
+        ("group-size", 200, "mean number of rows a group"),
+        ("files", 1, "files to write; more than one go into the folder OUT"),
+        ("seed", 0, "another seed makes other patients"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            type=_whole,
+            default=default,
+            metavar="N",
+            help=f"{help} (default: %(default)s)",
+        )
+    parser.add_argument(
+        "--layout",
+        choices=("wide", "list"),
+        default="wide",
+        help="a column a feature, or one column of lists (default: %(default)s)",
     )
 
 

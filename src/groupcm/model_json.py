@@ -7,10 +7,12 @@
     NumPy array or scalar                 {"$array": [...], "dtype": "<f8", "shape": [2, 3]}
     dataclass in ``_RECORDS``             {"$record": "Step", "fields": {...}}
     estimator in ``_MODELS``              {"$model": "GroupClassifier", "params": …, "state": …}
+    what scikit-learn made                see `groupcm.sklearn_json`
 
-JSON writes a float with the fewest digits that give the same float back. A
-name in a file is only ever looked up in the two tables, so a file cannot
-make the reader import or call anything else.
+An array whose columns lie together in memory has ``"order": "F"``: a product may
+differ in its last bit with the order. JSON writes a float with the fewest digits
+that give the same float back. A name in a file is only ever looked up in the
+tables, so a file cannot make the reader import or call anything else.
 """
 
 from __future__ import annotations
@@ -24,7 +26,14 @@ import numpy as np
 
 __all__ = ["Damaged", "Unstorable", "decode", "encode", "fitted_state"]
 
-_MODELS = {"GroupClassifier": "groupcm.classifier"}
+_MODELS = {
+    "GroupClassifier": "groupcm.classifier",
+    "AdditiveChi2": "groupcm.features.additive_chi2",
+    "Fitted": "groupcm.features.fitted",
+    "Nystroem": "groupcm.features.nystroem",
+    "Polynomial": "groupcm.features.polynomial",
+    "RandomFourier": "groupcm.features.random_fourier",
+}
 _RECORDS = {"Step": "groupcm.progress", "Solution": "groupcm.solvers.solution"}
 _ARRAY_KINDS = "biufUO"  # no dates, no raw bytes, no records
 
@@ -84,7 +93,16 @@ def encode(value: Any, where: str) -> Any:
             "state": {key: encode(s, key) for key, s in fitted_state(value).items()},
         }
     article = "an" if name[0].lower() in "aeiou" else "a"
-    raise Unstorable(f"{where} is {article} {name}, which a model file cannot carry")
+    refusal = f"{where} is {article} {name}, which a model file cannot carry"
+    # Imported late: scikit-learn is not needed for anything else here.
+    from groupcm.sklearn_json import STORABLE, encode_foreign
+
+    foreign = encode_foreign(value, where)
+    if foreign is not None:
+        return foreign
+    if callable(getattr(value, "transform", None)):
+        refusal += f"; it can carry {STORABLE}"
+    raise Unstorable(refusal)
 
 
 def _encode_array(value: Any, where: str) -> dict[str, Any]:
@@ -93,7 +111,10 @@ def _encode_array(value: Any, where: str) -> dict[str, Any]:
     items = [encode(item, f"{where}[{i}]") for i, item in enumerate(array.ravel().tolist())]
     # A scalar and an array without dimensions differ, so a scalar has no shape at all.
     shape = None if isinstance(value, np.generic) else list(array.shape)
-    return {"$array": items, "dtype": dtype, "shape": shape}
+    encoded = {"$array": items, "dtype": dtype, "shape": shape}
+    if array.ndim > 1 and array.strides[0] < array.strides[-1]:
+        encoded["order"] = "F"
+    return encoded
 
 
 def decode(value: Any) -> Any:
@@ -119,6 +140,10 @@ def decode(value: Any) -> Any:
         return _known(_RECORDS, value["$record"])(**decode(value["fields"]))
     if "$model" in value:
         return _decode_model(value)
+    if any(key.startswith("$") for key in value):
+        from groupcm.sklearn_json import decode_foreign
+
+        return decode_foreign(value)
     return {key: decode(item) for key, item in value.items()}
 
 
@@ -130,8 +155,12 @@ def _decode_array(value: dict[str, Any]) -> Any:
     if value["shape"] is None:
         return dtype.type(items[0])
     array = np.empty(len(items), dtype)
-    array[:] = items
-    return array.reshape(value["shape"])
+    if dtype.kind == "O":  # item by item: of equal arrays the slice would make one table
+        for i, item in enumerate(items):
+            array[i] = item
+    else:
+        array[:] = items
+    return np.asarray(array.reshape(value["shape"]), order=value.get("order", "C"))
 
 
 def _decode_model(value: dict[str, Any]) -> Any:

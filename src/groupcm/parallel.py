@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["n_threads", "slices", "thread_map"]
+__all__ = ["n_threads", "slices", "thread_map", "thread_stream"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -60,6 +61,32 @@ def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
     if len(items) < 2 or n_threads() == 1 or getattr(_here, "in_pool", False):
         return [function(item) for item in items]
     return list(_pool(os.getpid(), n_threads()).map(function, items))
+
+
+def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """``function(item)`` of each item in order, a few ahead of the one that is waited for.
+
+    Whoever stops listening, or is interrupted, waits for what is under way and no more.
+
+    Examples
+    --------
+    >>> list(thread_stream(abs, [-1, 2]))
+    [1, 2]
+    """
+    if n_threads() == 1 or getattr(_here, "in_pool", False):
+        yield from map(function, items)
+        return
+    pool = _pool(os.getpid(), n_threads())
+    under_way: deque[Future[Result]] = deque()
+    try:
+        for item in items:
+            under_way.append(pool.submit(function, item))
+            if len(under_way) > 2 * n_threads():
+                yield under_way.popleft().result()
+        while under_way:
+            yield under_way.popleft().result()
+    finally:
+        wait([future for future in under_way if not future.cancel()])
 
 
 def slices(n: int, at_least: int) -> list[tuple[int, int]]:

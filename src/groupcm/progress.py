@@ -11,7 +11,15 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-__all__ = ["Step", "announce", "listening", "print_step", "relative_gap"]
+__all__ = [
+    "Reading",
+    "Step",
+    "announce",
+    "announce_reading",
+    "listening",
+    "print_step",
+    "relative_gap",
+]
 
 
 def relative_gap(upper: float, lower: float) -> float:
@@ -55,12 +63,55 @@ class Step:
         return relative_gap(self.objective, self.lower_bound)
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How far one pass over rows is.
+
+    Attributes
+    ----------
+    doing : str
+        What the rows are read for, such as "scoring".
+    rows, of_rows : int
+        Rows read so far in this pass, and rows it will read.
+    bytes : int
+        What those rows take in memory.
+    seconds : float
+        Time since the pass began.
+    """
+
+    doing: str
+    rows: int
+    of_rows: int
+    bytes: int
+    seconds: float
+
+    @property
+    def rows_a_second(self) -> float:
+        """Speed so far."""
+        return self.rows / max(self.seconds, 1e-9)
+
+    @property
+    def bytes_a_second(self) -> float:
+        """Speed so far."""
+        return self.bytes / max(self.seconds, 1e-9)
+
+    @property
+    def seconds_left(self) -> float:
+        """At the speed so far."""
+        return (self.of_rows - self.rows) / max(self.rows_a_second, 1e-9)
+
+
 _listeners: ContextVar[tuple[Callable[[Step], None], ...]] = ContextVar("listeners", default=())
+_readers: ContextVar[tuple[Callable[[Reading], None], ...]] = ContextVar("readers", default=())
 
 
 @contextmanager
-def listening(listener: Callable[[Step], None]) -> Iterator[None]:
+def listening(
+    listener: Callable[[Step], None], reading: Callable[[Reading], None] | None = None
+) -> Iterator[None]:
     """Within the ``with`` block, every announced `Step` also goes to ``listener``.
+
+    ``reading`` hears every `Reading`, which come far more often.
 
     Examples
     --------
@@ -70,17 +121,25 @@ def listening(listener: Callable[[Step], None]) -> Iterator[None]:
     >>> heard[0].gap
     0.5
     """
-    token = _listeners.set((*_listeners.get(), listener))
+    heard = _listeners.set((*_listeners.get(), listener))
+    read = _readers.set((*_readers.get(), *([reading] if reading else [])))
     try:
         yield
     finally:
-        _listeners.reset(token)
+        _listeners.reset(heard)
+        _readers.reset(read)
 
 
 def announce(step: Step) -> None:
     """Tell every listener of this context."""
     for listener in _listeners.get():
         listener(step)
+
+
+def announce_reading(reading: Reading) -> None:
+    """Tell every listener of this context how far a pass is."""
+    for listener in _readers.get():
+        listener(reading)
 
 
 def print_step(step: Step) -> None:

@@ -17,7 +17,18 @@ from pyarrow import types
 
 from groupcm.errors import InputError
 
-__all__ = ["KeyColumn", "Piece", "fill", "is_number", "key_column", "kind_of", "number_column"]
+__all__ = [
+    "KeyColumn",
+    "Piece",
+    "check_key",
+    "fill",
+    "is_number",
+    "is_text",
+    "key_column",
+    "kind_of",
+    "number_column",
+    "numbers_of",
+]
 
 _LARGEST_EXACT = 2**53  # beyond it, a float64 cannot hold every integer
 
@@ -63,7 +74,8 @@ class Piece:
     values: pa.Array
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Tell whether a column of this type holds text."""
     if types.is_dictionary(kind):
         kind = kind.value_type
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
@@ -83,7 +95,7 @@ def is_number(kind: pa.DataType) -> bool:
 
 def kind_of(kind: pa.DataType) -> str:
     """Say in a user's words what a column of this type holds."""
-    if _is_text(kind):
+    if is_text(kind):
         return "text"
     if types.is_boolean(kind):
         return "true and false"
@@ -93,7 +105,7 @@ def kind_of(kind: pa.DataType) -> str:
 def fill(block: np.ndarray, batch: pa.RecordBatch, names: list[str], path: Path, row: int) -> None:
     """Copy a batch's feature columns into rows of the matrix; ``row`` is the first one's number."""
     for j, name in enumerate(names):
-        block[:, j] = _numbers(batch.column(name), name, path, row)
+        block[:, j] = numbers_of(batch.column(name), name, path, row)
     if not np.isfinite(block).all():
         i, j = np.argwhere(~np.isfinite(block))[0]
         raise InputError(
@@ -102,7 +114,7 @@ def fill(block: np.ndarray, batch: pa.RecordBatch, names: list[str], path: Path,
         )
 
 
-def _numbers(values: pa.Array, name: str, path: Path, row: int) -> np.ndarray:
+def numbers_of(values: pa.Array, name: str, path: Path, row: int) -> np.ndarray:
     """Give a column as a NumPy array, without a copy where Arrow allows it."""
     _refuse_null(values, name, path, row)
     if types.is_boolean(values.type):
@@ -136,7 +148,7 @@ def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
     """Join a column of finite numbers."""
     parts = []
     for piece in pieces:
-        part = _numbers(piece.values, name, piece.path, piece.first_row).astype(np.float64)
+        part = numbers_of(piece.values, name, piece.path, piece.first_row).astype(np.float64)
         if not np.isfinite(part).all():
             i = int((~np.isfinite(part)).argmax())
             raise InputError(
@@ -147,22 +159,27 @@ def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
     return np.concatenate(parts)
 
 
+def check_key(name: str, role: str, piece: Piece) -> None:
+    """Refuse a missing value, a NaN or an empty text."""
+    _refuse_null(piece.values, name, piece.path, piece.first_row)
+    if (i := _first_empty(piece.values)) >= 0:
+        raise InputError(
+            f"{piece.path}: the {role} column {name!r} is empty in row "
+            f"{piece.first_row + i} (counted from 0); every row needs a value"
+        )
+
+
 def key_column(name: str, role: str, pieces: list[Piece]) -> KeyColumn:
     """Join a column that tells rows apart; a value may be neither missing nor empty."""
     for piece in pieces:
-        _refuse_null(piece.values, name, piece.path, piece.first_row)
-        if (i := _first_empty(piece.values)) >= 0:
-            raise InputError(
-                f"{piece.path}: the {role} column {name!r} is empty in row "
-                f"{piece.first_row + i} (counted from 0); every row needs a value"
-            )
+        check_key(name, role, piece)
     kinds = {piece.values.type for piece in pieces}
     first = pieces[0].values.type
     if all(types.is_integer(kind) for kind in kinds):
         common = first if len(kinds) == 1 else pa.int64()
         return KeyColumn(np.concatenate([p.values.cast(common).to_numpy() for p in pieces]))
     common = pa.float64()
-    if _is_text(first):
+    if is_text(first):
         common = pa.string()
     elif types.is_boolean(first):
         common = first
@@ -176,4 +193,4 @@ def _first_empty(values: pa.Array) -> int:
     if types.is_floating(values.type):
         nan = np.isnan(values.to_numpy())
         return int(nan.argmax()) if nan.any() else -1
-    return pc.index(values.cast(pa.string()), "").as_py() if _is_text(values.type) else -1
+    return pc.index(values.cast(pa.string()), "").as_py() if is_text(values.type) else -1

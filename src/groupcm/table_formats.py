@@ -15,7 +15,14 @@ import pyarrow.parquet
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 
-__all__ = ["TableFile", "check_table_name", "find_tables", "open_table", "write_table"]
+__all__ = [
+    "TableFile",
+    "check_table_name",
+    "find_tables",
+    "open_table",
+    "readable",
+    "write_table",
+]
 
 _BATCH_ROWS = 65_536  # a batch of a few dozen float32 columns stays within a processor's cache
 
@@ -31,7 +38,7 @@ class TableFile:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read the named columns, some rows at a time, in the order of the file."""
-        with _readable(self.path):
+        with readable(self.path):
             yield from self._batches(list(columns))
 
 
@@ -86,7 +93,7 @@ def _suffix(path: Path) -> str | None:
 
 
 @contextmanager
-def _readable(path: Path) -> Iterator[None]:
+def readable(path: Path) -> Iterator[None]:
     """Turn whatever a damaged file makes the reader say into one sentence."""
     try:
         yield
@@ -107,7 +114,7 @@ def open_table(path: Path) -> TableFile:
         raise InputError(f"{path} is not a table by its name; use one of {', '.join(_OPENERS)}")
     if path.stat().st_size == 0:
         raise InputError(f"{path} is an empty file; a table has column names and rows")
-    with _readable(path):
+    with readable(path):
         return _OPENERS[suffix][1](path)
 
 

@@ -1,5 +1,6 @@
 """Made data; see `groupcm.simulate.world` for the model behind it."""
 
 from groupcm.simulate.frames import Capsule, capsule, capsule_chunks
+from groupcm.simulate.parquet import capsule_to_parquet
 
-__all__ = ["Capsule", "capsule", "capsule_chunks"]
+__all__ = ["Capsule", "capsule", "capsule_chunks", "capsule_to_parquet"]

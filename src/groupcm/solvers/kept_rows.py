@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from groupcm.candidates import Index, Terms
 from groupcm.smoothing import Block, Rows
-from groupcm.sources.arrays import ArraySource, Winners
+from groupcm.sources.arrays import RowSource, Winners
 
 __all__ = ["KeptRows"]
 
@@ -24,7 +24,7 @@ _CLOSE_BEHIND = 0.2
 class KeptRows:
     """Some rows of some terms, standardised, in memory, sorted by term."""
 
-    def __init__(self, terms: Terms, source: ArraySource) -> None:
+    def __init__(self, terms: Terms, source: RowSource) -> None:
         self.terms = terms
         self._source = source
         self._row: Index = np.empty(0, dtype=np.int64)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groupcm.candidates import Terms
 from groupcm.problem import Problem
 from groupcm.progress import Step, announce, relative_gap
-from groupcm.sources.arrays import ArraySource
+from groupcm.sources.arrays import RowSource
 
 __all__ = ["Solution", "Task", "Trace"]
 
@@ -24,7 +24,7 @@ class Task:
 
     problem: Problem
     terms: list[Terms]
-    source: ArraySource
+    source: RowSource
     tol: float
     max_passes: float
     seed: int = 0
@@ -50,6 +50,8 @@ class Solution:
         Rows read, in units of all rows.
     converged : bool
         Whether the relative gap reached the tolerance.
+    interrupted : bool
+        Whether the user stopped it before.
     steps : list of Step
         How it went.
     """
@@ -61,6 +63,7 @@ class Solution:
     passes: float
     converged: bool
     steps: list[Step] = field(repr=False)
+    interrupted: bool = False
 
     @property
     def gap(self) -> float:
@@ -82,6 +85,7 @@ class Trace:
     steps: list[Step] = field(default_factory=list)
     began: float = field(default_factory=time.perf_counter)
     silent: bool = False
+    interrupted: bool = False
 
     def __post_init__(self) -> None:
         self.best = self.latest
@@ -144,4 +148,5 @@ class Trace:
             passes=self.passes,
             converged=self.closed,
             steps=self.steps,
+            interrupted=self.interrupted,
         )

@@ -25,7 +25,7 @@ from groupcm.solvers.solution import Solution, Task, Trace
 from groupcm.solvers.start import mean_difference
 from groupcm.solvers.whole import round_to_zero, whole_objective
 
-__all__ = ["solve"]
+__all__ = ["bracket", "sample_of", "solve"]
 
 Vector = NDArray[np.float64]
 
@@ -46,20 +46,36 @@ _EARLY_SHARE = 0.3
 _INNER_SHARE = 0.3
 
 
-def solve(task: Task) -> Solution:
-    """Minimise to the task's tolerance, or until its passes are used up."""
-    trace = Trace(task, mean_difference(task))
-    warm = False
-    for sample in _samples(task):
-        on_sample = Trace(sample, trace.latest, silent=True)
-        _bracket(on_sample, warm=warm, rounds=1 if warm else 8)
-        trace.latest, warm = on_sample.latest, True
-    _bracket(trace, warm=warm)
+def solve(task: Task, start: Vector | None = None) -> Solution:
+    """Minimise to the task's tolerance, or until its passes are used up.
+
+    Parameters
+    ----------
+    task : Task
+    start : ndarray, optional
+        A point near the optimum; without one the solver finds its own on samples.
+    """
+    trace = Trace(task, mean_difference(task) if start is None else start)
+    try:
+        warm = start is not None
+        for sample in _samples(task) if start is None else ():
+            on_sample = Trace(sample, trace.latest, silent=True)
+            bracket(on_sample, warm=warm, rounds=1 if warm else 8)
+            trace.latest, warm = on_sample.latest, True
+        bracket(trace, warm=warm, zeros=True)
+    except KeyboardInterrupt:
+        if not np.isfinite(trace.upper):
+            raise
+        trace.interrupted = True
     return trace.solution()
 
 
-def _bracket(trace: Trace, *, warm: bool, rounds: float = np.inf) -> None:
-    """Close the bracket around the optimum of the trace's task, in at most so many rounds."""
+def bracket(trace: Trace, *, warm: bool, rounds: float = np.inf, zeros: bool = False) -> None:
+    """Close the bracket around the optimum of the trace's task, in at most so many rounds.
+
+    ``warm`` tells that the latest point is near the optimum. With ``zeros``, weights that a
+    penalty wants at zero are put there.
+    """
     task = trace.task
     alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
     kept = [KeptRows(terms, task.source) for terms in task.terms if not terms.alone]
@@ -89,7 +105,7 @@ def _bracket(trace: Trace, *, warm: bool, rounds: float = np.inf) -> None:
             break
         rounds -= 1
         trace.announce(sum(len(rows) for rows in kept))
-    if not trace.silent and task.problem.penalty.makes_zeros:
+    if zeros and task.problem.penalty.makes_zeros:
         round_to_zero(trace, alone)
     trace.announce(sum(len(rows) for rows in kept))
 
@@ -112,13 +128,18 @@ def _samples(task: Task) -> Iterator[Task]:
         size /= _GROWTH
         shares.append(size / task.n_rows)
     for share in reversed(shares):
-        chosen = [
-            terms.subset(_choose(rng, len(terms), max(_FEW_TERMS, round(share * len(terms)))))
-            for terms in task.terms
-        ]
         small = share * task.n_rows < _SMALL_SAMPLE
         tol = _SMALL_SAMPLE_TOL if small else _SAMPLE_TOL
-        yield replace(task, terms=chosen, tol=max(task.tol, tol))
+        yield sample_of(task, share, rng, tol)
+
+
+def sample_of(task: Task, share: float, rng: np.random.Generator, tol: float) -> Task:
+    """The task on a random share of its terms, and more where they are few."""
+    chosen = [
+        terms.subset(_choose(rng, len(terms), max(_FEW_TERMS, round(share * len(terms)))))
+        for terms in task.terms
+    ]
+    return replace(task, terms=chosen, tol=max(task.tol, tol))
 
 
 def _choose(rng: np.random.Generator, n: int, k: int) -> Index:

@@ -1,5 +1,7 @@
-"""Where rows come from."""
+"""Where candidates come from: arrays, memory-mapped files, Parquet, the workers of a cluster."""
 
-from groupcm.sources.arrays import ArraySource
+from groupcm.sources.npy import from_arrays, from_npy
+from groupcm.sources.parquet import from_parquet
+from groupcm.sources.source import Source
 
-__all__ = ["ArraySource"]
+__all__ = ["Source", "from_arrays", "from_npy", "from_parquet"]

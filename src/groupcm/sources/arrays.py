@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,7 @@ from groupcm.kernels.scan import scan
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Block, Matrix, Rows
 
-__all__ = ["ArraySource", "Winners"]
+__all__ = ["ArraySource", "NonFiniteValue", "RowSource", "Winners"]
 
 Vector = NDArray[np.float64]
 
@@ -45,6 +46,18 @@ class Winners:
 
 class NonFiniteValue(ValueError):
     """A score is not finite because a value of X is not."""
+
+
+class RowSource(Protocol):
+    """Standardised rows, as a solver asks for them."""
+
+    rows_read: int
+
+    @property
+    def rows_a_block(self) -> int: ...
+    def take(self, rows: Index | slice) -> Rows: ...
+    def worst(self, terms: Terms, theta: Vector) -> Winners: ...
+    def blocks(self, terms: Terms) -> Iterator[Block]: ...
 
 
 @dataclass
@@ -127,8 +140,7 @@ class ArraySource:
     def blocks(self, terms: Terms) -> Iterator[Block]:
         """Terms of one row each, as blocks; kept in memory where they are few."""
         size = self.rows_a_block
-        sparse = not isinstance(self.X, np.ndarray)
-        resident = sparse or terms.n_rows * (self.n_features + 1) <= _RESIDENT_VALUES
+        resident = sp.issparse(self.X) or terms.n_rows * (self.n_features + 1) <= _RESIDENT_VALUES
         for among, rows in terms.row_chunks(size):
             weight = terms.weight_of(among)
             if resident:

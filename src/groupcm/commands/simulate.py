@@ -1,0 +1,70 @@
+"""``groupcm simulate``: made candidates to Parquet, as many as wanted."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from shlex import quote
+
+import pyarrow.parquet
+
+from groupcm.commands.display import Display, mistakes, show_rows, working
+from groupcm.errors import InputError
+from groupcm.simulate import capsule_to_parquet
+
+__all__ = ["run", "show_share"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the candidates, and say how many."""
+    output = Path(arguments.output)
+    if arguments.files == 1 and output.suffix.lower() not in (".parquet", ".pq"):
+        raise InputError(
+            f"cannot write {output}: end its name in .parquet, or write several files into "
+            "a folder with --files 2 or more"
+        )
+    with mistakes(), working() as display:
+        files = capsule_to_parquet(
+            output,
+            arguments.negatives,
+            n_positive=arguments.positives,
+            group_size=arguments.group_size,
+            seed=arguments.seed,
+            layout=arguments.layout,
+            n_files=arguments.files,
+            on_rows=show_share(display, "simulating"),
+        )
+    n_rows = sum(pyarrow.parquet.read_metadata(file).num_rows for file in files)
+    frames = arguments.negatives + arguments.positives
+    n_bytes = sum(file.stat().st_size for file in files)
+    show_rows(
+        [
+            ("rows", f"{n_rows:,}"),
+            ("groups", f"{frames:,}, of them {arguments.positives:,} with a polyp"),
+            ("size", f"{n_bytes / 1e6:,.1f} MB in {len(files):,} file{'s' * (len(files) > 1)}"),
+        ]
+    )
+    print(f"Wrote {output}.")
+    print("The column polyp gives the answer away; it is no feature. So:")
+    columns = "--group frame --label label --overlap overlap --patient patient"
+    print(f"  groupcm fit {quote(str(output))} {columns} --features {_features(files[0])} -o MODEL")
+    return 0
+
+
+def _features(file: Path) -> str:
+    names = pyarrow.parquet.read_schema(file).names
+    return ",".join(names[: names.index("frame")])
+
+
+def show_share(display: Display, doing: str) -> Callable[[int, int], None]:
+    """Return a listener to rows done and rows in all, that says every twentieth once."""
+    said = -1
+
+    def listen(done: int, n_rows: int) -> None:
+        nonlocal said
+        if (share := 20 * done // n_rows) > said:
+            said = share
+            display.status(f"{doing}: {done:,} of {n_rows:,} rows")
+
+    return listen

@@ -1,0 +1,41 @@
+"""``groupcm sort``: the rows of every group brought together, in one Parquet file."""
+
+from __future__ import annotations
+
+import argparse
+
+from groupcm.commands.display import mistakes, show_rows, working
+from groupcm.commands.fit import check_not_input
+from groupcm.commands.simulate import show_share
+from groupcm.errors import InputError
+from groupcm.files import check_output
+from groupcm.memory import parse_memory
+from groupcm.sorting import sort_tables
+
+__all__ = ["run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Sort, and say how much there was to sort."""
+    output = check_output(arguments.output)
+    if output.suffix.lower() not in (".parquet", ".pq"):
+        raise InputError(f"cannot write {output}: end its name in .parquet")
+    check_not_input(output, arguments.tables)
+    with mistakes():
+        memory = parse_memory(arguments.memory)
+    with working() as display:
+        doings = ("numbering groups", "reading", "writing")
+        listeners = {doing: show_share(display, doing) for doing in doings}
+        done = sort_tables(
+            arguments.tables,
+            output,
+            group=arguments.group,
+            memory=memory,
+            on_rows=lambda doing, rows, n_rows: listeners[doing](rows, n_rows),
+        )
+    apart = f"{done.n_apart:,}" if done.n_apart else "0; the rows were in order already"
+    show_rows(
+        [("rows", f"{done.n_rows:,}"), ("groups", f"{done.n_groups:,}"), ("groups apart", apart)]
+    )
+    print(f"Wrote {output}.")
+    return 0

@@ -1,0 +1,53 @@
+"""Blocks of rows through a transformer of scikit-learn's kind."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from groupcm.features.base import Matrix, Rows
+
+__all__ = ["for_arrays", "transform_dense", "transform_into"]
+
+
+def for_arrays(transformer: Any) -> Any:
+    """The same fitted transformer, taking and giving arrays where it was used to data frames."""
+    bare = copy(transformer)
+    if isinstance(transformer, Pipeline):
+        bare.steps = [(name, for_arrays(step)) for name, step in transformer.steps]
+    for name in ("feature_names_in_", "_sklearn_output_config"):
+        vars(bare).pop(name, None)
+    return bare
+
+
+def transform_dense(transformer: Any, rows: Matrix) -> Matrix:
+    """What the transformer makes of rows, as a dense array."""
+    mapped = transformer.transform(rows)
+    return np.asarray(mapped.toarray() if sp.issparse(mapped) else mapped, np.float64)
+
+
+def transform_into(transformer: Any, rows: Rows, out: Matrix) -> None:
+    """Write what the transformer makes of rows to ``out``.
+
+    Most transformers refuse a block for one bad value. Here its row becomes NaN, so that
+    the pass that reads it can say which one it is.
+    """
+    good = np.isfinite(rows).all(axis=1)
+    if not good.all() and _takes_nan(transformer):
+        good = ~np.isinf(rows).any(axis=1)
+    if good.all():
+        if len(rows):
+            out[:] = transform_dense(transformer, rows.astype(np.float64, copy=False))
+        return
+    out[~good] = np.nan
+    if good.any():
+        out[good] = transform_dense(transformer, rows[good].astype(np.float64, copy=False))
+
+
+def _takes_nan(transformer: Any) -> bool:
+    return hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.allow_nan

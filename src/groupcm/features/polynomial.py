@@ -1,0 +1,126 @@
+"""All products of features up to a degree."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from groupcm.features.base import FeatureMap, Matrix, Rows, require_count
+from groupcm.features.monomials import Trie, count_monomials, monomial_trie
+from groupcm.kernels.polynomial import TILE, monomials, polynomial
+
+__all__ = ["Polynomial"]
+
+# Beyond this no solver would get anywhere, and the monomials alone fill the memory.
+MAX_MONOMIALS = 1_000_000
+
+
+class Polynomial(FeatureMap):
+    """``φ(x) = (x_0, x_1, …, x_0², x_0 x_1, …, x_0³, …)``: all monomials of degree 1 to ``degree``.
+
+    A linear score of these is a polynomial of the features, the paper's own example of a
+    classifier that is not linear. `dot` evaluates it by Horner's rule, one product for each
+    monomial.
+
+    Parameters
+    ----------
+    degree : int, default=2
+        The largest degree.
+    interaction_only : bool, default=False
+        Leave out powers: no feature stands in a product twice.
+    max_factors : int, optional
+        Only products of at most so many different features. With 1 there are only powers.
+
+    Attributes
+    ----------
+    n_features_in_, n_features_out_ : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupcm.features import Polynomial
+    >>> cubic = Polynomial(3).fit(np.zeros((1, 2)))
+    >>> cubic.transform(np.array([[2.0, 3.0]]))
+    array([[ 2.,  3.,  4.,  6.,  9.,  8., 12., 18., 27.]])
+    >>> cubic.get_feature_names_out().tolist()
+    ['x0', 'x1', 'x0^2', 'x0 x1', 'x1^2', 'x0^3', 'x0^2 x1', 'x0 x1^2', 'x1^3']
+    >>> cubic.dot(np.array([[2.0, 3.0]]), np.ones(9))
+    array([89.])
+    """
+
+    # Degree, interaction_only and max_factors as fitted. The table of monomials is not stored
+    # but made from these, so that no file can send the kernels astray.
+    _family: tuple[int, bool, int]
+    _fitted_state: ClassVar = ("n_features_in_", "feature_names_in_", "_family")
+
+    def __init__(
+        self, degree: int = 2, *, interaction_only: bool = False, max_factors: int | None = None
+    ):
+        self.degree = degree
+        self.interaction_only = interaction_only
+        self.max_factors = max_factors
+
+    @property
+    def n_features_out_(self) -> int:
+        """How many monomials there are."""
+        check_is_fitted(self, "n_features_in_")
+        return count_monomials(self.n_features_in_, *self._family)
+
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
+        """Name the monomials, such as ``x1^2 x3``.
+
+        Parameters
+        ----------
+        input_features : array of str, optional
+            Names of the features; else those seen in `fit`, else x0, x1, …
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        check_is_fitted(self, "n_features_in_")
+        names = self._input_names(input_features)
+
+        def factor(feature: int, power: int) -> str:
+            return names[feature] if power == 1 else f"{names[feature]}^{power}"
+
+        return np.array(
+            [
+                " ".join(factor(j, len(list(same))) for j, same in groupby(monomial))
+                for monomial in self._trie().monomials
+            ],
+            dtype=object,
+        )
+
+    def _learn(self, rows: Rows) -> None:
+        d = rows.shape[1]
+        require_count("degree", self.degree)
+        degree = int(self.degree)
+        if self.max_factors is not None:
+            require_count("max_factors", self.max_factors)
+        factors = min(d, degree if self.max_factors is None else int(self.max_factors))
+        family = (degree, bool(self.interaction_only), factors)
+        count = count_monomials(d, *family)
+        if count > MAX_MONOMIALS:
+            raise ValueError(
+                f"{d} features have {count:,} monomials up to degree {degree}, more than the "
+                f"{MAX_MONOMIALS:,} allowed; lower the degree or max_factors"
+            )
+        self._family = family
+
+    def _trie(self) -> Trie:
+        return monomial_trie(self.n_features_in_, *self._family)
+
+    def _map(self, rows: Rows, out: Matrix) -> None:
+        monomials(rows, self._trie().nodes, out)
+
+    def _product(self, rows: Rows, weights: Matrix, out: Matrix) -> None:
+        polynomial(rows, self._trie().nodes, weights, out)
+
+    def _rows_a_block(self) -> int:
+        # The kernels hold no more than a tile.
+        return 64 * TILE

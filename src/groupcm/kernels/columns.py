@@ -1,0 +1,103 @@
+"""Scores and norms of rows whose features stand in columns, ``s_i = Σ_j (x_ij − mean_j) w_j``.
+
+A decoded table is a list of columns at unrelated addresses, so kernels are
+given the addresses. They work on tiles of rows that stay in a core's nearest
+cache, whatever the number of columns.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import carray, njit, types
+from numba.extending import intrinsic
+
+from groupcm.kernels import FLAGS
+
+_TILE = 512
+
+
+@intrinsic
+def _pointer(typingctx, address):
+    """The address as a pointer."""
+
+    def codegen(context, builder, signature, args):
+        return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+
+    return types.voidptr(types.intp), codegen
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def column_scores(addresses, like, mean, weights, constant, score):
+    """``score[l, i] = constant[l] + Σ_j (x_ij − mean_j) weights[l, j]`` for all rows ``i``.
+
+    ``like`` is any array of the columns' type.
+    """
+    n_sets, n_rows = score.shape
+    n_columns = len(addresses)
+    total = np.empty(_TILE)
+    for lo in range(0, n_rows, _TILE):
+        size = min(_TILE, n_rows - lo)
+        for k in range(n_sets):
+            for i in range(size):
+                total[i] = constant[k]
+            j = 0
+            while j + 3 < n_columns:
+                a = carray(_pointer(addresses[j]), n_rows, like.dtype)[lo : lo + size]
+                b = carray(_pointer(addresses[j + 1]), n_rows, like.dtype)[lo : lo + size]
+                c = carray(_pointer(addresses[j + 2]), n_rows, like.dtype)[lo : lo + size]
+                d = carray(_pointer(addresses[j + 3]), n_rows, like.dtype)[lo : lo + size]
+                m, w = mean[j : j + 4], weights[k, j : j + 4]
+                m0, m1, m2, m3 = m[0], m[1], m[2], m[3]
+                w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
+                for i in range(size):
+                    total[i] += (
+                        (a[i] - m0) * w0 + (b[i] - m1) * w1 + (c[i] - m2) * w2 + (d[i] - m3) * w3
+                    )
+                j += 4
+            while j < n_columns:
+                a = carray(_pointer(addresses[j]), n_rows, like.dtype)[lo : lo + size]
+                m0, w0 = mean[j], weights[k, j]
+                for i in range(size):
+                    total[i] += (a[i] - m0) * w0
+                j += 1
+            for i in range(size):
+                score[k, lo + i] = total[i]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def column_norms(addresses, like, mean, scale, norm):
+    """``norm_i = ‖(x_i − mean) / scale‖`` for all rows ``i``."""
+    n_rows = len(norm)
+    total = np.empty(_TILE)
+    for lo in range(0, n_rows, _TILE):
+        size = min(_TILE, n_rows - lo)
+        for i in range(size):
+            total[i] = 0.0
+        for j in range(len(addresses)):
+            column = carray(_pointer(addresses[j]), n_rows, like.dtype)[lo : lo + size]
+            shift, factor = mean[j], 1.0 / scale[j]
+            for i in range(size):
+                z = (column[i] - shift) * factor
+                total[i] += z * z
+        for i in range(size):
+            norm[lo + i] = np.sqrt(total[i])
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def gather_columns(addresses, like, n_rows, rows, out):
+    """``out[r, j] = x[rows[r], j]``."""
+    for j in range(len(addresses)):
+        column = carray(_pointer(addresses[j]), n_rows, like.dtype)
+        for r in range(len(rows)):
+            out[r, j] = column[rows[r]]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def interleave_columns(addresses, like, out):
+    """``out[i, j] = x[i, j]`` for all rows, a tile at a time."""
+    n_rows = len(out)
+    for lo in range(0, n_rows, _TILE):
+        hi = min(lo + _TILE, n_rows)
+        for j in range(len(addresses)):
+            column = carray(_pointer(addresses[j]), n_rows, like.dtype)
+            for i in range(lo, hi):
+                out[i, j] = column[i]

@@ -1,0 +1,47 @@
+"""Amounts of memory, as people write them."""
+
+from __future__ import annotations
+
+import re
+from operator import index
+
+__all__ = ["parse_memory"]
+
+_STEPS = "KMGT"
+_AMOUNT = re.compile(
+    rf"\s*([0-9]{{1,15}}(?:\.[0-9]*)?|\.[0-9]+)\s*(?:([{_STEPS}])(I?))?(B?)\s*", re.IGNORECASE
+)
+
+
+def parse_memory(amount: int | str) -> int:
+    """Return an amount of memory in bytes.
+
+    Parameters
+    ----------
+    amount : int or str
+        Bytes, or text with a unit: K, M, G and T are steps of 1000, Ki, Mi, Gi and Ti of 1024;
+        a B may follow.
+
+    Examples
+    --------
+    >>> parse_memory("2GB"), parse_memory("1.5 GiB"), parse_memory("800M"), parse_memory(4096)
+    (2000000000, 1610612736, 800000000, 4096)
+    >>> parse_memory("4")
+    Traceback (most recent call last):
+    ValueError: '4' is not an amount of memory; write it with a unit, as 2GB, 500MB or 1.5GiB.
+    """
+    if hasattr(amount, "__index__") and not isinstance(amount, bool | str):
+        if (n_bytes := index(amount)) > 0:
+            return n_bytes
+        raise ValueError(f"{amount} bytes is not an amount of memory; it must be above 0.")
+    found = _AMOUNT.fullmatch(amount) if isinstance(amount, str) else None
+    if found is not None:
+        number, step, binary, byte = found.groups()
+        if step or byte:
+            base = 1024 if binary else 1000
+            power = 0 if step is None else 1 + _STEPS.index(step.upper())
+            if (n_bytes := round(float(number) * base**power)) > 0:
+                return n_bytes
+    raise ValueError(
+        f"{amount!r} is not an amount of memory; write it with a unit, as 2GB, 500MB or 1.5GiB."
+    )

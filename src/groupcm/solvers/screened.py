@@ -1,0 +1,156 @@
+"""The problem on the rows that a pass has kept, and where it is the whole problem.
+
+Everywhere it is a lower bound. At a point it is the whole problem if, for
+every term, the rows that were dropped stay below the term's winner or cost
+nothing: a row reaches at most
+
+::
+
+    ceiling + max(0, ‖w − w_c‖ − radius) · far_norm − sign · (b − b_c)
+
+where ``(w_c, b_c)`` is the centre of the ball that its term was screened in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.candidates import NO_ORDER, Index, Terms
+from groupcm.solvers.solution import Task
+from groupcm.sources.mapped import source_in
+from groupcm.sources.screen import Ball, KeptOfTerms, TermRows
+from groupcm.sources.space import Space
+
+__all__ = ["ScreenedTask", "ScreenedTerms"]
+
+Vector = NDArray[np.float64]
+Raw = NDArray[np.floating]
+
+
+class ScreenedTerms:
+    """Terms of one sign: the rows kept of them, and how high the others reach."""
+
+    def __init__(self, terms: Terms, n_features: int, dtype: np.dtype) -> None:
+        self.terms = terms
+        self.rows = TermRows.of(terms)
+        self.row: Index = NO_ORDER
+        self.term: Index = NO_ORDER
+        self.raw: Raw = np.empty((0, n_features), dtype)
+        n_terms = 0 if terms.alone else len(terms)
+        self.ceiling = np.full(n_terms, np.inf)
+        self.far_norm = np.zeros(n_terms)
+        self.ball = np.zeros(n_terms, dtype=np.int64)
+
+    def update(self, parts: Sequence[KeptOfTerms], ball: int) -> None:
+        """Replace what is known of the terms that a pass has looked at."""
+        row = np.concatenate([part.row for part in parts])
+        term = np.concatenate([part.term for part in parts])
+        raw = np.concatenate([part.raw for part in parts])
+        if self.rows.alone:
+            self.row, self.term, self.raw = row, term, raw
+            return
+        number = np.concatenate([part.number for part in parts])
+        seen = np.zeros(len(self.ceiling), dtype=bool)
+        seen[number] = True
+        self.ceiling[seen], self.far_norm[seen], self.ball[seen] = -np.inf, 0.0, ball
+        np.maximum.at(self.ceiling, number, np.concatenate([part.ceiling for part in parts]))
+        np.maximum.at(self.far_norm, number, np.concatenate([part.far_norm for part in parts]))
+        if len(self.row):
+            other = ~seen[self.term]
+            row = np.concatenate([self.row[other], row])
+            term = np.concatenate([self.term[other], term])
+            raw = np.concatenate([self.raw[other], raw])
+            by_term = np.lexsort((row, term))
+            row, term, raw = row[by_term], term[by_term], raw[by_term]
+        self.row, self.term, self.raw = row, term, raw
+
+    def local(self, offset: int) -> tuple[Terms, Index]:
+        """These terms on the rows kept, which begin at ``offset``; and which of them they are."""
+        if self.rows.alone:
+            rows = self.terms.rows(np.arange(self.terms.n_rows))
+            where = np.searchsorted(self.row, rows) + offset
+            return Terms.of_rows(self.terms.sign, where, self.terms.weight), NO_ORDER
+        first = np.flatnonzero(np.diff(self.term, prepend=-1))
+        stop = np.append(first[1:], len(self.term))
+        number = self.term[first]
+        weight = self.terms.weight_of(number)
+        local = replace(
+            self.terms,
+            start=first + offset,
+            stop=stop[: len(first)] + offset,
+            order=NO_ORDER,
+            weight=weight,
+        )
+        return local, number
+
+    def unresolved(
+        self, balls: Sequence[Ball], theta: Vector, number: Index, best: Vector
+    ) -> NDArray[np.bool_]:
+        """Of which terms a dropped row might win and cost; ``best`` of the terms ``number``."""
+        if self.rows.alone:
+            return np.zeros(0, dtype=bool)
+        winner = np.full(len(self.ceiling), -1.0)
+        winner[number] = np.maximum(best, -1.0)
+        reach = self.ceiling.copy()
+        for k, ball in enumerate(balls):
+            of_ball = self.ball == k
+            moved = float(np.linalg.norm(theta[:-1] - ball.theta[:-1]))
+            beyond = max(0.0, moved * (1.0 + 1e-9) - ball.radius)
+            reach[of_ball] += beyond * self.far_norm[of_ball]
+            reach[of_ball] -= self.terms.sign * (theta[-1] - ball.theta[-1])
+        return reach > winner
+
+
+@dataclass
+class ScreenedTask:
+    """A task whose rows are screened, ball after ball."""
+
+    task: Task
+    space: Space
+    parts: list[ScreenedTerms]
+    balls: list[Ball]
+
+    @classmethod
+    def of(cls, task: Task, space: Space, n_raw: int, dtype: np.dtype) -> ScreenedTask:
+        """Nothing kept yet."""
+        return cls(task, space, [ScreenedTerms(t, n_raw, dtype) for t in task.terms], [])
+
+    @property
+    def n_kept(self) -> int:
+        return sum(len(part.row) for part in self.parts)
+
+    def update(self, ball: Ball, found: Sequence[Sequence[KeptOfTerms]]) -> None:
+        """Take in a pass around a ball: for each chunk, what it keeps of each of the terms."""
+        self.balls.append(ball)
+        for part, kept in zip(self.parts, zip(*found, strict=True), strict=True):
+            part.update(kept, len(self.balls) - 1)
+
+    def reduced(self) -> tuple[Task, list[Index]]:
+        """The task on the rows kept, and the numbers of its terms."""
+        raw = np.concatenate([part.raw for part in self.parts])
+        offsets = np.cumsum([0] + [len(part.row) for part in self.parts])
+        local = [part.local(int(at)) for part, at in zip(self.parts, offsets[:-1], strict=True)]
+        kept = [(terms, number) for terms, number in local if len(terms)]
+        task = replace(
+            self.task,
+            terms=[terms for terms, _ in kept],
+            source=source_in(self.space, raw),
+            max_passes=np.inf,
+        )
+        return task, [number for _, number in local]
+
+    def unresolved(self, theta: Vector, reduced: Task) -> list[NDArray[np.bool_]]:
+        """For each of the terms, which of them the rows kept do not settle at this point."""
+        answers = []
+        grouped = iter([terms for terms in reduced.terms if not terms.alone])
+        for part in self.parts:
+            number, best = NO_ORDER, np.empty(0)
+            if not part.rows.alone and len(part.row):
+                best = -reduced.source.worst(next(grouped), theta).margin
+                number = part.local(0)[1]
+            answers.append(part.unresolved(self.balls, theta, number, best))
+        return answers

@@ -1,0 +1,203 @@
+"""The working set on a stream: about one pass over rows that are expensive to read.
+
+1. Some units, those with positive groups first, are kept in memory as a
+   sample. The problem is solved on a tenth of it, then on all of it: how far
+   the solution moved tells how far it will move once more.
+2. One pass over all rows keeps those that can matter within a few times that
+   distance (`groupcm.sources.screen`).
+3. The problem on them is solved to the tolerance. If the solution is where
+   the kept rows settle every term, its objective is the true one and its
+   lower bound is one of the whole: done. Otherwise the terms not settled are
+   screened again around it.
+
+Several tasks share each pass: the classes of one fit, or a path of λ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.candidates import Terms
+from groupcm.solvers import working_set
+from groupcm.solvers.screened import ScreenedTask
+from groupcm.solvers.solution import Solution, Task, Trace
+from groupcm.sources.mapped import source_in
+from groupcm.sources.sample import Sample
+from groupcm.sources.screen import Ball, Screen, TermRows
+from groupcm.sources.space import Space
+from groupcm.sources.stream import Stream
+
+__all__ = ["solve"]
+
+Vector = NDArray[np.float64]
+
+# The first solution is on this share of the sample's terms, the second on all of them.
+_FIRST_SHARE = 0.1
+_FIRST_TOL = 1e-3
+_SAMPLE_TOL = 2e-4
+# The ball is so many times larger than the distance expected.
+_SAFETY = 3.0
+# After a pass that did not settle everything, the next move as a share of the last.
+_NEXT_MOVE = 0.5
+# A ball is made smaller until the rows kept fit, but not more often than this.
+_HALVINGS = 12
+
+
+@dataclass
+class _Fit:
+    """One task on its way."""
+
+    trace: Trace
+    screened: ScreenedTask
+    ball: Ball
+    pending: list[TermRows] = field(default_factory=list)
+    done: bool = False
+
+
+def solve(
+    tasks: Sequence[Task],
+    stream: Stream,
+    space: Space,
+    sample: Sample,
+    *,
+    kept_bytes: float,
+    related: bool = False,
+) -> list[Solution]:
+    """Minimise each task to its tolerance.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        Their source is the stream's; the terms are in order of rows.
+    stream : Stream
+    space : Space
+        In which the rows are scored.
+    sample : Sample
+        The units that the stream holds in memory.
+    kept_bytes : float
+        How much the rows kept of one task may take.
+    related : bool
+        Whether each task is near the one before, as along a path of λ.
+    """
+    fits: list[_Fit] = []
+    before: Vector | None = None
+    for task in tasks:
+        ball = _ball_from_sample(task, space, sample, before if related else None)
+        before = ball.theta
+        screened = ScreenedTask.of(task, space, sample.n_raw, stream.source.dtype)
+        fit = _Fit(Trace(task, ball.theta), screened, ball)
+        fit.pending = [part.rows for part in screened.parts]
+        fit.ball = _shrink_to_fit(fit, sample, space, kept_bytes)
+        fits.append(fit)
+    try:
+        while any(not fit.done for fit in fits):
+            going = [fit for fit in fits if not fit.done]
+            _pass(going, stream, space)
+            for fit in going:
+                _solve_on_kept(fit, sample, space, kept_bytes)
+    except KeyboardInterrupt:
+        for fit in fits:
+            fit.trace.interrupted = not fit.done
+            if not np.isfinite(fit.trace.upper):
+                raise
+    return [fit.trace.solution() for fit in fits]
+
+
+def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | None) -> Ball:
+    """The optimum on the sample, and how far from it the whole one may be."""
+    terms = [sample.restrict(t) for t in task.terms]
+    on_sample = replace(
+        task,
+        terms=terms,
+        source=source_in(space, sample.rows),
+        tol=max(task.tol, _SAMPLE_TOL),
+        max_passes=np.inf,
+    )
+    rng = np.random.default_rng(task.seed)
+    first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
+    small = working_set.solve(first, start)
+    begin = np.append(small.weights, small.intercept)
+    trace = Trace(on_sample, begin, silent=True)
+    working_set.bracket(trace, warm=True)
+    moved = trace.best - begin
+    # Var(first − sample) : Var(sample − whole) = 1/n_first − 1/n_sample : 1/n_sample − 1/n.
+    n_first, n_sample, n_whole = (_n_costly(t) for t in (first.terms, terms, task.terms))
+    unseen = max(0.0, 1.0 / n_sample - 1.0 / n_whole)
+    ratio = np.sqrt(unseen / max(1.0 / n_first - 1.0 / n_sample, unseen / 4.0, 1e-300))
+    away = _SAFETY * float(ratio)
+    return Ball(
+        trace.best,
+        away * float(np.linalg.norm(moved[:-1])) + 1e-6,
+        away * abs(float(moved[-1])) + 1e-6,
+    )
+
+
+def _n_costly(terms: Sequence[Terms]) -> int:
+    """Terms that are sampled: those that do not count row by row."""
+    return sum(len(t) for t in terms if not t.alone)
+
+
+def _shrink_to_fit(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ball:
+    """The ball, or a smaller one of which so many rows are kept as there is memory for."""
+    ball = fit.ball
+    row_bytes = sample.rows.itemsize * sample.n_raw + 2 * 8
+    grouped = [rows for rows in fit.pending if not rows.alone]
+    for _ in range(_HALVINGS):
+        kept = sample.n_kept(Screen(space, [ball], [grouped]))
+        if kept * row_bytes <= kept_bytes:
+            break
+        ball = Ball(ball.theta, ball.radius / 2.0, ball.shift / 2.0)
+    return ball
+
+
+def _pass(fits: Sequence[_Fit], stream: Stream, space: Space) -> None:
+    """Screen the pending terms of each fit, together."""
+    ptr = stream.source.unit_ptr
+    balls = [fit.ball for fit in fits]
+
+    def job(unit: int) -> Screen:
+        lo, hi = int(ptr[unit]), int(ptr[unit + 1])
+        return Screen(space, balls, [[t.between(lo, hi) for t in fit.pending] for fit in fits])
+
+    units = np.zeros(len(ptr) - 1, dtype=bool)
+    for fit in fits:
+        for rows in fit.pending:
+            units |= rows.touches(ptr)
+    found = stream.run(job, [int(u) for u in np.flatnonzero(units)], "screening")
+    for k, fit in enumerate(fits):
+        fit.screened.update(fit.ball, [chunk[k] for chunk in found])
+
+
+def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> None:
+    trace, screened = fit.trace, fit.screened
+    reduced, _ = screened.reduced()
+    inner = Trace(reduced, fit.ball.theta, silent=True)
+    working_set.bracket(inner, warm=True, zeros=True)
+    trace.raise_lower(inner.lower)
+    trace.latest = inner.best
+    open_terms = screened.unresolved(inner.best, reduced)
+    n_open = sum(int(np.count_nonzero(mask)) for mask in open_terms)
+    if n_open == 0:
+        trace.offer(inner.best, inner.upper)
+    trace.announce(screened.n_kept)
+    fit.done = trace.closed or trace.exhausted or (n_open == 0 and not trace.closed)
+    if fit.done:
+        return
+    moved = inner.best - fit.ball.theta
+    fit.ball = Ball(
+        inner.best,
+        _NEXT_MOVE * float(np.linalg.norm(moved[:-1])) + 1e-6,
+        _NEXT_MOVE * abs(float(moved[-1])) + 1e-6,
+    )
+    fit.pending = [
+        part.rows if part.rows.alone else part.rows.only(mask)
+        for part, mask in zip(screened.parts, open_terms, strict=True)
+    ]
+    fit.pending = [
+        replace(rows, rows=rows.rows[:0]) if rows.alone else rows for rows in fit.pending
+    ]
+    fit.ball = _shrink_to_fit(fit, sample, space, kept_bytes)

@@ -1,0 +1,123 @@
+"""Decoded rows that follow one another, as a pass meets them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.candidates import Index
+from groupcm.kernels.columns import (
+    column_norms,
+    column_scores,
+    gather_columns,
+    interleave_columns,
+)
+from groupcm.kernels.dot import pack_affine, stored_rows
+from groupcm.kernels.rows import row_norms, row_scores
+from groupcm.sources.keys import Keys
+
+__all__ = ["Chunk", "FeatureColumns", "FeatureRows", "Features"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FeatureRows:
+    """Features row after row: a C-ordered matrix."""
+
+    X: NDArray[np.floating]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def take(self, rows: Index) -> NDArray[np.floating]:
+        """Some rows, as a matrix."""
+        return self.X[rows]
+
+    def matrix(self) -> NDArray[np.floating]:
+        """All rows, as a C-ordered matrix."""
+        return self.X
+
+    def fill(self, out: NDArray[np.floating]) -> None:
+        """Copy all rows."""
+        out[:] = self.X
+
+    def scores(self, mean: Vector, weights: Vector, constant: Vector) -> Vector:
+        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, a row for each set of weights."""
+        score = np.empty((len(weights), len(self)))
+        for out, w, c in zip(score, weights, constant, strict=True):
+            row_scores(stored_rows(self.X), pack_affine(mean, w), c, out)
+        return score
+
+    def norms(self, mean: Vector, scale: Vector) -> Vector:
+        """``‖(x_i − mean) / scale‖``."""
+        norm = np.empty(len(self))
+        row_norms(self.X, mean, scale, norm)
+        return norm
+
+
+@dataclass(frozen=True)
+class FeatureColumns:
+    """Features column after column, all of one type, each contiguous."""
+
+    columns: tuple[NDArray[np.floating], ...]
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    @cached_property
+    def _addresses(self) -> Index:
+        return np.array([column.ctypes.data for column in self.columns], dtype=np.int64)
+
+    @property
+    def _like(self) -> NDArray[np.floating]:
+        return self.columns[0][:0]
+
+    def take(self, rows: Index) -> NDArray[np.floating]:
+        """Some rows, as a matrix."""
+        out = np.empty((len(rows), len(self.columns)), self._like.dtype)
+        gather_columns(self._addresses, self._like, len(self), rows, out)
+        return out
+
+    def matrix(self) -> NDArray[np.floating]:
+        """All rows, as a C-ordered matrix."""
+        out = np.empty((len(self), len(self.columns)), self._like.dtype)
+        self.fill(out)
+        return out
+
+    def fill(self, out: NDArray[np.floating]) -> None:
+        """Copy all rows into a matrix."""
+        interleave_columns(self._addresses, self._like, out)
+
+    def scores(self, mean: Vector, weights: Vector, constant: Vector) -> Vector:
+        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, a row for each set of weights."""
+        score = np.empty((len(weights), len(self)))
+        column_scores(self._addresses, self._like, mean, weights, constant, score)
+        return score
+
+    def norms(self, mean: Vector, scale: Vector) -> Vector:
+        """``‖(x_i − mean) / scale‖``."""
+        norm = np.empty(len(self))
+        column_norms(self._addresses, self._like, mean, scale, norm)
+        return norm
+
+
+Features = FeatureRows | FeatureColumns
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Rows ``first`` to ``first + n_rows`` of a source; what was not asked for is None."""
+
+    first: int
+    n_rows: int
+    features: Features | None = None
+    keys: Keys | None = None
+
+    @property
+    def stop(self) -> int:
+        """The row after its last."""
+        return self.first + self.n_rows

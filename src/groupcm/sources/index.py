@@ -1,0 +1,93 @@
+"""Which rows are which group's, and of which class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.candidates import NO_ORDER, Groups, Index
+from groupcm.errors import InputError
+from groupcm.sources.keys import Keys, Labels, Runs
+
+__all__ = ["CandidateIndex", "build_index", "join_runs", "require_together"]
+
+
+@dataclass(frozen=True)
+class CandidateIndex:
+    """Groups and classes of all rows.
+
+    Attributes
+    ----------
+    ids : ndarray or None
+        The group ids in order; None where every row is its own group.
+    groups : Groups or None
+        Their rows.
+    classes : ndarray or None
+        The distinct labels, sorted; None where there is no label.
+    codes : ndarray or None
+        The class number of each row, in as few bytes as possible.
+    """
+
+    ids: NDArray[Any] | None
+    groups: Groups | None
+    classes: NDArray[Any] | None
+    codes: NDArray[np.integer] | None
+
+
+def build_index(
+    units: Iterable[tuple[int, int, Keys]],
+    n_rows: int,
+    apart: Callable[[Any, int, int], InputError],
+) -> CandidateIndex:
+    """Join what is known of the chunks, given as first row, number of rows and keys, in order.
+
+    ``apart`` makes the error for a group that is found again after it ended.
+    """
+    firsts, sizes, keys = zip(*units, strict=True)
+    ids = groups = classes = codes = None
+    if keys[0].runs is not None:
+        start, ids = join_runs([key.runs for key in keys], firsts)
+        require_together(ids, start, apart)
+        groups = Groups(np.append(start, n_rows), NO_ORDER)
+    if keys[0].labels is not None:
+        classes, codes = _join_labels([key.labels for key in keys], firsts, sizes, n_rows)
+    return CandidateIndex(ids, groups, classes, codes)
+
+
+def join_runs(runs: Iterable[Runs], firsts: Iterable[int]) -> tuple[Index, NDArray[Any]]:
+    """Where each group begins, and its id; a group that crosses from one chunk to the next once."""
+    parts = [(run.start + first, run.ids) for run, first in zip(runs, firsts, strict=True)]
+    start = np.concatenate([part[0] for part in parts])
+    ids = np.concatenate([part[1] for part in parts])
+    new = np.ones(len(ids), dtype=bool)
+    new[1:] = ids[1:] != ids[:-1]
+    return start[new], ids[new]
+
+
+def require_together(
+    ids: NDArray[Any], start: Index, apart: Callable[[Any, int, int], InputError]
+) -> None:
+    """Raise where an id begins twice."""
+    if ids.dtype != object and np.all(ids[1:] > ids[:-1]):
+        return
+    _, first, place = np.unique(ids, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[place] != np.arange(len(ids)))
+    if len(again):
+        at = again[0]
+        raise apart(ids[at], int(start[first[place[at]]]), int(start[at]))
+
+
+def _join_labels(
+    labels: list[Labels], firsts: tuple[int, ...], sizes: tuple[int, ...], n_rows: int
+) -> tuple[NDArray[Any], NDArray[np.integer]]:
+    classes = np.unique(np.concatenate([label.values for label in labels]))
+    codes = np.zeros(n_rows, dtype=np.min_scalar_type(max(1, len(classes) - 1)))
+    for label, first, size in zip(labels, firsts, sizes, strict=True):
+        number = np.searchsorted(classes, label.values).astype(codes.dtype)
+        rows = slice(first, first + size)
+        codes[rows] = number[0] if label.codes is None else number[label.codes]
+    return classes, codes

@@ -1,0 +1,219 @@
+"""Candidates in memory or in memory-mapped ``.npy`` files."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.candidates import Index
+from groupcm.errors import InputError
+from groupcm.group_index import index_groups
+from groupcm.memory import parse_memory
+from groupcm.sources.chunk import Chunk, FeatureRows
+from groupcm.sources.keys import Keys, labels_of, runs_of
+from groupcm.sources.local import LocalSource
+from groupcm.sources.source import Columns
+
+__all__ = ["MatrixSource", "from_arrays", "from_npy"]
+
+Column = str | os.PathLike[str] | ArrayLike
+
+_UNIT_BYTES = 1 << 23
+
+
+def from_arrays(
+    X: ArrayLike,
+    *,
+    group: ArrayLike | None = None,
+    label: ArrayLike | None = None,
+    overlap: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+    batch_rows: int | None = None,
+    memory: str | int | None = None,
+) -> MatrixSource:
+    """Candidates in a dense array, as a source like any other.
+
+    The rows of a group must stand together, as in every source; `GroupClassifier.fit` itself
+    takes arrays in any order.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        float32 and float64 are used in place.
+    group, label, overlap : array-like of shape (n,), optional
+        The group, class and overlap of each row; without groups each row is its own.
+    feature_names : sequence of str, optional
+    batch_rows : int, optional
+        How many rows are worked on at once.
+    memory : int or str, optional
+        How much a fit may use beside the array itself.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier, sources
+    >>> X = [[0.0], [3.0], [0.2], [1.0], [0.1], [0.9]]
+    >>> source = sources.from_arrays(X, group=[0, 0, 1, 1, 2, 2], label=[0, 1, 0, 0, 0, 0])
+    >>> GroupClassifier(lam=0.9).fit(source).predict_groups(source)
+    array([1, 0, 0])
+    """
+    matrix = np.asarray(X)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X must be a matrix of numbers; got shape {matrix.shape}, {matrix.dtype}."
+        )
+    if matrix.dtype not in (np.float32, np.float64):
+        matrix = matrix.astype(np.float64)
+    keys = {"group": group, "label": label, "overlap": overlap}
+    return MatrixSource(np.ascontiguousarray(matrix), "X", keys, feature_names, batch_rows, memory)
+
+
+def from_npy(
+    path: str | os.PathLike[str],
+    *,
+    group: Column | None = None,
+    label: Column | None = None,
+    overlap: Column | None = None,
+    feature_names: Sequence[str] | None = None,
+    batch_rows: int | None = None,
+    memory: str | int | None = None,
+) -> MatrixSource:
+    """Candidates in a ``.npy`` file, memory-mapped: only the rows being read are in memory.
+
+    Parameters
+    ----------
+    path : str or path
+        A matrix of float32 or float64 in C order, a row a candidate.
+    group, label, overlap : path of a ``.npy`` file, or array of shape (n,), optional
+        The group, class and overlap of each row. The rows of a group stand together.
+    feature_names : sequence of str, optional
+    batch_rows : int, optional
+        How many rows are read at once.
+    memory : int or str, optional
+        How much a fit may use, such as ``"2GB"``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from groupcm import GroupClassifier, sources
+    >>> path = Path(tempfile.mkdtemp()) / "X.npy"
+    >>> np.save(path, np.array([[0.0], [3.0], [0.2], [1.0], [0.1], [0.9]]))
+    >>> source = sources.from_npy(path, group=[0, 0, 1, 1, 2, 2], label=[0, 1, 0, 0, 0, 0])
+    >>> GroupClassifier(lam=0.9).fit(source).predict_groups(source)
+    array([1, 0, 0])
+    """
+    matrix = _map(path)
+    if matrix.ndim != 2 or matrix.dtype not in (np.float32, np.float64):
+        raise InputError(
+            f"{path} holds {matrix.dtype} of shape {matrix.shape}; "
+            "candidates are a matrix of float32 or float64"
+        )
+    if not matrix.flags.c_contiguous:
+        raise InputError(f"{path} is stored column by column; save it in C order (row by row)")
+    columns = {
+        role: _map(value) if isinstance(value, str | os.PathLike) else value
+        for role, value in (("group", group), ("label", label), ("overlap", overlap))
+    }
+    return MatrixSource(matrix, str(path), columns, feature_names, batch_rows, memory)
+
+
+def _map(path: str | os.PathLike[str]) -> NDArray[Any]:
+    try:
+        return np.load(path, mmap_mode="r")
+    except (ValueError, EOFError) as error:
+        raise InputError(f"{path} is not a whole .npy file: {error}") from error
+
+
+class MatrixSource(LocalSource):
+    """Made by `from_arrays` and `from_npy`: slices of one matrix."""
+
+    def __init__(
+        self,
+        X: NDArray[np.floating],
+        name: str,
+        keys: dict[str, ArrayLike | None],
+        feature_names: Sequence[str] | None,
+        batch_rows: int | None,
+        memory: str | int | None,
+    ) -> None:
+        self.X = X
+        self.name = name
+        self.n_features = X.shape[1]
+        self.dtype = X.dtype
+        self.feature_names = None if feature_names is None else list(map(str, feature_names))
+        if self.feature_names is not None and len(self.feature_names) != self.n_features:
+            raise ValueError(
+                f"{len(self.feature_names)} feature_names for {self.n_features} features."
+            )
+        if len(X) == 0:
+            raise InputError(f"{name} has no rows; a fit or a score needs some")
+        self.memory = None if memory is None else parse_memory(memory)
+        self._keys = {role: self._column(role, values) for role, values in keys.items()}
+        self._has_group = self._keys["group"] is not None
+        self._has_label = self._keys["label"] is not None
+        self._has_overlap = self._keys["overlap"] is not None
+        step = batch_rows or max(1, _UNIT_BYTES // (self.n_features * self.dtype.itemsize))
+        self._unit_ptr = np.append(np.arange(0, len(X), step), len(X))
+
+    def _column(self, role: str, values: ArrayLike | None) -> NDArray[Any] | None:
+        if values is None:
+            return None
+        column = np.asarray(values)
+        if column.shape != (len(self.X),):
+            raise ValueError(
+                f"{role} must hold one value a row: {self.name} has {len(self.X)} rows, "
+                f"got shape {column.shape}."
+            )
+        return column.astype(str) if column.dtype == object and role != "overlap" else column
+
+    def __repr__(self) -> str:
+        return f"<MatrixSource {self.name}: {self.n_rows:,} rows × {self.n_features} features>"
+
+    @property
+    def unit_ptr(self) -> Index:
+        return self._unit_ptr
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the rows are in a file rather than in memory."""
+        return isinstance(self.X, np.memmap)
+
+    def where(self, row: int) -> str:
+        return f"row {row} of {self.name}"
+
+    def sort_advice(self) -> str:
+        return "sort the rows by group first (numpy.argsort(group, kind='stable'))"
+
+    def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
+        lo, hi = int(self._unit_ptr[unit]), int(self._unit_ptr[unit + 1])
+        part = {role: None if c is None else c[lo:hi] for role, c in self._keys.items()}
+        group = part["group"] if columns.group else None
+        label = part["label"] if columns.label else None
+        if group is not None and unit == 0:
+            index_groups(group)  # refuses missing ids
+        keys = Keys(
+            None if group is None else runs_of(np.asarray(group)),
+            None if label is None else labels_of(np.asarray(label)),
+            part["overlap"] if columns.overlap else None,
+        )
+        features = FeatureRows(np.asarray(self.X[lo:hi])) if columns.features else None
+        yield Chunk(lo, hi - lo, features, keys)
+        if columns.features and self.is_mapped:
+            self._forget(lo, hi)
+
+    def _forget(self, lo: int, hi: int) -> None:
+        """Tell the system that these pages need not stay in memory."""
+        mapped = getattr(self.X, "_mmap", None)
+        if mapped is None or not hasattr(mmap, "MADV_DONTNEED"):
+            return
+        row = self.n_features * self.dtype.itemsize
+        offset = self.X.offset % mmap.ALLOCATIONGRANULARITY
+        first = -(-(offset + lo * row) // mmap.PAGESIZE) * mmap.PAGESIZE
+        length = (offset + hi * row) // mmap.PAGESIZE * mmap.PAGESIZE - first
+        if length > 0:
+            mapped.madvise(mmap.MADV_DONTNEED, first, length)

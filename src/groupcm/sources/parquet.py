@@ -1,0 +1,337 @@
+"""Candidates in Parquet files, read a row group at a time."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shlex
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from groupcm.candidates import Index
+from groupcm.errors import InputError
+from groupcm.memory import parse_memory
+from groupcm.parallel import n_threads
+from groupcm.sources.arrow_columns import feature_list, key_labels, key_runs
+from groupcm.sources.chunk import Chunk, FeatureColumns, FeatureRows, Features
+from groupcm.sources.keys import Keys, Labels
+from groupcm.sources.local import LocalSource
+from groupcm.sources.source import Columns
+from groupcm.table_choice import ChosenColumns, choose_columns, require_column
+from groupcm.table_columns import Piece, numbers_of
+from groupcm.table_formats import TableFile, find_tables, open_table, readable
+
+__all__ = ["ParquetSource", "from_parquet"]
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def from_parquet(
+    path: Paths,
+    *,
+    group: str | None,
+    label: str | None = None,
+    overlap: str | None = None,
+    patient: str | None = None,
+    features: str | Sequence[str] | None = None,
+    batch_rows: int = 1 << 20,
+    memory: str | int | None = None,
+) -> ParquetSource:
+    """Candidates in Parquet files, streamed where they do not fit the memory allowed.
+
+    Parameters
+    ----------
+    path : str, path or list of them
+        A file, a folder (the Parquet files directly in it, by name), a pattern such as
+        ``"frames/*.parquet"``, or a list of these. Rows are numbered through all files.
+    group : str or None
+        The column that says which group a row is in. The rows of a group stand together; a
+        group may go on in the next row group or file. None: every row is its own group.
+    label, overlap : str, optional
+        The class of a row, which a fit needs, and how well it fits the annotation.
+    patient : str, optional
+        A column that is no feature.
+    features : str or sequence of str, optional
+        The feature columns, of any numeric type, or one column of fixed-size lists. By
+        default the only column of fixed-size lists, or else every column not named above.
+    batch_rows : int
+        At most so many rows are decoded at once by a thread.
+    memory : int or str, optional
+        How much a fit may use, such as ``"2GB"``; the estimator's own ``memory`` counts first.
+
+    Returns
+    -------
+    ParquetSource
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm import GroupClassifier, sources
+    >>> from groupcm.simulate import capsule_to_parquet
+    >>> path = Path(tempfile.mkdtemp()) / "frames.parquet"
+    >>> _ = capsule_to_parquet(path, 40, n_positive=10, layout="list")
+    >>> source = sources.from_parquet(path, group="frame", label="label", overlap="overlap")
+    >>> model = GroupClassifier().fit(source)
+    >>> bool(model.gap_ <= 1e-4), len(model.group_scores(source).score)
+    (True, 50)
+    """
+    files = [open_table(file) for file in _find(path)]
+    roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
+    listed = _list_column(files, {name for name in roles.values() if name}, features)
+    if isinstance(batch_rows, bool) or not isinstance(batch_rows, int) or batch_rows < 1:
+        raise ValueError(f"batch_rows must be a whole number of at least 1; got {batch_rows!r}.")
+    if listed is not None:
+        chosen = feature_list(files, listed)
+        choose_columns(files, roles, [])  # only to check the other columns
+    else:
+        named = [features] if isinstance(features, str) else features
+        chosen = choose_columns(files, roles, named)
+    return ParquetSource(files, roles, chosen, listed, batch_rows, memory)
+
+
+def _find(path: Paths) -> list[Path]:
+    given = [path] if isinstance(path, str | os.PathLike) else list(path)
+    if not given:
+        raise InputError("no Parquet file is given; name a file, a folder or a pattern")
+    found: list[str | Path] = []
+    for item in map(os.fspath, given):
+        if not os.path.exists(item) and glob.has_magic(item):
+            matching = sorted(glob.glob(item))
+            if not matching:
+                raise InputError(f"no file matches the pattern {item}")
+            found += matching
+        else:
+            found.append(item)
+    files = find_tables(found)
+    for file in files:
+        if file.suffix.lower() not in (".parquet", ".pq"):
+            raise InputError(f"{file} is not a Parquet file by its name; use .parquet or .pq")
+    return files
+
+
+def _list_column(
+    files: list[TableFile], taken: set[str], features: str | Sequence[str] | None
+) -> str | None:
+    """The column of fixed-size lists to use, if there is one."""
+    schema = files[0].schema
+    if features is not None:
+        named = [features] if isinstance(features, str) else list(features)
+        if len(named) != 1:
+            return None
+        require_column(files[0], named[0], "the features")
+    else:
+        named = [name for name in schema.names if name not in taken]
+    lists = [name for name in named if pa.types.is_fixed_size_list(schema.field(name).type)]
+    if len(lists) > 1:
+        raise InputError(
+            f"{files[0].path} has several columns of lists ({', '.join(lists)}); "
+            "say which one holds the features"
+        )
+    return lists[0] if lists else None
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """One row group of one file."""
+
+    file: int
+    row_group: int
+    first_in_file: int
+    n_rows: int
+
+
+class ParquetSource(LocalSource):
+    """Made by `from_parquet`."""
+
+    def __init__(
+        self,
+        files: list[TableFile],
+        roles: dict[str, str | None],
+        chosen: ChosenColumns,
+        list_column: str | None,
+        batch_rows: int,
+        memory: str | int | None,
+    ) -> None:
+        self.files = [file.path for file in files]
+        self.roles = roles
+        self.feature_names = chosen.features
+        self.n_features = len(chosen.features)
+        self.dtype = chosen.dtype
+        self.memory = None if memory is None else parse_memory(memory)
+        self.batch_rows = batch_rows
+        self._list_column = list_column
+        self._has_group = roles["group"] is not None
+        self._has_label = roles["label"] is not None
+        self._has_overlap = roles["overlap"] is not None
+        self._readers = threading.local()
+        self._metadata = [_metadata(path) for path in self.files]
+        self._units = [
+            unit for number, data in enumerate(self._metadata) for unit in _row_groups(number, data)
+        ]
+        self._unit_ptr = np.cumsum([0] + [unit.n_rows for unit in self._units])
+
+    def __repr__(self) -> str:
+        shown = str(self.files[0]) if len(self.files) == 1 else f"{len(self.files)} files"
+        return f"<ParquetSource {shown}: {self.n_rows:,} rows × {self.n_features} features>"
+
+    @property
+    def unit_ptr(self) -> Index:
+        return self._unit_ptr
+
+    def where(self, row: int) -> str:
+        at = int(np.searchsorted(self._unit_ptr, row, side="right")) - 1
+        unit = self._units[at]
+        return (
+            f"row {row - int(self._unit_ptr[at]) + unit.first_in_file} of {self.files[unit.file]}"
+        )
+
+    def sort_advice(self) -> str:
+        named = " ".join(shlex.quote(str(file)) for file in self.files[:3])
+        more = " …" if len(self.files) > 3 else ""
+        group = shlex.quote(self.roles["group"] or "")
+        return f"sort first: groupcm sort {named}{more} --group {group} -o sorted.parquet"
+
+    def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
+        here = self._units[unit]
+        path = self.files[here.file]
+        names = self._columns_to_read(here, columns)
+        first = int(self._unit_ptr[unit])
+        if not names:
+            yield self._chunk(pa.table({}), first, here, here.first_in_file, columns, here.n_rows)
+            return
+        row = 0
+        with readable(path):
+            for table in self._tables(here, names):
+                at = here.first_in_file + row
+                yield self._chunk(table, first + row, here, at, columns, table.num_rows)
+                row += table.num_rows
+
+    def _tables(self, unit: _Unit, names: list[str]) -> Iterator[pa.Table | pa.RecordBatch]:
+        reader = self._reader(unit.file)
+        if unit.n_rows <= self.batch_rows:
+            yield reader.read_row_group(unit.row_group, columns=names, use_threads=False)
+        else:
+            yield from reader.iter_batches(
+                self.batch_rows,
+                row_groups=[unit.row_group],
+                columns=names,
+                use_threads=self.n_units < n_threads(),
+            )
+
+    def _reader(self, file: int) -> pq.ParquetFile:
+        """Each thread's own, because a reader serves one at a time."""
+        if getattr(self._readers, "file", None) != file:
+            # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
+            self._readers.reader = pq.ParquetFile(self.files[file], metadata=self._metadata[file])
+            self._readers.file = file
+        return self._readers.reader
+
+    def _columns_to_read(self, unit: _Unit, columns: Columns) -> list[str]:
+        names: list[str] = []
+        if columns.features:
+            listed = self._list_column
+            names += [listed] if listed is not None else self.feature_names or []
+        for role in ("group", "label", "overlap"):
+            name = self.roles[role]
+            if not getattr(columns, role) or name is None:
+                continue
+            if role != "label" or self._only_label(unit) is None:
+                names.append(name)
+        return names
+
+    def _only_label(self, unit: _Unit) -> NDArray[Any] | None:
+        """The label of all rows of a row group, where its statistics tell."""
+        metadata = self._metadata[unit.file]
+        position, kind = self._label_columns[unit.file]
+        stats = metadata.row_group(unit.row_group).column(position).statistics
+        if stats is None or not stats.has_min_max or stats.null_count != 0:
+            return None
+        same = isinstance(stats.min, int) and stats.min == stats.max
+        return pa.array([stats.min], kind).to_numpy(zero_copy_only=False) if same else None
+
+    @cached_property
+    def _label_columns(self) -> list[tuple[int, pa.DataType]]:
+        """Of each file, where the label is among the stored columns, and its type."""
+        name = self.roles["label"] or ""
+        return [
+            (
+                metadata.schema.names.index(name),
+                metadata.schema.to_arrow_schema().field(name).type,
+            )
+            for metadata in self._metadata
+        ]
+
+    def _chunk(
+        self,
+        table: Any,
+        first: int,
+        unit: _Unit,
+        first_in_file: int,
+        columns: Columns,
+        n_rows: int,
+    ) -> Chunk:
+        def piece(role: str) -> Piece:
+            values = _whole(table.column(self.roles[role]))
+            return Piece(self.files[unit.file], first_in_file, values)
+
+        features = runs = labels = overlap = None
+        if columns.features:
+            features = self._features(table, self.files[unit.file], first_in_file)
+        if columns.group and self._has_group:
+            runs = key_runs(self.roles["group"] or "", piece("group"))
+        if columns.label and self._has_label:
+            only = self._only_label(unit)
+            labels = (
+                key_labels(self.roles["label"] or "", piece("label"))
+                if only is None
+                else Labels(only)
+            )
+        if columns.overlap and self._has_overlap:
+            values = piece("overlap").values
+            overlap = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+        return Chunk(first, n_rows, features, Keys(runs, labels, overlap))
+
+    def _features(self, table: Any, path: Path, first: int) -> Features:
+        listed = self._list_column
+        if listed is not None:
+            column = _whole(table.column(listed))
+            if column.null_count:
+                numbers_of(column, listed, path, first)  # says which row
+            values = numbers_of(column.flatten(), listed, path, first)
+            matrix = values.astype(self.dtype, copy=False).reshape(len(column), self.n_features)
+            return FeatureRows(np.ascontiguousarray(matrix))
+        columns = (
+            numbers_of(_whole(table.column(name)), name, path, first)
+            for name in self.feature_names or ()
+        )
+        return FeatureColumns(tuple(np.ascontiguousarray(c, dtype=self.dtype) for c in columns))
+
+
+def _metadata(path: Path) -> pq.FileMetaData:
+    with readable(path):
+        return pq.read_metadata(path)
+
+
+def _row_groups(file: int, metadata: pq.FileMetaData) -> Iterator[_Unit]:
+    row = 0
+    for number in range(metadata.num_row_groups):
+        n_rows = metadata.row_group(number).num_rows
+        if n_rows:
+            yield _Unit(file, number, row, n_rows)
+        row += n_rows
+
+
+def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """A column in one piece."""
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return column

@@ -1,0 +1,109 @@
+"""The units of a stream that are held in memory, as a sample of the whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.candidates import Index, Terms
+from groupcm.parallel import thread_map
+from groupcm.sources.chunk import Chunk, FeatureRows
+from groupcm.sources.screen import Screen
+from groupcm.sources.stream import Stream
+
+__all__ = ["Sample", "choose_units"]
+
+Raw = NDArray[np.floating]
+
+
+class Sample:
+    """Rows in memory and where in the stream they come from.
+
+    Attributes
+    ----------
+    rows : ndarray
+        The rows of the units, as they are stored, in order.
+    share : float
+        Of all rows of the stream.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        ptr, units = stream.source.unit_ptr, np.array(stream.resident_units)
+        self.rows: Raw = stream.resident
+        self.share = len(self.rows) / stream.source.n_rows
+        size = ptr[units + 1] - ptr[units]
+        new = np.ones(len(units), dtype=bool)
+        new[1:] = units[1:] != units[:-1] + 1
+        self._first = ptr[units[new]]
+        self._at = (np.cumsum(size) - size)[new]
+        self._stop = self._first + np.diff(np.append(self._at, len(self.rows)))
+
+    @property
+    def n_raw(self) -> int:
+        return self.rows.shape[1]
+
+    def place(self, rows: Index) -> Index:
+        """Where each of these rows is in the sample; −1 where it is not."""
+        run = np.searchsorted(self._first, rows, side="right") - 1
+        inside = (run >= 0) & (rows < self._stop[run])
+        return np.where(inside, rows - self._first[run] + self._at[run], -1)
+
+    def restrict(self, terms: Terms) -> Terms:
+        """The terms that lie in the sample wholly, their weights raised for the others."""
+        if terms.alone:
+            place = self.place(terms.rows(np.arange(terms.n_rows)))
+            chosen = np.flatnonzero(place >= 0)
+            weight = terms.weight_of(chosen) * (len(terms) / max(1, len(chosen)))
+            return Terms.of_rows(terms.sign, place[chosen], weight)
+        if len(terms.order) == 0:
+            start, last = self.place(terms.start), self.place(terms.stop - 1)
+            together = last - start == terms.stop - 1 - terms.start
+            chosen = np.flatnonzero((start >= 0) & (last >= 0) & together)
+            within = terms.subset(chosen) if len(chosen) else replace(terms, weight=terms.weight)
+            return replace(within, start=start[chosen], stop=last[chosen] + 1)
+        place = self.place(terms.order)
+        absent = np.concatenate([[0], np.cumsum(place < 0)])
+        chosen = np.flatnonzero(absent[terms.stop] == absent[terms.start])
+        within = terms.subset(chosen) if len(chosen) else replace(terms, start=terms.start[:0])
+        return replace(within, stop=terms.stop[chosen], order=place)
+
+    def n_kept(self, screen: Screen) -> float:
+        """About how many rows a pass would keep of all, judged by the sample."""
+
+        def count(run: int) -> int:
+            at, first = int(self._at[run]), int(self._first[run])
+            size = int(self._stop[run]) - first
+            chunk = Chunk(first, size, FeatureRows(self.rows[at : at + size]))
+            return sum(len(kept.row) for ball in screen(chunk) for kept in ball)
+
+        return sum(thread_map(count, range(len(self._first)))) / self.share
+
+
+def choose_units(unit_ptr: Index, first_choice: Index, most_rows: float) -> list[int]:
+    """Units for a sample: those of the rows of first choice, and others evenly spread.
+
+    ``first_choice`` are sorted rows; at most ``most_rows`` rows are chosen, but one unit at
+    least.
+
+    Examples
+    --------
+    >>> choose_units(np.array([0, 10, 20, 30, 40]), np.array([35]), 20)
+    [0, 3]
+    """
+    size = np.diff(unit_ptr)
+    n_units = len(size)
+    cuts = np.searchsorted(first_choice, unit_ptr)
+    wanted = np.flatnonzero(cuts[1:] > cuts[:-1])
+    # Spread, each gap halved in turn, so that any beginning of the list is spread too.
+    spread = np.argsort(np.arange(n_units) * 0.6180339887498949 % 1.0, kind="stable")
+    wanted = wanted[np.argsort(wanted * 0.6180339887498949 % 1.0, kind="stable")]
+    chosen: dict[int, None] = {}
+    rows = 0
+    for unit in map(int, np.concatenate([wanted, spread])):
+        if unit in chosen or (chosen and rows + size[unit] > most_rows):
+            continue
+        chosen[unit] = None
+        rows += int(size[unit])
+    return sorted(chosen)

@@ -1,0 +1,129 @@
+"""How a row as it is stored becomes the vector the weights multiply.
+
+::
+
+    x̃ = (φ(x) − mean) / scale,   s = w · x̃ + b
+
+where ``φ`` is the feature map, if there is one. A map is applied to a few
+rows at a time and its output is never kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.sources.chunk import Features
+
+__all__ = ["FeatureMap", "LinearSpace", "MappedSpace", "Space", "make_space"]
+
+Vector = NDArray[np.float64]
+Raw = NDArray[np.floating]
+
+# Values of the map's output that exist at once.
+_BLOCK_VALUES = 1 << 18
+
+
+class FeatureMap(Protocol):
+    """What a fitted map of `groupcm.features` offers."""
+
+    n_features_in_: int
+    n_features_out_: int
+
+    def transform(self, X: Raw) -> Vector: ...
+    def dot(self, X: Raw, weights: Vector) -> Vector: ...
+
+
+class Space(Protocol):
+    """Standardised vectors and their scores."""
+
+    mean: Vector
+    scale: Vector
+
+    @property
+    def n_features(self) -> int: ...
+
+    def vectors(self, raw: Raw) -> Vector:
+        """``(x̃, 1)`` of each row."""
+        ...
+
+    def scores(self, features: Features, thetas: Vector) -> Vector:
+        """``w · x̃ + b`` of each row, a row for each point ``(w, b)``."""
+        ...
+
+    def norms(self, features: Features) -> Vector:
+        """``‖x̃‖`` of each row, or a little more."""
+        ...
+
+
+@dataclass(frozen=True)
+class LinearSpace:
+    """Features as they are, on one scale."""
+
+    mean: Vector
+    scale: Vector
+
+    @property
+    def n_features(self) -> int:
+        return len(self.mean)
+
+    def vectors(self, raw: Raw) -> Vector:
+        out = np.empty((len(raw), self.n_features + 1))
+        np.subtract(raw, self.mean, out=out[:, :-1])
+        out[:, :-1] /= self.scale
+        out[:, -1] = 1.0
+        return out
+
+    def scores(self, features: Features, thetas: Vector) -> Vector:
+        return features.scores(self.mean, thetas[:, :-1] / self.scale, thetas[:, -1])
+
+    def norms(self, features: Features) -> Vector:
+        return features.norms(self.mean, self.scale)
+
+
+@dataclass(frozen=True)
+class MappedSpace:
+    """Features of a map, on one scale."""
+
+    map: FeatureMap
+    mean: Vector
+    scale: Vector
+
+    @property
+    def n_features(self) -> int:
+        return len(self.mean)
+
+    def vectors(self, raw: Raw) -> Vector:
+        out = np.empty((len(raw), self.n_features + 1))
+        np.subtract(self.map.transform(raw), self.mean, out=out[:, :-1])
+        out[:, :-1] /= self.scale
+        out[:, -1] = 1.0
+        return out
+
+    def scores(self, features: Features, thetas: Vector) -> Vector:
+        raw = features.matrix()
+        return np.stack([self.score(raw, theta) for theta in thetas])
+
+    def score(self, raw: Raw, theta: Vector) -> Vector:
+        """``w · x̃ + b`` of each row."""
+        weights = theta[:-1] / self.scale
+        return self.map.dot(raw, weights) + (theta[-1] - weights @ self.mean)
+
+    def norms(self, features: Features) -> Vector:
+        raw = features.matrix()
+        size = max(1, _BLOCK_VALUES // self.n_features)
+        norm = np.empty(len(raw))
+        for lo in range(0, len(raw), size):
+            z = (self.map.transform(raw[lo : lo + size]) - self.mean) / self.scale
+            norm[lo : lo + size] = np.sqrt(np.einsum("ij,ij->i", z, z))
+        return norm
+
+
+def make_space(feature_map: FeatureMap | None, mean: Vector, scale: Vector) -> Space:
+    """The space of a map, or of the features themselves."""
+    if feature_map is None:
+        return LinearSpace(mean, scale)
+    return MappedSpace(feature_map, mean, scale)

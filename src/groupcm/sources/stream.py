@@ -1,0 +1,150 @@
+"""A source as a fit reads it: some units kept in memory, the others decoded at each pass."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.candidates import Index
+from groupcm.parallel import thread_stream
+from groupcm.progress import Reading, announce_reading
+from groupcm.sources.chunk import Chunk, FeatureRows
+from groupcm.sources.local import rows_by_unit
+from groupcm.sources.source import Columns, Job, Source
+
+__all__ = ["Stream"]
+
+Result = TypeVar("Result")
+Raw = NDArray[np.floating]
+
+
+class Stream:
+    """Passes over a source; counts what is read and tells how far a pass is.
+
+    Attributes
+    ----------
+    rows_read : int
+        Rows decoded or, where they are in memory, looked at.
+    resident : ndarray
+        The rows of the units that are kept in memory, one unit after another.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.rows_read = 0
+        self.resident: Raw = np.empty((0, source.n_features), source.dtype)
+        self._place: dict[int, int] = {}
+
+    @property
+    def resident_units(self) -> list[int]:
+        """The units in memory, in order."""
+        return sorted(self._place)
+
+    def load(self, units: Sequence[int]) -> None:
+        """Keep these units in memory, in this order, instead of what was kept before."""
+        ptr = self.source.unit_ptr
+        sizes = [int(ptr[unit + 1] - ptr[unit]) for unit in units]
+        starts = np.cumsum([0, *sizes])
+        self._place = {}
+        self.resident = np.empty((starts[-1], self.source.n_features), self.source.dtype)
+        place = dict(zip(units, map(int, starts), strict=False))
+        jobs = {unit: _Fill(self.resident[place[unit] :], int(ptr[unit])) for unit in units}
+        for unit, parts in self._decode(jobs.__getitem__, units, "reading a sample"):
+            for first, rows in parts:
+                if rows is not None:  # from another process
+                    at = place[unit] + first - int(ptr[unit])
+                    self.resident[at : at + len(rows)] = rows
+        self._place = place
+
+    def forget(self) -> None:
+        """Give back the memory of the units that are kept."""
+        self._place = {}
+        self.resident = self.resident[:0].copy()
+
+    def run(
+        self, job_of: Callable[[int], Job[Result]], units: Sequence[int], doing: str
+    ) -> list[Result]:
+        """The job of each unit on its rows; the results in order of rows."""
+        here = [unit for unit in units if unit in self._place]
+        results = {
+            unit: [result] for unit, result in thread_stream(self._on_resident(job_of), here)
+        }
+        self.rows_read += int(sum(self._size(unit) for unit in here))
+        away = [unit for unit in units if unit not in self._place]
+        results |= dict(self._decode(job_of, away, doing))
+        return [result for unit in sorted(results) for result in results[unit]]
+
+    def raw(self, rows: Index) -> Raw:
+        """Some rows as they are stored, in the order asked for."""
+        in_order = np.argsort(rows, kind="stable")
+        wanted = dict(rows_by_unit(self.source.unit_ptr, rows[in_order]))
+        parts = self.run(lambda unit: _Take(wanted[unit]), list(wanted), "reading rows")
+        out = np.empty((len(rows), self.source.n_features), self.source.dtype)
+        if parts:
+            out[in_order] = np.concatenate(parts)
+        return out
+
+    def _size(self, unit: int) -> int:
+        ptr = self.source.unit_ptr
+        return int(ptr[unit + 1] - ptr[unit])
+
+    def _on_resident(
+        self, job_of: Callable[[int], Job[Result]]
+    ) -> Callable[[int], tuple[int, Result]]:
+        def run_one(unit: int) -> tuple[int, Result]:
+            at, size = self._place[unit], self._size(unit)
+            rows = FeatureRows(self.resident[at : at + size])
+            chunk = Chunk(int(self.source.unit_ptr[unit]), size, rows)
+            return unit, job_of(unit)(chunk)
+
+        return run_one
+
+    def _decode(
+        self, job_of: Callable[[int], Job[Result]], units: Sequence[int], doing: str
+    ) -> Iterator[tuple[int, list[Result]]]:
+        """Run jobs on units that are not in memory, telling how far it is."""
+        total = sum(self._size(unit) for unit in units)
+        row_bytes = self.source.n_features * self.source.dtype.itemsize
+        began, done = time.perf_counter(), 0
+        needed = Columns(features=True)
+        for unit, found in self.source.run(((unit, job_of(unit)) for unit in units), needed):
+            done += self._size(unit)
+            self.rows_read += self._size(unit)
+            seconds = time.perf_counter() - began
+            announce_reading(Reading(doing, done, total, done * row_bytes, seconds))
+            yield unit, found
+
+
+class _Fill:
+    """Copy a chunk to its place, or hand it over where the place is in another process."""
+
+    def __init__(self, out: Raw, first: int) -> None:
+        self.out: Raw | None = out
+        self.first = first
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"out": None, "first": self.first}
+
+    def __call__(self, chunk: Chunk) -> tuple[int, Raw | None]:
+        assert chunk.features is not None
+        if self.out is None:
+            return chunk.first, chunk.features.matrix()
+        at = chunk.first - self.first
+        chunk.features.fill(self.out[at : at + chunk.n_rows])
+        return chunk.first, None
+
+
+class _Take:
+    """Some rows of a unit."""
+
+    def __init__(self, rows: Index) -> None:
+        self.rows = rows
+
+    def __call__(self, chunk: Chunk) -> Raw:
+        assert chunk.features is not None
+        lo, hi = np.searchsorted(self.rows, [chunk.first, chunk.stop])
+        return chunk.features.take(self.rows[lo:hi] - chunk.first)

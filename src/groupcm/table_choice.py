@@ -1,0 +1,160 @@
+"""Which columns of some tables are the features, and whether all tables can be read as one."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from groupcm.errors import InputError
+from groupcm.table_columns import is_number, kind_of
+from groupcm.table_formats import TableFile
+
+__all__ = ["ChosenColumns", "choose_columns", "require_column"]
+
+
+@dataclass(frozen=True)
+class ChosenColumns:
+    """The columns to read.
+
+    Attributes
+    ----------
+    features : list of str
+        The feature columns, in order.
+    taken : dict
+        The role of every other column that is read.
+    dtype : dtype
+        float32 where it holds every feature exactly, else float64.
+    """
+
+    features: list[str]
+    taken: dict[str, str]
+    dtype: np.dtype[Any]
+
+
+def choose_columns(
+    files: list[TableFile], roles: Mapping[str, str | None], features: Sequence[str] | None
+) -> ChosenColumns:
+    """Find the columns of each role and the features, the same in every table.
+
+    Parameters
+    ----------
+    files : list of TableFile
+    roles : mapping
+        The column of each role, None for a role that has none.
+    features : sequence of str, optional
+        By default every column without a role.
+
+    Raises
+    ------
+    InputError
+        One sentence that names the file and the column.
+    """
+    taken = {column: role for role, column in roles.items() if column is not None}
+    _check_request(roles, taken, features)
+    if not any(file.n_rows for file in files):
+        raise InputError(f"{files[0].path} has no rows; a fit or a score needs some")
+    names = _choose_features(files, taken, features)
+    _check_kinds(files, taken)
+    return ChosenColumns(names, taken, np.dtype(_matrix_dtype(files, names)))
+
+
+def _check_request(
+    roles: Mapping[str, str | None], taken: dict[str, str], features: Sequence[str] | None
+) -> None:
+    for role, column in roles.items():
+        if column is not None and taken[column] != role:
+            raise InputError(
+                f"the column {column!r} is named as both {role} and {taken[column]}; "
+                "each needs a column of its own"
+            )
+    seen: set[str] = set()
+    for name in features or ():
+        if name in taken:
+            raise InputError(f"the {taken[name]} column {name!r} cannot be a feature as well")
+        if name in seen:
+            raise InputError(f"the feature {name!r} is named twice; name it once")
+        seen.add(name)
+
+
+def _choose_features(
+    files: list[TableFile], taken: dict[str, str], features: Sequence[str] | None
+) -> list[str]:
+    """Find the feature columns, the same in every file, and refuse what is not a number."""
+    chosen: list[str] = []
+    for file in files:
+        for column, role in taken.items():
+            require_column(file, column, f"the {role} column")
+        found = list(features) if features is not None else _leftover(file, taken)
+        for name in found:
+            require_column(file, name, "the feature")
+            if not is_number(file.schema.field(name).type):
+                advice = "" if features else "; name the feature columns with --features A,B"
+                raise InputError(
+                    f"{file.path}: the column {name!r} holds "
+                    f"{kind_of(file.schema.field(name).type)}, and a feature must hold numbers"
+                    f"{advice}"
+                )
+        chosen = chosen or found
+        for name in set(chosen) ^ set(found):
+            has, lacks = (files[0], file) if name in chosen else (file, files[0])
+            raise InputError(
+                f"{lacks.path} lacks the column {name!r} that {has.path} has; "
+                "all tables need the same columns, or name the features with --features A,B"
+            )
+    if not chosen:
+        raise InputError(f"{files[0].path} has no feature columns beside {', '.join(taken)}")
+    return chosen
+
+
+def _leftover(file: TableFile, taken: dict[str, str]) -> list[str]:
+    names = file.schema.names
+    for position, name in enumerate(names):
+        if not name:
+            raise InputError(
+                f"{file.path}: column {position + 1} has no name; "
+                "name it, or name the features with --features A,B"
+            )
+        if names.count(name) > 1:
+            raise InputError(f"{file.path} has two columns called {name!r}; rename one")
+    # pandas stores a frame's row index as such a column; it is not a measurement.
+    return [n for n in names if n not in taken and not n.startswith("__index_level_")]
+
+
+def require_column(file: TableFile, column: str, what: str) -> None:
+    names = file.schema.names
+    if names.count(column) > 1:
+        raise InputError(f"{file.path} has two columns called {column!r}; rename one")
+    if column not in names:
+        same = {name.lower(): name for name in names}
+        near = difflib.get_close_matches(column.lower(), same, n=1)
+        listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        hint = f"did you mean {same[near[0]]!r}?" if near else f"it has {listed}"
+        raise InputError(f"{file.path} has no column {column!r} for {what}; {hint}")
+
+
+def _check_kinds(files: list[TableFile], taken: dict[str, str]) -> None:
+    for column, role in taken.items():
+        kinds = [kind_of(file.schema.field(column).type) for file in files]
+        for file, kind in zip(files, kinds, strict=True):
+            if kind != kinds[0]:
+                raise InputError(
+                    f"the column {column!r} holds {kinds[0]} in {files[0].path} "
+                    f"but {kind} in {file.path}; all tables need the same kind"
+                )
+            if kind.startswith("values") or (role == "overlap" and kind == "text"):
+                right = "numbers" if role == "overlap" else "integers or text"
+                raise InputError(
+                    f"{file.path}: the {role} column {column!r} holds {kind}; use {right}"
+                )
+
+
+def _matrix_dtype(files: list[TableFile], names: list[str]) -> type[np.floating]:
+    """Choose float32 where it holds every feature column exactly."""
+    small = {pa.float32(), pa.float16(), pa.bool_(), pa.int8(), pa.int16(), pa.uint8(), pa.uint16()}
+    fits = all(file.schema.field(name).type in small for file in files for name in names)
+    return np.float32 if fits else np.float64
