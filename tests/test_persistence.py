@@ -7,10 +7,18 @@ import json
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn
+import sklearn.preprocessing as skp
+from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import AdditiveChi2Sampler, RBFSampler
+from sklearn.kernel_approximation import Nystroem as SklearnNystroem
+from sklearn.pipeline import make_pipeline
 
-from groupcm import simulate
+from groupcm import features, simulate
 from groupcm.classifier import GroupClassifier
 from groupcm.errors import InputError
 from groupcm.model_json import Unstorable, decode, encode
@@ -201,3 +209,164 @@ def test_no_file(tmp_path):
 def test_a_forged_file_runs_and_makes_nothing(saved, change, said):
     rewrite(saved, change)
     assert said in refusal(saved)
+
+
+def positive(n: int = 80):
+    return np.random.default_rng(5).uniform(0.1, 3.0, (n, 3))
+
+
+def through_a_file(feature_map, tmp_path):
+    save(feature_map, tmp_path / "map.json")
+    return load(tmp_path / "map.json")
+
+
+@pytest.mark.parametrize(
+    "feature_map",
+    [
+        features.Polynomial(3),
+        features.Polynomial(4, interaction_only=True),
+        features.Polynomial(4, max_factors=2),
+        features.RandomFourier(20),
+        features.Nystroem(15, kernel="poly", degree=2, coef0=1.0),
+        features.AdditiveChi2(3),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("named", [False, True])
+def test_a_feature_map_comes_back_to_the_last_bit(tmp_path, feature_map, named):
+    X = positive()
+    feature_map = clone(feature_map)
+    feature_map.fit(pd.DataFrame(X, columns=["a", "b", "c"]) if named else X)
+    back = through_a_file(feature_map, tmp_path)
+    assert type(back) is type(feature_map)
+    assert back.get_params() == feature_map.get_params()
+    assert back.n_features_out_ == feature_map.n_features_out_
+    assert equal(back.get_feature_names_out(), feature_map.get_feature_names_out())
+    assert np.array_equal(back.transform(X), feature_map.transform(X))
+    weights = np.arange(back.n_features_out_) / 7.0
+    assert np.array_equal(back.dot(X, weights), feature_map.dot(X, weights))
+
+
+TRANSFORMERS = [
+    skp.StandardScaler(),
+    skp.MinMaxScaler((-1, 2)),
+    skp.MaxAbsScaler(),
+    skp.RobustScaler(quantile_range=(10.0, 90.0)),
+    skp.QuantileTransformer(n_quantiles=20, output_distribution="normal"),
+    skp.PowerTransformer(),
+    skp.PowerTransformer("box-cox", standardize=False),
+    skp.PolynomialFeatures(3, interaction_only=True),
+    skp.SplineTransformer(n_knots=4, extrapolation="linear"),
+    skp.SplineTransformer(n_knots=4, extrapolation="periodic", knots="quantile"),
+    skp.Normalizer("l1"),
+    skp.KBinsDiscretizer(4, encode="onehot", strategy="uniform", dtype=np.float32),
+    skp.KBinsDiscretizer(4, encode="ordinal", strategy="uniform"),
+    skp.KBinsDiscretizer([2, 3, 4], encode="onehot-dense", strategy="uniform"),
+    PCA(2),
+    PCA(0.9, whiten=True, svd_solver="full"),
+    RBFSampler(n_components=9, random_state=0),
+    SklearnNystroem(gamma=0.3, n_components=9, random_state=0),
+    AdditiveChi2Sampler(),
+    make_pipeline(
+        skp.StandardScaler(), "passthrough", make_pipeline(PCA(2), skp.SplineTransformer())
+    ),
+]
+
+
+@pytest.mark.parametrize("transformer", TRANSFORMERS, ids=repr)
+@pytest.mark.parametrize("named", [False, True])
+def test_a_transformer_of_scikit_learn_comes_back_to_the_last_bit(tmp_path, transformer, named):
+    X = positive()
+    fitted_map = features.as_feature_map(
+        clone(transformer).fit(pd.DataFrame(X, columns=["a", "b", "c"]) if named else X)
+    )
+    back = through_a_file(fitted_map, tmp_path)
+    theirs = back.transformer
+    assert type(theirs) is type(transformer)
+    assert repr(theirs) == repr(transformer)
+    assert vars(theirs).keys() == vars(fitted_map.transformer).keys()
+    assert np.array_equal(back.transform(X), fitted_map.transform(X))
+    assert equal(back.get_feature_names_out(), fitted_map.get_feature_names_out())
+
+
+def test_arrays_keep_their_order_in_memory():
+    for array in (np.ones((3, 4)), np.ones((4, 3)).T, np.ones((8, 3)).T[:2], np.ones((1, 3))):
+        back = decode(json.loads(json.dumps(encode(array, "x"))))
+        assert np.array_equal(back, array)
+        assert (back.strides[0] < back.strides[1]) == (array.strides[0] < array.strides[1])
+
+
+@pytest.mark.parametrize(
+    ("transformer", "said"),
+    [
+        (skp.FunctionTransformer(np.log), "transformer is a FunctionTransformer, which a model"),
+        (make_pipeline(skp.FunctionTransformer(np.log)), r"Pipeline's steps\[0\]\[1\] is a Func"),
+        (SklearnNystroem(np.dot, n_components=2), "Nystroem's kernel is a"),
+    ],
+)
+def test_a_transformer_that_holds_code_is_named(tmp_path, transformer, said):
+    fitted_map = features.as_feature_map(transformer.fit(positive()))
+    with pytest.raises(InputError, match=said) as caught:
+        save(fitted_map, tmp_path / "map.json")
+    if "FunctionTransformer" in str(caught.value):
+        assert "it can carry the maps of groupcm.features and scikit-learn's" in str(caught.value)
+        assert "StandardScaler" in str(caught.value)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.fixture
+def saved_scaler(tmp_path):
+    path = tmp_path / "map.json"
+    save(features.as_feature_map(skp.StandardScaler().fit(positive())), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda t: t.update({"$sklearn": "FunctionTransformer"}), "holds a FunctionTransformer"),
+        (lambda t: t.update({"$sklearn": ["PCA"]}), "does not know"),
+        (lambda t: t["params"].update(run=1), "a StandardScaler has no 'run' of its own"),
+        (lambda t: t["attributes"].update(transform=1), "has no 'transform' of its own"),
+        (lambda t: t["attributes"].update(__class__=1), "has no '__class__' of its own"),
+        (lambda t: t["attributes"].update(mean_={"$code": "x"}), "holds a code"),
+        (lambda t: t["attributes"].update(mean_={"$dtype": "O"}), "the type object"),
+        (lambda t: t["attributes"].update(mean_={"$dtype": "no"}), "damaged"),
+        (lambda t: t["attributes"].update(mean_={"$spline": {"t": [1]}}), "damaged"),
+        (lambda t: t["attributes"]["mean_"].update(order="X"), "damaged"),
+        (lambda t: t.pop("version"), "damaged"),
+    ],
+)
+def test_a_forged_transformer_runs_and_makes_nothing(saved_scaler, change, said):
+    rewrite(saved_scaler, lambda content: change(content["model"]["params"]["transformer"]))
+    assert said in refusal(saved_scaler)
+
+
+def test_another_version_of_scikit_learn_is_read(saved_scaler):
+    def age(content):
+        transformer = content["model"]["params"]["transformer"]
+        assert transformer["version"] == sklearn.__version__
+        transformer["version"] = "0.9"
+        transformer["params"]["gone"] = 1
+        transformer["attributes"].update(fit=1, extra_=2)
+
+    before = load(saved_scaler)
+    rewrite(saved_scaler, age)
+    after = load(saved_scaler)
+    assert np.array_equal(after.transform(positive()), before.transform(positive()))
+    assert callable(after.transformer.fit)
+
+
+def test_a_forged_polynomial_reads_no_foreign_memory(tmp_path):
+    path = tmp_path / "map.json"
+    save(features.Polynomial(3).fit(positive()), path)
+
+    def forge(content):
+        state = content["model"]["state"]
+        state.update(n_features_in_=2, _family={"$tuple": [3, False, 0]})  # no factors: no columns?
+
+    rewrite(path, forge)
+    forged = load(path)
+    assert forged.transform(np.ones((5, 2))).tolist() == [[1.0] * 9] * 5
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        forged.transform(positive())

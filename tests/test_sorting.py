@@ -118,6 +118,12 @@ def test_no_temporary_files_where_memory_suffices(tmp_path, shuffled, buckets):
     assert not buckets
 
 
+def test_only_what_repeats_has_a_dictionary(tmp_path, shuffled):
+    sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g")
+    first = pq.read_metadata(tmp_path / "out.parquet").row_group(0)
+    assert [first.column(i).has_dictionary_page for i in range(2)] == [False, True]
+
+
 def test_buckets_are_about_as_many_as_needed(tmp_path, shuffled, buckets):
     # 5000 rows of 24 bytes are 120,000; each bucket may have 10,000.
     sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=30_000)
@@ -312,6 +318,7 @@ def test_mistakes_write_nothing(tmp_path, monkeypatch, capsys, options, said):
 def test_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     pq.write_table(GOOD, "in.parquet")
+    options = ["--group", "frame", "-o", "out.parquet"]
     assert main(["sort", "in.parquet", *options, "--memory", "1B"]) == 0
     said = capsys.readouterr()
     assert said.out.splitlines() == [

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from groupcm import metrics, simulate, sources
-    from groupcm.classifier import GroupClassifier, GroupScores
+    from groupcm.classifier import GroupClassifier
     from groupcm.persistence import load, save
+    from groupcm.scoring import GroupScores
 
 __all__ = ["GroupClassifier", "GroupScores", "load", "metrics", "save", "simulate", "sources"]
 
 _HOME = {
     "GroupClassifier": "groupcm.classifier",
-    "GroupScores": "groupcm.classifier",
+    "GroupScores": "groupcm.scoring",
     "load": "groupcm.persistence",
     "save": "groupcm.persistence",
 }

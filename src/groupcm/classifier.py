@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,38 +11,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from groupcm.candidates import Groups, Terms
+from groupcm.candidates import Groups
 from groupcm.group_index import index_groups
-from groupcm.parallel import slices, thread_map
 from groupcm.parameters import check_parameters
 from groupcm.progress import listening, print_step
-from groupcm.scaling import Scaling
+from groupcm.scoring import GroupScores, LinearScorer
 from groupcm.smoothing import Matrix
 from groupcm.solvers.solution import Solution
-from groupcm.sources.arrays import ArraySource, NonFiniteValue
-from groupcm.training import TrainingData, read_training_data, scale_features, solve_class
+from groupcm.sources.arrays import NonFiniteValue
+from groupcm.sources.source import Source
+from groupcm.training import Prepared, solve_classes
+from groupcm.training_data import read_training_data
 from groupcm.validation import as_labels, as_matrix, check_length, require_finite
 
 __all__ = ["GroupClassifier", "GroupScores"]
-
-
-@dataclass(frozen=True)
-class GroupScores:
-    """One entry a group, in order of first appearance.
-
-    Attributes
-    ----------
-    group : ndarray of shape (n_groups,)
-        The group ids.
-    score : ndarray of shape (n_groups,) or (n_groups, n_classes)
-        The largest candidate score.
-    winner : ndarray of the same shape
-        The row number of the candidate that has it.
-    """
-
-    group: NDArray[Any]
-    score: NDArray[np.float64]
-    winner: NDArray[np.int64]
 
 
 class GroupClassifier(ClassifierMixin, BaseEstimator):
@@ -81,18 +62,24 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         negative group (for localisation).
     min_overlap : float, default=0.0
         Positive groups whose best overlap is below this are left out, with a warning.
-    feature_map : None
-        Reserved.
+    feature_map : a map of `groupcm.features`, or any fitted scikit-learn transformer, optional
+        Scores are linear in its outputs: ``coef_`` has a weight for each. It is applied to a
+        few rows at a time and its outputs are never stored. Maps of `groupcm.features` are
+        fitted here, on a sample of the rows.
     standardize : bool, default=True
         Put the features on one scale before training; ``coef_`` is in the units of X again.
-        Mean and deviation come from all rows up to 4 million values, from a random sample
-        of groups beyond.
+        Mean and deviation come from all rows up to 4 million values, from a fixed sample of
+        groups beyond.
     solver : {"working_set", "lbfgs"}
         "lbfgs" is the paper's; it reads all rows at every step.
     tol : float, default=1e-4
         The certified relative gap to stop at.
     max_passes : float, default=1000
         Stop, with a warning, after reading this many times all rows.
+    memory : int or str, optional
+        How much a fit on a source may use, such as ``"2GB"``: rows are kept in memory while
+        they fit and read again otherwise. By default what the source says, or 60 % of what is
+        free.
     verbose : int, default=0
         Above 0, print a line a pass.
     random_state : int, RandomState or None, default=None
@@ -101,6 +88,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (n_classes, d)
+        With a feature map, ``d`` is the number of its outputs.
     intercept_ : ndarray of shape (1,) or (n_classes,)
     classes_ : ndarray
         Sorted; of two, the second is the positive one. Of more, each is trained against the
@@ -114,6 +102,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         and ``(objective_ − lower_bound_) / objective_``.
     n_passes_ : float, or ndarray
         Rows read, in units of all rows that take part.
+    feature_map_ : the fitted map, or None
     history_ : list of Step (of lists, one a class, for more than two classes)
     solution_ : Solution (a list for more than two classes)
 
@@ -146,6 +135,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
     lower_bound_: Any
     gap_: Any
     n_passes_: Any
+    feature_map_: Any
     history_: list[Any]
     solution_: Any
 
@@ -160,6 +150,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         "lower_bound_",
         "gap_",
         "n_passes_",
+        "feature_map_",
         "history_",
         "solution_",
     )
@@ -181,6 +172,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         solver: str = "working_set",
         tol: float = 1e-4,
         max_passes: float = 1000,
+        memory: int | str | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -198,6 +190,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
+        self.memory = memory
         self.verbose = verbose
         self.random_state = random_state
 
@@ -209,7 +202,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
     def fit(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         overlap: ArrayLike | None = None,
     ) -> GroupClassifier:
@@ -217,8 +210,8 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, d)
-            A row a candidate.
+        X : array, CSR matrix or data frame of shape (n, d), or a source
+            A row a candidate. With a source of `groupcm.sources` the rest comes with it.
         y : array-like of shape (n,)
             A label a candidate; of two labels the larger, ``classes_[1]``, is the positive one.
             A group is positive if any of its candidates is.
@@ -232,61 +225,74 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         check_parameters(self.get_params(deep=False))
         data = read_training_data(self, X, y, groups, overlap)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        scaling = scale_features(self, data)
-        labels = data.classes if len(data.classes) > 2 else data.classes[1:]
+        n_classes = len(data.classes)
         listen = listening(print_step) if self.verbose else nullcontext()
         with listen:
-            solutions = [solve_class(self, data, label, scaling, seed) for label in labels]
-        self._store(data, scaling, solutions)
+            prepared = Prepared(self, data, range(n_classes) if n_classes > 2 else [1])
+            solutions = solve_classes(self, prepared, seed)
+        self._store(prepared, solutions)
         return self
+
+    @property
+    def _scorer(self) -> LinearScorer:
+        return LinearScorer(self.coef_, self.intercept_, self.feature_map_)
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each candidate: shape (n,), or (n, n_classes) for more than two classes."""
-        X = self._read_rows(X)
-        scores = np.empty((X.shape[0], len(self.coef_)))
-
-        def score(piece: tuple[int, int]) -> None:
-            for lo in range(piece[0], piece[1], 8192):
-                rows = slice(lo, min(lo + 8192, piece[1]))
-                scores[rows] = X[rows] @ self.coef_.T + self.intercept_
-
-        thread_map(score, slices(X.shape[0], 50_000))
-        if not np.all(np.isfinite(scores)):
-            require_finite(X, getattr(self, "feature_names_in_", None))
+        if isinstance(X, Source):
+            scores = self._scorer.of_source(self._read_source(X))
+        else:
+            X = self._read_rows(X)
+            scores = self._scorer.of_rows(X)
+            if not np.all(np.isfinite(scores)):
+                require_finite(X, getattr(self, "feature_names_in_", None))
         return scores[:, 0] if len(self.coef_) == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Class of each candidate."""
         return self._label(self.decision_function(X))
 
-    def group_scores(self, X: Any, groups: ArrayLike) -> GroupScores:
+    def group_scores(self, X: Any, groups: ArrayLike | None = None) -> GroupScores:
         """Largest score of each group and the candidate that has it, the winner.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d), or a source
+            A source is read once, in memory for its groups only.
+        groups : array-like of shape (n,)
+            The group of each candidate; a source brings its own.
 
         Returns
         -------
         GroupScores
             One entry a group, in order of first appearance.
         """
-        X = self._read_rows(X)
-        check_length("groups", groups, X.shape[0])
-        index = index_groups(groups)
-        try:
-            score, winner = _largest(X, Groups.from_index(index), self.coef_, self.intercept_)
-        except NonFiniteValue:
-            require_finite(X, getattr(self, "feature_names_in_", None))
-            raise
-        if len(self.coef_) == 1:
-            score, winner = score[:, 0], winner[:, 0]
-        return GroupScores(index.ids, score, winner)
+        if isinstance(X, Source):
+            found = self._scorer.of_source_groups(self._read_source(X))
+        else:
+            X = self._read_rows(X)
+            if groups is None:
+                raise ValueError("groups is needed: the group of each candidate.")
+            check_length("groups", groups, X.shape[0])
+            index = index_groups(groups)
+            try:
+                score, winner = self._scorer.of_groups(X, Groups.from_index(index))
+            except NonFiniteValue:
+                require_finite(X, getattr(self, "feature_names_in_", None))
+                raise
+            found = GroupScores(index.ids, score, winner)
+        if len(self.coef_) > 1:
+            return found
+        return GroupScores(found.group, found.score[:, 0], found.winner[:, 0])
 
-    def predict_groups(self, X: Any, groups: ArrayLike) -> NDArray[Any]:
+    def predict_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[Any]:
         """Class of each group, in order of first appearance."""
         return self._label(self.group_scores(X, groups).score)
 
     def score(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
@@ -298,10 +304,13 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if isinstance(X, Source):
+            truth = X.index()
+            y, groups = truth.labels_of_rows(), truth.groups_of_rows()
         if groups is None:
             return float(np.average(self.predict(X) == np.asarray(y), weights=weight))
         index = index_groups(groups)
-        predicted = self.predict_groups(X, groups)
+        predicted = self.predict_groups(X, None if isinstance(X, Source) else groups)
         y = as_labels(y, index.n_rows)
         holds = np.stack([index.maxima(y == label) for label in self.classes_], axis=1)
         background = self.background_
@@ -322,28 +331,42 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
 
-    def _store(
-        self, data: TrainingData, scaling: Scaling, solutions: list[Solution | None]
-    ) -> None:
-        nothing = Solution(np.zeros(data.X.shape[1]), 0.0, 0.0, 0.0, 0.0, True, [])
+    def _read_source(self, source: Source) -> Source:
+        check_is_fitted(self)
+        if source.n_features != self.n_features_in_:
+            raise ValueError(
+                f"the source has {source.n_features} features, and the model was trained "
+                f"with {self.n_features_in_}."
+            )
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and source.feature_names is not None:
+            for name, trained in zip(source.feature_names, names, strict=True):
+                if name != trained:
+                    raise ValueError(
+                        f"the source has the feature {name!r} where the model was trained with "
+                        f"{trained!r}; name the features in the order of training."
+                    )
+        return source
+
+    def _store(self, prepared: Prepared, solutions: list[Solution | None]) -> None:
+        data, scaling = prepared.data, prepared.scaling
+        nothing = Solution(np.zeros(len(scaling.mean)), 0.0, 0.0, 0.0, 0.0, True, [])
         found = [nothing if solution is None else solution for solution in solutions]
         binary = len(data.classes) == 2
         self.classes_ = data.classes
         untrained = np.array([solution is None for solution in solutions])
         self.background_ = np.array([True, False]) if binary else untrained
-        self.n_features_in_ = data.X.shape[1]
+        self.n_features_in_ = data.n_features
+        self.feature_map_ = prepared.feature_map
         if data.names is not None:
             self.feature_names_in_ = data.names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         coef = np.stack([solution.weights for solution in found]) / scaling.scale
-        intercept = np.array([solution.intercept for solution in found]) - coef @ scaling.mean
-        # What a constant feature adds belongs to the intercept, exactly.
-        constant = np.flatnonzero(scaling.constant)
-        first_row = data.X[[0]] if isinstance(data.X, np.ndarray) else data.X[[0]].toarray()
-        intercept = intercept + coef[:, constant] @ first_row[0, constant]
-        coef[:, constant] = 0.0
-        self.coef_, self.intercept_ = coef, intercept
+        # A constant feature is zero once its mean is off: its weight says nothing.
+        coef[:, scaling.constant] = 0.0
+        self.coef_ = coef
+        self.intercept_ = np.array([solution.intercept for solution in found]) - coef @ scaling.mean
         for name in ("objective", "lower_bound", "gap"):
             values = np.array([getattr(solution, name) for solution in found])
             setattr(self, f"{name}_", float(values[0]) if binary else values)
@@ -351,14 +374,3 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         self.n_passes_ = float(passes[0]) if binary else passes
         self.history_ = found[0].steps if binary else [solution.steps for solution in found]
         self.solution_ = found[0] if binary else found
-
-
-def _largest(
-    X: Matrix, groups: Groups, coef: NDArray[np.float64], intercept: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The largest score of each group by each row of ``coef``, and the rows that have it."""
-    source = ArraySource(X, np.zeros(X.shape[1]), np.ones(X.shape[1]))
-    terms = Terms(-1, groups.ptr[:-1], groups.ptr[1:], groups.order, 1.0, alone=False)
-    found = [source.worst(terms, np.append(w, b)) for w, b in zip(coef, intercept, strict=True)]
-    score = np.stack([-winners.margin for winners in found], axis=1)
-    return score, np.stack([winners.row for winners in found], axis=1)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from operator import index
 
-__all__ = ["parse_memory"]
+__all__ = ["memory_to_use", "parse_memory"]
 
 _STEPS = "KMGT"
 _AMOUNT = re.compile(
@@ -45,3 +46,33 @@ def parse_memory(amount: int | str) -> int:
     raise ValueError(
         f"{amount!r} is not an amount of memory; write it with a unit, as 2GB, 500MB or 1.5GiB."
     )
+
+
+def memory_to_use(*wanted: int | str | None) -> int:
+    """The first amount that is given, in bytes; where none is, 60 % of what is free now.
+
+    Examples
+    --------
+    >>> memory_to_use(None, "2GB")
+    2000000000
+    >>> memory_to_use(None) > 0
+    True
+    """
+    for amount in wanted:
+        if amount is not None:
+            return parse_memory(amount)
+    return int(0.6 * _free())
+
+
+def _free() -> int:
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return 1024 * int(line.split()[1])
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    except (AttributeError, ValueError, OSError):
+        return 4_000_000_000

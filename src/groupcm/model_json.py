@@ -165,8 +165,9 @@ def _decode_array(value: dict[str, Any]) -> Any:
 
 def _decode_model(value: dict[str, Any]) -> Any:
     cls = _known(_MODELS, value["$model"])
+    params = decode(value["params"])
     try:
-        model = cls(**decode(value["params"]))
+        model = cls(**params)
     except TypeError as error:
         raise Damaged(f"its parameters do not fit this version's {cls.__name__}") from error
     for name, item in value["state"].items():

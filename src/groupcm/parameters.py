@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
+from groupcm.memory import parse_memory
+
 __all__ = ["check_parameters"]
 
 _CHOICES = {
@@ -40,8 +42,8 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     _require(given, "min_overlap", "a number", lambda x: x == x)
     if not isinstance(given.get("verbose", 0), Integral):
         raise ValueError(f"verbose must be a whole number; got {given['verbose']!r}.")
-    if given.get("feature_map") is not None:
-        raise ValueError("feature_map must be None in this version; transform X before fit.")
+    if given.get("memory") is not None:
+        parse_memory(given["memory"])
 
 
 def _require(given: Mapping[str, Any], name: str, what: str, holds: Any) -> None:

@@ -6,6 +6,7 @@ command line or ``verbose=1``, listens with `listening`.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,6 +17,7 @@ __all__ = [
     "Step",
     "announce",
     "announce_reading",
+    "count_reading",
     "listening",
     "print_step",
     "relative_gap",
@@ -140,6 +142,23 @@ def announce_reading(reading: Reading) -> None:
     """Tell every listener of this context how far a pass is."""
     for listener in _readers.get():
         listener(reading)
+
+
+def count_reading(doing: str, of_rows: int, all_bytes: int) -> Callable[[int], Reading]:
+    """A pass that begins now: from the rows read so far to how far it is.
+
+    Examples
+    --------
+    >>> count_reading("scoring", 100, 1_000)(50).bytes
+    500
+    """
+    began = time.perf_counter()
+
+    def reading(rows: int) -> Reading:
+        read = all_bytes * rows // max(1, of_rows)
+        return Reading(doing, rows, of_rows, read, time.perf_counter() - began)
+
+    return reading
 
 
 def print_step(step: Step) -> None:

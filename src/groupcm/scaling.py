@@ -8,17 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from groupcm.candidates import Groups
+from groupcm.candidates import Groups, Index
 from groupcm.kernels.moments import column_moments
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Matrix
 
-__all__ = ["Scaling", "measure_scaling"]
+__all__ = ["Scaling", "measure_scaling", "rows_to_measure"]
 
 Vector = NDArray[np.float64]
 
-# Up to this many values all rows are measured, beyond it a sample of groups of that size.
+# Up to this many values all rows are measured, beyond it a sample of groups of about that size.
 SAMPLE_VALUES = 4_000_000
+_STRETCHES = 32
 
 
 @dataclass(frozen=True)
@@ -35,16 +36,16 @@ class Scaling:
         return cls(np.zeros(n_features), np.ones(n_features), np.zeros(n_features, dtype=np.bool_))
 
 
-def measure_scaling(X: Matrix, groups: Groups | None, rng: np.random.Generator) -> Scaling:
-    """Mean and population deviation, over all rows or a random sample of groups.
+def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
+    """Mean and population deviation over some rows.
 
-    A constant feature has scale 1. A sparse matrix is not centred: its mean is zero here.
+    A constant feature has scale 1; only ``all_rows`` can tell that it is constant everywhere.
+    A sparse matrix is measured whole and not centred: its mean is zero here.
     """
     if not isinstance(X, np.ndarray):
         variance = mean_variance_axis(X, axis=0)[1]  # pyright: ignore[reportOptionalSubscript]
         constant = variance <= 0.0
         return Scaling(np.zeros(X.shape[1]), np.sqrt(np.where(constant, 1.0, variance)), constant)
-    rows = _sample_rows(X.shape, groups, rng)
     shift = X[rows[0]].astype(np.float64)
 
     def moments(piece: tuple[int, int]) -> Vector:
@@ -59,19 +60,31 @@ def measure_scaling(X: Matrix, groups: Groups | None, rng: np.random.Generator) 
     rounding = np.finfo(X.dtype).eps * np.abs(shift + total)
     flat = variance <= rounding**2
     scale = np.sqrt(np.where(flat, 1.0, variance))
-    return Scaling(shift + total, scale, constant & (len(rows) == len(X)))
+    return Scaling(shift + total, scale, constant & all_rows)
 
 
-def _sample_rows(
-    shape: tuple[int, int], groups: Groups | None, rng: np.random.Generator
-) -> NDArray[np.int64]:
-    n_rows, n_features = shape
+def rows_to_measure(n_rows: int, n_features: int, groups: Groups | None) -> Index:
+    """All rows, or of many some stretches of whole groups, evenly spread.
+
+    The choice depends on nothing else, so that the same candidates are put on the same scale
+    whatever source they come from. Stretches, because a file is read by stretches.
+
+    Examples
+    --------
+    >>> rows_to_measure(3, 2, None)
+    array([0, 1, 2])
+    >>> len(rows_to_measure(10**9, 1_000, None))
+    4000
+    """
     wanted = max(1_000, SAMPLE_VALUES // n_features)
     if n_rows <= wanted:
         return np.arange(n_rows)
+    length = -(-wanted // _STRETCHES)
     if groups is None:
-        return np.sort(rng.choice(n_rows, wanted, replace=False, shuffle=False))
-    share = wanted / n_rows
-    n_chosen = max(1, round(share * len(groups)))
-    chosen = np.sort(rng.choice(len(groups), n_chosen, replace=False, shuffle=False))
-    return groups.rows_of(chosen)
+        starts = np.linspace(0, n_rows - length, _STRETCHES).astype(np.int64)
+        return np.unique(starts[:, None] + np.arange(length))
+    first = np.linspace(0, len(groups), _STRETCHES, endpoint=False).astype(np.int64)
+    stop = np.searchsorted(groups.ptr, groups.ptr[first] + length)
+    stop = np.minimum(stop, np.append(first[1:], len(groups)))
+    chosen = [np.arange(lo, hi) for lo, hi in zip(first, stop, strict=True)]
+    return groups.rows_of(np.concatenate(chosen))

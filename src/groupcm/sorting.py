@@ -38,6 +38,7 @@ from groupcm.table_formats import TableFile, find_tables, open_table
 __all__ = ["SortedTable", "sort_tables"]
 
 Listener = Callable[[str, int, int], None]
+Writer = pyarrow.parquet.ParquetWriter
 
 _ROWS_A_ROW_GROUP = 131_072
 _MOST_BUCKETS = 128  # open files at a time; some systems allow a process no more than 256
@@ -117,7 +118,7 @@ def sort_tables(
         for _, key in tables.read([group], "numbering groups", listener):
             groups.count(groups.of(key))
         everything = tables.read(tables.schema.names, "reading", listener)
-        with pyarrow.parquet.ParquetWriter(beside, tables.schema) as writer:
+        with _open_writer(beside, tables.schema) as writer:
             rows = _RowGroups(writer, tables.n_rows, listener)
             if groups.n_apart == 0:
                 for batch, _ in everything:
@@ -187,7 +188,7 @@ def _check_sortable(file: TableFile, group: str) -> None:
         require_column(file, field.name, "the sort")  # refuses two columns of one name
         try:
             pa.nulls(1, _plain(field.type)).take(pa.array([0]))
-            pyarrow.parquet.ParquetWriter(pa.BufferOutputStream(), pa.schema([field])).close()
+            Writer(pa.BufferOutputStream(), pa.schema([field])).close()
         except pa.ArrowException:
             raise InputError(
                 f"{file.path}: the column {field.name!r} is of type {field.type}, "
@@ -196,14 +197,12 @@ def _check_sortable(file: TableFile, group: str) -> None:
 
 
 def _check_same_columns(first: TableFile, file: TableFile) -> None:
-    for has, lacks in ((first, file), (file, first)):
-        there = set(lacks.schema.names)
-        for name in has.schema.names:
-            if name not in there:
-                raise InputError(
-                    f"{lacks.path} lacks the column {name!r} that {has.path} has; "
-                    "all tables need the same columns"
-                )
+    for name in sorted({*first.schema.names} ^ {*file.schema.names}):
+        has, lacks = (first, file) if name in first.schema.names else (file, first)
+        raise InputError(
+            f"{lacks.path} lacks the column {name!r} that {has.path} has; "
+            "all tables need the same columns"
+        )
     for field in first.schema:
         require_column(file, field.name, "the sort")
         other = file.schema.field(field.name).type
@@ -279,12 +278,16 @@ class _GroupNumbers:
         return np.concatenate([[0], np.cumsum(self._sizes[: self.n_groups])])
 
 
+def _open_writer(path: Path, schema: pa.Schema) -> Writer:
+    # A dictionary of measurements is larger than the measurements.
+    repeating: Any = [column.name for column in schema if not types.is_floating(column.type)]
+    return Writer(path, schema, use_dictionary=repeating)
+
+
 class _RowGroups:
     """Rows on their way into row groups of one size."""
 
-    def __init__(
-        self, writer: pyarrow.parquet.ParquetWriter, n_rows: int, listener: Listener
-    ) -> None:
+    def __init__(self, writer: Writer, n_rows: int, listener: Listener) -> None:
         self._writer, self._n_rows, self._listener = writer, n_rows, listener
         self._held: list[pa.Table] = []
         self._n_held = self._n_written = 0
@@ -337,7 +340,8 @@ class _Sorter:
                 n_bytes_all = n_bytes_a_row * (self.rows_before[end] - self.rows_before[first])
                 n_buckets = int(np.clip(np.ceil(n_bytes_all / goal), 2, _MOST_BUCKETS))
                 edges = self._cut(first, end, n_buckets)
-                self._sort_by_buckets(chain(_drain(held), batches), edges)
+                drained = (held.popleft() for _ in range(len(held)))
+                self._sort_by_buckets(chain(drained, batches), edges)
                 return
         self._sort_in_memory(held)
 
@@ -357,7 +361,7 @@ class _Sorter:
         ends = self.rows_before[first + 1 : end + 1]
         wanted = np.linspace(self.rows_before[first], ends[-1], n_buckets + 1)[1:-1]
         cuts = first + 1 + np.searchsorted(ends, wanted)
-        return [first, *np.unique(np.clip(cuts, first + 1, end - 1)).tolist(), end]
+        return [first, *np.unique(cuts).tolist(), end]
 
     def _sort_by_buckets(self, batches: Iterable[pa.RecordBatch], edges: list[int]) -> None:
         with tempfile.TemporaryDirectory(prefix=".groupcm-sort-", dir=self.folder) as folder:
@@ -368,11 +372,6 @@ class _Sorter:
                 with pa.OSFile(str(bucket)) as file, pyarrow.ipc.open_stream(file) as reader:
                     self.sort(reader, first, end)
                 bucket.unlink()
-
-
-def _drain(held: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    while held:
-        yield held.popleft()
 
 
 def _scatter(batches: Iterable[pa.RecordBatch], edges: list[int], buckets: list[Path]) -> None:

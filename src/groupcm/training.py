@@ -3,38 +3,39 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from groupcm.candidates import Groups
-from groupcm.group_index import GroupIndex, index_groups
+from groupcm.candidates import Groups, Index, Terms
+from groupcm.features import Fitted, as_feature_map
 from groupcm.grouping import Costs, binary_terms
 from groupcm.losses import make_loss
 from groupcm.penalties import make_penalty
 from groupcm.problem import Problem
-from groupcm.scaling import SAMPLE_VALUES, Scaling, measure_scaling
-from groupcm.smoothing import Matrix
-from groupcm.solvers import lbfgs, working_set
+from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
+from groupcm.solvers import lbfgs, streamed, working_set
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
-from groupcm.validation import (
-    as_labels,
-    as_matrix,
-    as_overlap,
-    check_length,
-    distinct,
-    feature_names,
-    require_finite,
-    rows_with,
-)
+from groupcm.sources.mapped import source_in
+from groupcm.sources.sample import Sample, choose_units
+from groupcm.sources.space import FeatureMap, Space, make_space
+from groupcm.sources.streamed_rows import StreamedRows
+from groupcm.training_data import TrainingData
+from groupcm.validation import require_finite
 
-__all__ = ["Options", "TrainingData", "read_training_data", "scale_features", "solve_class"]
+__all__ = ["Options", "Prepared", "solve_classes", "solve_path"]
 
-_SOLVERS = {"working_set": working_set.solve, "lbfgs": lbfgs.solve}
+# Shares of the memory allowed: for the sample of a stream, and for the rows kept of a pass.
+_SAMPLE_MEMORY = 0.3
+_KEPT_MEMORY = 0.25
+# Where there is memory for it, a sample has as many rows as this.
+_SMALLEST_SAMPLE = 500_000
 
 
 class Options(Protocol):
@@ -49,116 +50,230 @@ class Options(Protocol):
     grouping: str
     background: str
     min_overlap: float
+    feature_map: Any
     standardize: bool
     solver: str
     tol: float
     max_passes: float
+    memory: int | str | None
 
 
-@dataclass(frozen=True)
-class TrainingData:
-    """Candidates, validated; ``groups`` is None where every row is its own group."""
+class Prepared:
+    """The data of a fit in the space its weights live in.
 
-    X: Matrix
-    y: NDArray[Any]
-    classes: NDArray[Any]
-    groups: Groups | None
-    overlap: NDArray[Any] | None
-    names: NDArray[Any] | None
+    Attributes
+    ----------
+    data : TrainingData
+    terms : list
+        For each class that is trained against the rest, its terms; None for a class that
+        every group holds.
+    feature_map : the fitted map, or None
+    scaling : Scaling
+    space : Space
+    """
 
-
-def read_training_data(
-    options: Options,
-    X: Any,
-    y: ArrayLike,
-    groups: ArrayLike | None,
-    overlap: ArrayLike | None,
-) -> TrainingData:
-    """Check what `fit` was given, without copying what need not be copied."""
-    names = feature_names(X)
-    X = as_matrix(X, options)
-    y = as_labels(y, X.shape[0])
-    index: GroupIndex | None = None
-    if groups is not None:
-        check_length("groups", groups, X.shape[0])
-        index = index_groups(groups)
-    overlap = as_overlap(overlap, X.shape[0])
-    classes = distinct(y)
-    if len(classes) < 2:
-        raise ValueError(f"y holds one class only ({classes[0]}); two or more are needed.")
-    together = None if index is None else Groups.from_index(index)
-    # In large grouped data the first pass meets a bad value anyway.
-    grouped = together is not None and options.grouping != "none"
-    if not isinstance(X, np.ndarray) or X.size <= SAMPLE_VALUES or not grouped:
-        require_finite(X, names)
-    return TrainingData(X, y, classes, together, overlap, names)
+    def __init__(self, options: Options, data: TrainingData, labels: Sequence[int]) -> None:
+        self.data = data
+        self.terms = [_terms_of(options, data, number) for number in labels]
+        if data.stream is not None:
+            _load_sample(data, self.terms)
+        self.feature_map = _fit_map(options, data)
+        self.scaling = _scale(options, data, self.feature_map)
+        self.space = make_space(self.feature_map, self.scaling.mean, self.scaling.scale)
 
 
-def scale_features(options: Options, data: TrainingData) -> Scaling:
-    """Mean and deviation of every feature, if they shall be used; warns of constant ones."""
-    if not options.standardize:
-        return Scaling.none(data.X.shape[1])
-    # Always the same sample, so that the optimum does not depend on the seed.
-    scaling = measure_scaling(data.X, data.groups, np.random.default_rng(0))
-    if np.any(scaling.constant):
-        columns = np.flatnonzero(scaling.constant)
-        named = columns if data.names is None else data.names[columns]
-        shown = ", ".join(str(name) for name in named[:5]) + ("…" if len(named) > 5 else "")
-        warnings.warn(
-            f"{len(named)} of {data.X.shape[1]} features are constant and get weight 0: {shown}.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return scaling
-
-
-def solve_class(
-    options: Options, data: TrainingData, label: Any, scaling: Scaling, seed: int
-) -> Solution | None:
-    """One class against the rest; None for a class that every group holds."""
-    n_rows, n_features = data.X.shape
-    positive_rows = rows_with(data.y, label)
+def _terms_of(options: Options, data: TrainingData, number: int) -> list[Terms] | None:
+    positive_rows = data.rows_of(number)
     if len(data.classes) > 2 and _every_group_has(data.groups, positive_rows):
         return None
-    costs = Costs(options.lam, options.C)
-    source = ArraySource(data.X, scaling.mean, scaling.scale)
-    task = Task(
-        Problem(
-            make_loss(options.loss, options.delta),
-            make_penalty(options.penalty, options.epsilon),
-            costs.rho(n_features),
-        ),
-        binary_terms(
-            n_rows,
-            positive_rows,
-            data.groups,
-            costs=costs,
-            grouping=options.grouping,
-            background=options.background,
-            overlap=data.overlap,
-            min_overlap=options.min_overlap,
-        ),
-        source,
-        options.tol,
-        options.max_passes,
-        seed,
+    return binary_terms(
+        data.n_rows,
+        positive_rows,
+        data.groups,
+        costs=Costs(options.lam, options.C),
+        grouping=options.grouping,
+        background=options.background,
+        overlap=data.overlap,
+        min_overlap=options.min_overlap,
     )
-    try:
-        solution = _SOLVERS[options.solver](task)
-    except NonFiniteValue:
-        require_finite(data.X, data.names)
-        raise
-    if not solution.converged:
-        used_up = solution.passes >= options.max_passes
-        advice = "raise max_passes" if used_up else "no more progress was made, so raise tol"
-        warnings.warn(
-            f"stopped after {solution.passes:.3g} passes at a relative gap of "
-            f"{solution.gap:.2g}, above tol={options.tol:g}; {advice}.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    return solution
 
 
 def _every_group_has(groups: Groups | None, rows: NDArray[np.int64]) -> bool:
     return groups is not None and len(np.unique(groups.of_rows(rows))) == len(groups)
+
+
+def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> None:
+    """Keep some units in memory: those with positive candidates and those that are measured."""
+    stream = data.stream
+    assert stream is not None
+    source = stream.source
+    few = [rows_to_measure(data.n_rows, data.n_features, data.groups)]
+    for parts in terms:
+        positive = [part for part in parts or () if part.sign > 0]
+        few += [part.rows(np.arange(part.n_rows)) for part in positive]
+    row_bytes = source.n_features * source.dtype.itemsize
+    most = min(_SAMPLE_MEMORY * data.memory / row_bytes, source.sample_share * source.n_rows)
+    most = max(most, min(_SAMPLE_MEMORY * data.memory / row_bytes, _SMALLEST_SAMPLE))
+    stream.load(choose_units(source.unit_ptr, np.unique(np.concatenate(few)), most))
+
+
+def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:
+    """The feature map, fitted on the rows that are measured unless it came fitted."""
+    given: Any = as_feature_map(options.feature_map)
+    if given is None:
+        return None
+    if data.stream is None and not isinstance(data.X, np.ndarray):
+        raise ValueError("a feature_map needs dense rows; X is sparse: pass X.toarray().")
+    if isinstance(given, Fitted):
+        if given.n_features_in_ != data.n_features:
+            raise ValueError(
+                f"feature_map was fitted on {given.n_features_in_} features, "
+                f"and X has {data.n_features}."
+            )
+        return given
+    rows = data.take(rows_to_measure(data.n_rows, data.n_features, data.groups))
+    require_finite(rows, data.names)
+    fresh: Any = clone(given)
+    return fresh.fit(rows)
+
+
+def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None) -> Scaling:
+    """Mean and deviation of every feature, if they shall be used; warns of constant ones."""
+    n_features = data.n_features if feature_map is None else feature_map.n_features_out_
+    if not options.standardize:
+        return Scaling.none(n_features)
+    rows = rows_to_measure(data.n_rows, n_features, data.groups)
+    all_rows = len(rows) == data.n_rows
+    if feature_map is not None:
+        scaling = _scaling_of(feature_map.transform(data.take(rows)), all_rows)
+    elif data.stream is not None:
+        scaling = _scaling_of(data.take(rows), all_rows)
+    else:
+        scaling = measure_scaling(data.X, rows, all_rows=all_rows)
+    if np.any(scaling.constant):
+        _warn_of_constant(np.flatnonzero(scaling.constant), n_features, data.names, feature_map)
+    return scaling
+
+
+def _scaling_of(rows: NDArray[np.floating], all_rows: bool) -> Scaling:
+    return measure_scaling(rows, np.arange(len(rows)), all_rows=all_rows)
+
+
+def _warn_of_constant(
+    columns: Index, n_features: int, names: NDArray[Any] | None, feature_map: Any
+) -> None:
+    if feature_map is not None:
+        names = feature_map.get_feature_names_out(names)
+    named = columns if names is None else names[columns]
+    shown = ", ".join(str(name) for name in named[:5]) + ("…" if len(named) > 5 else "")
+    warnings.warn(
+        f"{len(named)} of {n_features} features are constant and get weight 0: {shown}.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solution | None]:
+    """Each class against the rest; None for a class that every group holds."""
+    tasks = [
+        None if terms is None else _task(options, prepared, terms, options.lam, seed)
+        for terms in prepared.terms
+    ]
+    trained = [task for task in tasks if task is not None]
+    found = iter(_solve(options, prepared, trained, related=False))
+    solutions = [None if task is None else next(found) for task in tasks]
+    for solution in solutions:
+        if solution is not None:
+            _warn_if_not_converged(options, solution)
+    return solutions
+
+
+def solve_path(
+    options: Options, prepared: Prepared, lams: Sequence[float], seed: int
+) -> list[Solution]:
+    """The one trained class for each λ, each from the one before."""
+    (terms,) = prepared.terms
+    assert terms is not None
+    tasks = []
+    for lam in lams:
+        scaled = [replace(t, weight=t.weight * (lam / options.lam)) for t in terms]
+        tasks.append(_task(options, prepared, scaled, lam, seed))
+    solutions = _solve(options, prepared, tasks, related=True)
+    for solution in solutions:
+        _warn_if_not_converged(options, solution)
+    return solutions
+
+
+def _task(options: Options, prepared: Prepared, terms: list[Terms], lam: float, seed: int) -> Task:
+    data, space = prepared.data, prepared.space
+    problem = Problem(
+        make_loss(options.loss, options.delta),
+        make_penalty(options.penalty, options.epsilon),
+        Costs(lam, options.C).rho(space.n_features),
+    )
+    if data.stream is not None:
+        rows = StreamedRows(data.stream, space)
+    elif isinstance(data.X, np.ndarray):
+        rows = source_in(space, data.X)
+    else:
+        rows = ArraySource(data.X, space.mean, space.scale)
+    return Task(problem, terms, rows, options.tol, options.max_passes, seed)
+
+
+def _solve(
+    options: Options, prepared: Prepared, tasks: Sequence[Task], *, related: bool
+) -> list[Solution]:
+    data = prepared.data
+    if data.stream is not None:
+        if options.solver != "working_set":
+            raise ValueError(
+                f"solver={options.solver!r} needs all rows in memory, and these do not fit; "
+                'use solver="working_set", or raise memory.'
+            )
+        return _solve_stream(data, prepared.space, tasks, related)
+    solutions: list[Solution] = []
+    try:
+        for task in tasks:
+            start = _point(solutions[-1]) if related and solutions else None
+            if options.solver == "working_set":
+                solutions.append(working_set.solve(task, start))
+            else:
+                solutions.append(lbfgs.solve(task))
+    except NonFiniteValue:
+        require_finite(data.X, data.names)
+        raise
+    return solutions
+
+
+def _solve_stream(
+    data: TrainingData, space: Space, tasks: Sequence[Task], related: bool
+) -> list[Solution]:
+    stream = data.stream
+    assert stream is not None
+    sample = Sample(stream)
+    if all(terms.alone for task in tasks for terms in task.terms):
+        return [streamed.solve_alone(task, space, sample) for task in tasks]
+    return streamed.solve(
+        tasks, stream, space, sample, kept_bytes=_KEPT_MEMORY * data.memory, related=related
+    )
+
+
+def _point(solution: Solution) -> NDArray[np.float64]:
+    return np.append(solution.weights, solution.intercept)
+
+
+def _warn_if_not_converged(options: Options, solution: Solution) -> None:
+    if solution.converged:
+        return
+    if solution.interrupted:
+        advice = "it was interrupted"
+    elif solution.passes >= options.max_passes:
+        advice = "raise max_passes"
+    else:
+        advice = "no more progress was made, so raise tol"
+    warnings.warn(
+        f"stopped after {solution.passes:.3g} passes at a relative gap of "
+        f"{solution.gap:.2g}, above tol={options.tol:g}; {advice}.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )

@@ -92,6 +92,6 @@ class AdditiveChi2(FeatureMap):
             j = columns[0]
             name = self._input_names()[j]
             raise ValueError(
-                f"column {name!r} of X holds the negative value {rows[:, j].min():g}; "
-                "AdditiveChi2 takes values of 0 or more, so scale the column or leave it out"
+                f"Negative values in data: column {name!r} of X holds {rows[:, j].min():g}, but "
+                "AdditiveChi2 takes values of 0 or more; scale the column or leave it out"
             )

@@ -17,6 +17,8 @@ __all__ = ["for_arrays", "transform_dense", "transform_into"]
 
 def for_arrays(transformer: Any) -> Any:
     """The same fitted transformer, taking and giving arrays where it was used to data frames."""
+    if transformer is None or isinstance(transformer, str):  # a step that passes rows through
+        return transformer
     bare = copy(transformer)
     if isinstance(transformer, Pipeline):
         bare.steps = [(name, for_arrays(step)) for name, step in transformer.steps]

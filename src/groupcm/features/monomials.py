@@ -51,7 +51,7 @@ def monomial_trie(d: int, degree: int, interaction_only: bool, max_factors: int)
     """
 
     def extensions(monomial: Monomial) -> range:
-        if len(monomial) == degree:
+        if len(monomial) >= degree:
             return range(0)
         if not monomial:
             return range(d)
@@ -63,7 +63,7 @@ def monomial_trie(d: int, degree: int, interaction_only: bool, max_factors: int)
     monomials: list[Monomial] = []
     columns: dict[Monomial, int] = {(): -1}
     level: list[Monomial] = [()]
-    while level:
+    for _ in range(degree):
         level = [(*monomial, j) for monomial in level for j in extensions(monomial)]
         columns.update(zip(level, range(len(monomials), len(monomials) + len(level)), strict=True))
         monomials += level

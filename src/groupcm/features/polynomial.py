@@ -68,7 +68,7 @@ class Polynomial(FeatureMap):
     def n_features_out_(self) -> int:
         """How many monomials there are."""
         check_is_fitted(self, "n_features_in_")
-        return count_monomials(self.n_features_in_, *self._family)
+        return len(self._trie().monomials)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Name the monomials, such as ``x1^2 x3``.

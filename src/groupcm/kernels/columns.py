@@ -7,8 +7,8 @@ cache, whatever the number of columns.
 
 import numpy as np
 from llvmlite import ir
-from numba import carray, njit, types
-from numba.extending import intrinsic
+from numba import carray, njit, types  # pyright: ignore[reportPrivateImportUsage]
+from numba.extending import intrinsic, overload
 
 from groupcm.kernels import FLAGS
 
@@ -23,6 +23,19 @@ def _pointer(typingctx, address):
         return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
 
     return types.voidptr(types.intp), codegen
+
+
+def _column(addresses, j, n_rows, like):
+    """Column ``j``."""
+    raise NotImplementedError("only compiled code calls this")
+
+
+@overload(_column, inline="always")
+def _compiled_column(addresses, j, n_rows, like):
+    def column(addresses, j, n_rows, like):
+        return carray(_pointer(addresses[j]), n_rows, like.dtype)  # pyright: ignore[reportCallIssue]
+
+    return column
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -41,10 +54,10 @@ def column_scores(addresses, like, mean, weights, constant, score):
                 total[i] = constant[k]
             j = 0
             while j + 3 < n_columns:
-                a = carray(_pointer(addresses[j]), n_rows, like.dtype)[lo : lo + size]
-                b = carray(_pointer(addresses[j + 1]), n_rows, like.dtype)[lo : lo + size]
-                c = carray(_pointer(addresses[j + 2]), n_rows, like.dtype)[lo : lo + size]
-                d = carray(_pointer(addresses[j + 3]), n_rows, like.dtype)[lo : lo + size]
+                a = _column(addresses, j, n_rows, like)[lo : lo + size]
+                b = _column(addresses, j + 1, n_rows, like)[lo : lo + size]
+                c = _column(addresses, j + 2, n_rows, like)[lo : lo + size]
+                d = _column(addresses, j + 3, n_rows, like)[lo : lo + size]
                 m, w = mean[j : j + 4], weights[k, j : j + 4]
                 m0, m1, m2, m3 = m[0], m[1], m[2], m[3]
                 w0, w1, w2, w3 = w[0], w[1], w[2], w[3]
@@ -54,7 +67,7 @@ def column_scores(addresses, like, mean, weights, constant, score):
                     )
                 j += 4
             while j < n_columns:
-                a = carray(_pointer(addresses[j]), n_rows, like.dtype)[lo : lo + size]
+                a = _column(addresses, j, n_rows, like)[lo : lo + size]
                 m0, w0 = mean[j], weights[k, j]
                 for i in range(size):
                     total[i] += (a[i] - m0) * w0
@@ -73,7 +86,7 @@ def column_norms(addresses, like, mean, scale, norm):
         for i in range(size):
             total[i] = 0.0
         for j in range(len(addresses)):
-            column = carray(_pointer(addresses[j]), n_rows, like.dtype)[lo : lo + size]
+            column = _column(addresses, j, n_rows, like)[lo : lo + size]
             shift, factor = mean[j], 1.0 / scale[j]
             for i in range(size):
                 z = (column[i] - shift) * factor
@@ -86,7 +99,7 @@ def column_norms(addresses, like, mean, scale, norm):
 def gather_columns(addresses, like, n_rows, rows, out):
     """``out[r, j] = x[rows[r], j]``."""
     for j in range(len(addresses)):
-        column = carray(_pointer(addresses[j]), n_rows, like.dtype)
+        column = _column(addresses, j, n_rows, like)
         for r in range(len(rows)):
             out[r, j] = column[rows[r]]
 
@@ -98,6 +111,6 @@ def interleave_columns(addresses, like, out):
     for lo in range(0, n_rows, _TILE):
         hi = min(lo + _TILE, n_rows)
         for j in range(len(addresses)):
-            column = carray(_pointer(addresses[j]), n_rows, like.dtype)
+            column = _column(addresses, j, n_rows, like)
             for i in range(lo, hi):
                 out[i, j] = column[i]

@@ -51,7 +51,8 @@ class ScreenedTerms:
         term = np.concatenate([part.term for part in parts])
         raw = np.concatenate([part.raw for part in parts])
         if self.rows.alone:
-            self.row, self.term, self.raw = row, term, raw
+            if len(row):
+                self.row, self.term, self.raw = row, term, raw
             return
         number = np.concatenate([part.number for part in parts])
         seen = np.zeros(len(self.ceiling), dtype=bool)

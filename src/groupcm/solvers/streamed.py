@@ -31,7 +31,7 @@ from groupcm.sources.screen import Ball, Screen, TermRows
 from groupcm.sources.space import Space
 from groupcm.sources.stream import Stream
 
-__all__ = ["solve"]
+__all__ = ["solve", "solve_alone"]
 
 Vector = NDArray[np.float64]
 
@@ -107,16 +107,32 @@ def solve(
     return [fit.trace.solution() for fit in fits]
 
 
-def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | None) -> Ball:
-    """The optimum on the sample, and how far from it the whole one may be."""
-    terms = [sample.restrict(t) for t in task.terms]
-    on_sample = replace(
+def solve_alone(task: Task, space: Space, sample: Sample) -> Solution:
+    """Minimise a task whose rows all count alone: every evaluation reads them again."""
+    begin = working_set.solve(_on_sample(task, space, sample))
+    trace = Trace(task, np.append(begin.weights, begin.intercept))
+    try:
+        working_set.bracket(trace, warm=True, zeros=True)
+    except KeyboardInterrupt:
+        if not np.isfinite(trace.upper):
+            raise
+        trace.interrupted = True
+    return trace.solution()
+
+
+def _on_sample(task: Task, space: Space, sample: Sample) -> Task:
+    return replace(
         task,
-        terms=terms,
+        terms=[sample.restrict(terms) for terms in task.terms],
         source=source_in(space, sample.rows),
         tol=max(task.tol, _SAMPLE_TOL),
         max_passes=np.inf,
     )
+
+
+def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | None) -> Ball:
+    """The optimum on the sample, and how far from it the whole one may be."""
+    on_sample = _on_sample(task, space, sample)
     rng = np.random.default_rng(task.seed)
     first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
     small = working_set.solve(first, start)
@@ -125,7 +141,7 @@ def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | 
     working_set.bracket(trace, warm=True)
     moved = trace.best - begin
     # Var(first − sample) : Var(sample − whole) = 1/n_first − 1/n_sample : 1/n_sample − 1/n.
-    n_first, n_sample, n_whole = (_n_costly(t) for t in (first.terms, terms, task.terms))
+    n_first, n_sample, n_whole = (_n_grouped(t.terms) for t in (first, on_sample, task))
     unseen = max(0.0, 1.0 / n_sample - 1.0 / n_whole)
     ratio = np.sqrt(unseen / max(1.0 / n_first - 1.0 / n_sample, unseen / 4.0, 1e-300))
     away = _SAFETY * float(ratio)
@@ -136,7 +152,7 @@ def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | 
     )
 
 
-def _n_costly(terms: Sequence[Terms]) -> int:
+def _n_grouped(terms: Sequence[Terms]) -> int:
     """Terms that are sampled: those that do not count row by row."""
     return sum(len(t) for t in terms if not t.alone)
 

@@ -96,11 +96,13 @@ def bracket(trace: Trace, *, warm: bool, rounds: float = np.inf, zeros: bool = F
             # While the kept rows are not the right ones yet, no need for all the digits.
             tol = max(tol, _EARLY_SHARE * min(1.0, trace.gap))
         temperature = newton.WARM if warm else newton.COLD
-        inner.minimise(tol, temperature, slack=trace.latest_upper - trace.lower)
-        trace.latest, warm = inner.best, False
-        trace.raise_lower(inner.lower)
-        if not kept:
-            trace.offer(inner.best, inner.upper)
+        try:
+            inner.minimise(tol, temperature, slack=trace.latest_upper - trace.lower)
+        finally:
+            trace.latest, warm = inner.best, False
+            trace.raise_lower(inner.lower)
+            if not kept:
+                trace.offer(inner.best, inner.upper)
         if trace.closed or not kept:
             break
         rounds -= 1

@@ -51,8 +51,8 @@ class NonFiniteValue(ValueError):
 class RowSource(Protocol):
     """Standardised rows, as a solver asks for them."""
 
-    rows_read: int
-
+    @property
+    def rows_read(self) -> int: ...
     @property
     def rows_a_block(self) -> int: ...
     def take(self, rows: Index | slice) -> Rows: ...

@@ -37,6 +37,25 @@ class CandidateIndex:
     classes: NDArray[Any] | None
     codes: NDArray[np.integer] | None
 
+    def labels_of_rows(self) -> NDArray[Any]:
+        """The label of each row."""
+        if self.classes is None or self.codes is None:
+            raise InputError("the source has no label column; name it with label=")
+        return self.classes[self.codes]
+
+    def groups_of_rows(self) -> NDArray[np.int64] | None:
+        """The number of each row's group; None where every row is its own."""
+        if self.groups is None:
+            return None
+        return np.repeat(np.arange(len(self.groups)), np.diff(self.groups.ptr))
+
+    def group_labels(self, label: Any) -> NDArray[np.bool_]:
+        """Which groups hold a candidate of this class."""
+        positive = self.labels_of_rows() == label
+        if self.groups is None:
+            return positive
+        return np.maximum.reduceat(positive, self.groups.ptr[:-1])
+
 
 def build_index(
     units: Iterable[tuple[int, int, Keys]],

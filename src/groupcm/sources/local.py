@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,6 @@ class LocalSource(Source):
     @abstractmethod
     def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
         """Decode a unit, in one chunk or several; any thread may ask."""
-
-    @abstractmethod
-    def sort_advice(self) -> str:
-        """Say how to bring the rows of each group together."""
 
     def run(
         self, jobs: Iterable[tuple[int, Job[Result]]], columns: Columns
@@ -73,15 +69,8 @@ class LocalSource(Source):
             jobs = ((unit, _read_keys) for unit in range(self.n_units))
             columns = Columns(group=self._has_group, label=self._has_label)
             units = (found for _, results in self.run(jobs, columns) for found in results)
-            self._index = build_index(units, self.n_rows, self._apart)
+            self._index = build_index(units, self.n_rows, self.apart)
         return self._index
-
-    def _apart(self, group: Any, row: int, again: int) -> InputError:
-        return InputError(
-            f"the rows of group {group!r} do not stand together: {self.where(row)} and "
-            f"{self.where(again)} (counted from 0) hold it with others between; "
-            f"{self.sort_advice()}"
-        )
 
     def overlap_of(self, rows: Index) -> NDArray[np.floating] | None:
         if not self._has_overlap:
@@ -91,9 +80,9 @@ class LocalSource(Source):
         parts = rows_by_unit(self.unit_ptr, rows[in_order])
         jobs = ((unit, _TakeOverlap(part)) for unit, part in parts)
         found = self.run(jobs, Columns(overlap=True))
-        values = np.concatenate([part for _, results in found for part in results])
+        values = [part for _, results in found for part in results]
         overlap = np.empty(len(rows))
-        overlap[in_order] = values
+        overlap[in_order] = np.concatenate([np.empty(0), *values])
         return overlap
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,7 @@ class MatrixSource(LocalSource):
         self,
         X: NDArray[np.floating],
         name: str,
-        keys: dict[str, ArrayLike | None],
+        keys: Mapping[str, ArrayLike | None],
         feature_names: Sequence[str] | None,
         batch_rows: int | None,
         memory: str | int | None,
@@ -212,7 +212,7 @@ class MatrixSource(LocalSource):
         if mapped is None or not hasattr(mmap, "MADV_DONTNEED"):
             return
         row = self.n_features * self.dtype.itemsize
-        offset = self.X.offset % mmap.ALLOCATIONGRANULARITY
+        offset = getattr(self.X, "offset", 0) % mmap.ALLOCATIONGRANULARITY
         first = -(-(offset + lo * row) // mmap.PAGESIZE) * mmap.PAGESIZE
         length = (offset + hi * row) // mmap.PAGESIZE * mmap.PAGESIZE - first
         if length > 0:

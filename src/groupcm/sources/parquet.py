@@ -103,7 +103,7 @@ def _find(path: Paths) -> list[Path]:
     if not given:
         raise InputError("no Parquet file is given; name a file, a folder or a pattern")
     found: list[str | Path] = []
-    for item in map(os.fspath, given):
+    for item in [os.fspath(item) for item in given]:
         if not os.path.exists(item) and glob.has_magic(item):
             matching = sorted(glob.glob(item))
             if not matching:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.candidates import Index
+from groupcm.errors import InputError
 from groupcm.sources.chunk import Chunk
 from groupcm.sources.index import CandidateIndex
 
@@ -53,6 +54,10 @@ class Source(ABC):
     n_features: int
     dtype: np.dtype[Any]
     memory: int | None = None
+    # Whether all rows may be brought into this process where they fit, and which share of
+    # them may be where they do not.
+    loads_whole: bool = True
+    sample_share: float = 0.1
 
     @property
     @abstractmethod
@@ -79,6 +84,18 @@ class Source(ABC):
     @abstractmethod
     def where(self, row: int) -> str:
         """Say in words where a row is, such as ``row 7 of frames.parquet``."""
+
+    @abstractmethod
+    def sort_advice(self) -> str:
+        """Say how to bring the rows of each group together."""
+
+    def apart(self, group: Any, row: int, again: int) -> InputError:
+        """The error for a group that is found again after it ended."""
+        return InputError(
+            f"the rows of group {group!s} do not stand together: {self.where(row)} and "
+            f"{self.where(again)} (counted from 0) hold it, with other groups between; "
+            f"{self.sort_advice()}"
+        )
 
     @property
     def n_rows(self) -> int:

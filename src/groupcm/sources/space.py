@@ -31,7 +31,9 @@ class FeatureMap(Protocol):
     """What a fitted map of `groupcm.features` offers."""
 
     n_features_in_: int
-    n_features_out_: int
+
+    @property
+    def n_features_out_(self) -> int: ...
 
     def transform(self, X: Raw) -> Vector: ...
     def dot(self, X: Raw, weights: Vector) -> Vector: ...
@@ -40,9 +42,10 @@ class FeatureMap(Protocol):
 class Space(Protocol):
     """Standardised vectors and their scores."""
 
-    mean: Vector
-    scale: Vector
-
+    @property
+    def mean(self) -> Vector: ...
+    @property
+    def scale(self) -> Vector: ...
     @property
     def n_features(self) -> int: ...
 

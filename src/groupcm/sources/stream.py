@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import Index
 from groupcm.parallel import thread_stream
-from groupcm.progress import Reading, announce_reading
+from groupcm.progress import announce_reading, count_reading
 from groupcm.sources.chunk import Chunk, FeatureRows
 from groupcm.sources.local import rows_by_unit
 from groupcm.sources.source import Columns, Job, Source
@@ -109,13 +108,12 @@ class Stream:
         """Run jobs on units that are not in memory, telling how far it is."""
         total = sum(self._size(unit) for unit in units)
         row_bytes = self.source.n_features * self.source.dtype.itemsize
-        began, done = time.perf_counter(), 0
+        progress, done = count_reading(doing, total, total * row_bytes), 0
         needed = Columns(features=True)
         for unit, found in self.source.run(((unit, job_of(unit)) for unit in units), needed):
             done += self._size(unit)
             self.rows_read += self._size(unit)
-            seconds = time.perf_counter() - began
-            announce_reading(Reading(doing, done, total, done * row_bytes, seconds))
+            announce_reading(progress(done))
             yield unit, found
 
 

@@ -1,0 +1,175 @@
+"""What a fit is given, checked: rows in memory or in a stream, their classes and groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.candidates import Groups, Index
+from groupcm.errors import InputError
+from groupcm.group_index import index_groups
+from groupcm.memory import memory_to_use
+from groupcm.scaling import SAMPLE_VALUES
+from groupcm.smoothing import Matrix
+from groupcm.sources.npy import MatrixSource
+from groupcm.sources.source import Source
+from groupcm.sources.stream import Stream
+from groupcm.validation import (
+    as_labels,
+    as_matrix,
+    as_overlap,
+    check_length,
+    distinct,
+    feature_names,
+    require_finite,
+    rows_with,
+)
+
+__all__ = ["TrainingData", "read_training_data"]
+
+# The share of the memory allowed that the rows may take when they are all kept.
+_ALL_ROWS = 0.8
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Candidates, validated.
+
+    Attributes
+    ----------
+    X : ndarray, CSR matrix or Stream
+        The rows, as they are stored.
+    y : ndarray
+        The class of each row: one of ``labels``.
+    labels, classes : ndarray
+        How the classes are written in ``y``, and what the user calls them.
+    groups : Groups or None
+        None where every row is its own group.
+    overlap : ndarray, object with ``[rows]``, or None
+    names : ndarray or None
+        Of the features.
+    memory : int
+        Bytes that may be used.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    groups: Groups | None
+    overlap: Any
+    names: NDArray[Any] | None
+    memory: int
+
+    @property
+    def stream(self) -> Stream | None:
+        """The stream, where the rows are not in memory."""
+        return self.X if isinstance(self.X, Stream) else None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        """Features as they are stored, before any map."""
+        return self.X.source.n_features if isinstance(self.X, Stream) else self.X.shape[1]
+
+    def rows_of(self, number: int) -> Index:
+        """The rows of a class."""
+        return rows_with(self.y, self.labels[number])
+
+    def take(self, rows: Index) -> NDArray[np.floating]:
+        """Some rows, as they are stored."""
+        return self.X.raw(rows) if isinstance(self.X, Stream) else self.X[rows]
+
+
+def read_training_data(
+    options: Any,
+    X: Any,
+    y: ArrayLike | None,
+    groups: ArrayLike | None,
+    overlap: ArrayLike | None,
+) -> TrainingData:
+    """Check what `fit` was given, without copying what need not be copied."""
+    if isinstance(X, Source):
+        for name, value in (("y", y), ("groups", groups), ("overlap", overlap)):
+            if value is not None:
+                raise ValueError(f"{name} comes with the source; leave it out.")
+        return _read_source(options, X)
+    names = feature_names(X)
+    X = as_matrix(X, options)
+    y = as_labels(y, X.shape[0])
+    together = None
+    if groups is not None:
+        check_length("groups", groups, X.shape[0])
+        together = Groups.from_index(index_groups(groups))
+    overlap = as_overlap(overlap, X.shape[0])
+    classes = distinct(y)
+    _require_two(classes, "y")
+    memory = memory_to_use(options.memory)
+    data = TrainingData(X, y, classes, classes, together, overlap, names, memory)
+    _require_finite_early(options, data)
+    return data
+
+
+def _require_finite_early(options: Any, data: TrainingData) -> None:
+    """Look for bad values first, but not where a first pass over large data meets them anyway."""
+    X: Matrix = data.X
+    grouped = data.groups is not None and options.grouping != "none"
+    if not isinstance(X, np.ndarray) or X.size <= SAMPLE_VALUES or not grouped:
+        require_finite(X, data.names)
+
+
+def _require_two(classes: NDArray[Any], what: str) -> None:
+    if len(classes) < 2:
+        raise ValueError(f"{what} holds one class only ({classes[0]}); two or more are needed.")
+
+
+@dataclass(frozen=True)
+class _OverlapOf:
+    """The overlap column of a source, read where it is asked for."""
+
+    source: Source
+
+    def __getitem__(self, rows: Index) -> Any:
+        return self.source.overlap_of(rows)
+
+
+def _read_source(options: Any, source: Source) -> TrainingData:
+    index = source.index()
+    if index.classes is None or index.codes is None:
+        raise InputError("the source has no label column, which a fit needs; name it with label=")
+    _require_two(index.classes, "the label column")
+    memory = memory_to_use(options.memory, source.memory)
+    names = source.feature_names
+    overlap = None if source.overlap_of(np.empty(0, np.int64)) is None else _OverlapOf(source)
+    data = TrainingData(
+        _rows_of_source(source, memory),
+        index.codes,
+        np.arange(len(index.classes)).astype(index.codes.dtype),
+        index.classes,
+        index.groups,
+        overlap,
+        None if names is None else np.array(names, dtype=object),
+        memory,
+    )
+    if data.stream is None:
+        _require_finite_early(options, data)
+    return data
+
+
+def _rows_of_source(source: Source, memory: int) -> Any:
+    """The rows themselves where they may all be in memory, else a stream."""
+    if isinstance(source, MatrixSource) and not source.is_mapped:
+        return source.X
+    stream = Stream(source)
+    if not source.loads_whole or source.nbytes > _ALL_ROWS * memory:
+        return stream
+    if isinstance(source, MatrixSource):
+        return source.X
+    stream.load(range(source.n_units))
+    return stream.resident

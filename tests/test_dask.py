@@ -1,0 +1,418 @@
+"""Candidates on the workers of a Dask cluster: real processes, some of which die."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+
+import cloudpickle
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from dask import delayed
+from dask.sizeof import sizeof
+from distributed import Client, LocalCluster
+
+from groupcm.errors import InputError
+from groupcm.sources import dask_partitions, dask_workers
+from groupcm.sources.arrays import NonFiniteValue
+from groupcm.sources.chunk import Chunk
+from groupcm.sources.dask import DaskSource, from_dask
+from groupcm.sources.dask_prepare import Wanted, prepare
+from groupcm.sources.npy import from_arrays
+from groupcm.sources.source import Columns
+
+N_FEATURES = 3
+FEATURES = [f"f{j}" for j in range(N_FEATURES)]
+ALL = Columns(features=True, group=True, label=True, overlap=True)
+
+
+def start_cluster(n_workers: int) -> LocalCluster:
+    # Workers that import this file by name would need it on their path.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    return LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=None,
+        silence_logs=50,
+    )
+
+
+@pytest.fixture(scope="module")
+def client():
+    with start_cluster(2) as cluster, Client(cluster) as client:
+        yield client
+
+
+def table(n_groups: int = 12, seed: int = 0) -> pd.DataFrame:
+    """Candidates of a few frames, the rows of a frame together."""
+    rng = np.random.default_rng(seed)
+    frame = np.repeat(np.arange(n_groups), rng.integers(1, 6, n_groups))
+    columns: dict[str, object] = {"frame": frame}
+    columns["label"] = (rng.random(len(frame)) < 0.3).astype(int)
+    columns["overlap"] = rng.random(len(frame))
+    for name in FEATURES:
+        columns[name] = rng.normal(size=len(frame)).astype(np.float32)
+    return pd.DataFrame(columns)
+
+
+def cut_anywhere(frames: pd.DataFrame, n_parts: int) -> list[pd.DataFrame]:
+    """Pieces of consecutive rows; a frame may go on in the next."""
+    edges = np.linspace(0, len(frames), n_parts + 1).astype(int)
+    return [frames.iloc[lo:hi] for lo, hi in pairwise(edges)]
+
+
+def source_of(parts, **options) -> DaskSource:
+    roles = {"group": "frame", "label": "label", "overlap": "overlap"} | options
+    return from_dask([delayed(part) for part in parts], **roles)
+
+
+def column_sums(chunk: Chunk) -> np.ndarray:
+    assert chunk.features is not None
+    return chunk.features.matrix().sum(axis=0, dtype=np.float64)
+
+
+def seen(chunk: Chunk) -> Chunk:
+    return chunk
+
+
+def every_unit(source, job, columns=ALL) -> list:
+    found = list(source.run(((unit, job) for unit in range(source.n_units)), columns))
+    assert [unit for unit, _ in found] == list(range(source.n_units))
+    return [result for _, results in found for result in results]
+
+
+def check_same_candidates(source, frames: pd.DataFrame) -> None:
+    """The source gives the rows of this table, in order, and its index."""
+    X = np.ascontiguousarray(frames[FEATURES])
+    assert source.n_rows == len(frames)
+    assert source.feature_names == FEATURES
+    assert source.dtype == X.dtype
+    chunks = every_unit(source, seen)
+    np.testing.assert_array_equal(np.concatenate([c.features.matrix() for c in chunks]), X)
+    assert [chunk.first for chunk in chunks] == list(source.unit_ptr[:-1])
+    columns = {role: np.asarray(frames[name]) for role, name in ROLES.items()}
+    expected, index = from_arrays(X, **columns).index(), source.index()
+    np.testing.assert_array_equal(index.ids, expected.ids)
+    np.testing.assert_array_equal(index.groups.ptr, expected.groups.ptr)
+    np.testing.assert_array_equal(index.classes, expected.classes)
+    np.testing.assert_array_equal(index.codes, expected.codes)
+    rows = np.random.default_rng(0).permutation(len(frames))[:17]
+    np.testing.assert_array_equal(source.overlap_of(rows), columns["overlap"][rows])
+
+
+ROLES = {"group": "frame", "label": "label", "overlap": "overlap"}
+
+
+# First in this file, before any test has made a client.
+def test_without_a_client_it_says_how_to_make_one():
+    with pytest.raises(ValueError, match=r"no Dask client; make one first.*distributed\.Client"):
+        source_of([table()])
+
+
+def test_dask_dataframe_gives_the_table_s_rows_and_index(client):
+    frames = table(40)
+    source = from_dask(dd.from_pandas(frames, npartitions=5, sort=False), **ROLES)
+    assert source.n_units == 5
+    check_same_candidates(source, frames)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda part: part,
+        pl.from_pandas,
+        partial(pa.Table.from_pandas, preserve_index=False),
+        lambda part: pa.RecordBatch.from_pandas(part, preserve_index=False),
+    ],
+    ids=["pandas", "polars", "arrow", "batch"],
+)
+def test_tables_of_any_kind(client, form):
+    frames = table()
+    check_same_candidates(source_of([form(part) for part in cut_anywhere(frames, 3)]), frames)
+
+
+def test_text_ids_futures_and_empty_partitions(client):
+    frames = table()
+    frames["frame"] = [f"video {i}" for i in frames["frame"]]
+    frames["label"] = np.where(frames["label"], "polyp", "none")
+    first, second = cut_anywhere(frames, 2)
+    empty = frames.iloc[:0].astype(object)
+    parts = [client.submit(lambda part=part: part) for part in (empty, first, empty, second)]
+    source = from_dask(parts, **ROLES)
+    assert source.n_units == 2
+    assert source.where(len(first) + 2) == "row 2 of partition 3"
+    check_same_candidates(source, frames)
+
+
+def test_large_partitions_are_cut_into_units(client, monkeypatch):
+    monkeypatch.setattr(dask_partitions, "_UNIT_BYTES", 4 * N_FEATURES * 7)
+    frames = table(40)
+    source = source_of(cut_anywhere(frames, 2))
+    assert source.n_units > 10
+    assert np.diff(source.unit_ptr).max() <= 7
+    assert (
+        source.where(source.n_rows - 1)
+        == f"row {len(cut_anywhere(frames, 2)[1]) - 1} of partition 1"
+    )
+    check_same_candidates(source, frames)
+
+
+def test_group_in_the_index(client):
+    frames = table()
+    by_frame = dd.from_pandas(frames.sample(frac=1, random_state=0), npartitions=3)
+    source = from_dask(by_frame.set_index("frame"), **ROLES)
+    assert source.feature_names == FEATURES
+    np.testing.assert_array_equal(source.index().ids, np.unique(frames["frame"]))
+    sizes = np.diff(source.index().groups.ptr)
+    np.testing.assert_array_equal(sizes, np.bincount(frames["frame"]))
+
+
+def test_features_in_lists(client):
+    frames = table()
+    values = pa.array(np.asarray(frames[FEATURES]).ravel())
+    lists = pa.FixedSizeListArray.from_arrays(values, N_FEATURES)
+    whole = pa.table({"frame": frames["frame"], "note": frames["label"], "x": lists})
+    source = from_dask([delayed(whole)], group="frame")
+    assert source.feature_names == ["x[0]", "x[1]", "x[2]"]
+    assert source.dtype == np.float32
+    np.testing.assert_array_equal(every_unit(source, seen)[0].features.X, frames[FEATURES])
+    assert from_dask([delayed(whole)], group="frame", features="x").n_features == N_FEATURES
+
+
+def test_partitions_of_other_types_and_order_agree(client):
+    frames = table()
+    first, second = cut_anywhere(frames, 2)
+    second = second.astype({"f1": np.float64})[["f2", "label", "f1", "overlap", "f0", "frame"]]
+    source = source_of([first, second])
+    assert source.dtype == np.float64
+    check_same_candidates(source, frames.astype(dict.fromkeys(FEATURES, np.float64)))
+
+
+def test_without_groups_labels_and_overlap(client):
+    source = from_dask([delayed(table()[FEATURES])], group=None, memory="2MB")
+    index = source.index()
+    assert (index.ids, index.groups, index.classes, index.codes) == (None, None, None, None)
+    assert source.overlap_of(np.array([0])) is None
+    assert source.memory == 2_000_000
+
+
+def test_columns_that_are_not_asked_for_stay_away(client):
+    source = source_of([table()])
+    (chunk,) = every_unit(source, seen, Columns(label=True))
+    assert chunk.features is None
+    assert chunk.keys.runs is None
+    assert chunk.keys.overlap is None
+    assert chunk.keys.labels.codes.dtype == np.uint8
+
+
+def test_stopping_early_leaves_the_source_usable(client):
+    source = source_of(cut_anywhere(table(), 6))
+    run = source.run(((unit, column_sums) for unit in range(6)), ALL)
+    next(run)
+    run.close()
+    assert len(every_unit(source, column_sums)) == 6
+
+
+def bad(column: str, value: object, row: int = 2) -> list[pd.DataFrame]:
+    """Three partitions, one value of the second of which is wrong."""
+    parts = cut_anywhere(table(), 3)
+    values = parts[1][column].astype(object if isinstance(value, str) else float)
+    values.iloc[row] = value
+    parts[1] = parts[1].assign(**{column: values})
+    return parts
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        (bad("f1", np.nan), "partition 1: the column 'f1' is missing in row 2"),
+        (bad("f1", np.inf), "partition 1: the feature 'f1' is inf in row 2"),
+        (bad("frame", np.nan), "partition 1: the column 'frame' is missing in row 2"),
+        (bad("f1", "high"), "partition 1 cannot be read as a table .*f1"),
+        ([table(), table().assign(f1="high")], "partition 1: the column 'f1' holds text"),
+        ([table(), table().drop(columns="f2")], "partition 1 lacks the column 'f2'"),
+        ([table(), table().assign(f9=1.0)], "partition 0 lacks the column 'f9'"),
+        ([table(), table().drop(columns="label")], "partition 1 has no column 'label'"),
+        ([table(), table().assign(label="yes")], "'label' holds numbers in partition 0 but text"),
+        ([table()[:0]], "partition 0 has no rows"),
+        ([[1, 2]], "partition 0 is of the type list; it must be a table"),
+    ],
+)
+def test_mistakes_in_a_partition_are_told(client, parts, said):
+    with pytest.raises(InputError, match=said):
+        source_of(parts)
+
+
+def test_a_group_found_again_later_is_told(client):
+    first, second = table(3), table(3)
+    with pytest.raises(
+        InputError, match=r"group .*0.* row 0 of partition 0 and row 0 of partition 1"
+    ):
+        source_of([first, second]).index()
+    with pytest.raises(InputError, match=r"data\.sort_values\('frame'\).*groupcm sort FILE"):
+        source_of([first, second]).index()
+    shuffled = dd.from_pandas(table(20).sample(frac=1, random_state=1), npartitions=4, sort=False)
+    with pytest.raises(InputError, match="do not stand together"):
+        from_dask(shuffled, **ROLES).index()
+    sorted_by_frame = from_dask(shuffled.sort_values("frame"), **ROLES)
+    np.testing.assert_array_equal(sorted_by_frame.index().ids, np.arange(20))
+
+
+def test_mistakes_in_the_request_are_told(client, monkeypatch):
+    with pytest.raises(ValueError, match="data is of the type DataFrame; from_dask takes"):
+        from_dask(table(), group="frame")
+    with pytest.raises(ValueError, match="item 1 of data is of the type int"):
+        from_dask([delayed(table()), 3], group="frame")
+    with pytest.raises(ValueError, match="empty list"):
+        from_dask([], group="frame")
+    with pytest.raises(InputError, match="named as both"):
+        source_of([table()], label="frame")
+    with pytest.raises(ValueError, match="not an amount of memory"):
+        source_of([table()], memory="much")
+
+
+def test_without_dask_it_says_what_to_install(monkeypatch):
+    monkeypatch.delitem(sys.modules, "groupcm.sources.dask_workers")
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"pip install 'groupcm\[dask\]'"):
+        from_dask([], group=None)
+
+
+def raise_it(error: Exception, chunk: Chunk) -> None:
+    raise error
+
+
+@pytest.mark.parametrize(
+    "error", [InputError("wrong"), NonFiniteValue("nan"), ValueError("bad"), TimeoutError("late")]
+)
+def test_what_a_job_raises_comes_back_as_itself(client, error):
+    source = source_of([table()])
+    with pytest.raises(type(error), match=str(error)) as caught:
+        every_unit(source, partial(raise_it, error))
+    assert type(caught.value) is type(error)
+
+
+def thread_names(chunk: Chunk) -> set[str]:
+    import threading
+
+    from groupcm.parallel import thread_map
+
+    return set(thread_map(lambda _: threading.current_thread().name, range(8)))
+
+
+def test_a_task_keeps_to_its_own_thread(client):
+    for names in every_unit(source_of([table()]), thread_names):
+        assert len(names) == 1
+        assert not any(name.startswith("groupcm") for name in names)
+
+
+def test_a_partition_tells_dask_its_size():
+    frames = table(500)
+    held = prepare(0, Wanted(ROLES | {"patient": None}, None), frames)
+    assert sizeof(held) > frames[FEATURES].to_numpy().nbytes
+
+
+@dataclass
+class DieOnce:
+    """Sum the columns; the first to come kills its process instead."""
+
+    marker: Path
+
+    def __call__(self, chunk: Chunk) -> np.ndarray:
+        try:
+            self.marker.touch(exist_ok=False)
+        except FileExistsError:
+            return column_sums(chunk)
+        os._exit(1)
+
+
+def test_a_worker_that_dies_does_not_lose_the_pass(client, tmp_path):
+    frames = table(40)
+    source = source_of(cut_anywhere(frames, 6))
+    total = np.sum(every_unit(source, DieOnce(tmp_path / "died")), axis=0)
+    assert (tmp_path / "died").exists()
+    np.testing.assert_allclose(total, frames[FEATURES].sum(), rtol=1e-5)
+    check_same_candidates(source, frames)
+
+
+@dataclass
+class DieOften:
+    """Kill the process so many times."""
+
+    folder: Path
+    times: int
+
+    def __call__(self, chunk: Chunk) -> np.ndarray:
+        if len(list(self.folder.iterdir())) >= self.times:
+            return column_sums(chunk)
+        (self.folder / str(os.getpid())).touch()
+        os._exit(1)
+
+
+@pytest.mark.slow
+def test_a_task_that_dask_gave_up_is_tried_again(client, tmp_path):
+    frames = table()
+    source = source_of([frames])
+    # Dask gives up when a task has killed four workers.
+    (sums,) = every_unit(source, DieOften(tmp_path, 4))
+    assert len(list(tmp_path.iterdir())) == 4
+    np.testing.assert_allclose(sums, frames[FEATURES].sum(), rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_partition_that_always_kills_is_named(client, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_workers, "_ATTEMPTS", 0)
+    source = source_of(cut_anywhere(table(), 2))
+    jobs = [(0, column_sums), (1, DieOften(tmp_path, 1000))]
+    with pytest.raises(RuntimeError, match="died again and again at work on partition 1"):
+        list(source.run(jobs, ALL))
+
+
+def read_once_more(folder: Path, part: pd.DataFrame) -> pd.DataFrame:
+    """Fails the first time, as shared storage may."""
+    if not any(folder.iterdir()):
+        (folder / "failed").touch()
+        raise OSError("the storage does not answer")
+    return part
+
+
+def test_a_read_that_fails_once_is_read_again(client, tmp_path):
+    frames = table()
+    source = from_dask([delayed(read_once_more)(tmp_path, frames)], **ROLES)
+    check_same_candidates(source, frames)
+
+
+def test_cancelled_partitions_are_made_again(client):
+    frames = table()
+    source = source_of(cut_anywhere(frames, 4))
+    client.cancel(source._held._held[1:3], force=True)
+    check_same_candidates(source, frames)
+
+
+@pytest.mark.slow
+def test_a_restarted_cluster_does_not_lose_the_source(client):
+    frames = table()
+    source = source_of(cut_anywhere(frames, 4))
+    client.restart()
+    check_same_candidates(source, frames)
+
+
+def test_no_worker_at_all_is_told(monkeypatch):
+    monkeypatch.setattr(dask_workers, "_LOOK_AFTER_SECONDS", 0.1)
+    monkeypatch.setattr(dask_workers, "_WAIT_FOR_WORKER_SECONDS", 0.1)
+    with (
+        start_cluster(0) as cluster,
+        Client(cluster, set_as_default=False) as lonely,
+        pytest.raises(RuntimeError, match=r"no worker for 0\.1 seconds; start some"),
+    ):
+        source_of([table()], client=lonely)
