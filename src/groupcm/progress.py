@@ -32,6 +32,8 @@ def relative_gap(upper: float, lower: float) -> float:
     >>> relative_gap(2.0, 1.5)
     0.25
     """
+    if upper == float("inf"):
+        return upper
     return max(0.0, (upper - lower) / max(upper, 1e-300))
 
 

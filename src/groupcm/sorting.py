@@ -361,7 +361,7 @@ class _Sorter:
         ends = self.rows_before[first + 1 : end + 1]
         wanted = np.linspace(self.rows_before[first], ends[-1], n_buckets + 1)[1:-1]
         cuts = first + 1 + np.searchsorted(ends, wanted)
-        return [first, *np.unique(cuts).tolist(), end]
+        return [first, *np.unique(np.clip(cuts, first + 1, end - 1)).tolist(), end]
 
     def _sort_by_buckets(self, batches: Iterable[pa.RecordBatch], edges: list[int]) -> None:
         with tempfile.TemporaryDirectory(prefix=".groupcm-sort-", dir=self.folder) as folder:

@@ -23,7 +23,7 @@ from groupcm.solvers import lbfgs, streamed, working_set
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
 from groupcm.sources.mapped import source_in
-from groupcm.sources.sample import Sample, choose_units
+from groupcm.sources.sample import Sample, choose_units, units_of
 from groupcm.sources.space import FeatureMap, Space, make_space
 from groupcm.sources.streamed_rows import StreamedRows
 from groupcm.training_data import TrainingData
@@ -36,6 +36,10 @@ _SAMPLE_MEMORY = 0.3
 _KEPT_MEMORY = 0.25
 # Where there is memory for it, a sample has as many rows as this.
 _SMALLEST_SAMPLE = 500_000
+# Up to so many positive candidates the sample has all of them, unless it takes the decoding of
+# more than this share of the units.
+_MANY_POSITIVES = 20_000
+_MOST_UNITS = 0.7
 
 
 class Options(Protocol):
@@ -103,18 +107,29 @@ def _every_group_has(groups: Groups | None, rows: NDArray[np.int64]) -> bool:
 
 
 def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> None:
-    """Keep some units in memory: those with positive candidates and those that are measured."""
+    """Keep some units in memory: those with positive candidates, those measured, and others.
+
+    Positive candidates are few and weigh much. Those of other units come as single rows,
+    where that means to decode no more than most of the units once more.
+    """
     stream = data.stream
     assert stream is not None
     source = stream.source
-    few = [rows_to_measure(data.n_rows, data.n_features, data.groups)]
-    for parts in terms:
-        positive = [part for part in parts or () if part.sign > 0]
-        few += [part.rows(np.arange(part.n_rows)) for part in positive]
-    row_bytes = source.n_features * source.dtype.itemsize
-    most = min(_SAMPLE_MEMORY * data.memory / row_bytes, source.sample_share * source.n_rows)
-    most = max(most, min(_SAMPLE_MEMORY * data.memory / row_bytes, _SMALLEST_SAMPLE))
-    stream.load(choose_units(source.unit_ptr, np.unique(np.concatenate(few)), most))
+    parts = [part for found in terms for part in found or () if part.sign > 0]
+    positive = np.unique(np.concatenate([part.rows(np.arange(part.n_rows)) for part in parts]))
+    measured = np.sort(rows_to_measure(data.n_rows, data.n_features, data.groups))
+    room = _SAMPLE_MEMORY * data.memory / (source.n_features * source.dtype.itemsize)
+    spread = min(room, max(source.sample_share * source.n_rows, _SMALLEST_SAMPLE))
+    few = len(positive) <= _MANY_POSITIVES
+    choices = [(positive, room if few else spread), (measured, spread)]
+    units = choose_units(source.unit_ptr, [*choices, (np.arange(source.n_rows), spread)])
+    extra = np.empty(0, dtype=np.int64)
+    if few:
+        inside = np.isin(np.searchsorted(source.unit_ptr, positive, side="right") - 1, units)
+        extra = positive[~inside]
+        if len(units_of(source.unit_ptr, extra)) > _MOST_UNITS * source.n_units:
+            extra = extra[:0]
+    stream.load(units, extra)
 
 
 def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:

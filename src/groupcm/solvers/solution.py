@@ -75,7 +75,8 @@ class Solution:
 class Trace:
     """The bracket around the optimum as it closes.
 
-    ``best`` is the point of the smallest objective so far, ``latest`` the one to look at next.
+    ``best`` is the point of the smallest objective so far, ``latest`` the one to look at next;
+    ``first_upper`` is the objective of the first point offered.
     """
 
     task: Task
@@ -90,6 +91,7 @@ class Trace:
     def __post_init__(self) -> None:
         self.best = self.latest
         self.latest_upper = np.inf
+        self.first_upper = np.inf
 
     @property
     def passes(self) -> float:
@@ -98,11 +100,11 @@ class Trace:
     @property
     def gap(self) -> float:
         """Relative gap; infinite before the first pass."""
-        return relative_gap(self.upper, self.lower) if np.isfinite(self.upper) else np.inf
+        return relative_gap(self.upper, self.lower)
 
     @property
     def closed(self) -> bool:
-        return self.would_close(self.upper) if np.isfinite(self.upper) else False
+        return self.would_close(self.upper)
 
     def would_close(self, upper: float) -> bool:
         """Whether a point with this objective is within the tolerance."""
@@ -115,6 +117,9 @@ class Trace:
     def offer(self, theta: Vector, upper: float) -> None:
         """A point and its exact objective."""
         self.latest_upper = upper
+        self.first_upper = (
+            min(self.first_upper, upper) if self.upper == np.inf else self.first_upper
+        )
         if upper < self.upper:
             self.best, self.upper = theta, upper
 

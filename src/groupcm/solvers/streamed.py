@@ -109,7 +109,7 @@ def solve(
 
 def solve_alone(task: Task, space: Space, sample: Sample) -> Solution:
     """Minimise a task whose rows all count alone: every evaluation reads them again."""
-    begin = working_set.solve(_on_sample(task, space, sample))
+    begin = working_set.solve(_on_sample(task, space, sample), silent=True)
     trace = Trace(task, np.append(begin.weights, begin.intercept))
     try:
         working_set.bracket(trace, warm=True, zeros=True)
@@ -135,7 +135,7 @@ def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | 
     on_sample = _on_sample(task, space, sample)
     rng = np.random.default_rng(task.seed)
     first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
-    small = working_set.solve(first, start)
+    small = working_set.solve(first, start, silent=True)
     begin = np.append(small.weights, small.intercept)
     trace = Trace(on_sample, begin, silent=True)
     working_set.bracket(trace, warm=True)
@@ -145,11 +145,13 @@ def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | 
     unseen = max(0.0, 1.0 / n_sample - 1.0 / n_whole)
     ratio = np.sqrt(unseen / max(1.0 / n_first - 1.0 / n_sample, unseen / 4.0, 1e-300))
     away = _SAFETY * float(ratio)
-    return Ball(
-        trace.best,
-        away * float(np.linalg.norm(moved[:-1])) + 1e-6,
-        away * abs(float(moved[-1])) + 1e-6,
-    )
+    return _ball_around(trace.best, away * moved)
+
+
+def _ball_around(theta: Vector, move: Vector) -> Ball:
+    """A ball for moves of about this size; one number alone may be small by chance."""
+    radius = float(np.linalg.norm(move[:-1])) + 1e-6
+    return Ball(theta, radius, max(radius, abs(float(move[-1]))))
 
 
 def _n_grouped(terms: Sequence[Terms]) -> int:
@@ -193,6 +195,8 @@ def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -
     reduced, _ = screened.reduced()
     inner = Trace(reduced, fit.ball.theta, silent=True)
     working_set.bracket(inner, warm=True, zeros=True)
+    # In the ball, and so at its centre, the rows kept are the whole problem.
+    trace.offer(fit.ball.theta, inner.first_upper)
     trace.raise_lower(inner.lower)
     trace.latest = inner.best
     open_terms = screened.unresolved(inner.best, reduced)
@@ -203,12 +207,7 @@ def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -
     fit.done = trace.closed or trace.exhausted or (n_open == 0 and not trace.closed)
     if fit.done:
         return
-    moved = inner.best - fit.ball.theta
-    fit.ball = Ball(
-        inner.best,
-        _NEXT_MOVE * float(np.linalg.norm(moved[:-1])) + 1e-6,
-        _NEXT_MOVE * abs(float(moved[-1])) + 1e-6,
-    )
+    fit.ball = _ball_around(inner.best, _NEXT_MOVE * (inner.best - fit.ball.theta))
     fit.pending = [
         part.rows if part.rows.alone else part.rows.only(mask)
         for part, mask in zip(screened.parts, open_terms, strict=True)

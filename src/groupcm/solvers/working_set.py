@@ -46,7 +46,7 @@ _EARLY_SHARE = 0.3
 _INNER_SHARE = 0.3
 
 
-def solve(task: Task, start: Vector | None = None) -> Solution:
+def solve(task: Task, start: Vector | None = None, *, silent: bool = False) -> Solution:
     """Minimise to the task's tolerance, or until its passes are used up.
 
     Parameters
@@ -54,8 +54,10 @@ def solve(task: Task, start: Vector | None = None) -> Solution:
     task : Task
     start : ndarray, optional
         A point near the optimum; without one the solver finds its own on samples.
+    silent : bool
+        Whether to announce nothing.
     """
-    trace = Trace(task, mean_difference(task) if start is None else start)
+    trace = Trace(task, mean_difference(task) if start is None else start, silent=silent)
     try:
         warm = start is not None
         for sample in _samples(task) if start is None else ():

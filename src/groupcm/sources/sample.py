@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,9 +14,11 @@ from groupcm.sources.chunk import Chunk, FeatureRows
 from groupcm.sources.screen import Screen
 from groupcm.sources.stream import Stream
 
-__all__ = ["Sample", "choose_units"]
+__all__ = ["Sample", "choose_units", "units_of"]
 
 Raw = NDArray[np.floating]
+
+_GOLDEN = 0.6180339887498949
 
 
 class Sample:
@@ -32,13 +35,15 @@ class Sample:
     def __init__(self, stream: Stream) -> None:
         ptr, units = stream.source.unit_ptr, np.array(stream.resident_units)
         self.rows: Raw = stream.resident
-        self.share = len(self.rows) / stream.source.n_rows
+        self._extra = stream.extra
         size = ptr[units + 1] - ptr[units]
+        self._n_in_units = int(np.sum(size))
+        self.share = self._n_in_units / stream.source.n_rows
         new = np.ones(len(units), dtype=bool)
         new[1:] = units[1:] != units[:-1] + 1
         self._first = ptr[units[new]]
         self._at = (np.cumsum(size) - size)[new]
-        self._stop = self._first + np.diff(np.append(self._at, len(self.rows)))
+        self._stop = self._first + np.diff(np.append(self._at, self._n_in_units))
 
     @property
     def n_raw(self) -> int:
@@ -48,7 +53,12 @@ class Sample:
         """Where each of these rows is in the sample; −1 where it is not."""
         run = np.searchsorted(self._first, rows, side="right") - 1
         inside = (run >= 0) & (rows < self._stop[run])
-        return np.where(inside, rows - self._first[run] + self._at[run], -1)
+        place = np.where(inside, rows - self._first[run] + self._at[run], -1)
+        if len(self._extra):
+            at = np.minimum(np.searchsorted(self._extra, rows), len(self._extra) - 1)
+            found = ~inside & (self._extra[at] == rows)
+            place[found] = self._n_in_units + at[found]
+        return place
 
     def restrict(self, terms: Terms) -> Terms:
         """The terms that lie in the sample wholly, their weights raised for the others."""
@@ -81,29 +91,31 @@ class Sample:
         return sum(thread_map(count, range(len(self._first)))) / self.share
 
 
-def choose_units(unit_ptr: Index, first_choice: Index, most_rows: float) -> list[int]:
-    """Units for a sample: those of the rows of first choice, and others evenly spread.
+def choose_units(unit_ptr: Index, choices: Sequence[tuple[Index, float]]) -> list[int]:
+    """Units for a sample, one unit at least.
 
-    ``first_choice`` are sorted rows; at most ``most_rows`` rows are chosen, but one unit at
-    least.
+    Each of ``choices`` is some sorted rows and how many rows the sample may have with their
+    units; earlier choices come first. Rows are chosen from everywhere, as far as it goes.
 
     Examples
     --------
-    >>> choose_units(np.array([0, 10, 20, 30, 40]), np.array([35]), 20)
+    >>> choose_units(np.array([0, 10, 20, 30, 40]), [(np.array([35]), 20), (np.arange(40), 20)])
     [0, 3]
     """
     size = np.diff(unit_ptr)
-    n_units = len(size)
-    cuts = np.searchsorted(first_choice, unit_ptr)
-    wanted = np.flatnonzero(cuts[1:] > cuts[:-1])
-    # Spread, each gap halved in turn, so that any beginning of the list is spread too.
-    spread = np.argsort(np.arange(n_units) * 0.6180339887498949 % 1.0, kind="stable")
-    wanted = wanted[np.argsort(wanted * 0.6180339887498949 % 1.0, kind="stable")]
     chosen: dict[int, None] = {}
-    rows = 0
-    for unit in map(int, np.concatenate([wanted, spread])):
-        if unit in chosen or (chosen and rows + size[unit] > most_rows):
-            continue
-        chosen[unit] = None
-        rows += int(size[unit])
+    n_rows = 0
+    for rows, most in choices:
+        cuts = np.searchsorted(rows, unit_ptr)
+        wanted = np.flatnonzero(cuts[1:] > cuts[:-1])
+        # Multiples of the golden ratio: any beginning of the list is spread evenly.
+        for unit in map(int, wanted[np.argsort(wanted * _GOLDEN % 1.0, kind="stable")]):
+            if unit not in chosen and (not chosen or n_rows + size[unit] <= most):
+                chosen[unit] = None
+                n_rows += int(size[unit])
     return sorted(chosen)
+
+
+def units_of(unit_ptr: Index, rows: Index) -> list[int]:
+    """The units that hold some of these sorted rows."""
+    return [int(unit) for unit in np.flatnonzero(np.diff(np.searchsorted(rows, unit_ptr)))]

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.candidates import Index
+from groupcm.candidates import NO_ORDER, Index
 from groupcm.parallel import thread_stream
 from groupcm.progress import announce_reading, count_reading
 from groupcm.sources.chunk import Chunk, FeatureRows
@@ -29,13 +29,15 @@ class Stream:
     rows_read : int
         Rows decoded or, where they are in memory, looked at.
     resident : ndarray
-        The rows of the units that are kept in memory, one unit after another.
+        The rows of the units that are kept in memory, one unit after another, and then
+        the rows ``extra``.
     """
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.rows_read = 0
         self.resident: Raw = np.empty((0, source.n_features), source.dtype)
+        self.extra: Index = NO_ORDER
         self._place: dict[int, int] = {}
 
     @property
@@ -43,13 +45,14 @@ class Stream:
         """The units in memory, in order."""
         return sorted(self._place)
 
-    def load(self, units: Sequence[int]) -> None:
-        """Keep these units in memory, in this order, instead of what was kept before."""
+    def load(self, units: Sequence[int], extra: Index = NO_ORDER) -> None:
+        """Keep these units, and after them some single rows, instead of what was kept before."""
         ptr = self.source.unit_ptr
         sizes = [int(ptr[unit + 1] - ptr[unit]) for unit in units]
         starts = np.cumsum([0, *sizes])
         self._place = {}
-        self.resident = np.empty((starts[-1], self.source.n_features), self.source.dtype)
+        n_rows = int(starts[-1])
+        self.resident = np.empty((n_rows + len(extra), self.source.n_features), self.source.dtype)
         place = dict(zip(units, map(int, starts), strict=False))
         jobs = {unit: _Fill(self.resident[place[unit] :], int(ptr[unit])) for unit in units}
         for unit, parts in self._decode(jobs.__getitem__, units, "reading a sample"):
@@ -58,10 +61,12 @@ class Stream:
                     at = place[unit] + first - int(ptr[unit])
                     self.resident[at : at + len(rows)] = rows
         self._place = place
+        self.extra = extra
+        self.resident[n_rows:] = self.raw(extra)
 
     def forget(self) -> None:
         """Give back the memory of the units that are kept."""
-        self._place = {}
+        self._place, self.extra = {}, NO_ORDER
         self.resident = self.resident[:0].copy()
 
     def run(
