@@ -107,8 +107,7 @@ def sort_tables(
     {'frame': ['b', 'b', 'a'], 'size': [1, 3, 2]}
     """
     share = max(1, int(parse_memory(memory) * _SHARE_OF_MEMORY))
-    output = Path(output)
-    folder = Path(os.path.realpath(output)).parent if temporary is None else Path(temporary)
+    output, folder = Path(output), Path(temporary or Path(os.path.realpath(output)).parent)
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; temporary files need one that exists")
     tables = _open_tables(paths, group)
@@ -179,11 +178,9 @@ def _open_tables(paths: Sequence[str | Path], group: str) -> _Tables:
 
 def _check_sortable(file: TableFile, group: str) -> None:
     require_column(file, group, "the group column")
-    kind = kind_of(file.schema.field(group).type)
-    if kind.startswith("values"):
-        raise InputError(
-            f"{file.path}: the group column {group!r} holds {kind}; use integers or text"
-        )
+    if (kind := kind_of(file.schema.field(group).type)).startswith("values"):
+        where = f"{file.path}: the group column {group!r}"
+        raise InputError(f"{where} holds {kind}; use integers or text")
     for field in file.schema:
         require_column(file, field.name, "the sort")  # refuses two columns of one name
         try:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.kernel_approximation import AdditiveChi2Sampler
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from groupcm.features.base import FeatureMap, Matrix, Rows
 from groupcm.features.foreign import transform_into
+
+if TYPE_CHECKING:
+    from sklearn.kernel_approximation import AdditiveChi2Sampler
 
 __all__ = ["AdditiveChi2"]
 
@@ -77,6 +79,9 @@ class AdditiveChi2(FeatureMap):
         return tags
 
     def _learn(self, rows: Rows) -> None:
+        # Imported late: it brings most of scikit-learn with it, and few fits need it.
+        from sklearn.kernel_approximation import AdditiveChi2Sampler
+
         if self.sample_steps not in (1, 2, 3):
             raise ValueError(f"sample_steps is {self.sample_steps!r}; it must be 1, 2 or 3")
         self._require_no_negative(rows)

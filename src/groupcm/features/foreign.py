@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from groupcm.features.base import Matrix, Rows
@@ -19,6 +18,9 @@ def for_arrays(transformer: Any) -> Any:
     """The same fitted transformer, taking and giving arrays where it was used to data frames."""
     if transformer is None or isinstance(transformer, str):  # a step that passes rows through
         return transformer
+    # Imported late: it brings most of scikit-learn with it, and few fits need it.
+    from sklearn.pipeline import Pipeline
+
     bare = copy(transformer)
     if isinstance(transformer, Pipeline):
         bare.steps = [(name, for_arrays(step)) for name, step in transformer.steps]

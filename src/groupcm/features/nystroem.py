@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.kernel_approximation import Nystroem as Sampler
 from sklearn.utils.validation import check_is_fitted
 
 from groupcm.features.base import FeatureMap, Matrix, Rows, require_count
 from groupcm.features.foreign import transform_into
+
+if TYPE_CHECKING:
+    from sklearn.kernel_approximation import Nystroem as Sampler
 
 __all__ = ["Nystroem"]
 
@@ -75,6 +77,9 @@ class Nystroem(FeatureMap):
         return len(self.sampler_.components_)
 
     def _learn(self, rows: Rows) -> None:
+        # Imported late: it brings most of scikit-learn with it, and few fits need it.
+        from sklearn.kernel_approximation import Nystroem as Sampler
+
         require_count("n_components", self.n_components)
         n_landmarks = min(int(self.n_components), len(rows))
         if n_landmarks < self.n_components:
