@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
 import cloudpickle
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -34,22 +37,33 @@ FEATURES = [f"f{j}" for j in range(N_FEATURES)]
 ALL = Columns(features=True, group=True, label=True, overlap=True)
 
 
-def start_cluster(n_workers: int) -> LocalCluster:
+@contextmanager
+def cluster_of(n_workers: int, allowed_failures: int = 3) -> Iterator[Client]:
     # Workers that import this file by name would need it on their path.
     cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    return LocalCluster(
-        n_workers=n_workers,
-        threads_per_worker=1,
-        processes=True,
-        host="127.0.0.1",
-        dashboard_address=None,
-        silence_logs=50,
-    )
+    settings = {
+        "distributed.scheduler.allowed-failures": allowed_failures,
+        # A cluster whose worker is being restarted just then would do without it for good.
+        "distributed.deploy.lost-worker-timeout": "1 hour",
+    }
+    with (
+        dask.config.set(settings),
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(scope="module")
 def client():
-    with start_cluster(2) as cluster, Client(cluster) as client:
+    with cluster_of(2) as client:
         yield client
 
 
@@ -345,37 +359,17 @@ def test_a_worker_that_dies_does_not_lose_the_pass(client, tmp_path):
     check_same_candidates(source, frames)
 
 
-@dataclass
-class DieOften:
-    """Kill the process so many times."""
-
-    folder: Path
-    times: int
-
-    def __call__(self, chunk: Chunk) -> np.ndarray:
-        if len(list(self.folder.iterdir())) >= self.times:
-            return column_sums(chunk)
-        (self.folder / str(os.getpid())).touch()
-        os._exit(1)
-
-
 @pytest.mark.slow
-def test_a_task_that_dask_gave_up_is_tried_again(client, tmp_path):
+def test_a_task_that_dask_gave_up_is_tried_again(tmp_path, monkeypatch):
     frames = table()
-    source = source_of([frames])
-    # Dask gives up when a task has killed four workers.
-    (sums,) = every_unit(source, DieOften(tmp_path, 4))
-    assert len(list(tmp_path.iterdir())) == 4
-    np.testing.assert_allclose(sums, frames[FEATURES].sum(), rtol=1e-5)
-
-
-@pytest.mark.slow
-def test_a_partition_that_always_kills_is_named(client, tmp_path, monkeypatch):
-    monkeypatch.setattr(dask_workers, "_ATTEMPTS", 0)
-    source = source_of(cut_anywhere(table(), 2))
-    jobs = [(0, column_sums), (1, DieOften(tmp_path, 1000))]
-    with pytest.raises(RuntimeError, match="died again and again at work on partition 1"):
-        list(source.run(jobs, ALL))
+    with cluster_of(1, allowed_failures=0):
+        source = source_of([frames])
+        (sums,) = every_unit(source, DieOnce(tmp_path / "died"))
+        np.testing.assert_allclose(sums, frames[FEATURES].sum(), rtol=1e-5)
+        monkeypatch.setattr(dask_workers, "_ATTEMPTS", 0)
+        jobs = [(0, DieOnce(tmp_path / "died again"))]
+        with pytest.raises(RuntimeError, match="died again and again at work on partition 0"):
+            list(source.run(jobs, ALL))
 
 
 def read_once_more(folder: Path, part: pd.DataFrame) -> pd.DataFrame:
@@ -410,9 +404,5 @@ def test_a_restarted_cluster_does_not_lose_the_source(client):
 def test_no_worker_at_all_is_told(monkeypatch):
     monkeypatch.setattr(dask_workers, "_LOOK_AFTER_SECONDS", 0.1)
     monkeypatch.setattr(dask_workers, "_WAIT_FOR_WORKER_SECONDS", 0.1)
-    with (
-        start_cluster(0) as cluster,
-        Client(cluster, set_as_default=False) as lonely,
-        pytest.raises(RuntimeError, match=r"no worker for 0\.1 seconds; start some"),
-    ):
-        source_of([table()], client=lonely)
+    with cluster_of(0), pytest.raises(RuntimeError, match=r"no worker for 0\.1 seconds; start"):
+        source_of([table()])

@@ -44,7 +44,7 @@ class TableFile:
 
 def _open_parquet(path: Path) -> TableFile:
     # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
-    file = pyarrow.parquet.ParquetFile(path)
+    file = pyarrow.parquet.ParquetFile(path, pre_buffer=False)
     return TableFile(
         path,
         file.schema_arrow,

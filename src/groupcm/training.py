@@ -121,13 +121,18 @@ def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> Non
     room = _SAMPLE_MEMORY * data.memory / (source.n_features * source.dtype.itemsize)
     spread = min(room, max(source.sample_share * source.n_rows, _SMALLEST_SAMPLE))
     few = len(positive) <= _MANY_POSITIVES
-    choices = [(positive, room if few else spread), (measured, spread)]
-    units = choose_units(source.unit_ptr, [*choices, (np.arange(source.n_rows), spread)])
+    ptr = source.unit_ptr
+    choices = [
+        (units_of(ptr, positive), room if few else spread),
+        (units_of(ptr, measured), spread),
+        (range(source.n_units), spread),
+    ]
+    units = choose_units(np.diff(ptr), choices)
     extra = np.empty(0, dtype=np.int64)
     if few:
-        inside = np.isin(np.searchsorted(source.unit_ptr, positive, side="right") - 1, units)
+        inside = np.isin(np.searchsorted(ptr, positive, side="right") - 1, units)
         extra = positive[~inside]
-        if len(units_of(source.unit_ptr, extra)) > _MOST_UNITS * source.n_units:
+        if len(units_of(ptr, extra)) > _MOST_UNITS * source.n_units:
             extra = extra[:0]
     stream.load(units, extra)
 

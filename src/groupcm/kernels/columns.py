@@ -85,12 +85,23 @@ def column_norms(addresses, like, mean, scale, norm):
         size = min(_TILE, n_rows - lo)
         for i in range(size):
             total[i] = 0.0
-        for j in range(len(addresses)):
-            column = _column(addresses, j, n_rows, like)[lo : lo + size]
-            shift, factor = mean[j], 1.0 / scale[j]
+        j = 0
+        while j + 1 < len(addresses):
+            a = _column(addresses, j, n_rows, like)[lo : lo + size]
+            b = _column(addresses, j + 1, n_rows, like)[lo : lo + size]
+            m0, m1 = mean[j], mean[j + 1]
+            f0, f1 = 1.0 / scale[j], 1.0 / scale[j + 1]
             for i in range(size):
-                z = (column[i] - shift) * factor
-                total[i] += z * z
+                y = (a[i] - m0) * f0
+                z = (b[i] - m1) * f1
+                total[i] += y * y + z * z
+            j += 2
+        if j < len(addresses):
+            a = _column(addresses, j, n_rows, like)[lo : lo + size]
+            m0, f0 = mean[j], 1.0 / scale[j]
+            for i in range(size):
+                y = (a[i] - m0) * f0
+                total[i] += y * y
         for i in range(size):
             norm[lo + i] = np.sqrt(total[i])
 

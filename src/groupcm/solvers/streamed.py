@@ -43,8 +43,11 @@ _SAMPLE_TOL = 2e-4
 _SAFETY = 3.0
 # After a pass that did not settle everything, the next move as a share of the last.
 _NEXT_MOVE = 0.5
-# A ball is made smaller until the rows kept fit, but not more often than this.
+# A ball is halved until the rows kept fit the memory, and doubled while they are no more than
+# this share of all; not more often than this.
 _HALVINGS = 12
+_DOUBLINGS = 4
+_CHEAP_SHARE = 0.015
 
 
 @dataclass
@@ -91,7 +94,7 @@ def solve(
         screened = ScreenedTask.of(task, space, sample.n_raw, stream.source.dtype)
         fit = _Fit(Trace(task, ball.theta), screened, ball)
         fit.pending = [part.rows for part in screened.parts]
-        fit.ball = _shrink_to_fit(fit, sample, space, kept_bytes)
+        fit.ball = _size_ball(fit, sample, space, kept_bytes)
         fits.append(fit)
     try:
         while any(not fit.done for fit in fits):
@@ -159,16 +162,27 @@ def _n_grouped(terms: Sequence[Terms]) -> int:
     return sum(len(t) for t in terms if not t.alone)
 
 
-def _shrink_to_fit(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ball:
-    """The ball, or a smaller one of which so many rows are kept as there is memory for."""
-    ball = fit.ball
+def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ball:
+    """The ball, larger where that costs little, smaller where the rows kept would not fit."""
+    ball, n_rows = fit.ball, fit.trace.task.n_rows
     row_bytes = sample.rows.itemsize * sample.n_raw + 2 * 8
     grouped = [rows for rows in fit.pending if not rows.alone]
+
+    def n_kept(ball: Ball) -> float:
+        return sample.n_kept(Screen(space, [ball], [grouped]))
+
+    kept = n_kept(ball)
     for _ in range(_HALVINGS):
-        kept = sample.n_kept(Screen(space, [ball], [grouped]))
         if kept * row_bytes <= kept_bytes:
             break
-        ball = Ball(ball.theta, ball.radius / 2.0, ball.shift / 2.0)
+        ball = ball.scaled(0.5)
+        kept = n_kept(ball)
+    cheap = min(_CHEAP_SHARE * n_rows, kept_bytes / row_bytes)
+    for _ in range(_DOUBLINGS):
+        larger = ball.scaled(2.0)
+        if n_kept(larger) > cheap:
+            break
+        ball = larger
     return ball
 
 
@@ -215,4 +229,4 @@ def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -
     fit.pending = [
         replace(rows, rows=rows.rows[:0]) if rows.alone else rows for rows in fit.pending
     ]
-    fit.ball = _shrink_to_fit(fit, sample, space, kept_bytes)
+    fit.ball = _size_ball(fit, sample, space, kept_bytes)

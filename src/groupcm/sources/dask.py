@@ -72,7 +72,7 @@ def from_dask(
     >>> from distributed import Client
     >>> from groupcm.sources.dask import from_dask
     >>> frames = pd.DataFrame({"frame": [1, 1, 2], "label": [0, 1, 0], "size": [0.5, 3.0, 1.0]})
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     source = from_dask([delayed(frames)], group="frame", label="label")
     ...     source, source.index().classes
     (<DaskSource 1 partition: 3 rows × 1 feature>, array([0, 1]))

@@ -231,7 +231,9 @@ class ParquetSource(LocalSource):
         """Each thread's own, because a reader serves one at a time."""
         if getattr(self._readers, "file", None) != file:
             # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
-            self._readers.reader = pq.ParquetFile(self.files[file], metadata=self._metadata[file])
+            self._readers.reader = pq.ParquetFile(
+                self.files[file], metadata=self._metadata[file], pre_buffer=False
+            )
             self._readers.file = file
         return self._readers.reader
 

@@ -19,6 +19,8 @@ __all__ = ["Sample", "choose_units", "units_of"]
 Raw = NDArray[np.floating]
 
 _GOLDEN = 0.6180339887498949
+# As many rows tell what share of all rows a pass keeps.
+_ENOUGH_ROWS = 500_000
 
 
 class Sample:
@@ -28,8 +30,6 @@ class Sample:
     ----------
     rows : ndarray
         The rows of the units, as they are stored, in order.
-    share : float
-        Of all rows of the stream.
     """
 
     def __init__(self, stream: Stream) -> None:
@@ -38,7 +38,7 @@ class Sample:
         self._extra = stream.extra
         size = ptr[units + 1] - ptr[units]
         self._n_in_units = int(np.sum(size))
-        self.share = self._n_in_units / stream.source.n_rows
+        self._n_rows = stream.source.n_rows
         new = np.ones(len(units), dtype=bool)
         new[1:] = units[1:] != units[:-1] + 1
         self._first = ptr[units[new]]
@@ -80,7 +80,10 @@ class Sample:
         return replace(within, stop=terms.stop[chosen], order=place)
 
     def n_kept(self, screen: Screen) -> float:
-        """About how many rows a pass would keep of all, judged by the sample."""
+        """About how many rows a pass would keep of all, judged by some of the sample."""
+        spread = np.argsort(np.arange(len(self._first)) * _GOLDEN % 1.0, kind="stable")
+        size = (self._stop - self._first)[spread]
+        spread = spread[: 1 + int(np.searchsorted(np.cumsum(size), _ENOUGH_ROWS))]
 
         def count(run: int) -> int:
             at, first = int(self._at[run]), int(self._first[run])
@@ -88,28 +91,31 @@ class Sample:
             chunk = Chunk(first, size, FeatureRows(self.rows[at : at + size]))
             return sum(len(kept.row) for ball in screen(chunk) for kept in ball)
 
-        return sum(thread_map(count, range(len(self._first)))) / self.share
+        looked_at = int(np.sum((self._stop - self._first)[spread]))
+        return sum(thread_map(count, spread)) * self._n_rows / looked_at
 
 
-def choose_units(unit_ptr: Index, choices: Sequence[tuple[Index, float]]) -> list[int]:
+def choose_units(size: Index, choices: Sequence[tuple[Sequence[int], float]]) -> list[int]:
     """Units for a sample, one unit at least.
 
-    Each of ``choices`` is some sorted rows and how many rows the sample may have with their
-    units; earlier choices come first. Rows are chosen from everywhere, as far as it goes.
+    Parameters
+    ----------
+    size : ndarray
+        How many rows each unit has.
+    choices : sequence of (units, rows)
+        Some units, and how many rows the sample may have with them; earlier choices come
+        first. Where not all of them fit, those chosen are spread evenly.
 
     Examples
     --------
-    >>> choose_units(np.array([0, 10, 20, 30, 40]), [(np.array([35]), 20), (np.arange(40), 20)])
+    >>> choose_units(np.array([10, 10, 10, 10]), [([3], 20), ([0, 1, 2, 3], 20)])
     [0, 3]
     """
-    size = np.diff(unit_ptr)
     chosen: dict[int, None] = {}
     n_rows = 0
-    for rows, most in choices:
-        cuts = np.searchsorted(rows, unit_ptr)
-        wanted = np.flatnonzero(cuts[1:] > cuts[:-1])
+    for units, most in choices:
         # Multiples of the golden ratio: any beginning of the list is spread evenly.
-        for unit in map(int, wanted[np.argsort(wanted * _GOLDEN % 1.0, kind="stable")]):
+        for unit in sorted(units, key=lambda unit: unit * _GOLDEN % 1.0):
             if unit not in chosen and (not chosen or n_rows + size[unit] <= most):
                 chosen[unit] = None
                 n_rows += int(size[unit])

@@ -34,6 +34,10 @@ class Ball:
     radius: float
     shift: float
 
+    def scaled(self, factor: float) -> Ball:
+        """A larger or smaller one around the same point."""
+        return Ball(self.theta, factor * self.radius, factor * self.shift)
+
 
 @dataclass(frozen=True)
 class TermRows:
