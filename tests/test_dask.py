@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,12 +25,16 @@ from dask import delayed
 from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
 
+from groupcm import GroupClassifier
 from groupcm.errors import InputError
+from groupcm.progress import Reading, listening
+from groupcm.simulate import capsule
 from groupcm.sources import dask_partitions, dask_workers
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.chunk import Chunk
 from groupcm.sources.dask import DaskSource, from_dask
 from groupcm.sources.dask_prepare import Wanted, prepare
+from groupcm.sources.keys import runs_of
 from groupcm.sources.npy import from_arrays
 from groupcm.sources.source import Columns
 
@@ -115,6 +121,10 @@ def check_same_candidates(source, frames: pd.DataFrame) -> None:
     np.testing.assert_array_equal(np.concatenate([c.features.matrix() for c in chunks]), X)
     assert [chunk.first for chunk in chunks] == list(source.unit_ptr[:-1])
     columns = {role: np.asarray(frames[name]) for role, name in ROLES.items()}
+    for chunk in chunks:
+        runs = runs_of(columns["group"][chunk.first : chunk.stop])
+        np.testing.assert_array_equal(chunk.keys.runs.start, runs.start)
+        np.testing.assert_array_equal(chunk.keys.runs.ids, runs.ids)
     expected, index = from_arrays(X, **columns).index(), source.index()
     np.testing.assert_array_equal(index.ids, expected.ids)
     np.testing.assert_array_equal(index.groups.ptr, expected.groups.ptr)
@@ -406,3 +416,69 @@ def test_no_worker_at_all_is_told(monkeypatch):
     monkeypatch.setattr(dask_workers, "_WAIT_FOR_WORKER_SECONDS", 0.1)
     with cluster_of(0), pytest.raises(RuntimeError, match=r"no worker for 0\.1 seconds; start"):
         source_of([table()])
+
+
+def test_a_closed_cluster_is_told():
+    with cluster_of(1):
+        source = source_of(cut_anywhere(table(), 20))
+        run = source.run([(unit, column_sums) for unit in range(20)], ALL)
+        next(run)
+    for passes in (run, source.run([(0, column_sums)], ALL)):
+        with pytest.raises(RuntimeError, match="scheduler is out of reach or the client closed"):
+            list(passes)
+
+
+@pytest.fixture(scope="module")
+def capsule_frames():
+    """More candidates than a fit below may have in memory, and the fit on arrays."""
+    made = capsule(600, n_positive=40, group_size=40, seed=1)
+    frames = pd.DataFrame(made.X, columns=made.feature_names)
+    frames = frames.assign(frame=made.groups, label=made.y, overlap=made.overlap)
+    model = GroupClassifier(lam=0.9, random_state=0)
+    return frames, model.fit(made.X, made.y, groups=made.groups, overlap=made.overlap)
+
+
+def check_fit(frames: pd.DataFrame, expected: GroupClassifier, reading=None) -> Counter[str]:
+    """A fit on the workers equals the fit on arrays; gives how many units were read for what."""
+    source = source_of(cut_anywhere(frames, 12), memory=frames.shape[0] * 4 * 13 // 3)
+    read = Counter()
+
+    def hear(step: Reading) -> None:
+        read[step.doing] += 1
+        if reading is not None:
+            reading(step)
+
+    with listening(lambda step: None, hear):
+        model = GroupClassifier(lam=0.9, random_state=0).fit(source)
+    assert model.objective_ == pytest.approx(expected.objective_, rel=1e-4)
+    assert 0 <= model.gap_ <= model.tol
+    scores = model.group_scores(source)
+    X = np.ascontiguousarray(frames[source.feature_names])
+    there = expected.group_scores(X, frames["frame"])
+    np.testing.assert_array_equal(scores.group, there.group)
+    np.testing.assert_allclose(scores.score, there.score, atol=0.02)
+    return read
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_workers", [1, 2, 4])
+def test_a_fit_is_the_same_on_any_number_of_workers(capsule_frames, n_workers):
+    with cluster_of(n_workers):
+        read = check_fit(*capsule_frames)
+    assert read["screening"] >= 12
+    assert read["reading a sample"] < 12
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(capsule_frames, client):
+    killed = []
+
+    def kill_one(reading: Reading) -> None:
+        if reading.doing == "screening" and not killed:
+            worker, pid = min(client.run(os.getpid).items())
+            killed.append(worker)
+            os.kill(pid, signal.SIGKILL)
+
+    check_fit(*capsule_frames, reading=kill_one)
+    assert killed
+    assert killed[0] not in client.nthreads()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
@@ -80,6 +81,10 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         How much a fit on a source may use, such as ``"2GB"``: rows are kept in memory while
         they fit and read again otherwise. By default what the source says, or 60 % of what is
         free.
+    checkpoint : path, optional
+        A file to note how far the fit is. A fit that is interrupted (Ctrl-C) returns the best
+        model so far with its gap; the same fit with the same file goes on from there. The
+        file is removed when the fit ends by itself.
     verbose : int, default=0
         Above 0, print a line a pass.
     random_state : int, RandomState or None, default=None
@@ -173,6 +178,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         tol: float = 1e-4,
         max_passes: float = 1000,
         memory: int | str | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         verbose: int = 0,
         random_state: Any = None,
     ) -> None:
@@ -191,6 +197,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         self.tol = tol
         self.max_passes = max_passes
         self.memory = memory
+        self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 

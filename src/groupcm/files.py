@@ -10,7 +10,7 @@ from pathlib import Path
 
 from groupcm.errors import InputError
 
-__all__ = ["check_output", "whole_file"]
+__all__ = ["check_output", "naming", "whole_file"]
 
 
 def check_output(path: str | os.PathLike[str]) -> Path:
@@ -49,7 +49,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     The block gets the name of a new, empty file in the same folder. When it
     ends without an exception, that file is flushed to the disk and replaces
-    ``path`` in one step; otherwise it is removed and ``path`` stays as it was.
+    ``path`` in one step; otherwise it is removed and ``path`` stays as it was. An error of
+    the operating system, such as a full disk, names ``path``.
 
     Examples
     --------
@@ -66,15 +67,41 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     # Not tempfile: that would give the finished file its private permissions.
     os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
     try:
-        yield beside
-        _flush(beside)
-        os.replace(beside, target)
+        with naming(path, instead_of=beside):
+            yield beside
+            _flush(beside)
+            os.replace(beside, target)
     except BaseException:
         with suppress(FileNotFoundError):
             beside.unlink()
         raise
     if os.name == "posix":
         _flush(target.parent)
+
+
+@contextmanager
+def naming(
+    path: str | os.PathLike[str], instead_of: str | os.PathLike[str] | None = None
+) -> Iterator[None]:
+    """Name what could not be written, where the error tells no file or a temporary one.
+
+    Examples
+    --------
+    >>> import errno
+    >>> with naming("model.json"):
+    ...     raise OSError(errno.EFBIG, "File too large")
+    Traceback (most recent call last):
+    OSError: [Errno 27] File too large: 'model.json'
+    """
+    try:
+        yield
+    except OSError as error:
+        told = error.filename if error.filename is None else os.fspath(error.filename)
+        temporary = None if instead_of is None else os.fspath(instead_of)
+        # Without a number it is no error of the operating system, and says what it is itself.
+        if error.errno is None or told not in (None, temporary):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
 
 
 def _flush(path: Path) -> None:

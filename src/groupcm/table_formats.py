@@ -17,8 +17,10 @@ from groupcm.files import whole_file
 
 __all__ = [
     "TableFile",
+    "check_not_input",
     "check_table_name",
     "find_tables",
+    "is_parquet",
     "open_table",
     "readable",
     "write_table",
@@ -92,6 +94,11 @@ def _suffix(path: Path) -> str | None:
     return max((suffix for suffix in _OPENERS if name.endswith(suffix)), key=len, default=None)
 
 
+def _kind(path: Path) -> str | None:
+    suffix = _suffix(path)
+    return None if suffix is None else _OPENERS[suffix][0]
+
+
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
     """Turn whatever a damaged file makes the reader say into one sentence."""
@@ -100,7 +107,7 @@ def readable(path: Path) -> Iterator[None]:
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
-        kind = _OPENERS[_suffix(path) or ".csv"][0]
+        kind = _kind(path) or "a table"
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(
             f"{path} cannot be read as {kind} ({reason}); is it whole, and is it {kind}?"
@@ -149,6 +156,17 @@ def find_tables(paths: Sequence[str | Path]) -> list[Path]:
     return found
 
 
+def check_not_input(output: Path, tables: Sequence[str | Path]) -> None:
+    """Refuse to replace what is being read."""
+    if output.exists() and any(output.samefile(path) for path in find_tables(tables)):
+        raise InputError(f"{output} is one of the tables; write to another file")
+
+
+def is_parquet(path: str | Path) -> bool:
+    """Tell whether a file is Parquet by its name."""
+    return _kind(Path(path)) == "Parquet"
+
+
 def _is_table(path: Path) -> bool:
     # Names with a leading dot or underline are other programs' notes (_SUCCESS, ._x.parquet).
     return path.is_file() and _suffix(path) is not None and path.name[0] not in "._"
@@ -170,7 +188,7 @@ def check_table_name(path: str | Path) -> None:
 def write_table(table: pa.Table, path: str | Path) -> None:
     """Write a table in the format its suffix names; it appears whole or not at all."""
     check_table_name(path)
-    kind = _OPENERS[_suffix(Path(path)) or ""][0]
+    kind = _kind(Path(path))
     with whole_file(path) as beside:
         if kind == "Parquet":
             pyarrow.parquet.write_table(table, beside)

@@ -20,11 +20,12 @@ from groupcm.penalties import make_penalty
 from groupcm.problem import Problem
 from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
 from groupcm.solvers import lbfgs, streamed, working_set
+from groupcm.solvers.checkpoint import Checkpoint, Saved
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
 from groupcm.sources.mapped import source_in
 from groupcm.sources.sample import Sample, choose_units, units_of
-from groupcm.sources.space import FeatureMap, Space, make_space
+from groupcm.sources.space import FeatureMap, make_space
 from groupcm.sources.streamed_rows import StreamedRows
 from groupcm.training_data import TrainingData
 from groupcm.validation import require_finite
@@ -60,6 +61,7 @@ class Options(Protocol):
     tol: float
     max_passes: float
     memory: int | str | None
+    checkpoint: Any
 
 
 class Prepared:
@@ -77,6 +79,11 @@ class Prepared:
     """
 
     def __init__(self, options: Options, data: TrainingData, labels: Sequence[int]) -> None:
+        if data.stream is not None and options.solver != "working_set":
+            raise ValueError(
+                f"solver={options.solver!r} needs all rows in memory, and these do not fit; "
+                'use solver="working_set", or raise memory.'
+            )
         self.data = data
         self.terms = [_terms_of(options, data, number) for number in labels]
         if data.stream is not None:
@@ -244,42 +251,61 @@ def _solve(
     options: Options, prepared: Prepared, tasks: Sequence[Task], *, related: bool
 ) -> list[Solution]:
     data = prepared.data
-    if data.stream is not None:
-        if options.solver != "working_set":
-            raise ValueError(
-                f"solver={options.solver!r} needs all rows in memory, and these do not fit; "
-                'use solver="working_set", or raise memory.'
-            )
-        return _solve_stream(data, prepared.space, tasks, related)
-    solutions: list[Solution] = []
-    try:
-        for task in tasks:
-            start = _point(solutions[-1]) if related and solutions else None
-            if options.solver == "working_set":
-                solutions.append(working_set.solve(task, start))
-            else:
-                solutions.append(lbfgs.solve(task))
-    except NonFiniteValue:
-        require_finite(data.X, data.names)
-        raise
+    checkpoint = None
+    if options.checkpoint is not None:
+        checkpoint = Checkpoint(options.checkpoint, tasks, prepared.space)
+    if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
+        solutions = _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
+    else:
+        solutions = streamed.solve(
+            tasks,
+            data.stream,
+            prepared.space,
+            Sample(data.stream),
+            kept_bytes=_KEPT_MEMORY * data.memory,
+            related=related,
+            checkpoint=checkpoint,
+        )
+    if checkpoint is not None and not any(solution.interrupted for solution in solutions):
+        checkpoint.remove()
     return solutions
 
 
-def _solve_stream(
-    data: TrainingData, space: Space, tasks: Sequence[Task], related: bool
+def _solve_one_by_one(
+    options: Options,
+    prepared: Prepared,
+    tasks: Sequence[Task],
+    checkpoint: Checkpoint | None,
+    *,
+    related: bool,
 ) -> list[Solution]:
-    stream = data.stream
-    assert stream is not None
-    sample = Sample(stream)
-    if all(terms.alone for task in tasks for terms in task.terms):
-        return [streamed.solve_alone(task, space, sample) for task in tasks]
-    return streamed.solve(
-        tasks, stream, space, sample, kept_bytes=_KEPT_MEMORY * data.memory, related=related
-    )
+    data = prepared.data
+    left = dict(enumerate(checkpoint.read())) if checkpoint is not None else {}
+    solved: list[Saved] = []
+    solutions: list[Solution] = []
+    for k, task in enumerate(tasks):
+        near = solved[-1] if related and solved else None
+        try:
+            solution = _solve_task(options, prepared, task, left.get(k, near))
+        except NonFiniteValue:
+            require_finite(data.X, data.names)
+            raise
+        solutions.append(solution)
+        solved.append(Saved.end(solution))
+        if solution.interrupted:
+            if checkpoint is not None:
+                checkpoint.write(solved)
+            if k + 1 < len(tasks):
+                raise KeyboardInterrupt
+    return solutions
 
 
-def _point(solution: Solution) -> NDArray[np.float64]:
-    return np.append(solution.weights, solution.intercept)
+def _solve_task(options: Options, prepared: Prepared, task: Task, near: Saved | None) -> Solution:
+    if prepared.data.stream is not None:
+        return streamed.solve_alone(task, prepared.space, Sample(prepared.data.stream), near)
+    if options.solver == "lbfgs":
+        return lbfgs.solve(task)
+    return working_set.solve(task, None if near is None else near.latest)
 
 
 def _warn_if_not_converged(options: Options, solution: Solution) -> None:

@@ -1,21 +1,24 @@
-"""What a person sees while a command works, and the words it ends with.
+"""What a person sees while a command works.
 
 Progress and warnings go to the error stream, results to the output stream.
 """
 
 from __future__ import annotations
 
-import math
 import sys
+import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from groupcm.commands.words import speed
 from groupcm.errors import InputError
-from groupcm.progress import Step
+from groupcm.progress import Reading, Step
 
-__all__ = ["Display", "mistakes", "plain_warnings", "seconds", "show_rows", "working"]
+__all__ = ["Display", "Lines", "mistakes", "plain_warnings", "show_share", "working"]
+
+_SECONDS_BETWEEN_LINES = 2.0
 
 
 class Display(Protocol):
@@ -25,39 +28,42 @@ class Display(Protocol):
         """Say what begins now."""
         ...
 
+    def reading(self, reading: Reading) -> None:
+        """Show how far a pass over rows is."""
+        ...
+
     def step(self, step: Step) -> None:
         """Show how far a fit is."""
         ...
 
 
-class _Lines:
-    """Plain lines, for a log file or a pipe, or where rich is not installed."""
+class Lines:
+    """Plain lines, for a log file or a pipe, or where rich is not installed.
+
+    Parameters
+    ----------
+    clock : callable
+        Seconds since some moment; a pass gets a line every two.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last_reading = clock()
 
     def status(self, text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
+    def reading(self, reading: Reading) -> None:
+        now = self._clock()
+        if now - self._last_reading < _SECONDS_BETWEEN_LINES:
+            return
+        self._last_reading = now
+        share = 100 * reading.rows // max(1, reading.of_rows)
+        rows = f"{reading.rows:,} of {reading.of_rows:,} rows ({share} %)"
+        self.status(f"  {reading.doing}: {rows}, {speed(reading)}")
+
     def step(self, step: Step) -> None:
         self.status(f"  {step.seconds:8.2f} s  {step.passes:6.2f} passes  gap {step.gap:.1e}")
-
-
-class _Bar:
-    """A spinner with the passes and the gap, and a bar that fills as the gap closes."""
-
-    def __init__(self, bars, task, tol: float) -> None:
-        self._bars, self._task, self._tol = bars, task, tol
-
-    def status(self, text: str) -> None:
-        self._bars.update(self._task, description=text, total=None, note="")
-
-    def step(self, step: Step) -> None:
-        # Each factor of ten in the gap takes about as long as the last one.
-        closed = math.log(max(step.gap, self._tol)) / math.log(self._tol)
-        self._bars.update(
-            self._task,
-            total=1.0,
-            completed=min(max(closed, 0.0), 1.0),
-            note=f"{step.passes:.2f} passes, gap {step.gap:.1e}",
-        )
 
 
 @contextmanager
@@ -72,20 +78,25 @@ def working(tol: float = 1e-4) -> Iterator[Display]:
     try:
         if not sys.stderr.isatty():
             raise ImportError
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+        from groupcm.commands.bars import drawn_bars
     except ImportError:
-        yield _Lines()
+        yield Lines()
         return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
-        yield _Bar(bars, bars.add_task("starting", total=None, note=""), min(max(tol, 1e-16), 0.5))
+    with drawn_bars(tol) as bars:
+        yield bars
+
+
+def show_share(display: Display, doing: str) -> Callable[[int, int], None]:
+    """Return a listener to rows done and rows in all, that says every twentieth once."""
+    said = -1
+
+    def listen(done: int, n_rows: int) -> None:
+        nonlocal said
+        if (share := 20 * done // n_rows) > said:
+            said = share
+            display.status(f"{doing}: {done:,} of {n_rows:,} rows")
+
+    return listen
 
 
 @contextmanager
@@ -110,28 +121,3 @@ def mistakes() -> Iterator[None]:
         raise
     except ValueError as error:
         raise InputError(str(error)) from error
-
-
-def seconds(value: float) -> str:
-    """Say a time in as many digits as matter.
-
-    Examples
-    --------
-    >>> seconds(0.0123), seconds(75.2)
-    ('0.012 s', '75 s')
-    """
-    return f"{value:.0f} s" if value >= 10 else f"{value:.2g} s"
-
-
-def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
-    """Print names and values, the values below each other.
-
-    Examples
-    --------
-    >>> show_rows([("rows", "400"), ("groups", "2")], indent="")
-    rows    400
-    groups  2
-    """
-    width = max(len(name) for name, _ in rows)
-    for name, value in rows:
-        print(f"{indent}{name:<{width}}  {value}")

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import Terms
 from groupcm.solvers import working_set
+from groupcm.solvers.checkpoint import Checkpoint, Saved
 from groupcm.solvers.screened import ScreenedTask
 from groupcm.solvers.solution import Solution, Task, Trace
 from groupcm.sources.mapped import source_in
@@ -69,6 +70,7 @@ def solve(
     *,
     kept_bytes: float,
     related: bool = False,
+    checkpoint: Checkpoint | None = None,
 ) -> list[Solution]:
     """Minimise each task to its tolerance.
 
@@ -85,35 +87,48 @@ def solve(
         How much the rows kept of one task may take.
     related : bool
         Whether each task is near the one before, as along a path of λ.
+    checkpoint : Checkpoint, optional
+        Where to note how far the fit is, and where to go on from.
     """
+    left = dict(enumerate(checkpoint.read())) if checkpoint is not None else {}
     fits: list[_Fit] = []
     before: Vector | None = None
-    for task in tasks:
-        ball = _ball_from_sample(task, space, sample, before if related else None)
+    for k, task in enumerate(tasks):
+        ball = _ball_from_sample(task, space, sample, before if related else None, left.get(k))
         before = ball.theta
         screened = ScreenedTask.of(task, space, sample.n_raw, stream.source.dtype)
         fit = _Fit(Trace(task, ball.theta), screened, ball)
+        if k in left:
+            left[k].restore(fit.trace)
         fit.pending = [part.rows for part in screened.parts]
         fit.ball = _size_ball(fit, sample, space, kept_bytes)
         fits.append(fit)
+    traces = [fit.trace for fit in fits]
     try:
         while any(not fit.done for fit in fits):
+            if checkpoint is not None:
+                checkpoint.write([Saved.of(trace) for trace in traces])
             going = [fit for fit in fits if not fit.done]
             _pass(going, stream, space)
             for fit in going:
                 _solve_on_kept(fit, sample, space, kept_bytes)
     except KeyboardInterrupt:
+        if checkpoint is not None:
+            checkpoint.write([Saved.of(trace) for trace in traces])
         for fit in fits:
             fit.trace.interrupted = not fit.done
             if not np.isfinite(fit.trace.upper):
                 raise
-    return [fit.trace.solution() for fit in fits]
+    return [trace.solution() for trace in traces]
 
 
-def solve_alone(task: Task, space: Space, sample: Sample) -> Solution:
-    """Minimise a task whose rows all count alone: every evaluation reads them again."""
-    begin = working_set.solve(_on_sample(task, space, sample), silent=True)
-    trace = Trace(task, np.append(begin.weights, begin.intercept))
+def solve_alone(task: Task, space: Space, sample: Sample, left: Saved | None = None) -> Solution:
+    """Minimise a task whose rows all count alone: every evaluation reads them again.
+
+    ``left`` is what is left of an earlier fit.
+    """
+    begin = left or Saved.end(working_set.solve(_on_sample(task, space, sample), silent=True))
+    trace = Trace(task, begin.latest)
     try:
         working_set.bracket(trace, warm=True, zeros=True)
     except KeyboardInterrupt:
@@ -133,8 +148,13 @@ def _on_sample(task: Task, space: Space, sample: Sample) -> Task:
     )
 
 
-def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | None) -> Ball:
-    """The optimum on the sample, and how far from it the whole one may be."""
+def _ball_from_sample(
+    task: Task, space: Space, sample: Sample, start: Vector | None, left: Saved | None
+) -> Ball:
+    """The optimum on the sample, and how far from it the whole one may be.
+
+    ``start`` is a point nearby; what is ``left`` of an earlier fit is better than the sample.
+    """
     on_sample = _on_sample(task, space, sample)
     rng = np.random.default_rng(task.seed)
     first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
@@ -148,7 +168,7 @@ def _ball_from_sample(task: Task, space: Space, sample: Sample, start: Vector | 
     unseen = max(0.0, 1.0 / n_sample - 1.0 / n_whole)
     ratio = np.sqrt(unseen / max(1.0 / n_first - 1.0 / n_sample, unseen / 4.0, 1e-300))
     away = _SAFETY * float(ratio)
-    return _ball_around(trace.best, away * moved)
+    return _ball_around(trace.best if left is None else left.latest, away * moved)
 
 
 def _ball_around(theta: Vector, move: Vector) -> Ball:

@@ -130,6 +130,10 @@ def _usable(client: Client | None) -> Client:
 class DaskSource(LocalSource):
     """Made by `from_dask`."""
 
+    loads_whole = False
+    # A pass where the rows are costs less than to send them here.
+    sample_share = 0.02
+
     def __init__(
         self,
         held: OnWorkers[Partition],

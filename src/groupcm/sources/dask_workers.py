@@ -85,6 +85,7 @@ class OnWorkers(Generic[Held]):
         """
         todo = iter(tasks)
         under_way: deque[_Task[Result]] = deque()
+        self._require_scheduler()
         most = _AHEAD * max(1, sum(self._client.nthreads().values()))
         try:
             while True:
@@ -97,6 +98,7 @@ class OnWorkers(Generic[Held]):
             under_way.clear()  # the scheduler drops what nobody waits for
 
     def _submit(self, number: int, work: partial[Result]) -> Future:
+        self._require_scheduler()
         key = f"{work.func.__name__}-{uuid4().hex}"
         return self._client.submit(work, self._held[number], key=key)
 
@@ -126,6 +128,13 @@ class OnWorkers(Generic[Held]):
             except TimeoutError:
                 self._require_worker()
 
+    def _require_scheduler(self) -> None:
+        if self._client.status in ("closing", "closed"):
+            raise RuntimeError(
+                "the Dask scheduler is out of reach or the client closed; "
+                "make a new client and a new source"
+            )
+
     def _require_worker(self) -> None:
         try:
             self._client.wait_for_workers(1, timeout=_WAIT_FOR_WORKER_SECONDS)
@@ -136,10 +145,6 @@ class OnWorkers(Generic[Held]):
             ) from error
 
     def _try_again(self, task: _Task[Result], error: BaseException) -> None:
-        if self._client.status != "running":
-            raise RuntimeError(
-                "the Dask scheduler is out of reach; connect a new client and start again"
-            ) from error
         task.failures += 1
         if task.failures > _ATTEMPTS:
             raise RuntimeError(

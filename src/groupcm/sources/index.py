@@ -108,5 +108,8 @@ def _join_labels(
     for label, first, size in zip(labels, firsts, sizes, strict=True):
         number = np.searchsorted(classes, label.values).astype(codes.dtype)
         rows = slice(first, first + size)
-        codes[rows] = number[0] if label.codes is None else number[label.codes]
+        if label.codes is not None:
+            codes[rows] = number[label.codes]
+        elif number[0]:  # memory that stays zero is never touched
+            codes[rows] = number[0]
     return classes, codes

@@ -16,6 +16,9 @@ from groupcm.candidates import Index
 
 __all__ = ["Keys", "Labels", "Runs", "labels_of", "runs_of"]
 
+# Up to so many labels comparisons are faster than a sort.
+_FEW_LABELS = 16
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -61,9 +64,20 @@ def labels_of(values: NDArray[Any]) -> Labels:
     Examples
     --------
     >>> labels_of(np.array([0, 0, 1]))
-    Labels(values=array([0, 1]), codes=array([0, 0, 1]))
+    Labels(values=array([0, 1]), codes=array([0, 0, 1], dtype=uint8))
     """
-    if len(values) and np.all(values == values[0]):
-        return Labels(values[:1])
-    distinct, codes = np.unique(values, return_inverse=True)
+    found: list[Any] = []
+    rest = values
+    while len(rest) and len(found) < _FEW_LABELS:
+        found.append(rest[0])
+        rest = rest[rest != rest[0]]
+    if len(rest):
+        distinct, codes = np.unique(values, return_inverse=True)
+        return Labels(distinct, codes)
+    distinct = np.sort(np.array(found, dtype=values.dtype))
+    if len(distinct) < 2:
+        return Labels(distinct)
+    codes = np.zeros(len(values), dtype=np.uint8)
+    for number, label in enumerate(distinct[1:], start=1):
+        codes[values == label] = number
     return Labels(distinct, codes)

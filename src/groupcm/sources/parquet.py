@@ -173,6 +173,7 @@ class ParquetSource(LocalSource):
         self._has_label = roles["label"] is not None
         self._has_overlap = roles["overlap"] is not None
         self._readers = threading.local()
+        self._only_labels: dict[_Unit, NDArray[Any] | None] = {}
         self._metadata = [_metadata(path) for path in self.files]
         self._units = [
             unit for number, data in enumerate(self._metadata) for unit in _row_groups(number, data)
@@ -252,6 +253,11 @@ class ParquetSource(LocalSource):
 
     def _only_label(self, unit: _Unit) -> NDArray[Any] | None:
         """The label of all rows of a row group, where its statistics tell."""
+        if unit not in self._only_labels:
+            self._only_labels[unit] = self._label_by_statistics(unit)
+        return self._only_labels[unit]
+
+    def _label_by_statistics(self, unit: _Unit) -> NDArray[Any] | None:
         metadata = self._metadata[unit.file]
         position, kind = self._label_columns[unit.file]
         stats = metadata.row_group(unit.row_group).column(position).statistics

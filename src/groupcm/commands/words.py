@@ -1,0 +1,70 @@
+"""Times, amounts and tables of results in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from groupcm.progress import Reading
+
+__all__ = ["seconds", "short", "show_rows", "speed"]
+
+
+def seconds(value: float) -> str:
+    """Say a time in as many digits as matter.
+
+    Examples
+    --------
+    >>> seconds(0.0123), seconds(75.2), seconds(200), seconds(2 * 3600 + 310)
+    ('0.012 s', '75 s', '3 min 20 s', '2 h 5 min')
+    """
+    if value < 9.95:
+        return f"{value:.2g} s"
+    minutes, rest = divmod(round(value), 60)
+    if minutes < 2:
+        return f"{round(value)} s"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
+
+
+def short(value: float) -> str:
+    """Say an amount in at most three digits and the letter of its size.
+
+    Examples
+    --------
+    >>> short(950), short(25_060_000), short(999_900) + "B"
+    ('950', '25.1 M', '1 MB')
+    """
+    if value < 999.5:
+        return f"{value:.3g}"
+    for letter in "kMG":
+        value /= 1000
+        if value < 999.5:
+            return f"{value:.3g} {letter}"
+    return f"{value / 1000:.3g} T"
+
+
+def speed(reading: Reading) -> str:
+    """Say how fast a pass is, and how long it still takes.
+
+    Examples
+    --------
+    >>> speed(Reading("scoring", 5_000_000, 20_000_000, 260_000_000, 2.0))
+    '2.5 M rows/s, 130 MB/s, 6 s left'
+    """
+    rows, bytes = short(reading.rows_a_second), short(reading.bytes_a_second)
+    return f"{rows} rows/s, {bytes}B/s, {seconds(reading.seconds_left)} left"
+
+
+def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
+    """Print names and values, the values below each other.
+
+    Examples
+    --------
+    >>> show_rows([("rows", "400"), ("groups", "2")], indent="")
+    rows    400
+    groups  2
+    """
+    width = max(len(name) for name, _ in rows)
+    for name, value in rows:
+        print(f"{indent}{name:<{width}}  {value}")
