@@ -21,11 +21,24 @@ LAYERS = [
     {"sources", "scaling", "features"},
     {"solvers"},
     {"validation", "parameters"},
-    {"training"},
+    {"training_data", "preparing"},
+    {"training", "scoring"},
     {"classifier"},
+    {"selection"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
-SHARED = {"progress", "errors", "candidates", "group_index", "parallel"}
+SHARED = {
+    "progress",
+    "errors",
+    "candidates",
+    "group_index",
+    "parallel",
+    "memory",
+    "files",
+    "table_columns",
+    "table_choice",
+    "table_formats",
+}
 
 
 def modules() -> dict[str, Path]:

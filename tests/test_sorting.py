@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcm import sorting
 from groupcm.cli import main
 from groupcm.errors import InputError
 from groupcm.memory import parse_memory
-from groupcm.sorting import SortedTable, sort_tables
+from groupcm.sorting import SortedTable, buckets, row_groups, sort_tables
 
 
 def stable_order(groups: list) -> list[int]:
@@ -73,8 +72,9 @@ def test_equals_a_stable_sort(groups, n_files, memory, batch_rows, row_group, mo
     edges = np.linspace(0, len(groups), n_files + 1).astype(int)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("groupcm.table_formats._BATCH_ROWS", batch_rows)
-        patch.setattr(sorting, "_ROWS_A_ROW_GROUP", row_group)
-        patch.setattr(sorting, "_MOST_BUCKETS", most_buckets)
+        patch.setattr(row_groups, "ROWS_A_ROW_GROUP", row_group)
+        patch.setattr(buckets, "_ROWS_AT_ONCE", row_group)
+        patch.setattr(buckets, "_MOST_BUCKETS", most_buckets)
         source, output = Path(folder, "in"), Path(folder, "out.parquet")
         source.mkdir()
         for i, first in enumerate(edges[:-1]):
@@ -98,24 +98,24 @@ def shuffled(tmp_path) -> pa.Table:
 
 
 @pytest.fixture
-def buckets(monkeypatch) -> list[list[Path]]:
+def rounds(monkeypatch) -> list[list[Path]]:
     """The temporary files of every round."""
-    rounds = []
-    scatter = sorting._scatter
+    found = []
+    scatter = buckets._scatter
 
     def watched(batches, edges, paths):
-        rounds.append(paths)
+        found.append(paths)
         scatter(batches, edges, paths)
 
-    monkeypatch.setattr(sorting, "_scatter", watched)
+    monkeypatch.setattr(buckets, "_scatter", watched)
     monkeypatch.setattr("groupcm.table_formats._BATCH_ROWS", 250)
-    return rounds
+    return found
 
 
-def test_no_temporary_files_where_memory_suffices(tmp_path, shuffled, buckets):
+def test_no_temporary_files_where_memory_suffices(tmp_path, shuffled, rounds):
     sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory="1MB")
     assert_sorted(tmp_path / "out.parquet", shuffled)
-    assert not buckets
+    assert not rounds
 
 
 def test_only_what_repeats_has_a_dictionary(tmp_path, shuffled):
@@ -124,38 +124,38 @@ def test_only_what_repeats_has_a_dictionary(tmp_path, shuffled):
     assert [first.column(i).has_dictionary_page for i in range(2)] == [False, True]
 
 
-def test_buckets_are_about_as_many_as_needed(tmp_path, shuffled, buckets):
+def test_buckets_are_about_as_many_as_needed(tmp_path, shuffled, rounds):
     # 5000 rows of 24 bytes are 120,000; each bucket may have 10,000.
     sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=30_000)
     assert_sorted(tmp_path / "out.parquet", shuffled)
-    assert len(buckets) == 1
-    assert 12 <= len(buckets[0]) <= 20
-    assert {path.parent.parent for path in buckets[0]} == {tmp_path}
+    assert len(rounds) == 1
+    assert 12 <= len(rounds[0]) <= 20
+    assert {path.parent.parent for path in rounds[0]} == {tmp_path}
 
 
-def test_many_buckets_take_several_rounds(tmp_path, shuffled, buckets, monkeypatch):
-    monkeypatch.setattr(sorting, "_MOST_BUCKETS", 4)
+def test_many_buckets_take_several_rounds(tmp_path, shuffled, rounds, monkeypatch):
+    monkeypatch.setattr(buckets, "_MOST_BUCKETS", 4)
     sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=30_000)
     assert_sorted(tmp_path / "out.parquet", shuffled)
-    assert len(buckets) == 5
-    assert max(map(len, buckets)) <= 4
+    assert len(rounds) == 5
+    assert max(map(len, rounds)) <= 4
 
 
-def test_what_is_held_stays_within_the_share(tmp_path, shuffled, buckets, monkeypatch):
+def test_what_is_held_stays_within_the_share(tmp_path, shuffled, rounds, monkeypatch):
     held = []
-    in_memory = sorting._Sorter._sort_in_memory
+    in_memory = buckets.Sorter._sort_in_memory
 
     def watched(self, batches):
         held.append(sum(batch.nbytes for batch in batches))
         in_memory(self, batches)
 
-    monkeypatch.setattr(sorting._Sorter, "_sort_in_memory", watched)
+    monkeypatch.setattr(buckets.Sorter, "_sort_in_memory", watched)
     sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=30_000)
     assert sum(held) == 5000 * 24
     assert max(held) <= 10_000
 
 
-def test_rows_that_grow_are_cut_again(tmp_path, buckets):
+def test_rows_that_grow_are_cut_again(tmp_path, rounds):
     # The first rows are short, so that the first cut is too coarse.
     groups = np.tile(np.arange(50), 40)
     text = ["" if row < 1000 else "x" * 500 for row in range(2000)]
@@ -163,10 +163,10 @@ def test_rows_that_grow_are_cut_again(tmp_path, buckets):
     pq.write_table(table, tmp_path / "in.parquet")
     sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=30_000)
     assert_sorted(tmp_path / "out.parquet", table)
-    assert len(buckets) > 1
+    assert len(rounds) > 1
 
 
-def test_a_group_larger_than_memory(tmp_path, buckets):
+def test_a_group_larger_than_memory(tmp_path, rounds):
     table = pa.table({"g": [1, *[7] * 3000, 1, 2], "x": np.arange(3003)})
     pq.write_table(table, tmp_path / "in.parquet")
     done = sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=999)
@@ -174,21 +174,21 @@ def test_a_group_larger_than_memory(tmp_path, buckets):
     assert_sorted(tmp_path / "out.parquet", table)
 
 
-def test_in_order_is_copied_without_temporary_files(tmp_path, buckets):
+def test_in_order_is_copied_without_temporary_files(tmp_path, rounds):
     table = pa.table({"g": ["b", "b", "c", "a"], "x": [1, 2, 3, 4]})
     pq.write_table(table, tmp_path / "in.parquet")
     done = sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=1)
     assert done == SortedTable(4, 3, 0)
     assert pq.read_table(tmp_path / "out.parquet").equals(table)
-    assert not buckets
+    assert not rounds
 
 
-def test_temporary_files_go_where_they_are_told(tmp_path, shuffled, buckets):
+def test_temporary_files_go_where_they_are_told(tmp_path, shuffled, rounds):
     (tmp_path / "elsewhere").mkdir()
     ask = {"group": "g", "memory": 30_000}
     paths = [tmp_path / "in.parquet"], tmp_path / "out.parquet"
     sort_tables(*paths, **ask, temporary=tmp_path / "elsewhere")
-    assert {path.parent.parent for path in buckets[0]} == {tmp_path / "elsewhere"}
+    assert {path.parent.parent for path in rounds[0]} == {tmp_path / "elsewhere"}
     assert not list((tmp_path / "elsewhere").iterdir())
     with pytest.raises(InputError, match=r"nowhere is not a folder"):
         sort_tables(*paths, **ask, temporary=tmp_path / "nowhere")
@@ -344,7 +344,7 @@ def test_a_table_without_rows(tmp_path):
 
 
 @pytest.mark.parametrize("doing", ["numbering groups", "reading", "writing"])
-def test_interrupt_leaves_nothing(tmp_path, shuffled, buckets, doing):
+def test_interrupt_leaves_nothing(tmp_path, shuffled, rounds, doing):
     def interrupt(now, done, n_rows):
         if now == doing and done > 2000:
             raise KeyboardInterrupt
@@ -357,14 +357,14 @@ def test_interrupt_leaves_nothing(tmp_path, shuffled, buckets, doing):
             memory=30_000,
             on_rows=interrupt,
         )
-    assert len(buckets) == (doing != "numbering groups")
+    assert len(rounds) == (doing != "numbering groups")
     assert [path.name for path in tmp_path.iterdir()] == ["in.parquet"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on a file's size")
 @pytest.mark.parametrize("memory", ["1MB", "30kB"])
 def test_full_disk_is_one_sentence_and_leaves_nothing(
-    tmp_path, shuffled, buckets, monkeypatch, capsys, memory
+    tmp_path, shuffled, rounds, monkeypatch, capsys, memory
 ):
     import resource
 

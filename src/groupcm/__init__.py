@@ -14,12 +14,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from groupcm import metrics, simulate, sources
+    from groupcm import features, metrics, selection, simulate, sources
     from groupcm.classifier import GroupClassifier
     from groupcm.persistence import load, save
     from groupcm.scoring import GroupScores
 
-__all__ = ["GroupClassifier", "GroupScores", "load", "metrics", "save", "simulate", "sources"]
+__all__ = [
+    "GroupClassifier",
+    "GroupScores",
+    "features",
+    "load",
+    "metrics",
+    "save",
+    "selection",
+    "simulate",
+    "sources",
+]
 
 _HOME = {
     "GroupClassifier": "groupcm.classifier",
@@ -27,7 +37,7 @@ _HOME = {
     "load": "groupcm.persistence",
     "save": "groupcm.persistence",
 }
-_MODULES = ("metrics", "simulate", "sources")
+_MODULES = ("features", "metrics", "selection", "simulate", "sources")
 
 
 def __getattr__(name: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,13 +15,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from groupcm.candidates import Groups
 from groupcm.group_index import index_groups
 from groupcm.parameters import check_parameters
+from groupcm.preparing import Prepared
 from groupcm.progress import listening, print_step
 from groupcm.scoring import GroupScores, LinearScorer
 from groupcm.smoothing import Matrix
 from groupcm.solvers.solution import Solution
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.source import Source
-from groupcm.training import Prepared, solve_classes
+from groupcm.training import solve_classes
 from groupcm.training_data import read_training_data
 from groupcm.validation import as_labels, as_matrix, check_length, require_finite
 
@@ -229,16 +230,23 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
             its positive candidate of largest overlap. Without it all its positive
             candidates share the group's weight.
         """
-        check_parameters(self.get_params(deep=False))
-        data = read_training_data(self, X, y, groups, overlap)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        n_classes = len(data.classes)
-        listen = listening(print_step) if self.verbose else nullcontext()
-        with listen:
-            prepared = Prepared(self, data, range(n_classes) if n_classes > 2 else [1])
-            solutions = solve_classes(self, prepared, seed)
+        with self._told():
+            prepared = self._prepare(X, y, groups, overlap)
+            solutions = solve_classes(self, prepared, self._seed())
         self._store(prepared, solutions)
         return self
+
+    def _told(self) -> AbstractContextManager[None]:
+        return listening(print_step) if self.verbose else nullcontext()
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _prepare(self, X: Any, y: Any, groups: Any, overlap: Any) -> Prepared:
+        check_parameters(self.get_params(deep=False))
+        data = read_training_data(self, X, y, groups, overlap)
+        n_classes = len(data.classes)
+        return Prepared(self, data, range(n_classes) if n_classes > 2 else [1])
 
     @property
     def _scorer(self) -> LinearScorer:

@@ -14,7 +14,7 @@ from groupcm.errors import InputError
 from groupcm.table_columns import is_number, kind_of
 from groupcm.table_formats import TableFile
 
-__all__ = ["ChosenColumns", "choose_columns", "require_column"]
+__all__ = ["ChosenColumns", "check_roles", "choose_columns", "require_column"]
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,24 @@ def choose_columns(
     InputError
         One sentence that names the file and the column.
     """
+    taken = check_roles(files, roles, features)
+    names = _choose_features(files, taken, features)
+    return ChosenColumns(names, taken, np.dtype(_matrix_dtype(files, names)))
+
+
+def check_roles(
+    files: list[TableFile], roles: Mapping[str, str | None], features: Sequence[str] | None
+) -> dict[str, str]:
+    """Check that every table has the columns with a role; give the role of each column."""
     taken = {column: role for role, column in roles.items() if column is not None}
     _check_request(roles, taken, features)
     if not any(file.n_rows for file in files):
         raise InputError(f"{files[0].path} has no rows; a fit or a score needs some")
-    names = _choose_features(files, taken, features)
+    for file in files:
+        for column, role in taken.items():
+            require_column(file, column, f"the {role} column")
     _check_kinds(files, taken)
-    return ChosenColumns(names, taken, np.dtype(_matrix_dtype(files, names)))
+    return taken
 
 
 def _check_request(
@@ -87,8 +98,6 @@ def _choose_features(
     """Find the feature columns, the same in every file, and refuse what is not a number."""
     chosen: list[str] = []
     for file in files:
-        for column, role in taken.items():
-            require_column(file, column, f"the {role} column")
         found = list(features) if features is not None else _leftover(file, taken)
         for name in found:
             require_column(file, name, "the feature")

@@ -42,7 +42,7 @@ class Bars:
             description=reading.doing,
             total=reading.of_rows,
             completed=reading.rows,
-            note=f"of {short(reading.of_rows)} rows, {speed(reading)}",
+            note=f"{short(reading.rows)} of {short(reading.of_rows)} rows, {speed(reading)}",
         )
 
     def step(self, step: Step) -> None:

@@ -12,9 +12,12 @@ import pyarrow as pa
 
 from groupcm import simulate
 from groupcm.classifier import GroupClassifier
-from groupcm.commands.display import plain_warnings, show_rows, working
-from groupcm.commands.fit import certificate, fit_table, summary
-from groupcm.commands.score import score_table
+from groupcm.commands.display import plain_warnings, working
+from groupcm.commands.fit import fit_candidates
+from groupcm.commands.inputs import InMemory
+from groupcm.commands.score import score_candidates
+from groupcm.commands.summary import certificate, summary
+from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.group_index import index_groups
 from groupcm.persistence import read, save
@@ -43,12 +46,12 @@ def run(arguments: argparse.Namespace) -> int:
         # Another seed is other patients: nobody in the test was seen in training.
         for path, seed in ((train, 2 * arguments.seed), (test, 2 * arguments.seed + 1)):
             write_table(_as_table(simulate.capsule(seed=seed)), path)
-        seen = read_tables([train], **_COLUMNS)
-        took = fit_table(model, seen, display)
+        seen = InMemory(read_tables([train], **_COLUMNS))
+        took = fit_candidates(model, seen, display)
         save(model, model_file, notes={"columns": _COLUMNS})
         saved = read(model_file)
         unseen = read_tables([test], **_COLUMNS, features=seen.feature_names)
-        scored = score_table(saved.model, unseen)
+        scored = score_candidates(saved.model, InMemory(unseen), display, has_truth=True)
         write_table(scored.table, scores)
 
     print("Trained on made frames of capsule endoscopy, each with about 200 candidates:")

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from groupcm.commands.display import mistakes, plain_warnings, show_rows, working
-from groupcm.commands.fit import check_not_input
+from groupcm.commands.display import Display, mistakes, plain_warnings, working
+from groupcm.commands.inputs import Candidates, open_candidates
+from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
-from groupcm.group_index import index_groups
 from groupcm.metrics import group_roc_auc
 from groupcm.persistence import SavedModel, read
-from groupcm.table_formats import check_table_name, write_table
-from groupcm.tables import CandidateTable, read_tables
+from groupcm.progress import listening
+from groupcm.scoring import GroupScores
+from groupcm.table_formats import check_not_input, check_table_name, write_table
 
-__all__ = ["Scored", "run", "score_table"]
+__all__ = ["Scored", "run", "score_candidates"]
 
 
 @dataclass(frozen=True)
@@ -48,17 +48,13 @@ def run(arguments: argparse.Namespace) -> int:
     saved = read(arguments.model)
     group, features = _columns(saved, arguments)
     with plain_warnings(), working() as display:
-        table = read_tables(
-            arguments.tables,
-            group=group,
-            label=arguments.label,
-            features=features,
-            on_file=lambda path: display.status(f"reading {path}"),
+        candidates = open_candidates(
+            arguments.tables, display, group=group, label=arguments.label, features=features
         )
-        display.status(f"scoring {len(table.X):,} rows")
-        scored = score_table(saved.model, table)
+        _check_number(len(candidates.feature_names), saved.model, arguments.model)
+        scored = score_candidates(saved.model, candidates, display, arguments.label is not None)
     write_table(scored.table, output)
-    rows = [("rows", f"{len(table.X):,}"), ("groups", f"{scored.table.num_rows:,}")]
+    rows = [("rows", f"{candidates.n_rows:,}"), ("groups", f"{scored.table.num_rows:,}")]
     show_rows(rows + scored.auc)
     print(f"Wrote {output}.")
     return 0
@@ -71,60 +67,67 @@ def _columns(saved: SavedModel, arguments: argparse.Namespace) -> tuple[str, lis
         raise InputError(
             f"{arguments.model} does not say which column is the group; give --group COL"
         )
-    features = arguments.features
-    if features is None:
-        features = getattr(saved.model, "feature_names_in_", None)
+    if arguments.features is not None:
+        # The user says which columns are meant, whatever they were called in training.
+        vars(saved.model).pop("feature_names_in_", None)
+        return group, arguments.features
+    features = getattr(saved.model, "feature_names_in_", None)
     if features is None:
         raise InputError(
             f"{arguments.model} was trained without feature names; "
             "give them in the order of training with --features A,B"
         )
-    if len(features) != saved.model.n_features_in_:
-        raise InputError(
-            f"{len(features)} features are named, and {arguments.model} "
-            f"was trained with {saved.model.n_features_in_}"
-        )
     return group, [str(name) for name in features]
 
 
-def score_table(model: Any, table: CandidateTable) -> Scored:
-    """Score the groups of a table whose features are in the model's order."""
-    codes = table.group.codes
-    with mistakes(), warnings.catch_warnings():
-        # The matrix was put in the model's order by name when it was read.
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        result = model.group_scores(table.X, codes)
-        auc = [] if table.label is None else _auc(model, table)
-    columns: dict[str, Any] = {"group": table.group.values(np.asarray(result.group))}
-    if np.ndim(result.score) == 1:
-        columns |= {"score": pa.array(result.score), "winner": pa.array(result.winner)}
+def _check_number(n_features: int, model: Any, path: str) -> None:
+    if n_features != model.n_features_in_:
+        raise InputError(
+            f"{n_features} features are named, and {path} was trained with {model.n_features_in_}"
+        )
+
+
+def score_candidates(
+    model: Any, candidates: Candidates, display: Display, has_truth: bool
+) -> Scored:
+    """Score the groups of candidates whose features are in the model's order."""
+    if has_truth:
+        _check_labels(model, candidates)
+    display.status(f"scoring {candidates.n_rows:,} rows")
+    with mistakes(), listening(display.step, display.reading):
+        found = candidates.group_scores(model)
+    columns: dict[str, Any] = {"group": pa.array(found.group)}
+    if found.score.ndim == 1:
+        columns |= {"score": pa.array(found.score), "winner": pa.array(found.winner)}
     else:
         for c, value in enumerate(model.classes_):
-            columns[f"score_{value}"] = pa.array(np.ascontiguousarray(result.score[:, c]))
-            columns[f"winner_{value}"] = pa.array(np.ascontiguousarray(result.winner[:, c]))
-    return Scored(pa.table(columns), auc)
+            columns[f"score_{value}"] = pa.array(np.ascontiguousarray(found.score[:, c]))
+            columns[f"winner_{value}"] = pa.array(np.ascontiguousarray(found.winner[:, c]))
+    return Scored(pa.table(columns), _auc(model, candidates, found) if has_truth else [])
 
 
-def _auc(model: Any, table: CandidateTable) -> list[tuple[str, str]]:
-    label, classes = np.asarray(table.label), model.classes_
-    unknown = sorted(set(np.unique(label).tolist()) - set(classes.tolist()), key=str)
+def _check_labels(model: Any, candidates: Candidates) -> None:
+    known = model.classes_.tolist()
+    unknown = sorted(set(candidates.classes.tolist()) - set(known), key=str)
     if unknown:
         raise InputError(
             f"the label {unknown[0]!r} is not a class of the model; "
-            f"it knows {', '.join(map(repr, classes.tolist()))}"
+            f"it knows {', '.join(map(repr, known))}"
         )
-    scores = model.decision_function(table.X)
-    if scores.ndim == 1:
-        return [("group AUC", _one_auc(label == classes[1], scores, table.group.codes))]
+
+
+def _auc(model: Any, candidates: Candidates, found: GroupScores) -> list[tuple[str, str]]:
+    classes = model.classes_
+    if found.score.ndim == 1:
+        return [("group AUC", _one_auc(candidates.groups_with(classes[1]), found.score))]
     return [
-        (f"group AUC of {value}", _one_auc(label == value, scores[:, c], table.group.codes))
+        (f"group AUC of {value}", _one_auc(candidates.groups_with(value), found.score[:, c]))
         for c, value in enumerate(classes)
     ]
 
 
-def _one_auc(positive: np.ndarray, scores: np.ndarray, groups: np.ndarray) -> str:
+def _one_auc(holds: np.ndarray, score: np.ndarray) -> str:
     """Compare the groups that hold a class with those that do not, where there are both."""
-    holds = index_groups(groups).maxima(positive)
     if holds.all() or not holds.any():
         return f"not defined: {'every' if holds.all() else 'no'} group holds the class"
-    return f"{group_roc_auc(positive, scores, groups):.4f}"
+    return f"{group_roc_auc(holds, score):.4f}"

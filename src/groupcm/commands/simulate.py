@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from pathlib import Path
 from shlex import quote
 
 import pyarrow.parquet
 
-from groupcm.commands.display import Display, mistakes, show_rows, working
+from groupcm.commands.display import mistakes, show_share, working
+from groupcm.commands.words import short, show_rows
 from groupcm.errors import InputError
 from groupcm.simulate import capsule_to_parquet
+from groupcm.table_formats import is_parquet
 
-__all__ = ["run", "show_share"]
+__all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the candidates, and say how many."""
     output = Path(arguments.output)
-    if arguments.files == 1 and output.suffix.lower() not in (".parquet", ".pq"):
+    if arguments.files == 1 and not is_parquet(output):
         raise InputError(
             f"cannot write {output}: end its name in .parquet, or write several files into "
             "a folder with --files 2 or more"
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         [
             ("rows", f"{n_rows:,}"),
             ("groups", f"{frames:,}, of them {arguments.positives:,} with a polyp"),
-            ("size", f"{n_bytes / 1e6:,.1f} MB in {len(files):,} file{'s' * (len(files) > 1)}"),
+            ("size", f"{short(n_bytes)}B in {len(files):,} file{'s' * (len(files) > 1)}"),
         ]
     )
     print(f"Wrote {output}.")
@@ -55,16 +56,3 @@ def run(arguments: argparse.Namespace) -> int:
 def _features(file: Path) -> str:
     names = pyarrow.parquet.read_schema(file).names
     return ",".join(names[: names.index("frame")])
-
-
-def show_share(display: Display, doing: str) -> Callable[[int, int], None]:
-    """Return a listener to rows done and rows in all, that says every twentieth once."""
-    said = -1
-
-    def listen(done: int, n_rows: int) -> None:
-        nonlocal said
-        if (share := 20 * done // n_rows) > said:
-            said = share
-            display.status(f"{doing}: {done:,} of {n_rows:,} rows")
-
-    return listen

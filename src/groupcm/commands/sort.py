@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.commands.display import mistakes, show_rows, working
-from groupcm.commands.fit import check_not_input
-from groupcm.commands.simulate import show_share
+from groupcm.commands.display import mistakes, show_share, working
+from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.memory import parse_memory
 from groupcm.sorting import sort_tables
+from groupcm.table_formats import check_not_input, is_parquet
 
 __all__ = ["run"]
 
@@ -18,7 +18,7 @@ __all__ = ["run"]
 def run(arguments: argparse.Namespace) -> int:
     """Sort, and say how much there was to sort."""
     output = check_output(arguments.output)
-    if output.suffix.lower() not in (".parquet", ".pq"):
+    if not is_parquet(output):
         raise InputError(f"cannot write {output}: end its name in .parquet")
     check_not_input(output, arguments.tables)
     with mistakes():

@@ -26,7 +26,7 @@ from groupcm.sources.chunk import Chunk, FeatureColumns, FeatureRows, Features
 from groupcm.sources.keys import Keys, Labels
 from groupcm.sources.local import LocalSource
 from groupcm.sources.source import Columns
-from groupcm.table_choice import ChosenColumns, choose_columns, require_column
+from groupcm.table_choice import ChosenColumns, check_roles, choose_columns, require_column
 from groupcm.table_columns import Piece, numbers_of
 from groupcm.table_formats import TableFile, find_tables, open_table, readable
 
@@ -90,8 +90,8 @@ def from_parquet(
     if isinstance(batch_rows, bool) or not isinstance(batch_rows, int) or batch_rows < 1:
         raise ValueError(f"batch_rows must be a whole number of at least 1; got {batch_rows!r}.")
     if listed is not None:
+        check_roles(files, roles, [listed])
         chosen = feature_list(files, listed)
-        choose_columns(files, roles, [])  # only to check the other columns
     else:
         named = [features] if isinstance(features, str) else features
         chosen = choose_columns(files, roles, named)

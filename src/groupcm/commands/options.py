@@ -1,0 +1,197 @@
+"""The options of every command.
+
+Only the standard library is imported here, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from groupcm import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["add_demo", "add_fit", "add_score", "add_simulate", "add_sort"]
+
+_TABLES = "Parquet, CSV or Arrow files, or folders of them"
+
+
+def add_fit(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=_TABLES)
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="model to write")
+    columns = parser.add_argument_group("columns")
+    columns.add_argument("--group", required=True, metavar="COL", help="which group a row is in")
+    columns.add_argument("--label", required=True, metavar="COL", help="the class of a row")
+    columns.add_argument(
+        "--overlap", metavar="COL", help="how well a row fits the annotation (0: not at all)"
+    )
+    columns.add_argument("--patient", metavar="COL", help="whose row it is; not a feature")
+    _add_features(columns, "default: one column of lists, or all columns not named above")
+    _add_estimator_options(parser.add_argument_group("model (see GroupClassifier)"))
+    _add_map_options(parser.add_argument_group("feature map: not linear, still convex"))
+    _add_large_data_options(parser.add_argument_group("large data"))
+
+
+def _add_estimator_options(model) -> None:
+    """Add what GroupClassifier takes; what is not given keeps the estimator's own default."""
+    options: list[tuple[str, Callable[[str], object] | tuple[str, ...], str]] = [
+        ("lam", _number, "weight of the loss against the penalty, between 0 and 1"),
+        ("C", _number, "weight of the loss in the SVM's form; --lam is then not used"),
+        ("loss", ("smoothed_hinge", "hinge"), "loss of a margin"),
+        ("delta", _number, "half-width of the smoothed hinge's bend"),
+        ("penalty", ("huber", "l2", "l1"), "penalty of the weights"),
+        ("epsilon", _number, "where the Huber penalty turns from square to linear"),
+        ("grouping", ("negative", "both", "none"), "which groups count once, by their worst row"),
+        ("background", ("ignore", "negative"), "the other rows of a positive group"),
+        ("min-overlap", _number, "leave out positive groups that fit worse than this"),
+        ("solver", ("working_set", "lbfgs"), "algorithm"),
+        ("tol", _number, "stop at this certified relative gap"),
+        ("max-passes", _number, "stop after reading the rows this often"),
+        ("random-state", _whole, "seed of what is random"),
+    ]
+    for name, kind, help in options:
+        keywords = {"choices": kind} if isinstance(kind, tuple) else {"type": kind, "metavar": "N"}
+        model.add_argument(f"--{name}", default=argparse.SUPPRESS, help=help, **keywords)
+    model.add_argument(
+        "--no-standardize",
+        dest="standardize",
+        action="store_false",
+        default=argparse.SUPPRESS,
+        help="take the features as they are, not on one scale",
+    )
+
+
+def _add_map_options(features) -> None:
+    features.add_argument(
+        "--map",
+        choices=("polynomial", "fourier", "nystroem", "chi2"),
+        help="score these features of the features; they are computed, never stored",
+    )
+    features.add_argument(
+        "--degree", type=_whole, metavar="N", help="of the polynomial (default: 2)"
+    )
+    features.add_argument(
+        "--components",
+        type=_whole,
+        metavar="N",
+        help="how many features fourier or nystroem make (default: 100)",
+    )
+
+
+def _add_large_data_options(data) -> None:
+    data.add_argument(
+        "--memory",
+        default=argparse.SUPPRESS,
+        metavar="SIZE",
+        help="what the rows of Parquet files may take, as 2GB; beyond it they are streamed "
+        "(default: 60 %% of what is free)",
+    )
+    data.add_argument(
+        "--checkpoint",
+        default=argparse.SUPPRESS,
+        metavar="FILE",
+        help="keep the state of a long fit here, and go on from it where it exists",
+    )
+
+
+def add_score(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model written by groupcm fit")
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=_TABLES)
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="SCORES",
+        help="table to write, a row a group: .parquet, .csv or .arrow",
+    )
+    columns = parser.add_argument_group("columns")
+    columns.add_argument("--group", metavar="COL", help="default: as in training")
+    columns.add_argument("--label", metavar="COL", help="the truth, to print the group AUC")
+    _add_features(columns, "default: by the names the model was trained with")
+
+
+def add_demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        default="groupcm-demo",
+        metavar="DIR",
+        help="folder for the files (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed", type=_whole, default=0, metavar="N", help="of the made data (default: 0)"
+    )
+
+
+def add_sort(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=_TABLES)
+    parser.add_argument("--group", required=True, metavar="COL", help="which group a row is in")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="SORTED", help="table to write: .parquet"
+    )
+    parser.add_argument(
+        "--memory",
+        default="2GB",
+        metavar="SIZE",
+        help="beyond it, rows go to temporary files beside SORTED (default: %(default)s)",
+    )
+
+
+def add_simulate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="OUT", help="file, or folder with --files"
+    )
+    for name, default, help in (
+        ("negatives", 2000, "groups without a polyp"),
+        ("positives", 293, "groups with a polyp"),
+        ("group-size", 200, "mean number of rows a group"),
+        ("files", 1, "files to write; more than one go into the folder OUT"),
+        ("seed", 0, "another seed makes other patients"),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            type=_whole,
+            default=default,
+            metavar="N",
+            help=f"{help} (default: %(default)s)",
+        )
+    parser.add_argument(
+        "--layout",
+        choices=("wide", "list"),
+        default="wide",
+        help="a column a feature, or one column of lists (default: %(default)s)",
+    )
+
+
+def _add_features(columns, default: str) -> None:
+    columns.add_argument(
+        "--features", type=_names, metavar="A,B", help=f"feature columns; {default}"
+    )
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} holds an empty name; write A,B,C")
+    return names
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return value
+
+
+def _whole(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return value

@@ -1,0 +1,72 @@
+"""What a fit ends with: the numbers, and what they prove."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groupcm.commands.inputs import Candidates
+from groupcm.commands.words import seconds
+
+__all__ = ["certificate", "summary"]
+
+_MOST_WEIGHTS = 5
+
+
+def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, str]]:
+    """What was read and what came out, as names and values."""
+    n_features = len(candidates.feature_names)
+    rows = [
+        ("rows", f"{candidates.n_rows:,} × {n_features} features, {candidates.dtype}"),
+        ("groups", _count_groups(model, candidates)),
+    ]
+    if candidates.n_patients is not None:
+        rows.append(("patients", f"{candidates.n_patients:,}"))
+    if model.feature_map_ is not None:
+        name = type(model.feature_map_).__name__
+        rows.append(("feature map", f"{name}, to {model.feature_map_.n_features_out_:,} features"))
+    for name, value in (
+        ("objective", model.objective_),
+        ("lower bound", model.lower_bound_),
+        ("certified gap", model.gap_),
+    ):
+        rows.append((name, ", ".join(f"{number:.6g}" for number in np.ravel(value))))
+    rows.append(("passes", f"{np.max(model.n_passes_):.3g} over the rows, {seconds(took)}"))
+    return rows + _largest_weights(model)
+
+
+def _count_groups(model: Any, candidates: Candidates) -> str:
+    classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
+    holding = [candidates.groups_with(value) for value in classes]
+    counts = [
+        f"{holds.sum():,} with {value}" for value, holds in zip(classes, holding, strict=True)
+    ]
+    return f"{len(holding[0]):,}, of them {', '.join(counts)}"
+
+
+def _largest_weights(model: Any) -> list[tuple[str, str]]:
+    """Rank features by what one standard deviation of them adds to the score."""
+    names = model.feature_names_in_
+    if model.feature_map_ is not None:
+        names = model.feature_map_.get_feature_names_out(names)
+    solutions = model.solution_ if isinstance(model.solution_, list) else [model.solution_]
+    unit = "per standard deviation" if model.standardize else "per unit of the feature"
+    rows = []
+    for solution, value in zip(solutions, model.classes_[-len(solutions) :], strict=True):
+        weights = solution.weights
+        largest = [j for j in np.argsort(-np.abs(weights))[:_MOST_WEIGHTS] if weights[j] != 0.0]
+        shown = ", ".join(f"{names[j]} {weights[j]:+.3g}" for j in largest)
+        name = f"for {value}" if len(solutions) > 1 else "largest weights"
+        rows.append((name, f"{shown}  ({unit})" if largest else "all are 0"))
+    return rows
+
+
+def certificate(model: Any) -> str:
+    """Say in words what the gap proves."""
+    gap, tol = float(np.max(model.gap_)), model.tol
+    proof = (
+        f"Certificate: no weights whatever have an objective more than {100 * gap:.2g} % "
+        "below this model's."
+    )
+    return proof if gap <= tol else f"{proof} That is not yet the {100 * tol:.2g} % asked for."

@@ -1,0 +1,188 @@
+"""From a user's rows to the space in which they are scored: terms, sample, map and scale."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from groupcm.candidates import Groups, Index, Terms
+from groupcm.features import Fitted, as_feature_map
+from groupcm.grouping import Costs, binary_terms
+from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
+from groupcm.sources.sample import choose_units, units_of
+from groupcm.sources.space import FeatureMap, make_space
+from groupcm.training_data import TrainingData
+from groupcm.validation import require_finite
+
+__all__ = ["Options", "Prepared"]
+
+# The share of the memory allowed that the sample of a stream may take; where there is memory
+# for it, it has at least so many rows.
+_SAMPLE_MEMORY = 0.3
+_SMALLEST_SAMPLE = 500_000
+# Up to so many positive candidates the sample has all of them, unless it takes the decoding of
+# more than this share of the units.
+_MANY_POSITIVES = 20_000
+_MOST_UNITS = 0.7
+
+
+class Options(Protocol):
+    """The estimator's parameters that training needs."""
+
+    lam: float
+    C: float | None
+    loss: str
+    delta: float
+    penalty: str
+    epsilon: float
+    grouping: str
+    background: str
+    min_overlap: float
+    feature_map: Any
+    standardize: bool
+    solver: str
+    tol: float
+    max_passes: float
+    memory: int | str | None
+    checkpoint: Any
+
+
+class Prepared:
+    """The data of a fit in the space its weights live in.
+
+    Attributes
+    ----------
+    data : TrainingData
+    terms : list
+        For each class that is trained against the rest, its terms; None for a class that
+        every group holds.
+    feature_map : the fitted map, or None
+    scaling : Scaling
+    space : Space
+    """
+
+    def __init__(self, options: Options, data: TrainingData, labels: Sequence[int]) -> None:
+        if data.stream is not None and options.solver != "working_set":
+            raise ValueError(
+                f"solver={options.solver!r} needs all rows in memory, and these do not fit; "
+                'use solver="working_set", or raise memory.'
+            )
+        self.data = data
+        self.terms = [_terms_of(options, data, number) for number in labels]
+        if data.stream is not None:
+            _load_sample(data, self.terms)
+        self.feature_map = _fit_map(options, data)
+        self.scaling = _scale(options, data, self.feature_map)
+        self.space = make_space(self.feature_map, self.scaling.mean, self.scaling.scale)
+
+
+def _terms_of(options: Options, data: TrainingData, number: int) -> list[Terms] | None:
+    positive_rows = data.rows_of(number)
+    if len(data.classes) > 2 and _every_group_has(data.groups, positive_rows):
+        return None
+    return binary_terms(
+        data.n_rows,
+        positive_rows,
+        data.groups,
+        costs=Costs(options.lam, options.C),
+        grouping=options.grouping,
+        background=options.background,
+        overlap=data.overlap,
+        min_overlap=options.min_overlap,
+    )
+
+
+def _every_group_has(groups: Groups | None, rows: NDArray[np.int64]) -> bool:
+    return groups is not None and len(np.unique(groups.of_rows(rows))) == len(groups)
+
+
+def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> None:
+    """Keep some units in memory: those with positive candidates, those measured, and others.
+
+    Positive candidates are few and weigh much. Those of other units come as single rows,
+    where that means to decode no more than most of the units once more.
+    """
+    stream = data.stream
+    assert stream is not None
+    source = stream.source
+    parts = [part for found in terms for part in found or () if part.sign > 0]
+    positive = np.unique(np.concatenate([part.rows(np.arange(part.n_rows)) for part in parts]))
+    measured = np.sort(rows_to_measure(data.n_rows, data.n_features, data.groups))
+    room = _SAMPLE_MEMORY * data.memory / (source.n_features * source.dtype.itemsize)
+    spread = min(room, max(source.sample_share * source.n_rows, _SMALLEST_SAMPLE))
+    few = len(positive) <= _MANY_POSITIVES
+    ptr = source.unit_ptr
+    choices = [
+        (units_of(ptr, positive), room if few else spread),
+        (units_of(ptr, measured), spread),
+        (range(source.n_units), spread),
+    ]
+    units = choose_units(np.diff(ptr), choices)
+    extra = np.empty(0, dtype=np.int64)
+    if few:
+        inside = np.isin(np.searchsorted(ptr, positive, side="right") - 1, units)
+        extra = positive[~inside]
+        if len(units_of(ptr, extra)) > _MOST_UNITS * source.n_units:
+            extra = extra[:0]
+    stream.load(units, extra)
+
+
+def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:
+    """The feature map, fitted on the rows that are measured unless it came fitted."""
+    given: Any = as_feature_map(options.feature_map)
+    if given is None:
+        return None
+    if data.stream is None and not isinstance(data.X, np.ndarray):
+        raise ValueError("a feature_map needs dense rows; X is sparse: pass X.toarray().")
+    if isinstance(given, Fitted):
+        if given.n_features_in_ != data.n_features:
+            raise ValueError(
+                f"feature_map was fitted on {given.n_features_in_} features, "
+                f"and X has {data.n_features}."
+            )
+        return given
+    rows = data.take(rows_to_measure(data.n_rows, data.n_features, data.groups))
+    require_finite(rows, data.names)
+    fresh: Any = clone(given)
+    return fresh.fit(rows)
+
+
+def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None) -> Scaling:
+    """Mean and deviation of every feature, if they shall be used; warns of constant ones."""
+    n_features = data.n_features if feature_map is None else feature_map.n_features_out_
+    if not options.standardize:
+        return Scaling.none(n_features)
+    rows = rows_to_measure(data.n_rows, n_features, data.groups)
+    all_rows = len(rows) == data.n_rows
+    if feature_map is not None:
+        scaling = _scaling_of(feature_map.transform(data.take(rows)), all_rows)
+    elif data.stream is not None:
+        scaling = _scaling_of(data.take(rows), all_rows)
+    else:
+        scaling = measure_scaling(data.X, rows, all_rows=all_rows)
+    if np.any(scaling.constant):
+        _warn_of_constant(np.flatnonzero(scaling.constant), n_features, data.names, feature_map)
+    return scaling
+
+
+def _scaling_of(rows: NDArray[np.floating], all_rows: bool) -> Scaling:
+    return measure_scaling(rows, np.arange(len(rows)), all_rows=all_rows)
+
+
+def _warn_of_constant(
+    columns: Index, n_features: int, names: NDArray[Any] | None, feature_map: Any
+) -> None:
+    if feature_map is not None:
+        names = feature_map.get_feature_names_out(names)
+    named = columns if names is None else names[columns]
+    shown = ", ".join(str(name) for name in named[:5]) + ("…" if len(named) > 5 else "")
+    warnings.warn(
+        f"{len(named)} of {n_features} features are constant and get weight 0: {shown}.",
+        UserWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,133 @@
+"""Choosing λ: the solutions for many λ at little more than the price of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from groupcm.classifier import GroupClassifier
+from groupcm.training import solve_path
+
+__all__ = ["LambdaPath", "lambda_grid", "lambda_path"]
+
+
+@dataclass(frozen=True)
+class LambdaPath:
+    """Models along a path of λ.
+
+    Attributes
+    ----------
+    lams : ndarray of shape (n,)
+        In increasing order.
+    models : list of GroupClassifier
+        The fitted model of each λ, with its certificate.
+    """
+
+    lams: NDArray[np.float64]
+    models: list[GroupClassifier]
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """The weights, a row a λ."""
+        return np.concatenate([model.coef_ for model in self.models])
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """The intercepts."""
+        return np.concatenate([model.intercept_ for model in self.models])
+
+    @property
+    def objective(self) -> NDArray[np.float64]:
+        """The objectives."""
+        return np.array([model.objective_ for model in self.models])
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """The certified relative gaps."""
+        return np.array([model.gap_ for model in self.models])
+
+
+def lambda_grid(n: int = 10) -> NDArray[np.float64]:
+    """``λ / (1 − λ)`` from 0.01 to 100, evenly in its logarithm.
+
+    Examples
+    --------
+    >>> lambda_grid(3).round(3)
+    array([0.01, 0.5 , 0.99])
+    """
+    odds = np.logspace(-2.0, 2.0, n)
+    return odds / (1.0 + odds)
+
+
+def lambda_path(
+    X: Any,
+    y: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    overlap: ArrayLike | None = None,
+    *,
+    lams: int | ArrayLike = 10,
+    estimator: GroupClassifier | None = None,
+    **parameters: Any,
+) -> LambdaPath:
+    """Fit for each λ of a path, each warm from the one before and on the same passes.
+
+    Parameters
+    ----------
+    X, y, groups, overlap
+        As for `GroupClassifier.fit`, of two classes; or a source.
+    lams : int or array-like
+        How many, spread by `lambda_grid`, or which.
+    estimator : GroupClassifier, optional
+        Whose parameters, all but ``lam``, are used.
+    **parameters
+        Parameters of `GroupClassifier`.
+
+    Returns
+    -------
+    LambdaPath
+
+    Examples
+    --------
+    >>> from groupcm.selection import lambda_path
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(100, n_positive=30)
+    >>> path = lambda_path(data.X, data.y, data.groups, data.overlap, lams=[0.5, 0.9])
+    >>> path.coef.shape, bool((path.gap <= 1e-4).all())
+    ((2, 13), True)
+    """
+    chosen = _chosen(lams)
+    template: Any = clone(estimator or GroupClassifier())
+    template.set_params(**parameters)
+    if template.C is not None:
+        raise ValueError("a path of λ has no C; leave C out.")
+    models: list[Any] = [clone(template) for _ in chosen]
+    for model, lam in zip(models, chosen, strict=True):
+        model.set_params(lam=float(lam))
+    first = models[0]
+    with first._told():
+        prepared = first._prepare(X, y, groups, overlap)
+        if len(prepared.data.classes) > 2:
+            raise ValueError(
+                f"a path of λ is for two classes; y has {len(prepared.data.classes)}: "
+                "make one of them against the rest."
+            )
+        solutions = solve_path(first, prepared, list(chosen), first._seed())
+    for model, solution in zip(models, solutions, strict=True):
+        model._store(prepared, [solution])
+    return LambdaPath(chosen, models)
+
+
+def _chosen(lams: int | ArrayLike) -> NDArray[np.float64]:
+    if isinstance(lams, int | np.integer) and not isinstance(lams, bool):
+        if lams < 1:
+            raise ValueError(f"lams must be at least 1; got {lams}.")
+        return lambda_grid(int(lams))
+    values: Sequence[float] | NDArray[np.float64] = np.unique(np.asarray(lams, dtype=np.float64))
+    if len(values) == 0 or not np.all((values > 0.0) & (values < 1.0)):
+        raise ValueError(f"lams must lie between 0 and 1, both excluded; got {lams!r}.")
+    return np.asarray(values)
