@@ -20,13 +20,11 @@ import groupcm
 from groupcm import simulate
 from groupcm.classifier import GroupClassifier
 from groupcm.cli import main
-from groupcm.commands import display
 from groupcm.metrics import group_roc_auc
 from groupcm.persistence import load, save
-from groupcm.progress import Step
 from groupcm.table_formats import write_table
 
-HEAVY = ("numpy", "scipy", "sklearn", "numba", "rich", "pyarrow")
+HEAVY = ("numpy", "scipy", "sklearn", "numba", "rich", "pyarrow", "shutil", "typing")
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
@@ -265,46 +263,6 @@ def test_a_fit_that_does_not_converge_says_so(folder, capsys):
     assert "groupcm: warning: " in shown.err
     assert ".py:" not in shown.err
     assert "not yet the 1e-13 % asked for" in shown.out
-
-
-class Terminal:
-    """A stream that says it is a terminal."""
-
-    encoding = "utf-8"
-
-    def __init__(self):
-        self.text = ""
-
-    def write(self, text):
-        self.text += text
-
-    def flush(self):
-        pass
-
-    def isatty(self):
-        return True
-
-
-def show_a_step() -> str:
-    with display.working() as shown:
-        shown.status("fitting")
-        shown.step(Step(1.5, 0.5, 0.4, 3, 2.0))
-    return sys.stderr.text
-
-
-def test_progress_on_a_terminal(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "120")
-    text = show_a_step()
-    assert "1.50 passes, gap 2.0e-01" in text
-    assert "\x1b[" in text
-
-
-def test_progress_without_rich_is_plain_lines(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setitem(sys.modules, "rich.console", None)
-    assert show_a_step().splitlines() == ["fitting", "      2.00 s    1.50 passes  gap 2.0e-01"]
 
 
 def test_demo(tmp_path, capsys, monkeypatch):

@@ -242,9 +242,13 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _prepare(self, X: Any, y: Any, groups: Any, overlap: Any) -> Prepared:
+    def _prepare(
+        self, X: Any, y: Any, groups: Any, overlap: Any, *, shared_passes: bool = False
+    ) -> Prepared:
         check_parameters(self.get_params(deep=False))
         data = read_training_data(self, X, y, groups, overlap)
+        if shared_passes:
+            data = data.for_shared_passes()
         n_classes = len(data.classes)
         return Prepared(self, data, range(n_classes) if n_classes > 2 else [1])
 

@@ -110,7 +110,7 @@ def lambda_path(
         model.set_params(lam=float(lam))
     first = models[0]
     with first._told():
-        prepared = first._prepare(X, y, groups, overlap)
+        prepared = first._prepare(X, y, groups, overlap, shared_passes=True)
         if len(prepared.data.classes) > 2:
             raise ValueError(
                 f"a path of λ is for two classes; y has {len(prepared.data.classes)}: "

@@ -92,7 +92,7 @@ def _solve(
             data.stream,
             prepared.space,
             Sample(data.stream),
-            kept_bytes=_KEPT_MEMORY * data.memory,
+            kept_bytes=_KEPT_MEMORY * data.memory / len(tasks),
             related=related,
             checkpoint=checkpoint,
         )

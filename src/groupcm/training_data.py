@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ __all__ = ["TrainingData", "read_training_data"]
 
 # The share of the memory allowed that the rows may take when they are all kept.
 _ALL_ROWS = 0.8
+# Below this a pass over rows in memory costs next to nothing.
+_MANY_ROWS = 500_000
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,13 @@ class TrainingData:
     def n_features(self) -> int:
         """Features as they are stored, before any map."""
         return self.X.source.n_features if isinstance(self.X, Stream) else self.X.shape[1]
+
+    def for_shared_passes(self) -> TrainingData:
+        """As a stream where that pays: many dense rows, those of each group together."""
+        together = self.groups is not None and len(self.groups.order) == 0
+        if not isinstance(self.X, np.ndarray) or not together or self.n_rows < _MANY_ROWS:
+            return self
+        return replace(self, X=Stream(MatrixSource(self.X, "X")))
 
     def rows_of(self, number: int) -> Index:
         """The rows of a class."""

@@ -29,7 +29,7 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     columns.add_argument("--patient", metavar="COL", help="whose row it is; not a feature")
     _add_features(columns, "default: one column of lists, or all columns not named above")
     _add_estimator_options(parser.add_argument_group("model (see GroupClassifier)"))
-    _add_map_options(parser.add_argument_group("feature map: not linear, still convex"))
+    _add_map_options(parser.add_argument_group("feature map (see groupcm.features)"))
     _add_large_data_options(parser.add_argument_group("large data"))
 
 
@@ -84,7 +84,7 @@ def _add_large_data_options(data) -> None:
         "--memory",
         default=argparse.SUPPRESS,
         metavar="SIZE",
-        help="what the rows of Parquet files may take, as 2GB; beyond it they are streamed "
+        help="what a fit on Parquet files may use, as 2GB; rows beyond it are read again and again "
         "(default: 60 %% of what is free)",
     )
     data.add_argument(

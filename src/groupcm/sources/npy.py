@@ -136,10 +136,10 @@ class MatrixSource(LocalSource):
         self,
         X: NDArray[np.floating],
         name: str,
-        keys: Mapping[str, ArrayLike | None],
-        feature_names: Sequence[str] | None,
-        batch_rows: int | None,
-        memory: str | int | None,
+        keys: Mapping[str, ArrayLike | None] | None = None,
+        feature_names: Sequence[str] | None = None,
+        batch_rows: int | None = None,
+        memory: str | int | None = None,
     ) -> None:
         self.X = X
         self.name = name
@@ -153,7 +153,10 @@ class MatrixSource(LocalSource):
         if len(X) == 0:
             raise InputError(f"{name} has no rows; a fit or a score needs some")
         self.memory = None if memory is None else parse_memory(memory)
-        self._keys = {role: self._column(role, values) for role, values in keys.items()}
+        given = keys or {}
+        self._keys = {
+            role: self._column(role, given.get(role)) for role in ("group", "label", "overlap")
+        }
         self._has_group = self._keys["group"] is not None
         self._has_label = self._keys["label"] is not None
         self._has_overlap = self._keys["overlap"] is not None
