@@ -117,19 +117,15 @@ def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> Non
     spread = min(room, max(source.sample_share * source.n_rows, _SMALLEST_SAMPLE))
     few = len(positive) <= _MANY_POSITIVES
     ptr = source.unit_ptr
-    choices = [
-        (units_of(ptr, positive), room if few else spread),
-        (units_of(ptr, measured), spread),
-        (range(source.n_units), spread),
-    ]
+    choices: list[tuple[Sequence[int], float]] = [(range(source.n_units), spread)]
+    if not source.reads_single_rows:
+        wanted = [(units_of(ptr, positive), room if few else spread)]
+        choices = [*wanted, (units_of(ptr, measured), spread), *choices]
     units = choose_units(np.diff(ptr), choices)
-    extra = np.empty(0, dtype=np.int64)
-    if few:
-        inside = np.isin(np.searchsorted(ptr, positive, side="right") - 1, units)
-        extra = positive[~inside]
-        if len(units_of(ptr, extra)) > _MOST_UNITS * source.n_units:
-            extra = extra[:0]
-    stream.load(units, extra)
+    inside = np.isin(np.searchsorted(ptr, positive, side="right") - 1, units)
+    extra = positive[~inside]
+    n_more = 0 if source.reads_single_rows else len(units_of(ptr, extra))
+    stream.load(units, extra if few and n_more <= _MOST_UNITS * source.n_units else extra[:0])
 
 
 def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:

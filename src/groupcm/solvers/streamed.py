@@ -92,16 +92,11 @@ def solve(
     """
     left = dict(enumerate(checkpoint.read())) if checkpoint is not None else {}
     fits: list[_Fit] = []
-    before: Vector | None = None
     for k, task in enumerate(tasks):
-        ball = _ball_from_sample(task, space, sample, before if related else None, left.get(k))
-        before = ball.theta
-        screened = ScreenedTask.of(task, space, sample.n_raw, stream.source.dtype)
-        fit = _Fit(Trace(task, ball.theta), screened, ball)
-        if k in left:
-            left[k].restore(fit.trace)
-        fit.pending = [part.rows for part in screened.parts]
-        fit.ball = _size_ball(fit, sample, space, kept_bytes)
+        before = fits[-1].ball if related and fits else None
+        fit = _begin(task, stream, space, sample, before, left.get(k))
+        if before is None:
+            fit.ball = _size_ball(fit, sample, space, kept_bytes)
         fits.append(fit)
     traces = [fit.trace for fit in fits]
     try:
@@ -148,27 +143,45 @@ def _on_sample(task: Task, space: Space, sample: Sample) -> Task:
     )
 
 
-def _ball_from_sample(
-    task: Task, space: Space, sample: Sample, start: Vector | None, left: Saved | None
-) -> Ball:
-    """The optimum on the sample, and how far from it the whole one may be.
-
-    ``start`` is a point nearby; what is ``left`` of an earlier fit is better than the sample.
-    """
+def _begin(
+    task: Task,
+    stream: Stream,
+    space: Space,
+    sample: Sample,
+    before: Ball | None,
+    left: Saved | None,
+) -> _Fit:
+    """A fit before its first pass; what is ``left`` of an earlier one is better than the sample."""
     on_sample = _on_sample(task, space, sample)
+    ball = _first_ball(task, on_sample) if before is None else _next_ball(on_sample, before)
+    screened = ScreenedTask.of(task, space, sample.n_raw, stream.source.dtype)
+    fit = _Fit(Trace(task, ball.theta), screened, ball, [part.rows for part in screened.parts])
+    if left is not None:
+        left.restore(fit.trace)
+        fit.ball = replace(ball, theta=left.latest)
+    return fit
+
+
+def _first_ball(task: Task, on_sample: Task) -> Ball:
+    """The optimum on the sample, and how far from it the whole one may be."""
     rng = np.random.default_rng(task.seed)
     first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
-    small = working_set.solve(first, start, silent=True)
-    begin = np.append(small.weights, small.intercept)
-    trace = Trace(on_sample, begin, silent=True)
+    small = Saved.end(working_set.solve(first, silent=True)).latest
+    trace = Trace(on_sample, small, silent=True)
     working_set.bracket(trace, warm=True)
-    moved = trace.best - begin
     # Var(first − sample) : Var(sample − whole) = 1/n_first − 1/n_sample : 1/n_sample − 1/n.
     n_first, n_sample, n_whole = (_n_grouped(t.terms) for t in (first, on_sample, task))
     unseen = max(0.0, 1.0 / n_sample - 1.0 / n_whole)
     ratio = np.sqrt(unseen / max(1.0 / n_first - 1.0 / n_sample, unseen / 4.0, 1e-300))
-    away = _SAFETY * float(ratio)
-    return _ball_around(trace.best if left is None else left.latest, away * moved)
+    return _ball_around(trace.best, _SAFETY * float(ratio) * (trace.best - small))
+
+
+def _next_ball(on_sample: Task, before: Ball) -> Ball:
+    """The optimum on the sample from the one before; as far from the whole one in proportion."""
+    trace = Trace(on_sample, before.theta, silent=True)
+    working_set.bracket(trace, warm=True)
+    size, size_before = (float(np.linalg.norm(t[:-1])) for t in (trace.best, before.theta))
+    return replace(before.scaled(max(size / max(size_before, 1e-12), 0.1)), theta=trace.best)
 
 
 def _ball_around(theta: Vector, move: Vector) -> Ball:

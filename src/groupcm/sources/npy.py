@@ -132,6 +132,8 @@ def _map(path: str | os.PathLike[str]) -> NDArray[Any]:
 class MatrixSource(LocalSource):
     """Made by `from_arrays` and `from_npy`: slices of one matrix."""
 
+    reads_single_rows = True
+
     def __init__(
         self,
         X: NDArray[np.floating],

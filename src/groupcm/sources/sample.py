@@ -20,7 +20,7 @@ Raw = NDArray[np.floating]
 
 _GOLDEN = 0.6180339887498949
 # As many rows tell what share of all rows a pass keeps.
-_ENOUGH_ROWS = 500_000
+_ENOUGH_ROWS = 200_000
 
 
 class Sample:

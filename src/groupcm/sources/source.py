@@ -58,6 +58,8 @@ class Source(ABC):
     # them may be where they do not.
     loads_whole: bool = True
     sample_share: float = 0.1
+    # Whether single rows can be read without decoding those around them.
+    reads_single_rows: bool = False
 
     @property
     @abstractmethod
