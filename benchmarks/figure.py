@@ -24,7 +24,7 @@ class Figure:
         What must and what should be reached; None where there is none.
     direction : {"at most", "at least"}
         On which side of the bound the good values lie.
-    unit : {"x", "s", "%"}
+    unit : {"x", "s", "%", "GB"}
         ``x`` is a ratio.
     judged : bool
         False at sizes the bound does not speak about.
@@ -45,7 +45,7 @@ class Figure:
     bound: float | None = None
     goal: float | None = None
     direction: Literal["at most", "at least"] = "at most"
-    unit: Literal["x", "s", "%"] = "x"
+    unit: Literal["x", "s", "%", "GB"] = "x"
     judged: bool = True
     sound: bool = True
     lower_limit: bool = False

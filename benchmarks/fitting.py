@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import GroupClassifier
+from groupcm.sources import Source
 
 from .data import Candidates, Store
 
@@ -19,12 +20,13 @@ TOL = 1e-4
 SMALLEST = 100_000
 
 
-def fit(data: Candidates, **options: Any) -> Any:
+def fit(data: Candidates | Source, **options: Any) -> Any:
     """Fit as a user does: validation, group boundaries, standardisation, all of it."""
+    arguments = (data,) if isinstance(data, Source) else data.fit_arguments
     with warnings.catch_warnings():
         # The gap is checked and printed, so a fit that stopped short does not go unseen.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return GroupClassifier(lam=LAM, tol=TOL, **options).fit(*data.fit_arguments)
+        return GroupClassifier(**{"lam": LAM, "tol": TOL, **options}).fit(*arguments)
 
 
 def gap_of_fit(data: Candidates, **options: Any) -> Callable[[], float]:

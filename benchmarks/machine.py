@@ -21,7 +21,7 @@ def cores() -> int:
 
 def facts() -> dict[str, object]:
     """Cores, memory and versions, as plain values for the JSON file."""
-    packages = ("groupcm", "numpy", "scipy", "scikit-learn", "numba", "llvmlite")
+    packages = ("groupcm", "numpy", "scipy", "scikit-learn", "numba", "llvmlite", "pyarrow")
     return {
         "cores": cores(),
         "processor": _field("/proc/cpuinfo", "model name") or platform.processor(),

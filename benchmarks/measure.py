@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Timed", "interleave", "peak_above", "say"]
+__all__ = ["Timed", "interleave", "peak_above", "peak_resident", "say"]
 
 
 @dataclass
@@ -66,6 +66,17 @@ def peak_above(call: Callable[[], Any]) -> int | None:
         before = _status_bytes("VmRSS")
         call()
         return _status_bytes("VmHWM") - before
+    except OSError:
+        return None
+
+
+def peak_resident() -> int | None:
+    """Return the most bytes of resident memory this process ever had; None where unknown.
+
+    Not ``ru_maxrss``, which begins at what the parent process had.
+    """
+    try:
+        return _status_bytes("VmHWM")
     except OSError:
         return None
 

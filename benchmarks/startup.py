@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from pathlib import Path
 from .data import Store
 from .figure import Figure
 from .measure import interleave, say
+from .processes import checked
 
 __all__ = ["run", "sizes"]
 
@@ -55,7 +55,7 @@ def _first_fit(repeat: int) -> list[Figure]:
         environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
 
         def first_fit() -> tuple[float, int]:
-            seconds, compiled = _checked([sys.executable, "-c", FIRST_FIT], environment).split()
+            seconds, compiled = checked([sys.executable, "-c", FIRST_FIT], environment).split()
             say(f"    first fit: {float(seconds):.3g} s, {compiled} kernels compiled")
             return float(seconds), int(compiled)
 
@@ -111,15 +111,6 @@ def _help(repeat: int) -> Figure:
 
 def _process(*command: str) -> Callable[[], None]:
     def call() -> None:
-        _checked(list(command), None)
+        checked(list(command))
 
     return call
-
-
-def _checked(command: list[str], environment: dict[str, str] | None) -> str:
-    """Run a command and return what it printed; its own complaint becomes the error."""
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        raise RuntimeError(f"{' '.join(command[:2])} ended with {done.returncode}: {last[0]}")
-    return done.stdout

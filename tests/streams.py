@@ -87,8 +87,9 @@ def make_data(seed: int = 0, *, n_groups: int = 150, d: int = 5, dtype: Any = "f
 
 def read(path, *, with_overlap: bool = True, **options: Any):
     """The candidates that `Data.write` has written, as a source."""
-    overlap = "overlap" if with_overlap else None
-    return from_parquet(path, overlap=overlap, **COLUMNS | options)
+    # Where the overlap has no part in it, it is no feature either.
+    role = "overlap" if with_overlap else "patient"
+    return from_parquet(path, **COLUMNS | {role: "overlap"} | options)
 
 
 def fit_stream(source, memory: str, **params: Any) -> GroupClassifier:

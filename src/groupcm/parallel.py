@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-__all__ = ["n_threads", "slices", "thread_map", "thread_stream"]
+__all__ = ["n_threads", "slices", "thread_map", "thread_stream", "work_alone"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -38,14 +38,15 @@ def n_threads() -> int:
 _here = threading.local()
 
 
-def _enter_pool() -> None:
+def work_alone() -> None:
+    """From now on, this thread starts no others: the other cores have work of their own."""
     _here.in_pool = True
 
 
 @cache
 def _pool(process: int, workers: int) -> ThreadPoolExecutor:
     # One pool a process: the threads of a parent do not survive a fork.
-    return ThreadPoolExecutor(workers, thread_name_prefix="groupcm", initializer=_enter_pool)
+    return ThreadPoolExecutor(workers, thread_name_prefix="groupcm", initializer=work_alone)
 
 
 def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:

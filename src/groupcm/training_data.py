@@ -155,7 +155,7 @@ def _read_source(options: Any, source: Source) -> TrainingData:
     _require_two(index.classes, "the label column")
     memory = memory_to_use(options.memory, source.memory)
     names = source.feature_names
-    overlap = None if source.overlap_of(np.empty(0, np.int64)) is None else _OverlapOf(source)
+    overlap = _OverlapOf(source) if source.has_overlap else None
     data = TrainingData(
         _rows_of_source(source, memory),
         index.codes,

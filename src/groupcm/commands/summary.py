@@ -12,6 +12,7 @@ from groupcm.commands.words import seconds
 __all__ = ["certificate", "summary"]
 
 _MOST_WEIGHTS = 5
+_SMALLEST_WEIGHT = 1e-6  # of a standard deviation; what is smaller decides nothing
 
 
 def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, str]]:
@@ -55,10 +56,11 @@ def _largest_weights(model: Any) -> list[tuple[str, str]]:
     rows = []
     for solution, value in zip(solutions, model.classes_[-len(solutions) :], strict=True):
         weights = solution.weights
-        largest = [j for j in np.argsort(-np.abs(weights))[:_MOST_WEIGHTS] if weights[j] != 0.0]
+        largest = np.argsort(-np.abs(weights))[:_MOST_WEIGHTS]
+        largest = [j for j in largest if abs(weights[j]) >= _SMALLEST_WEIGHT]
         shown = ", ".join(f"{names[j]} {weights[j]:+.3g}" for j in largest)
         name = f"for {value}" if len(solutions) > 1 else "largest weights"
-        rows.append((name, f"{shown}  ({unit})" if largest else "all are 0"))
+        rows.append((name, f"{shown}  ({unit})" if largest else f"none above {_SMALLEST_WEIGHT:g}"))
     return rows
 
 

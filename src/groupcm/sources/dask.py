@@ -11,11 +11,9 @@ import numpy as np
 
 from groupcm.candidates import Index
 from groupcm.memory import parse_memory
-from groupcm.sources.chunk import Chunk
 from groupcm.sources.dask_partitions import Partition, Summary, cut, run_on_slice, summarise
 from groupcm.sources.dask_prepare import Wanted, prepare
-from groupcm.sources.local import LocalSource
-from groupcm.sources.source import Columns, Job
+from groupcm.sources.source import Columns, Job, Source
 from groupcm.table_choice import ChosenColumns, choose_columns
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ def from_dask(
     >>> import pandas as pd
     >>> from dask import delayed
     >>> from distributed import Client
-    >>> from groupcm.sources.dask import from_dask
+    >>> from groupcm.sources import from_dask
     >>> frames = pd.DataFrame({"frame": [1, 1, 2], "label": [0, 1, 0], "size": [0.5, 3.0, 1.0]})
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     source = from_dask([delayed(frames)], group="frame", label="label")
@@ -127,7 +125,7 @@ def _usable(client: Client | None) -> Client:
     return client
 
 
-class DaskSource(LocalSource):
+class DaskSource(Source):
     """Made by `from_dask`."""
 
     loads_whole = False
@@ -143,9 +141,9 @@ class DaskSource(LocalSource):
     ) -> None:
         self.memory = memory
         self.roles = wanted.roles
-        self._has_group = wanted.roles["group"] is not None
-        self._has_label = wanted.roles["label"] is not None
-        self._has_overlap = wanted.roles["overlap"] is not None
+        self.has_group = wanted.roles["group"] is not None
+        self.has_label = wanted.roles["label"] is not None
+        self.has_overlap = wanted.roles["overlap"] is not None
         self._held = held
         tasks = ((number, partial(summarise)) for number in range(len(recipes)))
         summaries = [summary for _, summary in held.run(tasks)]
@@ -197,15 +195,6 @@ class DaskSource(LocalSource):
 
         for number, (_, result) in enumerate(self._held.run(tasks())):
             yield units[number], [result]
-
-    def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
-        """Bring a unit's rows here."""
-        for _, found in self.run([(unit, _as_it_is)], columns):
-            yield from found
-
-
-def _as_it_is(chunk: Chunk) -> Chunk:
-    return chunk
 
 
 def _agree(summaries: list[Summary], wanted: Wanted) -> ChosenColumns:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.parallel import _enter_pool as leave_other_cores_to_other_tasks
+from groupcm.parallel import work_alone
 from groupcm.sources.chunk import Chunk, FeatureRows
 from groupcm.sources.keys import Keys, Labels, Runs
 from groupcm.sources.source import Columns, Job
@@ -87,7 +87,7 @@ def summarise(held: Partition) -> Summary:
 
 def run_on_slice(job: Job[Result], rows: Slice, columns: Columns, held: Partition) -> Result:
     """What a worker does in a pass."""
-    leave_other_cores_to_other_tasks()
+    work_alone()
     return job(rows.chunk(held, columns))
 
 

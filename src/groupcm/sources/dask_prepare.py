@@ -17,7 +17,7 @@ from groupcm.errors import InputError
 from groupcm.sources.arrow_columns import key_labels, key_runs
 from groupcm.sources.dask_partitions import Partition, Summary
 from groupcm.sources.keys import Keys, Labels
-from groupcm.sources.parquet import _list_column as list_column
+from groupcm.sources.parquet import list_column
 from groupcm.table_choice import choose_columns
 from groupcm.table_columns import Piece, fill
 from groupcm.table_formats import TableFile

@@ -7,29 +7,20 @@ from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groupcm.candidates import Index
 from groupcm.errors import InputError
 from groupcm.parallel import thread_stream
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.chunk import Chunk
-from groupcm.sources.index import CandidateIndex, build_index
-from groupcm.sources.keys import Keys
 from groupcm.sources.source import Columns, Job, Source
 
-__all__ = ["LocalSource", "rows_by_unit"]
+__all__ = ["LocalSource"]
 
 Result = TypeVar("Result")
 
 
 class LocalSource(Source):
     """A source that decodes a unit whenever a job asks for it."""
-
-    _index: CandidateIndex | None = None
-    _has_group: bool
-    _has_label: bool
-    _has_overlap: bool
 
     @abstractmethod
     def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
@@ -63,47 +54,3 @@ class LocalSource(Source):
                 f"{self.where(chunk.first + int(i))} (counted from 0): the feature {name} is "
                 f"{value}; features must be finite numbers"
             )
-
-    def index(self) -> CandidateIndex:
-        if self._index is None:
-            jobs = ((unit, _read_keys) for unit in range(self.n_units))
-            columns = Columns(group=self._has_group, label=self._has_label)
-            units = (found for _, results in self.run(jobs, columns) for found in results)
-            self._index = build_index(units, self.n_rows, self.apart)
-        return self._index
-
-    def overlap_of(self, rows: Index) -> NDArray[np.floating] | None:
-        if not self._has_overlap:
-            return None
-        rows = np.asarray(rows)
-        in_order = np.argsort(rows, kind="stable")
-        parts = rows_by_unit(self.unit_ptr, rows[in_order])
-        jobs = ((unit, _TakeOverlap(part)) for unit, part in parts)
-        found = self.run(jobs, Columns(overlap=True))
-        values = [part for _, results in found for part in results]
-        overlap = np.empty(len(rows))
-        overlap[in_order] = np.concatenate([np.empty(0), *values])
-        return overlap
-
-
-def _read_keys(chunk: Chunk) -> tuple[int, int, Keys]:
-    assert chunk.keys is not None
-    return chunk.first, chunk.n_rows, chunk.keys
-
-
-class _TakeOverlap:
-    def __init__(self, rows: Index) -> None:
-        self.rows = rows
-
-    def __call__(self, chunk: Chunk) -> NDArray[np.floating]:
-        assert chunk.keys is not None
-        assert chunk.keys.overlap is not None
-        lo, hi = np.searchsorted(self.rows, [chunk.first, chunk.stop])
-        return chunk.keys.overlap[self.rows[lo:hi] - chunk.first]
-
-
-def rows_by_unit(unit_ptr: Index, rows: Index) -> Iterator[tuple[int, Index]]:
-    """Sorted rows, unit by unit; units without any are left out."""
-    cuts = np.searchsorted(rows, unit_ptr)
-    for unit in np.flatnonzero(cuts[1:] > cuts[:-1]):
-        yield int(unit), rows[cuts[unit] : cuts[unit + 1]]

@@ -159,9 +159,9 @@ class MatrixSource(LocalSource):
         self._keys = {
             role: self._column(role, given.get(role)) for role in ("group", "label", "overlap")
         }
-        self._has_group = self._keys["group"] is not None
-        self._has_label = self._keys["label"] is not None
-        self._has_overlap = self._keys["overlap"] is not None
+        self.has_group = self._keys["group"] is not None
+        self.has_label = self._keys["label"] is not None
+        self.has_overlap = self._keys["overlap"] is not None
         step = batch_rows or max(1, _UNIT_BYTES // (self.n_features * self.dtype.itemsize))
         self._unit_ptr = np.append(np.arange(0, len(X), step), len(X))
 

@@ -30,7 +30,7 @@ from groupcm.table_choice import ChosenColumns, check_roles, choose_columns, req
 from groupcm.table_columns import Piece, numbers_of
 from groupcm.table_formats import TableFile, find_tables, open_table, readable
 
-__all__ = ["ParquetSource", "from_parquet"]
+__all__ = ["ParquetSource", "from_parquet", "list_column"]
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -86,7 +86,7 @@ def from_parquet(
     """
     files = [open_table(file) for file in _find(path)]
     roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
-    listed = _list_column(files, {name for name in roles.values() if name}, features)
+    listed = list_column(files, {name for name in roles.values() if name}, features)
     if isinstance(batch_rows, bool) or not isinstance(batch_rows, int) or batch_rows < 1:
         raise ValueError(f"batch_rows must be a whole number of at least 1; got {batch_rows!r}.")
     if listed is not None:
@@ -118,7 +118,7 @@ def _find(path: Paths) -> list[Path]:
     return files
 
 
-def _list_column(
+def list_column(
     files: list[TableFile], taken: set[str], features: str | Sequence[str] | None
 ) -> str | None:
     """The column of fixed-size lists to use, if there is one."""
@@ -169,9 +169,9 @@ class ParquetSource(LocalSource):
         self.memory = None if memory is None else parse_memory(memory)
         self.batch_rows = batch_rows
         self._list_column = list_column
-        self._has_group = roles["group"] is not None
-        self._has_label = roles["label"] is not None
-        self._has_overlap = roles["overlap"] is not None
+        self.has_group = roles["group"] is not None
+        self.has_label = roles["label"] is not None
+        self.has_overlap = roles["overlap"] is not None
         self._readers = threading.local()
         self._only_labels: dict[_Unit, NDArray[Any] | None] = {}
         self._metadata = [_metadata(path) for path in self.files]
@@ -294,16 +294,16 @@ class ParquetSource(LocalSource):
         features = runs = labels = overlap = None
         if columns.features:
             features = self._features(table, self.files[unit.file], first_in_file)
-        if columns.group and self._has_group:
+        if columns.group and self.has_group:
             runs = key_runs(self.roles["group"] or "", piece("group"))
-        if columns.label and self._has_label:
+        if columns.label and self.has_label:
             only = self._only_label(unit)
             labels = (
                 key_labels(self.roles["label"] or "", piece("label"))
                 if only is None
                 else Labels(only)
             )
-        if columns.overlap and self._has_overlap:
+        if columns.overlap and self.has_overlap:
             values = piece("overlap").values
             overlap = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
         return Chunk(first, n_rows, features, Keys(runs, labels, overlap))

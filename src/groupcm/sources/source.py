@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from groupcm.candidates import Index
 from groupcm.errors import InputError
 from groupcm.sources.chunk import Chunk
-from groupcm.sources.index import CandidateIndex
+from groupcm.sources.index import CandidateIndex, build_index
+from groupcm.sources.keys import Keys
 
-__all__ = ["Columns", "Job", "Source"]
+__all__ = ["Columns", "Job", "Source", "rows_by_unit"]
 
 Result = TypeVar("Result")
 # A job may be sent to another process: it is a picklable callable.
@@ -46,6 +47,8 @@ class Source(ABC):
     n_features : int
     dtype : dtype
         float32 or float64: the type every feature is read as.
+    has_group, has_label, has_overlap : bool
+        Which of these columns there are.
     memory : int or None
         How many bytes a fit may use, where the user has set it.
     """
@@ -53,7 +56,11 @@ class Source(ABC):
     feature_names: list[str] | None
     n_features: int
     dtype: np.dtype[Any]
+    has_group: bool
+    has_label: bool
+    has_overlap: bool
     memory: int | None = None
+    _index: CandidateIndex | None = None
     # Whether all rows may be brought into this process where they fit, and which share of
     # them may be where they do not.
     loads_whole: bool = True
@@ -75,13 +82,25 @@ class Source(ABC):
         Several run at once; no more are under way than can be held in memory.
         """
 
-    @abstractmethod
     def index(self) -> CandidateIndex:
         """Which rows are which group's and of which class; read once and kept."""
+        if self._index is None:
+            jobs = ((unit, _read_keys) for unit in range(self.n_units))
+            columns = Columns(group=self.has_group, label=self.has_label)
+            units = (found for _, results in self.run(jobs, columns) for found in results)
+            self._index = build_index(units, self.n_rows, self.apart)
+        return self._index
 
-    @abstractmethod
-    def overlap_of(self, rows: Index) -> NDArray[np.floating] | None:
-        """How well each of these rows fits its annotation; None without such a column."""
+    def overlap_of(self, rows: Index) -> NDArray[np.float64]:
+        """How well each of these rows fits its annotation."""
+        in_order = np.argsort(rows, kind="stable")
+        parts = rows_by_unit(self.unit_ptr, rows[in_order])
+        jobs = ((unit, _TakeOverlap(part)) for unit, part in parts)
+        found = self.run(jobs, Columns(overlap=True))
+        values = [part for _, results in found for part in results]
+        overlap = np.empty(len(rows))
+        overlap[in_order] = np.concatenate([np.empty(0), *values])
+        return overlap
 
     @abstractmethod
     def where(self, row: int) -> str:
@@ -111,3 +130,26 @@ class Source(ABC):
     def nbytes(self) -> int:
         """What all features take when they are decoded."""
         return self.n_rows * self.n_features * self.dtype.itemsize
+
+
+def _read_keys(chunk: Chunk) -> tuple[int, int, Keys]:
+    assert chunk.keys is not None
+    return chunk.first, chunk.n_rows, chunk.keys
+
+
+class _TakeOverlap:
+    def __init__(self, rows: Index) -> None:
+        self.rows = rows
+
+    def __call__(self, chunk: Chunk) -> NDArray[np.floating]:
+        assert chunk.keys is not None
+        assert chunk.keys.overlap is not None
+        lo, hi = np.searchsorted(self.rows, [chunk.first, chunk.stop])
+        return chunk.keys.overlap[self.rows[lo:hi] - chunk.first]
+
+
+def rows_by_unit(unit_ptr: Index, rows: Index) -> Iterator[tuple[int, Index]]:
+    """Sorted rows, unit by unit; units without any are left out."""
+    cuts = np.searchsorted(rows, unit_ptr)
+    for unit in np.flatnonzero(cuts[1:] > cuts[:-1]):
+        yield int(unit), rows[cuts[unit] : cuts[unit + 1]]

@@ -12,8 +12,7 @@ from groupcm.candidates import NO_ORDER, Index
 from groupcm.parallel import thread_stream
 from groupcm.progress import announce_reading, count_reading
 from groupcm.sources.chunk import Chunk, FeatureRows
-from groupcm.sources.local import rows_by_unit
-from groupcm.sources.source import Columns, Job, Source
+from groupcm.sources.source import Columns, Job, Source, rows_by_unit
 
 __all__ = ["Stream"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from groupcm.candidates import Index, Terms
 from groupcm.smoothing import Block, Rows
 from groupcm.sources.arrays import Winners
-from groupcm.sources.local import rows_by_unit
+from groupcm.sources.source import rows_by_unit
 from groupcm.sources.space import Space
 from groupcm.sources.stream import Stream
 
