@@ -22,7 +22,7 @@ SMALLEST = 100_000
 
 def fit(data: Candidates | Source, **options: Any) -> Any:
     """Fit as a user does: validation, group boundaries, standardisation, all of it."""
-    arguments = (data,) if isinstance(data, Source) else data.fit_arguments
+    arguments: tuple[Any, ...] = (data,) if isinstance(data, Source) else data.fit_arguments
     with warnings.catch_warnings():
         # The gap is checked and printed, so a fit that stopped short does not go unseen.
         warnings.simplefilter("ignore", ConvergenceWarning)

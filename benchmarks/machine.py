@@ -9,7 +9,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_info
 
-__all__ = ["cores", "facts"]
+__all__ = ["available_memory", "cores", "facts"]
 
 
 def cores() -> int:
@@ -17,6 +17,12 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def available_memory() -> float:
+    """Bytes that could be used now; no limit where the system does not tell."""
+    found = _field("/proc/meminfo", "MemAvailable")
+    return float("inf") if found is None else 1024.0 * int(found.split()[0])
 
 
 def facts() -> dict[str, object]:

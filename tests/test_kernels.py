@@ -272,7 +272,7 @@ def test_moments_keep_their_digits_far_from_zero(dtype):
     rng = np.random.default_rng(0)
     X = (1e6 + rng.normal(size=(400, 9))).astype(dtype)
     X[:, 4] = 0.1
-    measured = scaling.measure_scaling(X, None, rng)
+    measured = scaling.measure_scaling(X, np.arange(len(X)), all_rows=True)
     wide = X.astype(np.float64)
     others = np.arange(9) != 4
     np.testing.assert_allclose(measured.mean, wide.mean(axis=0), rtol=1e-14)
@@ -288,7 +288,9 @@ def test_a_sample_for_the_moments_has_whole_groups(monkeypatch):
     X = np.empty((len(ids), 1))
     X[np.argsort(ids, kind="stable"), 0] = np.tile([1.0, 2.0, 3.0, 6.0], 2_000)
     groups = Groups.from_index(index_groups(ids))
-    measured = scaling.measure_scaling(X, groups, np.random.default_rng(1))
+    rows = scaling.rows_to_measure(len(X), 1, groups)
+    assert len(rows) < len(X)
+    measured = scaling.measure_scaling(X, rows, all_rows=False)
     np.testing.assert_allclose(measured.mean, 3.0, rtol=1e-14)
     np.testing.assert_allclose(measured.scale, np.sqrt(3.5), rtol=1e-14)
     assert not measured.constant.any()
@@ -310,7 +312,7 @@ with event.install_recorder("numba:compile") as compiled:
     from groupcm.smoothing import Block, evaluate
     from groupcm.sources.arrays import ArraySource
     X = np.arange(52, dtype=np.float32).reshape(4, 13)
-    scaling = measure_scaling(X, None, np.random.default_rng(0))
+    scaling = measure_scaling(X, np.arange(4), all_rows=True)
     source = ArraySource(X, scaling.mean, scaling.scale)
     order = np.empty(0, dtype=np.int64)
     terms = Terms(-1, np.array([0, 2]), np.array([2, 4]), order, 1.0, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 from groupcm.progress import Reading
 
@@ -53,7 +54,7 @@ def speed(reading: Reading) -> str:
     '2.5 M rows/s, 130 MB/s, 6 s left'
     """
     rows, bytes = short(reading.rows_a_second), short(reading.bytes_a_second)
-    return f"{rows} rows/s, {bytes}B/s, {seconds(reading.seconds_left)} left"
+    return f"{rows} rows/s, {bytes}B/s, {seconds(ceil(reading.seconds_left))} left"
 
 
 def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:

@@ -68,13 +68,21 @@ class Newton:
 
     def __post_init__(self) -> None:
         self._radius = _FAR * max(1.0, float(np.max(np.abs(self.best))))
+        self._enough = 0.0
 
-    def minimise(self, tol: float, temperature: float = COLD, slack: float = np.inf) -> None:
-        """Cool down until the relative gap is ``tol``.
+    def minimise(
+        self,
+        tol: float,
+        temperature: float = COLD,
+        slack: float = np.inf,
+        enough: float = 0.0,
+    ) -> None:
+        """Cool down until the relative gap is ``tol`` or the gap itself ``enough``.
 
         Begins at a temperature whose error, at the starting point, is at most ``slack``:
         hotter would lead away from a point that is already better than that.
         """
+        self._enough = enough
         here = self._evaluate(self.best, temperature)
         while here.smooth - here.exact > slack and _COOLING * temperature >= WARM:
             temperature *= _COOLING
@@ -87,7 +95,7 @@ class Newton:
             temperature *= _COOLING
 
     def _closed(self, tol: float) -> bool:
-        return self.upper - self.lower <= tol * self.upper
+        return self.upper - self.lower <= max(tol * self.upper, self._enough)
 
     def _evaluate(self, theta: Vector, temperature: float) -> Evaluation:
         found = evaluate_blocks(self.problem, self.blocks, temperature, theta)

@@ -46,7 +46,7 @@ class ScreenedTerms:
         self.ball = np.zeros(n_terms, dtype=np.int64)
 
     def update(self, parts: Sequence[KeptOfTerms], ball: int) -> None:
-        """Replace what is known of the terms that a pass has looked at."""
+        """Add the rows that a pass has kept; replace how high the others of its terms reach."""
         row = np.concatenate([part.row for part in parts])
         term = np.concatenate([part.term for part in parts])
         raw = np.concatenate([part.raw for part in parts])
@@ -61,11 +61,12 @@ class ScreenedTerms:
         np.maximum.at(self.ceiling, number, np.concatenate([part.ceiling for part in parts]))
         np.maximum.at(self.far_norm, number, np.concatenate([part.far_norm for part in parts]))
         if len(self.row):
-            other = ~seen[self.term]
-            row = np.concatenate([self.row[other], row])
-            term = np.concatenate([self.term[other], term])
-            raw = np.concatenate([self.raw[other], raw])
+            # Rows kept before stay: without them a small ball could send the solution back to
+            # where it came from, for ever.
+            row, term = np.concatenate([self.row, row]), np.concatenate([self.term, term])
+            raw = np.concatenate([self.raw, raw])
             by_term = np.lexsort((row, term))
+            by_term = by_term[np.diff(row[by_term], prepend=-1) != 0]
             row, term, raw = row[by_term], term[by_term], raw[by_term]
         self.row, self.term, self.raw = row, term, raw
 

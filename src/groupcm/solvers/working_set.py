@@ -94,12 +94,14 @@ def bracket(trace: Trace, *, warm: bool, rounds: float = np.inf, zeros: bool = F
         blocks = alone + [block for rows in kept for block in rows.blocks()]
         inner = newton.Newton(task.problem, blocks, trace.latest)
         tol = _INNER_SHARE * task.tol * 0.1**idle
+        enough = 0.0
         if kept and not idle and not warm:
-            # While the kept rows are not the right ones yet, no need for all the digits.
-            tol = max(tol, _EARLY_SHARE * min(1.0, trace.gap))
+            # While the kept rows are not the right ones yet, no need for all the digits; and a
+            # solution that fits these rows too well is far from that of all.
+            enough = _EARLY_SHARE * (trace.latest_upper - trace.lower)
         temperature = newton.WARM if warm else newton.COLD
         try:
-            inner.minimise(tol, temperature, slack=trace.latest_upper - trace.lower)
+            inner.minimise(tol, temperature, trace.latest_upper - trace.lower, enough)
         finally:
             trace.latest, warm = inner.best, False
             trace.raise_lower(inner.lower)

@@ -17,7 +17,7 @@ from groupcm.kernels.scan import scan
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Block, Matrix, Rows
 
-__all__ = ["ArraySource", "NonFiniteValue", "RowSource", "Winners"]
+__all__ = ["ArraySource", "NonFiniteValue", "RowSource", "Winners", "require_finite_rows"]
 
 Vector = NDArray[np.float64]
 
@@ -46,6 +46,15 @@ class Winners:
 
 class NonFiniteValue(ValueError):
     """A score is not finite because a value of X is not."""
+
+
+def require_finite_rows(rows: NDArray[np.floating]) -> NDArray[np.floating]:
+    """The rows themselves, or `NonFiniteValue`; whoever knows where they are says where."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        suspect = not np.isfinite(rows.sum())
+    if suspect and not np.all(np.isfinite(rows)):
+        raise NonFiniteValue("a feature is not finite")
+    return rows
 
 
 class RowSource(Protocol):

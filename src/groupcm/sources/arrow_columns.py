@@ -10,10 +10,10 @@ from pyarrow import types
 from groupcm.errors import InputError
 from groupcm.sources.keys import Labels, Runs, labels_of, runs_of
 from groupcm.table_choice import ChosenColumns, require_column
-from groupcm.table_columns import Piece, check_key, is_number, is_text
+from groupcm.table_columns import Piece, check_key, is_number, is_text, numbers_of
 from groupcm.table_formats import TableFile
 
-__all__ = ["feature_list", "key_labels", "key_runs"]
+__all__ = ["feature_list", "key_labels", "key_runs", "list_numbers"]
 
 
 def key_runs(name: str, piece: Piece) -> Runs:
@@ -78,3 +78,18 @@ def feature_list(files: list[TableFile], name: str) -> ChosenColumns:
     dtype = np.float32 if all(kind.value_type in small for kind in kinds) else np.float64
     names = [f"{name}[{j}]" for j in range(kinds[0].list_size)]
     return ChosenColumns(names, {}, np.dtype(dtype))
+
+
+def list_numbers(name: str, features: list[str], piece: Piece) -> NDArray:
+    """The numbers in a column of fixed-size lists, a row a list."""
+    if piece.values.null_count:
+        numbers_of(piece.values, name, piece.path, piece.first_row)  # says which row
+    flat = piece.values.flatten()
+    try:
+        values = numbers_of(flat, name, piece.path, piece.first_row)
+    except InputError:
+        for j, feature in enumerate(features):  # one by one it can say which row
+            rows = pa.array(np.arange(j, len(flat), len(features)))
+            numbers_of(flat.take(rows), feature, piece.path, piece.first_row)
+        raise
+    return values.reshape(len(piece.values), len(features))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.chunk import Chunk
 from groupcm.sources.source import Columns, Job, Source
 
-__all__ = ["LocalSource"]
+__all__ = ["LocalSource", "require_batch_rows"]
 
 Result = TypeVar("Result")
 
@@ -54,3 +54,9 @@ class LocalSource(Source):
                 f"{self.where(chunk.first + int(i))} (counted from 0): the feature {name} is "
                 f"{value}; features must be finite numbers"
             )
+
+
+def require_batch_rows(batch_rows: Any) -> None:
+    """Refuse what is no number of rows."""
+    if isinstance(batch_rows, bool) or not isinstance(batch_rows, int) or batch_rows < 1:
+        raise ValueError(f"batch_rows must be a whole number of at least 1; got {batch_rows!r}.")

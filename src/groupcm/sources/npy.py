@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.candidates import Index
 from groupcm.errors import InputError
-from groupcm.group_index import index_groups
+from groupcm.group_index import require_present
 from groupcm.memory import parse_memory
 from groupcm.sources.chunk import Chunk, FeatureRows
 from groupcm.sources.keys import Keys, labels_of, runs_of
-from groupcm.sources.local import LocalSource
+from groupcm.sources.local import LocalSource, require_batch_rows
 from groupcm.sources.source import Columns
 
 __all__ = ["MatrixSource", "from_arrays", "from_npy"]
@@ -124,9 +124,21 @@ def from_npy(
 
 def _map(path: str | os.PathLike[str]) -> NDArray[Any]:
     try:
-        return np.load(path, mmap_mode="r")
+        loaded = np.load(path, mmap_mode="r")
+    except FileNotFoundError as error:
+        raise InputError(f"{path} does not exist; name a .npy file") from error
     except (ValueError, EOFError) as error:
         raise InputError(f"{path} is not a whole .npy file: {error}") from error
+    if not isinstance(loaded, np.ndarray):
+        loaded.close()
+        raise InputError(f"{path} is an archive of arrays; save the matrix alone, as .npy")
+    return loaded
+
+
+def _of_one_type(values: NDArray[Any]) -> NDArray[Any]:
+    """Python objects as numbers where they all are, else as text."""
+    found = np.array(values.tolist())
+    return values.astype(str) if found.dtype == object else found
 
 
 class MatrixSource(LocalSource):
@@ -162,6 +174,8 @@ class MatrixSource(LocalSource):
         self.has_group = self._keys["group"] is not None
         self.has_label = self._keys["label"] is not None
         self.has_overlap = self._keys["overlap"] is not None
+        if batch_rows is not None:
+            require_batch_rows(batch_rows)
         step = batch_rows or max(1, _UNIT_BYTES // (self.n_features * self.dtype.itemsize))
         self._unit_ptr = np.append(np.arange(0, len(X), step), len(X))
 
@@ -174,7 +188,10 @@ class MatrixSource(LocalSource):
                 f"{role} must hold one value a row: {self.name} has {len(self.X)} rows, "
                 f"got shape {column.shape}."
             )
-        return column.astype(str) if column.dtype == object and role != "overlap" else column
+        if role == "overlap":
+            return column
+        require_present(column, role + " is missing at row {}; every row needs one.")
+        return _of_one_type(column) if column.dtype == object else column
 
     def __repr__(self) -> str:
         return f"<MatrixSource {self.name}: {self.n_rows:,} rows × {self.n_features} features>"
@@ -199,8 +216,6 @@ class MatrixSource(LocalSource):
         part = {role: None if c is None else c[lo:hi] for role, c in self._keys.items()}
         group = part["group"] if columns.group else None
         label = part["label"] if columns.label else None
-        if group is not None and unit == 0:
-            index_groups(group)  # refuses missing ids
         keys = Keys(
             None if group is None else runs_of(np.asarray(group)),
             None if label is None else labels_of(np.asarray(label)),

@@ -21,10 +21,10 @@ from groupcm.candidates import Index
 from groupcm.errors import InputError
 from groupcm.memory import parse_memory
 from groupcm.parallel import n_threads
-from groupcm.sources.arrow_columns import feature_list, key_labels, key_runs
+from groupcm.sources.arrow_columns import feature_list, key_labels, key_runs, list_numbers
 from groupcm.sources.chunk import Chunk, FeatureColumns, FeatureRows, Features
 from groupcm.sources.keys import Keys, Labels
-from groupcm.sources.local import LocalSource
+from groupcm.sources.local import LocalSource, require_batch_rows
 from groupcm.sources.source import Columns
 from groupcm.table_choice import ChosenColumns, check_roles, choose_columns, require_column
 from groupcm.table_columns import Piece, numbers_of
@@ -87,8 +87,7 @@ def from_parquet(
     files = [open_table(file) for file in _find(path)]
     roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
     listed = list_column(files, {name for name in roles.values() if name}, features)
-    if isinstance(batch_rows, bool) or not isinstance(batch_rows, int) or batch_rows < 1:
-        raise ValueError(f"batch_rows must be a whole number of at least 1; got {batch_rows!r}.")
+    require_batch_rows(batch_rows)
     if listed is not None:
         check_roles(files, roles, [listed])
         chosen = feature_list(files, listed)
@@ -270,13 +269,13 @@ class ParquetSource(LocalSource):
     def _label_columns(self) -> list[tuple[int, pa.DataType]]:
         """Of each file, where the label is among the stored columns, and its type."""
         name = self.roles["label"] or ""
-        return [
-            (
-                metadata.schema.names.index(name),
-                metadata.schema.to_arrow_schema().field(name).type,
-            )
-            for metadata in self._metadata
-        ]
+        found = []
+        for metadata in self._metadata:
+            schema = metadata.schema
+            # By path: what a list holds has a name as well.
+            paths = [schema.column(j).path for j in range(metadata.num_columns)]
+            found.append((paths.index(name), schema.to_arrow_schema().field(name).type))
+        return found
 
     def _chunk(
         self,
@@ -311,12 +310,9 @@ class ParquetSource(LocalSource):
     def _features(self, table: Any, path: Path, first: int) -> Features:
         listed = self._list_column
         if listed is not None:
-            column = _whole(table.column(listed))
-            if column.null_count:
-                numbers_of(column, listed, path, first)  # says which row
-            values = numbers_of(column.flatten(), listed, path, first)
-            matrix = values.astype(self.dtype, copy=False).reshape(len(column), self.n_features)
-            return FeatureRows(np.ascontiguousarray(matrix))
+            piece = Piece(path, first, _whole(table.column(listed)))
+            matrix = list_numbers(listed, self.feature_names or [], piece)
+            return FeatureRows(np.ascontiguousarray(matrix, dtype=self.dtype))
         columns = (
             numbers_of(_whole(table.column(name)), name, path, first)
             for name in self.feature_names or ()

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import NO_ORDER, Index, Terms
 from groupcm.kernels.screen import screen_terms
-from groupcm.sources.arrays import NonFiniteValue
+from groupcm.sources.arrays import NonFiniteValue, require_finite_rows
 from groupcm.sources.chunk import Chunk
 from groupcm.sources.space import Space
 
@@ -163,7 +163,7 @@ def _screen(
     assert features is not None
     none = np.empty(0)
     if terms.alone:
-        raw = features.take(terms.rows - chunk.first)
+        raw = require_finite_rows(features.take(terms.rows - chunk.first))
         return KeptOfTerms(terms.rows, terms.rows, raw, NO_ORDER, none, none, none)
     if len(terms.number) == 0 or score is None:
         raw = features.take(NO_ORDER)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from groupcm.candidates import NO_ORDER, Index
 from groupcm.parallel import thread_stream
 from groupcm.progress import announce_reading, count_reading
+from groupcm.sources.arrays import require_finite_rows
 from groupcm.sources.chunk import Chunk, FeatureRows
 from groupcm.sources.source import Columns, Job, Source, rows_by_unit
 
@@ -134,9 +135,11 @@ class _Fill:
     def __call__(self, chunk: Chunk) -> tuple[int, Raw | None]:
         assert chunk.features is not None
         if self.out is None:
-            return chunk.first, chunk.features.matrix()
+            return chunk.first, require_finite_rows(chunk.features.matrix())
         at = chunk.first - self.first
-        chunk.features.fill(self.out[at : at + chunk.n_rows])
+        out = self.out[at : at + chunk.n_rows]
+        chunk.features.fill(out)
+        require_finite_rows(out)
         return chunk.first, None
 
 
@@ -149,4 +152,4 @@ class _Take:
     def __call__(self, chunk: Chunk) -> Raw:
         assert chunk.features is not None
         lo, hi = np.searchsorted(self.rows, [chunk.first, chunk.stop])
-        return chunk.features.take(self.rows[lo:hi] - chunk.first)
+        return require_finite_rows(chunk.features.take(self.rows[lo:hi] - chunk.first))
