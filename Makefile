@@ -23,9 +23,10 @@ lint: $(VENV)/.lint  ## formatting, style and types
 
 bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
 	$(BIN)/python -m benchmarks --rows $(ROWS) --json bench.json
+	$(BIN)/python -m benchmarks.scale --rows $(ROWS) --json bench-scale.json
 
 clean:  ## remove the environment and what the other targets made
-	rm -rf $(VENV) demo bench.json .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis dist
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from _thread import interrupt_main
 from collections.abc import Iterator
+from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -30,21 +33,33 @@ JUDGED_ROWS = 10_000_000
 # The stored matrix: no larger than this, nor than this share of the memory that is free.
 STORED_BYTES = 4_000_000_000
 STORED_SHARE = 0.25
+MOST_SECONDS = 1800
 
 
 def fit_above_data(rows: int) -> dict[str, Any]:
-    """The one thing a fresh process does: the arrays, then a fit and the memory it adds."""
-    store, found = Store(), {}
-    fit(store.capsule(SMALLEST, SEED), feature_map=Polynomial(DEGREE))
+    """The one thing a fresh process does: the arrays, then a fit and the memory it adds.
+
+    A fit that takes too long is interrupted; it then gives the best model so far.
+    """
+    cubic, store, found = Polynomial(DEGREE), Store(), {}
+    fit(store.capsule(SMALLEST, SEED), feature_map=cubic, max_passes=1)
     data = store.capsule(rows, SEED)
 
     def fit_and_tell() -> None:
-        last = fit(data, feature_map=Polynomial(DEGREE)).history_[-1]
-        found.update(gap=last.gap, seconds=last.seconds, passes=last.passes)
-        found.update(kept=last.working_rows)
+        began = time.perf_counter()
+        model = fit(data, feature_map=cubic)
+        found.update(gap=model.gap_, passes=model.n_passes_, seconds=time.perf_counter() - began)
+        found.update(kept=model.history_[-1].working_rows, rows=data.rows)
+        found.update(interrupted=model.solution_.interrupted)
 
-    above = peak_above(fit_and_tell)
-    return {**found, "above": above, "rows": data.rows}
+    patience = Timer(MOST_SECONDS, interrupt_main)
+    patience.daemon = True
+    patience.start()
+    try:
+        above = peak_above(fit_and_tell)
+    finally:
+        patience.cancel()
+    return {**found, "above": above}
 
 
 def run(setting: Setting) -> Iterator[Figure]:
@@ -118,5 +133,6 @@ def _memory(rows: int) -> Figure:
         sound=certified([found["gap"]]),
         note=("" if above is None else f"{above / 1e6:,.0f} MB on top of the data; ")
         + f"stored, the monomials would take {all_monomials / 1e9:.3g} GB; {found['seconds']:.3g} "
-        f"s, {found['passes']:.3g} passes, gap {found['gap']:.1e}, {found['kept']:,} rows kept",
+        f"s, {found['passes']:.3g} passes, gap {found['gap']:.1e}, {found['kept']:,} rows kept"
+        + ("; interrupted" if found["interrupted"] else ""),
     )

@@ -17,7 +17,6 @@ from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
 from groupcm.sources.sample import choose_units, units_of
 from groupcm.sources.space import FeatureMap, make_space
 from groupcm.training_data import TrainingData
-from groupcm.validation import require_finite
 
 __all__ = ["Options", "Prepared"]
 
@@ -143,7 +142,8 @@ def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:
             )
         return given
     rows = data.take(rows_to_measure(data.n_rows, data.n_features, data.groups))
-    require_finite(rows, data.names)
+    if not np.all(np.isfinite(rows)):
+        data.require_finite()
     fresh: Any = clone(given)
     return fresh.fit(rows)
 
@@ -161,6 +161,8 @@ def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None)
         scaling = _scaling_of(data.take(rows), all_rows)
     else:
         scaling = measure_scaling(data.X, rows, all_rows=all_rows)
+    if not np.all(np.isfinite(scaling.mean)):
+        data.require_finite()
     if np.any(scaling.constant):
         _warn_of_constant(np.flatnonzero(scaling.constant), n_features, data.names, feature_map)
     return scaling

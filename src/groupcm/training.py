@@ -22,12 +22,13 @@ from groupcm.sources.arrays import ArraySource, NonFiniteValue
 from groupcm.sources.mapped import source_in
 from groupcm.sources.sample import Sample
 from groupcm.sources.streamed_rows import StreamedRows
-from groupcm.validation import require_finite
 
 __all__ = ["solve_classes", "solve_path"]
 
 # The share of the memory allowed that the rows kept of a pass may take.
 _KEPT_MEMORY = 0.25
+# With less than this a stream is read over and over.
+_LEAST_KEPT = 8e6
 
 
 def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solution | None]:
@@ -84,18 +85,22 @@ def _solve(
     checkpoint = None
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, tasks, prepared.space)
-    if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
-        solutions = _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
-    else:
-        solutions = streamed.solve(
-            tasks,
-            data.stream,
-            prepared.space,
-            Sample(data.stream),
-            kept_bytes=_KEPT_MEMORY * data.memory / len(tasks),
-            related=related,
-            checkpoint=checkpoint,
-        )
+    try:
+        if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
+            solutions = _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
+        else:
+            solutions = streamed.solve(
+                tasks,
+                data.stream,
+                prepared.space,
+                Sample(data.stream),
+                kept_bytes=max(_KEPT_MEMORY * data.memory / len(tasks), _LEAST_KEPT),
+                related=related,
+                checkpoint=checkpoint,
+            )
+    except NonFiniteValue:
+        data.require_finite()
+        raise
     if checkpoint is not None and not any(solution.interrupted for solution in solutions):
         checkpoint.remove()
     return solutions
@@ -109,17 +114,12 @@ def _solve_one_by_one(
     *,
     related: bool,
 ) -> list[Solution]:
-    data = prepared.data
     left = dict(enumerate(checkpoint.read())) if checkpoint is not None else {}
     solved: list[Saved] = []
     solutions: list[Solution] = []
     for k, task in enumerate(tasks):
         near = solved[-1] if related and solved else None
-        try:
-            solution = _solve_task(options, prepared, task, left.get(k, near))
-        except NonFiniteValue:
-            require_finite(data.X, data.names)
-            raise
+        solution = _solve_task(options, prepared, task, left.get(k, near))
         solutions.append(solution)
         solved.append(Saved.end(solution))
         if solution.interrupted:

@@ -91,6 +91,13 @@ class TrainingData:
         """The rows of a class."""
         return rows_with(self.y, self.labels[number])
 
+    def require_finite(self) -> None:
+        """Name the first value that is not finite, if there is one."""
+        if isinstance(self.X, Stream):
+            self.X.source.require_finite()
+        else:
+            require_finite(self.X, self.names)
+
     def take(self, rows: Index) -> NDArray[np.floating]:
         """Some rows, as they are stored."""
         return self.X.raw(rows) if isinstance(self.X, Stream) else self.X[rows]
@@ -167,7 +174,11 @@ def _read_source(options: Any, source: Source) -> TrainingData:
         memory,
     )
     if data.stream is None:
-        _require_finite_early(options, data)
+        try:
+            _require_finite_early(options, data)
+        except ValueError:
+            source.require_finite()  # says in which file
+            raise
     return data
 
 

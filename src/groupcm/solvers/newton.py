@@ -55,6 +55,8 @@ class Newton:
         The point of the smallest true objective, ``upper``.
     lower : float
         The largest lower bound.
+    most_evaluations : float
+        Stop after looking at the rows so often, however wide the gap.
     evaluations : int
         How often the rows were looked at.
     """
@@ -64,6 +66,7 @@ class Newton:
     best: Vector
     upper: float = np.inf
     lower: float = -np.inf
+    most_evaluations: float = np.inf
     evaluations: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -95,6 +98,8 @@ class Newton:
             temperature *= _COOLING
 
     def _closed(self, tol: float) -> bool:
+        if self.evaluations >= self.most_evaluations:
+            return True
         return self.upper - self.lower <= max(tol * self.upper, self._enough)
 
     def _evaluate(self, theta: Vector, temperature: float) -> Evaluation:

@@ -38,6 +38,7 @@ _GROWTH = 10
 _SAMPLE_TOL = 1e-3
 _SMALL_SAMPLE_TOL = 1e-2
 _SMALL_SAMPLE = 500_000
+_SAMPLE_EFFORT = 100
 # A sample never has fewer terms of one kind than this (or all of them).
 _FEW_TERMS = 1_000
 # How much of the gap so far the solution on the kept rows may have, while it is wide.
@@ -62,7 +63,7 @@ def solve(task: Task, start: Vector | None = None, *, silent: bool = False) -> S
         warm = start is not None
         for sample in _samples(task) if start is None else ():
             on_sample = Trace(sample, trace.latest, silent=True)
-            bracket(on_sample, warm=warm, rounds=1 if warm else 8)
+            bracket(on_sample, warm=warm, rounds=1 if warm else 8, effort=_SAMPLE_EFFORT)
             trace.latest, warm = on_sample.latest, True
         bracket(trace, warm=warm, zeros=True)
     except KeyboardInterrupt:
@@ -72,10 +73,18 @@ def solve(task: Task, start: Vector | None = None, *, silent: bool = False) -> S
     return trace.solution()
 
 
-def bracket(trace: Trace, *, warm: bool, rounds: float = np.inf, zeros: bool = False) -> None:
+def bracket(
+    trace: Trace,
+    *,
+    warm: bool,
+    rounds: float = np.inf,
+    effort: float = np.inf,
+    zeros: bool = False,
+) -> None:
     """Close the bracket around the optimum of the trace's task, in at most so many rounds.
 
-    ``warm`` tells that the latest point is near the optimum. With ``zeros``, weights that a
+    ``warm`` tells that the latest point is near the optimum; ``effort`` is how often the kept
+    rows may be looked at in a round. With ``zeros``, weights that a
     penalty wants at zero are put there.
     """
     task = trace.task
@@ -92,7 +101,7 @@ def bracket(trace: Trace, *, warm: bool, rounds: float = np.inf, zeros: bool = F
             if trace.closed or trace.exhausted:
                 break
         blocks = alone + [block for rows in kept for block in rows.blocks()]
-        inner = newton.Newton(task.problem, blocks, trace.latest)
+        inner = newton.Newton(task.problem, blocks, trace.latest, most_evaluations=effort)
         tol = _INNER_SHARE * task.tol * 0.1**idle
         enough = 0.0
         if kept and not idle and not warm:

@@ -51,10 +51,13 @@ class CandidateIndex:
 
     def group_labels(self, label: Any) -> NDArray[np.bool_]:
         """Which groups hold a candidate of this class."""
-        positive = self.labels_of_rows() == label
+        if self.classes is None or self.codes is None:
+            raise InputError("the source has no label column; name it with label=")
+        (number,) = np.nonzero(self.classes == label)
+        positive = self.codes == number[0] if len(number) else np.zeros(len(self.codes), bool)
         if self.groups is None:
             return positive
-        return np.maximum.reduceat(positive, self.groups.ptr[:-1])
+        return np.logical_or.reduceat(positive, self.groups.ptr[:-1])
 
 
 def build_index(

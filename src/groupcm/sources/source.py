@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import Index
 from groupcm.errors import InputError
+from groupcm.progress import announce_reading, count_reading
+from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.chunk import Chunk
 from groupcm.sources.index import CandidateIndex, build_index
 from groupcm.sources.keys import Keys
@@ -87,7 +89,11 @@ class Source(ABC):
         if self._index is None:
             jobs = ((unit, _read_keys) for unit in range(self.n_units))
             columns = Columns(group=self.has_group, label=self.has_label)
-            units = (found for _, results in self.run(jobs, columns) for found in results)
+            progress = count_reading("reading groups and labels", self.n_rows, 0)
+            units: list[tuple[int, int, Keys]] = []
+            for unit, found in self.run(jobs, columns):
+                units += found
+                announce_reading(progress(int(self.unit_ptr[unit + 1])))
             self._index = build_index(units, self.n_rows, self.apart)
         return self._index
 
@@ -101,6 +107,12 @@ class Source(ABC):
         overlap = np.empty(len(rows))
         overlap[in_order] = np.concatenate([np.empty(0), *values])
         return overlap
+
+    def require_finite(self) -> None:
+        """Read all rows and name the first feature that is not finite, if there is one."""
+        jobs = ((unit, _require_finite) for unit in range(self.n_units))
+        for _ in self.run(jobs, Columns(features=True)):
+            pass
 
     @abstractmethod
     def where(self, row: int) -> str:
@@ -130,6 +142,12 @@ class Source(ABC):
     def nbytes(self) -> int:
         """What all features take when they are decoded."""
         return self.n_rows * self.n_features * self.dtype.itemsize
+
+
+def _require_finite(chunk: Chunk) -> None:
+    assert chunk.features is not None
+    if not np.all(np.isfinite(chunk.features.matrix())):
+        raise NonFiniteValue("a feature is not finite")
 
 
 def _read_keys(chunk: Chunk) -> tuple[int, int, Keys]:
