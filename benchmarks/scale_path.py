@@ -64,6 +64,7 @@ class _Path:
 
 def _figure(setting: Setting, path: _Path, what: str) -> Figure:
     say(f"  {what}: each λ once, to see which is the most expensive")
+    path.single(0.5)  # the first is slower than its λ makes it
     once = interleave(
         {f"λ = {lam:.3g}": lambda lam=lam: path.single(lam) for lam in lambda_grid(LAMS)}, 1
     )

@@ -28,6 +28,9 @@ _SMALLEST_SAMPLE = 500_000
 # more than this share of the units.
 _MANY_POSITIVES = 20_000
 _MOST_UNITS = 0.7
+# A sample of fewer rows than this might have none of some terms: it gets a few of each.
+_TINY_SAMPLE = 5_000
+_FEW_TERMS = 20
 
 
 class Options(Protocol):
@@ -124,7 +127,22 @@ def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> Non
     inside = np.isin(np.searchsorted(ptr, positive, side="right") - 1, units)
     extra = positive[~inside]
     n_more = 0 if source.reads_single_rows else len(units_of(ptr, extra))
-    stream.load(units, extra if few and n_more <= _MOST_UNITS * source.n_units else extra[:0])
+    extra = extra if few and n_more <= _MOST_UNITS * source.n_units else extra[:0]
+    if np.sum(np.diff(ptr)[units]) < _TINY_SAMPLE:
+        negative = [part for found in terms for part in found or () if part.sign < 0]
+        extra = np.union1d(extra, _some_rows(negative, units, ptr))
+    stream.load(units, extra)
+
+
+def _some_rows(parts: Sequence[Terms], units: Sequence[int], ptr: Index) -> Index:
+    """The rows of a few terms of each part, those in these units left out."""
+    rows = []
+    for part in parts:
+        spread = np.linspace(0, len(part) - 1, min(len(part), _FEW_TERMS)).astype(np.int64)
+        some = part.subset(spread)
+        rows.append(some.rows(np.arange(min(some.n_rows, _TINY_SAMPLE))))
+    found = np.unique(np.concatenate(rows))
+    return found[~np.isin(np.searchsorted(ptr, found, side="right") - 1, units)]
 
 
 def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:

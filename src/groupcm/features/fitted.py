@@ -129,8 +129,10 @@ def as_feature_map(obj: Any) -> FeatureMap | None:
     1
     >>> as_feature_map(PCA(1))
     Traceback (most recent call last):
-    ValueError: the PCA given as feature map is not fitted; fit it first, on a sample of rows
+    ValueError: the PCA given as feature map is not fitted; fit it first...
     """
+    if isinstance(obj, Fitted):
+        return obj.fit()
     if obj is None or isinstance(obj, FeatureMap):
         return obj
     if isinstance(obj, FrozenEstimator):

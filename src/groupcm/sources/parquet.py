@@ -28,7 +28,7 @@ from groupcm.sources.local import LocalSource, require_batch_rows
 from groupcm.sources.source import Columns
 from groupcm.table_choice import ChosenColumns, check_roles, choose_columns, require_column
 from groupcm.table_columns import Piece, numbers_of
-from groupcm.table_formats import TableFile, find_tables, open_table, readable
+from groupcm.table_formats import TableFile, find_tables, is_parquet, open_table, readable
 
 __all__ = ["ParquetSource", "from_parquet", "list_column"]
 
@@ -108,11 +108,16 @@ def _find(path: Paths) -> list[Path]:
             if not matching:
                 raise InputError(f"no file matches the pattern {item}")
             found += matching
+        elif os.path.isdir(item):
+            inside = [file for file in find_tables([item]) if is_parquet(file)]
+            if not inside:
+                raise InputError(f"the folder {item} holds no Parquet files (.parquet or .pq)")
+            found += inside
         else:
             found.append(item)
     files = find_tables(found)
     for file in files:
-        if file.suffix.lower() not in (".parquet", ".pq"):
+        if not is_parquet(file):
             raise InputError(f"{file} is not a Parquet file by its name; use .parquet or .pq")
     return files
 

@@ -71,13 +71,37 @@ class Sample:
             start, last = self.place(terms.start), self.place(terms.stop - 1)
             together = last - start == terms.stop - 1 - terms.start
             chosen = np.flatnonzero((start >= 0) & (last >= 0) & together)
-            within = terms.subset(chosen) if len(chosen) else replace(terms, weight=terms.weight)
-            return replace(within, start=start[chosen], stop=last[chosen] + 1)
+            if len(chosen) == 0:
+                return self._cut(terms)
+            return replace(terms.subset(chosen), start=start[chosen], stop=last[chosen] + 1)
         place = self.place(terms.order)
-        absent = np.concatenate([[0], np.cumsum(place < 0)])
-        chosen = np.flatnonzero(absent[terms.stop] == absent[terms.start])
-        within = terms.subset(chosen) if len(chosen) else replace(terms, start=terms.start[:0])
-        return replace(within, stop=terms.stop[chosen], order=place)
+        here = np.concatenate([[0], np.cumsum(place >= 0)])
+        size = here[terms.stop] - here[terms.start]
+        # Whole terms, or where there are none what there is of any.
+        chosen = np.flatnonzero(size == terms.stop - terms.start)
+        chosen = chosen if len(chosen) else np.flatnonzero(size)
+        return replace(
+            _subset(terms, chosen),
+            start=here[terms.start[chosen]],
+            stop=here[terms.stop[chosen]],
+            order=place[place >= 0],
+        )
+
+    def _cut(self, terms: Terms) -> Terms:
+        """What the sample has of terms of which it has none wholly."""
+        pieces = [
+            (number, max(int(terms.start[number]), first) - move, min(last, stop) - move)
+            for first, stop, move in zip(
+                self._first, self._stop, self._first - self._at, strict=True
+            )
+            for number in range(
+                int(np.searchsorted(terms.stop, first, side="right")),
+                int(np.searchsorted(terms.start, stop)),
+            )
+            for last in [int(terms.stop[number])]
+        ]
+        number, start, stop = np.array(pieces, dtype=np.int64).reshape(-1, 3).T
+        return replace(_subset(terms, number), start=start, stop=stop)
 
     def n_kept(self, screen: Screen) -> float:
         """About how many rows a pass would keep of all, judged by some of the sample."""
@@ -93,6 +117,10 @@ class Sample:
 
         looked_at = int(np.sum((self._stop - self._first)[spread]))
         return sum(thread_map(count, spread)) * self._n_rows / looked_at
+
+
+def _subset(terms: Terms, chosen: Index) -> Terms:
+    return terms.subset(chosen) if len(chosen) else replace(terms, weight=0.0)
 
 
 def choose_units(size: Index, choices: Sequence[tuple[Sequence[int], float]]) -> list[int]:
