@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from groupcm.candidates import NO_ORDER, Terms
 from groupcm.kernels.columns import (
-    column_norms,
     column_scores,
+    column_scores_and_norms,
     gather_columns,
     interleave_columns,
 )
@@ -82,7 +82,9 @@ def test_norms_are_their_twin(n, d, dtype):
     expected = np.sqrt(np.sum(((X.astype(np.float64) - mean) / scale) ** 2, axis=1))
     _columns, addresses, like = columns_of(X)
     by_column, by_row = np.full((2, n), -7.0)
-    column_norms(addresses, like, mean, scale, by_column)
+    weights, constant, score = np.ones((1, d)), np.zeros(1), np.full((1, n), -7.0)
+    column_scores_and_norms(addresses, like, mean, scale, weights, constant, score, by_column)
+    np.testing.assert_array_equal(score[0], np.sum(X.astype(np.float64) - mean, axis=1))
     row_norms(X, mean, scale, by_row)
     np.testing.assert_array_equal(by_column, expected)
     np.testing.assert_array_equal(by_row, expected)
@@ -119,7 +121,7 @@ def test_a_bad_value_shows_itself_in_its_row_alone(d, bad, dtype):
     weights = np.zeros((1, d))  # even where the weight is zero
     for features in (FeatureRows(X), FeatureColumns(tuple(columns_of(X)[0]))):
         scores = features.scores(mean, weights, np.zeros(1))[0]
-        norms = features.norms(mean, scale)
+        norms = features.scores_and_norms(mean, scale, weights, np.zeros(1))[1]
         for found in (scores, norms):
             assert np.flatnonzero(~np.isfinite(found)).tolist() == [513]
 
@@ -136,7 +138,12 @@ def test_rows_and_columns_are_the_same_features():
     np.testing.assert_allclose(
         columns.scores(mean, weights, np.ones(2)), rows.scores(mean, weights, np.ones(2)), 1e-12
     )
-    np.testing.assert_allclose(columns.norms(mean, scale), rows.norms(mean, scale), 1e-12)
+    for by_column, by_row in zip(
+        columns.scores_and_norms(mean, scale, weights, np.ones(2)),
+        rows.scores_and_norms(mean, scale, weights, np.ones(2)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(by_column, by_row, 1e-12)
 
 
 # ---- the screen -----------------------------------------------------------------------------

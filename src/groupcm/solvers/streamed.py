@@ -42,12 +42,14 @@ _FIRST_TOL = 1e-3
 _SAMPLE_TOL = 2e-4
 # The ball is so many times larger than the distance expected.
 _SAFETY = 3.0
+# And never smaller than this share of the weights.
+_LEAST_MOVE = 1e-3
 # After a pass that did not settle everything, the next move as a share of the last.
 _NEXT_MOVE = 0.5
 # A ball is halved until the rows kept fit the memory, and doubled while they are no more than
 # this share of all; not more often than this.
 _HALVINGS = 12
-_DOUBLINGS = 4
+_DOUBLINGS = 8
 _CHEAP_SHARE = 0.015
 
 
@@ -173,20 +175,21 @@ def _first_ball(task: Task, on_sample: Task) -> Ball:
     n_first, n_sample, n_whole = (_n_grouped(t.terms) for t in (first, on_sample, task))
     unseen = max(0.0, 1.0 / n_sample - 1.0 / n_whole)
     ratio = np.sqrt(unseen / max(1.0 / n_first - 1.0 / n_sample, unseen / 4.0, 1e-300))
-    return _ball_around(trace.best, _SAFETY * float(ratio) * (trace.best - small))
+    return _ball_around(trace.latest, _SAFETY * float(ratio) * (trace.latest - small))
 
 
 def _next_ball(on_sample: Task, before: Ball) -> Ball:
     """The optimum on the sample from the one before; as far from the whole one in proportion."""
     trace = Trace(on_sample, before.theta, silent=True)
     working_set.bracket(trace, warm=True)
-    size, size_before = (float(np.linalg.norm(t[:-1])) for t in (trace.best, before.theta))
-    return replace(before.scaled(max(size / max(size_before, 1e-12), 0.1)), theta=trace.best)
+    size, size_before = (float(np.linalg.norm(t[:-1])) for t in (trace.latest, before.theta))
+    return replace(before.scaled(max(size / max(size_before, 1e-12), 0.1)), theta=trace.latest)
 
 
 def _ball_around(theta: Vector, move: Vector) -> Ball:
     """A ball for moves of about this size; one number alone may be small by chance."""
-    radius = float(np.linalg.norm(move[:-1])) + 1e-6
+    radius = max(float(np.linalg.norm(move[:-1])), _LEAST_MOVE * float(np.linalg.norm(theta)))
+    radius += _LEAST_MOVE**2
     return Ball(theta, radius, max(radius, abs(float(move[-1]))))
 
 

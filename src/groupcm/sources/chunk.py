@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import Index
 from groupcm.kernels.columns import (
-    column_norms,
     column_scores,
+    column_scores_and_norms,
     gather_columns,
     interleave_columns,
 )
@@ -22,6 +22,8 @@ from groupcm.sources.keys import Keys
 __all__ = ["Chunk", "FeatureColumns", "FeatureRows", "Features"]
 
 Vector = NDArray[np.float64]
+
+_ROWS_IN_CACHE = 4096
 
 
 @dataclass(frozen=True)
@@ -52,11 +54,19 @@ class FeatureRows:
             row_scores(stored_rows(self.X), pack_affine(mean, w), c, out)
         return score
 
-    def norms(self, mean: Vector, scale: Vector) -> Vector:
-        """``‖(x_i − mean) / scale‖``."""
-        norm = np.empty(len(self))
-        row_norms(self.X, mean, scale, norm)
-        return norm
+    def scores_and_norms(
+        self, mean: Vector, scale: Vector, weights: Vector, constant: Vector
+    ) -> tuple[Vector, Vector]:
+        """`scores`, and ``‖(x_i − mean) / scale‖``, while some rows are in the cache."""
+        score, norm = np.empty((len(weights), len(self))), np.empty(len(self))
+        packed = [pack_affine(mean, w) for w in weights]
+        for lo in range(0, len(self), _ROWS_IN_CACHE):
+            block = slice(lo, lo + _ROWS_IN_CACHE)
+            rows = self.X[block]
+            for out, w, c in zip(score, packed, constant, strict=True):
+                row_scores(stored_rows(rows), w, c, out[block])
+            row_norms(rows, mean, scale, norm[block])
+        return score, norm
 
 
 @dataclass(frozen=True)
@@ -98,11 +108,15 @@ class FeatureColumns:
         column_scores(self._addresses, self._like, mean, weights, constant, score)
         return score
 
-    def norms(self, mean: Vector, scale: Vector) -> Vector:
-        """``‖(x_i − mean) / scale‖``."""
-        norm = np.empty(len(self))
-        column_norms(self._addresses, self._like, mean, scale, norm)
-        return norm
+    def scores_and_norms(
+        self, mean: Vector, scale: Vector, weights: Vector, constant: Vector
+    ) -> tuple[Vector, Vector]:
+        """`scores`, and ``‖(x_i − mean) / scale‖``, in one pass over the columns."""
+        score, norm = np.empty((len(weights), len(self))), np.empty(len(self))
+        column_scores_and_norms(
+            self._addresses, self._like, mean, scale, weights, constant, score, norm
+        )
+        return score, norm
 
 
 Features = FeatureRows | FeatureColumns

@@ -148,8 +148,8 @@ class Screen:
         score, norm = {}, np.empty(0)
         if used:
             points = np.stack([self.balls[k].theta for k in used])
-            score = dict(zip(used, self.space.scores(features, points), strict=True))
-            norm = self.space.norms(features)
+            scores, norm = self.space.scores_and_norms(features, points)
+            score = dict(zip(used, scores, strict=True))
         return [
             [_screen(chunk, terms, ball, score.get(k), norm) for terms in parts[k]]
             for k, ball in enumerate(self.balls)
@@ -174,7 +174,7 @@ def _screen(
     kept, kept_term = np.empty((2, int(np.sum(terms.stop - terms.start))), dtype=np.int64)
     ceiling, far_norm, best = np.empty((3, len(terms.number)))
     count = screen_terms(
-        -terms.sign * score,
+        score if terms.sign < 0 else -score,
         norm,
         local,
         terms.start - offset,

@@ -57,8 +57,8 @@ class Space(Protocol):
         """``w · x̃ + b`` of each row, a row for each point ``(w, b)``."""
         ...
 
-    def norms(self, features: Features) -> Vector:
-        """``‖x̃‖`` of each row, or a little more."""
+    def scores_and_norms(self, features: Features, thetas: Vector) -> tuple[Vector, Vector]:
+        """`scores`, and ``‖x̃‖`` of each row."""
         ...
 
 
@@ -83,8 +83,9 @@ class LinearSpace:
     def scores(self, features: Features, thetas: Vector) -> Vector:
         return features.scores(self.mean, thetas[:, :-1] / self.scale, thetas[:, -1])
 
-    def norms(self, features: Features) -> Vector:
-        return features.norms(self.mean, self.scale)
+    def scores_and_norms(self, features: Features, thetas: Vector) -> tuple[Vector, Vector]:
+        weights = thetas[:, :-1] / self.scale
+        return features.scores_and_norms(self.mean, self.scale, weights, thetas[:, -1])
 
 
 @dataclass(frozen=True)
@@ -115,8 +116,11 @@ class MappedSpace:
         weights = theta[:-1] / self.scale
         return self.map.dot(raw, weights) + (theta[-1] - weights @ self.mean)
 
-    def norms(self, features: Features) -> Vector:
+    def scores_and_norms(self, features: Features, thetas: Vector) -> tuple[Vector, Vector]:
         raw = features.matrix()
+        return np.stack([self.score(raw, theta) for theta in thetas]), self._norms(raw)
+
+    def _norms(self, raw: Raw) -> Vector:
         size = max(1, _BLOCK_VALUES // self.n_features)
         norm = np.empty(len(raw))
         for lo in range(0, len(raw), size):
