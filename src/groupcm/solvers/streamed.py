@@ -46,10 +46,10 @@ _SAFETY = 3.0
 _LEAST_MOVE = 1e-3
 # After a pass that did not settle everything, the next move as a share of the last.
 _NEXT_MOVE = 0.5
-# A ball is halved until the rows kept fit the memory, and doubled while they are no more than
+# A ball is halved until the rows kept fit the memory, and enlarged while they are no more than
 # this share of all; not more often than this.
 _HALVINGS = 12
-_DOUBLINGS = 8
+_ENLARGEMENTS = 20
 _CHEAP_SHARE = 0.015
 
 
@@ -214,8 +214,8 @@ def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ba
         ball = ball.scaled(0.5)
         kept = n_kept(ball)
     cheap = min(_CHEAP_SHARE * n_rows, kept_bytes / row_bytes)
-    for _ in range(_DOUBLINGS):
-        larger = ball.scaled(2.0)
+    for _ in range(_ENLARGEMENTS):
+        larger = ball.scaled(1.4)
         if n_kept(larger) > cheap:
             break
         ball = larger
