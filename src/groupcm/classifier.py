@@ -23,7 +23,7 @@ from groupcm.solvers.solution import Solution
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.source import Source
 from groupcm.training import solve_classes
-from groupcm.training_data import read_training_data
+from groupcm.training_data import read_training_data, source_of_columns
 from groupcm.validation import as_labels, as_matrix, check_length, require_finite
 
 __all__ = ["GroupClassifier", "GroupScores"]
@@ -218,8 +218,10 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, d), or a source
-            A row a candidate. With a source of `groupcm.sources` the rest comes with it.
+        X : array, CSR matrix or data frame of shape (n, d), a source, or a path
+            A row a candidate. With a source of `groupcm.sources` the rest comes with it. With
+            the path of Parquet files, ``y``, ``groups`` and ``overlap`` name columns, and the
+            other columns are the features.
         y : array-like of shape (n,)
             A label a candidate; of two labels the larger, ``classes_[1]``, is the positive one.
             A group is positive if any of its candidates is.
@@ -258,6 +260,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each candidate: shape (n,), or (n, n_classes) for more than two classes."""
+        X = self._source_at(X, None)
         if isinstance(X, Source):
             scores = self._scorer.of_source(self._read_source(X))
         else:
@@ -276,16 +279,18 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, d), or a source
+        X : array, CSR matrix or data frame of shape (n, d), a source, or a path
             A source is read once, in memory for its groups only.
         groups : array-like of shape (n,)
-            The group of each candidate; a source brings its own.
+            The group of each candidate; a source brings its own, and of the Parquet files at a
+            path it names the column.
 
         Returns
         -------
         GroupScores
             One entry a group, in order of first appearance.
         """
+        X = self._source_at(X, groups)
         if isinstance(X, Source):
             found = self._scorer.of_source_groups(self._read_source(X))
         else:
@@ -323,6 +328,8 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if isinstance(X, str | os.PathLike):
+            X = source_of_columns(X, groups, y, features=self._trained_names())
         if isinstance(X, Source):
             truth = X.index()
             y, groups = truth.labels_of_rows(), truth.groups_of_rows()
@@ -349,6 +356,16 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         matrix = as_matrix(X, self)
         validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
+
+    def _trained_names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    def _source_at(self, X: Any, groups: Any) -> Any:
+        """The source of a path; anything else as it is."""
+        if not isinstance(X, str | os.PathLike):
+            return X
+        return source_of_columns(X, groups, features=self._trained_names())
 
     def _read_source(self, source: Source) -> Source:
         check_is_fitted(self)

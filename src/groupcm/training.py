@@ -25,9 +25,10 @@ from groupcm.sources.streamed_rows import StreamedRows
 
 __all__ = ["solve_classes", "solve_path"]
 
-# The share of the memory allowed that the rows kept of a pass may take.
+# The share of the memory allowed that the rows kept of a pass may take, of one task and of many
+# together. With less than so many bytes each, a stream is read over and over.
 _KEPT_MEMORY = 0.25
-# With less than this a stream is read over and over.
+_ALL_KEPT_MEMORY = 0.5
 _LEAST_KEPT = 8e6
 
 
@@ -94,7 +95,7 @@ def _solve(
                 data.stream,
                 prepared.space,
                 Sample(data.stream),
-                kept_bytes=max(_KEPT_MEMORY * data.memory / len(tasks), _LEAST_KEPT),
+                kept_bytes=_kept_bytes(data.memory, len(tasks)),
                 related=related,
                 checkpoint=checkpoint,
             )
@@ -104,6 +105,11 @@ def _solve(
     if checkpoint is not None and not any(solution.interrupted for solution in solutions):
         checkpoint.remove()
     return solutions
+
+
+def _kept_bytes(memory: float, n_tasks: int) -> float:
+    """What the rows kept of each task may take."""
+    return max(min(_KEPT_MEMORY, _ALL_KEPT_MEMORY / n_tasks) * memory, _LEAST_KEPT)
 
 
 def _solve_one_by_one(

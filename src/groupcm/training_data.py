@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +17,7 @@ from groupcm.memory import memory_to_use
 from groupcm.scaling import SAMPLE_VALUES
 from groupcm.smoothing import Matrix
 from groupcm.sources.npy import MatrixSource
+from groupcm.sources.parquet import from_parquet
 from groupcm.sources.source import Source
 from groupcm.sources.stream import Stream
 from groupcm.validation import (
@@ -28,7 +31,7 @@ from groupcm.validation import (
     rows_with,
 )
 
-__all__ = ["TrainingData", "read_training_data"]
+__all__ = ["TrainingData", "read_training_data", "source_of_columns"]
 
 # The share of the memory allowed that the rows may take when they are all kept.
 _ALL_ROWS = 0.8
@@ -111,6 +114,8 @@ def read_training_data(
     overlap: ArrayLike | None,
 ) -> TrainingData:
     """Check what `fit` was given, without copying what need not be copied."""
+    if isinstance(X, str | os.PathLike):
+        return _read_source(options, source_of_columns(X, groups, y, overlap))
     if isinstance(X, Source):
         for name, value in (("y", y), ("groups", groups), ("overlap", overlap)):
             if value is not None:
@@ -130,6 +135,22 @@ def read_training_data(
     data = TrainingData(X, y, classes, classes, together, overlap, names, memory)
     _require_finite_early(options, data)
     return data
+
+
+def source_of_columns(
+    path: str | os.PathLike[str],
+    group: Any,
+    label: Any = None,
+    overlap: Any = None,
+    features: Sequence[str] | None = None,
+) -> Source:
+    """The Parquet source of a path, with columns by name."""
+    for role, column in (("groups", group), ("y", label), ("overlap", overlap)):
+        if column is not None and not isinstance(column, str):
+            raise ValueError(
+                f"{role} must name a column of {os.fspath(path)}; got {type(column).__name__}."
+            )
+    return from_parquet(path, group=group, label=label, overlap=overlap, features=features)
 
 
 def _require_finite_early(options: Any, data: TrainingData) -> None:

@@ -2,5 +2,6 @@
 
 from groupcm.simulate.frames import Capsule, capsule, capsule_chunks
 from groupcm.simulate.parquet import capsule_to_parquet
+from groupcm.simulate.world import FEATURE_NAMES
 
-__all__ = ["Capsule", "capsule", "capsule_chunks", "capsule_to_parquet"]
+__all__ = ["FEATURE_NAMES", "Capsule", "capsule", "capsule_chunks", "capsule_to_parquet"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.simulate.plan import N_FEATURES, Plan, make_plan, require_whole
-from groupcm.simulate.world import WORLD, fill_chunk
+from groupcm.simulate.world import FEATURE_NAMES, fill_chunk
 
 __all__ = ["Capsule", "capsule", "capsule_chunks"]
 
@@ -183,7 +183,7 @@ def _unfilled(plan: Plan, X: NDArray[np.float32]) -> Capsule:
         overlap=np.empty(n, np.float32),
         polyp=np.empty(n, np.int32),
         patient=np.empty(n, np.int32),
-        feature_names=list(WORLD),
+        feature_names=list(FEATURE_NAMES),
     )
 
 

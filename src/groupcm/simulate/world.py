@@ -44,7 +44,7 @@ from numpy.typing import NDArray
 
 from groupcm.simulate.plan import Plan
 
-__all__ = ["COMMON", "FOLD_KIND", "POLYP", "WORLD", "fill_chunk"]
+__all__ = ["COMMON", "FEATURE_NAMES", "FOLD_KIND", "POLYP", "WORLD", "fill_chunk"]
 
 # feature: polyp, fold, illumination I, turbidity T, common factor C
 WORLD: dict[str, tuple[float, float, float, float, float]] = {
@@ -62,6 +62,7 @@ WORLD: dict[str, tuple[float, float, float, float, float]] = {
     "vessel_pattern": (1.4, 0.0, -0.1, -0.4, 0.0),
     "highlight": (1.1, 1.1, 0.6, 0.1, 0.2),
 }
+FEATURE_NAMES = list(WORLD)
 POLYP, FOLD, ILLUMINATION, TURBIDITY, COMMON = np.array(list(WORLD.values()), np.float32).T
 FOLD_KIND, POLYP_KIND = 1, 2  # mucosa is 0
 _POLYP_NOISE = np.float32(0.7)

@@ -129,6 +129,9 @@ def list_column(
     schema = files[0].schema
     if features is not None:
         named = [features] if isinstance(features, str) else list(features)
+        whole = named[0].rpartition("[")[0] if named else ""
+        if whole in schema.names and named == [f"{whole}[{j}]" for j in range(len(named))]:
+            named = [whole]  # by the names of its elements, as a model knows them
         if len(named) != 1:
             return None
         require_column(files[0], named[0], "the features")
