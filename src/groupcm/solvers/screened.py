@@ -70,6 +70,12 @@ class ScreenedTerms:
             row, term, raw = row[by_term], term[by_term], raw[by_term]
         self.row, self.term, self.raw = row, term, raw
 
+    def adopt(self, other: ScreenedTerms) -> None:
+        """Take over what is known of the same rows."""
+        self.row, self.term, self.raw = other.row, other.term, other.raw
+        self.ceiling, self.far_norm = other.ceiling.copy(), other.far_norm.copy()
+        self.ball = other.ball.copy()
+
     def local(self, offset: int) -> tuple[Terms, Index]:
         """These terms on the rows kept, which begin at ``offset``; and which of them they are."""
         if self.rows.alone:
@@ -130,6 +136,12 @@ class ScreenedTask:
         self.balls.append(ball)
         for part, kept in zip(self.parts, zip(*found, strict=True), strict=True):
             part.update(kept, len(self.balls) - 1)
+
+    def adopt(self, other: ScreenedTask) -> None:
+        """Take over the passes of a task on the same rows; the rows kept are shared."""
+        self.balls = list(other.balls)
+        for part, theirs in zip(self.parts, other.parts, strict=True):
+            part.adopt(theirs)
 
     def reduced(self) -> tuple[Task, list[Index]]:
         """The task on the rows kept, and the numbers of its terms."""

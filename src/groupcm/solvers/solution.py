@@ -76,7 +76,7 @@ class Trace:
     """The bracket around the optimum as it closes.
 
     ``best`` is the point of the smallest objective so far, ``latest`` the one to look at next;
-    ``first_upper`` is the objective of the first point offered.
+    ``first`` is the first point offered and its objective.
     """
 
     task: Task
@@ -91,7 +91,7 @@ class Trace:
     def __post_init__(self) -> None:
         self.best = self.latest
         self.latest_upper = np.inf
-        self.first_upper = np.inf
+        self.first: tuple[Vector, float] | None = None
 
     @property
     def passes(self) -> float:
@@ -117,9 +117,7 @@ class Trace:
     def offer(self, theta: Vector, upper: float) -> None:
         """A point and its exact objective."""
         self.latest_upper = upper
-        self.first_upper = (
-            min(self.first_upper, upper) if self.upper == np.inf else self.first_upper
-        )
+        self.first = self.first or (theta, upper)
         if upper < self.upper:
             self.best, self.upper = theta, upper
 

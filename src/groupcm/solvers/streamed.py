@@ -44,6 +44,8 @@ _SAMPLE_TOL = 2e-4
 _SAFETY = 3.0
 # And never smaller than this share of the weights.
 _LEAST_MOVE = 1e-3
+# Of a ball so much is needed in most cases: two that differ by less than the rest become one.
+_NEEDED = 0.6
 # After a pass that did not settle everything, the next move as a share of the last.
 _NEXT_MOVE = 0.5
 # A ball is halved until the rows kept fit the memory, and enlarged while they are no more than
@@ -55,10 +57,11 @@ _CHEAP_SHARE = 0.015
 
 @dataclass
 class _Fit:
-    """One task on its way."""
+    """One task on its way: from ``start``, in ``ball``, with ``pending`` terms to be screened."""
 
     trace: Trace
     screened: ScreenedTask
+    start: Vector
     ball: Ball
     pending: list[TermRows] = field(default_factory=list)
     done: bool = False
@@ -95,10 +98,12 @@ def solve(
     left = dict(enumerate(checkpoint.read())) if checkpoint is not None else {}
     fits: list[_Fit] = []
     for k, task in enumerate(tasks):
-        before = fits[-1].ball if related and fits else None
+        before = fits[-1] if related and fits else None
         fit = _begin(task, stream, space, sample, before, left.get(k))
         if before is None:
             fit.ball = _size_ball(fit, sample, space, kept_bytes)
+        elif before.ball.covers(fit.ball.scaled(_NEEDED)):
+            fit.ball = before.ball
         fits.append(fit)
     traces = [fit.trace for fit in fits]
     try:
@@ -150,18 +155,19 @@ def _begin(
     stream: Stream,
     space: Space,
     sample: Sample,
-    before: Ball | None,
+    before: _Fit | None,
     left: Saved | None,
 ) -> _Fit:
     """A fit before its first pass; what is ``left`` of an earlier one is better than the sample."""
     on_sample = _on_sample(task, space, sample)
     ball = _first_ball(task, on_sample) if before is None else _next_ball(on_sample, before)
     screened = ScreenedTask.of(task, space, sample.n_raw, stream.source.dtype)
-    fit = _Fit(Trace(task, ball.theta), screened, ball, [part.rows for part in screened.parts])
     if left is not None:
-        left.restore(fit.trace)
-        fit.ball = replace(ball, theta=left.latest)
-    return fit
+        ball = replace(ball, theta=left.latest)
+    trace, pending = Trace(task, ball.theta), [part.rows for part in screened.parts]
+    if left is not None:
+        left.restore(trace)
+    return _Fit(trace, screened, ball.theta, ball, pending)
 
 
 def _first_ball(task: Task, on_sample: Task) -> Ball:
@@ -178,12 +184,13 @@ def _first_ball(task: Task, on_sample: Task) -> Ball:
     return _ball_around(trace.latest, _SAFETY * float(ratio) * (trace.latest - small))
 
 
-def _next_ball(on_sample: Task, before: Ball) -> Ball:
+def _next_ball(on_sample: Task, before: _Fit) -> Ball:
     """The optimum on the sample from the one before; as far from the whole one in proportion."""
-    trace = Trace(on_sample, before.theta, silent=True)
+    trace = Trace(on_sample, before.start, silent=True)
     working_set.bracket(trace, warm=True)
-    size, size_before = (float(np.linalg.norm(t[:-1])) for t in (trace.latest, before.theta))
-    return replace(before.scaled(max(size / max(size_before, 1e-12), 0.1)), theta=trace.latest)
+    size, size_before = (float(np.linalg.norm(t[:-1])) for t in (trace.latest, before.ball.theta))
+    ball = before.ball.scaled(max(size / max(size_before, 1e-12), 0.1))
+    return replace(ball, theta=trace.latest)
 
 
 def _ball_around(theta: Vector, move: Vector) -> Ball:
@@ -225,28 +232,34 @@ def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ba
 def _pass(fits: Sequence[_Fit], stream: Stream, space: Space) -> None:
     """Screen the pending terms of each fit, together."""
     ptr = stream.source.unit_ptr
-    balls = [fit.ball for fit in fits]
+    # Fits in the same ball look at the same rows.
+    leaders = list({id(fit.ball): fit for fit in reversed(fits)}.values())
+    balls = [fit.ball for fit in leaders]
 
     def job(unit: int) -> Screen:
         lo, hi = int(ptr[unit]), int(ptr[unit + 1])
-        return Screen(space, balls, [[t.between(lo, hi) for t in fit.pending] for fit in fits])
+        return Screen(space, balls, [[t.between(lo, hi) for t in fit.pending] for fit in leaders])
 
     units = np.zeros(len(ptr) - 1, dtype=bool)
-    for fit in fits:
+    for fit in leaders:
         for rows in fit.pending:
             units |= rows.touches(ptr)
     found = stream.run(job, [int(u) for u in np.flatnonzero(units)], "screening")
-    for k, fit in enumerate(fits):
-        fit.screened.update(fit.ball, [chunk[k] for chunk in found])
+    for k, leader in enumerate(leaders):
+        leader.screened.update(leader.ball, [chunk[k] for chunk in found])
+        for fit in fits:
+            if fit.ball is leader.ball and fit is not leader:
+                fit.screened.adopt(leader.screened)
 
 
 def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> None:
     trace, screened = fit.trace, fit.screened
     reduced, _ = screened.reduced()
-    inner = Trace(reduced, fit.ball.theta, silent=True)
+    inner = Trace(reduced, fit.start, silent=True)
     working_set.bracket(inner, warm=True, zeros=True)
-    # In the ball, and so at its centre, the rows kept are the whole problem.
-    trace.offer(fit.ball.theta, inner.first_upper)
+    # In the ball, and so where it began, the rows kept are the whole problem.
+    if inner.first is not None and inner.first[0] is fit.start:
+        trace.offer(*inner.first)
     trace.raise_lower(inner.lower)
     trace.latest = inner.best
     open_terms = screened.unresolved(inner.best, reduced)
@@ -257,12 +270,9 @@ def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -
     fit.done = trace.closed or trace.exhausted or (n_open == 0 and not trace.closed)
     if fit.done:
         return
-    fit.ball = _ball_around(inner.best, _NEXT_MOVE * (inner.best - fit.ball.theta))
+    fit.ball = _ball_around(inner.best, _NEXT_MOVE * (inner.best - fit.start))
+    fit.start = inner.best
     fit.pending = [
-        part.rows if part.rows.alone else part.rows.only(mask)
-        for part, mask in zip(screened.parts, open_terms, strict=True)
-    ]
-    fit.pending = [
-        replace(rows, rows=rows.rows[:0]) if rows.alone else rows for rows in fit.pending
+        part.rows.only(mask) for part, mask in zip(screened.parts, open_terms, strict=True)
     ]
     fit.ball = _size_ball(fit, sample, space, kept_bytes)

@@ -9,7 +9,7 @@ the whole problem in that ball, and a lower bound of it everywhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,12 @@ class Ball:
     theta: Vector
     radius: float
     shift: float
+
+    def covers(self, other: Ball) -> bool:
+        """Whether the other one lies within."""
+        apart = float(np.linalg.norm(other.theta[:-1] - self.theta[:-1]))
+        shifted = abs(float(other.theta[-1] - self.theta[-1]))
+        return apart + other.radius <= self.radius and shifted + other.shift <= self.shift
 
     def scaled(self, factor: float) -> Ball:
         """A larger or smaller one around the same point."""
@@ -98,7 +104,12 @@ class TermRows:
         return np.append(self.start, unit_ptr[-1])[first] < unit_ptr[1:]
 
     def only(self, chosen: NDArray[np.bool_]) -> TermRows:
-        """Some of the terms; ``chosen`` says for every term by its number."""
+        """Some of the terms; ``chosen`` says for every term by its number.
+
+        None of rows that count alone: once kept, they stay.
+        """
+        if self.alone:
+            return replace(self, rows=NO_ORDER)
         kept = np.flatnonzero(chosen[self.number])
         return TermRows(
             self.sign, self.start[kept], self.stop[kept], self.rows, self.number[kept], self.alone
