@@ -294,13 +294,19 @@ def test_demo(tmp_path, capsys, monkeypatch):
     assert json.loads((tmp_path / "made" / "here" / "model.json").read_text())["version"] == 1
 
 
-def test_the_examples_in_the_readme_run_as_they_stand(capsys):
+def test_the_examples_in_the_readme_run_as_they_stand(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
     names: dict = {}
     with sklearn.config_context():
         for example in re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL):
             exec(compile(example, "README.md", "exec"), names)
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == ["objective", "frame", "group", "group"]
+    assert [line.split()[0] for line in lines[:4]] == ["objective", "frame", "group", "group"]
     assert float(lines[2].split()[-1]) > 0.8
     assert float(lines[3].split()[-1]) > 0.8
+    rows, gap = re.fullmatch(r"([\d,]+) rows, certified to (\S+), .* passes", lines[4]).groups()
+    assert int(rows.replace(",", "")) > 500_000
+    assert float(gap) <= 1e-4
+    assert lines[6].startswith("(1, 104)")
+    assert float(lines[-1].split()[-1]) <= 1e-4

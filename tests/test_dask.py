@@ -226,7 +226,7 @@ def test_without_groups_labels_and_overlap(client):
     source = from_dask([delayed(table()[FEATURES])], group=None, memory="2MB")
     index = source.index()
     assert (index.ids, index.groups, index.classes, index.codes) == (None, None, None, None)
-    assert source.overlap_of(np.array([0])) is None
+    assert not source.has_overlap
     assert source.memory == 2_000_000
 
 
