@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.features import Polynomial
 from groupcm.sources.chunk import Features
 
 __all__ = ["FeatureMap", "LinearSpace", "MappedSpace", "Space", "make_space"]
@@ -118,15 +119,28 @@ class MappedSpace:
 
     def scores_and_norms(self, features: Features, thetas: Vector) -> tuple[Vector, Vector]:
         raw = features.matrix()
-        return np.stack([self.score(raw, theta) for theta in thetas]), self._norms(raw)
+        if isinstance(self.map, Polynomial):
+            return np.stack([self.score(raw, theta) for theta in thetas]), self._norms(raw)
+        scores, norms = np.empty((len(thetas), len(raw))), np.empty(len(raw))
+        size = max(1, _BLOCK_VALUES // self.n_features)
+        for lo in range(0, len(raw), size):
+            block = slice(lo, lo + size)
+            vectors = self.vectors(raw[block])
+            np.matmul(thetas, vectors.T, out=scores[:, block])
+            norms[block] = np.linalg.norm(vectors[:, :-1], axis=1)
+        return scores, norms
 
     def _norms(self, raw: Raw) -> Vector:
-        size = max(1, _BLOCK_VALUES // self.n_features)
-        norm = np.empty(len(raw))
-        for lo in range(0, len(raw), size):
-            z = (self.map.transform(raw[lo : lo + size]) - self.mean) / self.scale
-            norm[lo : lo + size] = np.sqrt(np.einsum("ij,ij->i", z, z))
-        return norm
+        """Norms of monomials, which square as their factors do: ``Σ_m (x^m − mean_m)² / scale_m²``.
+
+        The sum is taken apart, and what rounding may have lost is added.
+        """
+        x = raw.astype(np.float64)
+        squares = self.map.dot(x * x, self.scale**-2.0)
+        crossed = self.map.dot(x, self.mean * self.scale**-2.0)
+        constant = float(np.sum((self.mean / self.scale) ** 2))
+        rounding = 1e-12 * self.n_features * (squares + constant)
+        return np.sqrt(np.maximum(squares - 2.0 * crossed + constant, 0.0) + rounding)
 
 
 def make_space(feature_map: FeatureMap | None, mean: Vector, scale: Vector) -> Space:

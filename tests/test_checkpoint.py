@@ -1,0 +1,98 @@
+"""A fit that is interrupted and goes on."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from groupcm import GroupClassifier
+from groupcm.errors import InputError
+from groupcm.solvers import streamed, working_set
+from streams import make_data, read
+
+
+@pytest.fixture
+def source(tmp_path):
+    return read(make_data(7).write(tmp_path / "a.parquet", row_group=50))
+
+
+def interrupt_after(monkeypatch, module, name: str, calls: int) -> None:
+    """From the given call on, Ctrl-C."""
+    real, count = getattr(module, name), iter(range(10**6))
+
+    def call(*given, **named):
+        if next(count) >= calls:
+            raise KeyboardInterrupt
+        return real(*given, **named)
+
+    monkeypatch.setattr(module, name, call)
+
+
+def fit(source, checkpoint, **params):
+    return GroupClassifier(
+        lam=0.9, memory="2kB", checkpoint=checkpoint, random_state=0, **params
+    ).fit(source)
+
+
+def test_a_fit_that_ends_leaves_no_checkpoint(source, tmp_path):
+    model = fit(source, tmp_path / "c.json")
+    assert model.gap_ <= 1e-4
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_interrupted_before_anything_is_certified_and_resumed(source, tmp_path, monkeypatch):
+    whole = fit(source, None)
+    with monkeypatch.context() as broken:
+        interrupt_after(broken, streamed, "_pass", 0)
+        with pytest.raises(KeyboardInterrupt):
+            fit(source, tmp_path / "c.json")
+    saved = json.loads((tmp_path / "c.json").read_text())
+    assert saved["points"][0]["upper"] is None
+    begun = []
+    real = streamed._pass
+    monkeypatch.setattr(
+        streamed, "_pass", lambda fits, *rest: (begun.append(fits[0].start), real(fits, *rest))
+    )
+    resumed = fit(source, tmp_path / "c.json")
+    # The first pass is where the interrupted one was to be.
+    np.testing.assert_array_equal(begun[0], saved["points"][0]["latest"])
+    assert resumed.lower_bound_ <= whole.objective_ * (1 + 1e-9)
+    assert whole.lower_bound_ <= resumed.objective_ * (1 + 1e-9)
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_interrupted_in_memory_and_resumed(tmp_path, monkeypatch):
+    data = make_data(8, n_groups=900)
+    arrays = (data.X, data.y, data.groups, data.overlap)
+    with monkeypatch.context() as broken:
+        interrupt_after(broken, working_set, "_pass", 1)
+        with pytest.warns(ConvergenceWarning, match="interrupted"):
+            model = GroupClassifier(lam=0.9, checkpoint=tmp_path / "c.json").fit(*arrays)
+    assert model.solution_.interrupted
+    assert model.gap_ > 1e-4
+    assert (tmp_path / "c.json").exists()
+    resumed = GroupClassifier(lam=0.9, checkpoint=tmp_path / "c.json").fit(*arrays)
+    assert resumed.gap_ <= 1e-4
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_the_checkpoint_of_another_fit_is_refused(source, tmp_path, monkeypatch):
+    with monkeypatch.context() as broken:
+        interrupt_after(broken, streamed, "_pass", 0)
+        with pytest.raises(KeyboardInterrupt):
+            fit(source, tmp_path / "c.json")
+    with pytest.raises(InputError, match="another fit"):
+        fit(source, tmp_path / "c.json", penalty="l2")
+    assert fit(source, tmp_path / "c.json", tol=1e-3).gap_ <= 1e-3  # the tolerance may change
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"format": "groupcm-model"}', "\x00"])
+def test_a_file_that_is_no_checkpoint_is_refused_and_left(content, source, tmp_path):
+    path = tmp_path / "c.json"
+    path.write_text(content)
+    with pytest.raises(InputError, match="not a checkpoint"):
+        fit(source, path)
+    assert path.read_text() == content
