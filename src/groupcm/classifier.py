@@ -16,7 +16,7 @@ from groupcm.candidates import Groups
 from groupcm.group_index import index_groups
 from groupcm.parameters import check_parameters
 from groupcm.preparing import Prepared
-from groupcm.progress import listening, print_step
+from groupcm.progress import listening, print_readings, print_step
 from groupcm.scoring import GroupScores, LinearScorer
 from groupcm.smoothing import Matrix
 from groupcm.solvers.solution import Solution
@@ -87,7 +87,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         model so far with its gap; the same fit with the same file goes on from there. The
         file is removed when the fit ends by itself.
     verbose : int, default=0
-        Above 0, print a line a pass.
+        Above 0, print a line a step, and one every five seconds of a long pass.
     random_state : int, RandomState or None, default=None
         Which groups the solver starts on; the optimum does not depend on it.
 
@@ -239,7 +239,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _told(self) -> AbstractContextManager[None]:
-        return listening(print_step) if self.verbose else nullcontext()
+        return listening(print_step, print_readings()) if self.verbose else nullcontext()
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))

@@ -19,9 +19,12 @@ __all__ = [
     "announce_reading",
     "count_reading",
     "listening",
+    "print_readings",
     "print_step",
     "relative_gap",
 ]
+
+_SECONDS_BETWEEN_LINES = 5.0
 
 
 def relative_gap(upper: float, lower: float) -> float:
@@ -170,3 +173,32 @@ def print_step(step: Step) -> None:
         f"  gap {step.gap:.1e}  working rows {step.working_rows:,}",
         flush=True,
     )
+
+
+def print_readings(clock: Callable[[], float] = time.monotonic) -> Callable[[Reading], None]:
+    """A listener that shows a long pass as one plain line every few seconds.
+
+    Examples
+    --------
+    >>> now = iter([0.0, 1.0, 6.0])
+    >>> show = print_readings(lambda: next(now))
+    >>> show(Reading("screening", 1_000_000, 9_000_000, 52_000_000, 1.0))
+    >>> show(Reading("screening", 6_000_000, 9_000_000, 312_000_000, 6.0))
+    screening 6,000,000 of 9,000,000 rows, 1e+06 rows/s, 52 MB/s, 3 s left
+    """
+    last = clock()
+
+    def show(reading: Reading) -> None:
+        nonlocal last
+        now = clock()
+        if now - last < _SECONDS_BETWEEN_LINES:
+            return
+        last = now
+        print(
+            f"{reading.doing} {reading.rows:,} of {reading.of_rows:,} rows, "
+            f"{reading.rows_a_second:.3g} rows/s, {reading.bytes_a_second / 1e6:.3g} MB/s, "
+            f"{reading.seconds_left:.0f} s left",
+            flush=True,
+        )
+
+    return show
