@@ -50,7 +50,6 @@ def test_interrupted_before_anything_is_certified_and_resumed(source, tmp_path, 
         with pytest.raises(KeyboardInterrupt):
             fit(source, tmp_path / "c.json")
     saved = json.loads((tmp_path / "c.json").read_text())
-    assert saved["points"][0]["upper"] is None
     begun = []
     real = streamed._pass
     monkeypatch.setattr(
@@ -58,7 +57,7 @@ def test_interrupted_before_anything_is_certified_and_resumed(source, tmp_path, 
     )
     resumed = fit(source, tmp_path / "c.json")
     # The first pass is where the interrupted one was to be.
-    np.testing.assert_array_equal(begun[0], saved["points"][0]["latest"])
+    np.testing.assert_array_equal(begun[0], saved["points"][0])
     assert resumed.lower_bound_ <= whole.objective_ * (1 + 1e-9)
     assert whole.lower_bound_ <= resumed.objective_ * (1 + 1e-9)
     assert not (tmp_path / "c.json").exists()
@@ -86,7 +85,34 @@ def test_the_checkpoint_of_another_fit_is_refused(source, tmp_path, monkeypatch)
             fit(source, tmp_path / "c.json")
     with pytest.raises(InputError, match="another fit"):
         fit(source, tmp_path / "c.json", penalty="l2")
+    other = make_data(7)
+    rows = np.flatnonzero(other.y == other.y.max())
+    other.overlap[rows] = 1.0 - other.overlap[rows]  # other candidates stand for their groups
+    other = read(other.write(tmp_path / "b.parquet", row_group=50), overlap="overlap")
+    with pytest.raises(InputError, match="another fit"):
+        fit(other, tmp_path / "c.json")
     assert fit(source, tmp_path / "c.json", tol=1e-3).gap_ <= 1e-3  # the tolerance may change
+
+
+def test_a_damaged_point_is_refused(source, tmp_path, monkeypatch):
+    path = tmp_path / "c.json"
+    with monkeypatch.context() as broken:
+        interrupt_after(broken, streamed, "_pass", 0)
+        with pytest.raises(KeyboardInterrupt):
+            fit(source, path)
+    saved = json.loads(path.read_text())
+    for point in ([0.0], [float("nan")] * 6, ["a"] * 6, None):
+        path.write_text(json.dumps(saved | {"points": [point]}))
+        with pytest.raises(InputError, match="damaged"):
+            fit(source, path)
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_fit(source, tmp_path):
+    for place in (tmp_path / "no" / "c.json", tmp_path):
+        with pytest.raises((InputError, OSError)):
+            fit(source, place)
+    with pytest.raises(ValueError, match="checkpoint must be"):
+        fit(source, 5)
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '{"format": "groupcm-model"}', "\x00"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -548,3 +549,48 @@ def test_a_stream_that_fails_leaves_nothing_running(monkeypatch):
     assert running == 0
     assert started < 20
     pool.shutdown()
+
+
+# ---- ids and arguments that could be mistaken in silence ---------------------------------------
+
+
+@pytest.mark.parametrize("other", [np.uint64, "decimal"])
+def test_large_group_ids_of_two_integer_types_stay_apart(other, tmp_path):
+    ids = 2**53 + np.arange(40)
+    table = pa.table({"x": np.arange(40.0), "label": np.arange(40) % 2, "frame": ids})
+    if other == "decimal":
+        column = pa.array([Decimal(int(i)) for i in ids], pa.decimal128(18, 0))
+        pq.write_table(table.set_column(2, "frame", column), tmp_path / "a.parquet")
+    else:
+        pq.write_table(table.slice(0, 20), tmp_path / "a.parquet")
+        rest = table.slice(20).set_column(2, "frame", pa.array(ids[20:].astype(other)))
+        pq.write_table(rest, tmp_path / "b.parquet")
+    index = from_parquet(tmp_path, group="frame", label="label").index()
+    assert index.ids.tolist() == ids.tolist()
+
+
+def test_what_a_source_brings_is_not_given_twice(tmp_path):
+    data = make_data(1)
+    source = read(data.write(tmp_path / "a.parquet", row_group=50))
+    model = GroupClassifier().fit(source)
+    for call in (
+        lambda: model.group_scores(source, data.groups),
+        lambda: model.predict_groups(source, data.groups),
+        lambda: model.score(source, data.y),
+        lambda: GroupClassifier().fit(source, data.y),
+    ):
+        with pytest.raises(ValueError, match="comes with the source"):
+            call()
+
+
+def test_a_path_with_columns_by_name_is_a_source(tmp_path):
+    data = make_data(2)
+    path = data.write(tmp_path / "a.parquet", row_group=50)
+    model = GroupClassifier().fit(path, y="label", groups="frame", overlap="overlap")
+    same = GroupClassifier().fit(read(path))
+    assert model.objective_ == pytest.approx(same.objective_, rel=1e-9)
+    found = model.group_scores(str(path), "frame")
+    np.testing.assert_array_equal(found.winner, model.group_scores(read(path)).winner)
+    assert model.score(path, "label", "frame") == model.score(read(path))
+    with pytest.raises(ValueError, match="groups must name a column"):
+        model.group_scores(path, data.groups)

@@ -290,6 +290,8 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         GroupScores
             One entry a group, in order of first appearance.
         """
+        if isinstance(X, Source):
+            _leave_out(groups=groups)
         X = self._source_at(X, groups)
         if isinstance(X, Source):
             found = self._scorer.of_source_groups(self._read_source(X))
@@ -328,6 +330,8 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        if isinstance(X, Source):
+            _leave_out(y=y, groups=groups)
         if isinstance(X, str | os.PathLike):
             X = source_of_columns(X, groups, y, features=self._trained_names())
         if isinstance(X, Source):
@@ -410,3 +414,10 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         self.n_passes_ = float(passes[0]) if binary else passes
         self.history_ = found[0].steps if binary else [solution.steps for solution in found]
         self.solution_ = found[0] if binary else found
+
+
+def _leave_out(**given: Any) -> None:
+    """Refuse what a source brings itself."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} comes with the source; leave it out.")

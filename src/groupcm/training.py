@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm.candidates import Terms
@@ -16,7 +17,7 @@ from groupcm.penalties import make_penalty
 from groupcm.preparing import Options, Prepared
 from groupcm.problem import Problem
 from groupcm.solvers import lbfgs, streamed, working_set
-from groupcm.solvers.checkpoint import Checkpoint, Saved
+from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
 from groupcm.sources.mapped import source_in
@@ -26,7 +27,7 @@ from groupcm.sources.streamed_rows import StreamedRows
 __all__ = ["solve_classes", "solve_path"]
 
 # The share of the memory allowed that the rows kept of a pass may take, of one task and of many
-# together. With less than so many bytes each, a stream is read over and over.
+# together. With less than so many bytes in all, a stream is read over and over.
 _KEPT_MEMORY = 0.25
 _ALL_KEPT_MEMORY = 0.5
 _LEAST_KEPT = 8e6
@@ -109,7 +110,7 @@ def _solve(
 
 def _kept_bytes(memory: float, n_tasks: int) -> float:
     """What the rows kept of each task may take."""
-    return max(min(_KEPT_MEMORY, _ALL_KEPT_MEMORY / n_tasks) * memory, _LEAST_KEPT)
+    return max(min(_KEPT_MEMORY, _ALL_KEPT_MEMORY / n_tasks) * memory, _LEAST_KEPT / n_tasks)
 
 
 def _solve_one_by_one(
@@ -120,28 +121,28 @@ def _solve_one_by_one(
     *,
     related: bool,
 ) -> list[Solution]:
-    left = dict(enumerate(checkpoint.read())) if checkpoint is not None else {}
-    solved: list[Saved] = []
+    left = checkpoint.read() if checkpoint is not None else {}
     solutions: list[Solution] = []
     for k, task in enumerate(tasks):
-        near = solved[-1] if related and solved else None
+        near = solutions[-1].point if related and solutions else None
         solution = _solve_task(options, prepared, task, left.get(k, near))
         solutions.append(solution)
-        solved.append(Saved.end(solution))
         if solution.interrupted:
             if checkpoint is not None:
-                checkpoint.write(solved)
+                checkpoint.write([solved.point for solved in solutions])
             if k + 1 < len(tasks):
                 raise KeyboardInterrupt
     return solutions
 
 
-def _solve_task(options: Options, prepared: Prepared, task: Task, near: Saved | None) -> Solution:
+def _solve_task(
+    options: Options, prepared: Prepared, task: Task, near: NDArray[np.float64] | None
+) -> Solution:
     if prepared.data.stream is not None:
         return streamed.solve_alone(task, prepared.space, Sample(prepared.data.stream), near)
     if options.solver == "lbfgs":
         return lbfgs.solve(task)
-    return working_set.solve(task, None if near is None else near.latest)
+    return working_set.solve(task, near)
 
 
 def _warn_if_not_converged(options: Options, solution: Solution) -> None:

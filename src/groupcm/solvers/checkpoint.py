@@ -1,7 +1,8 @@
-"""A file that lets an interrupted fit go on: the points reached and what is proved of them.
+"""A file that lets an interrupted fit go on from the points it had reached.
 
-It holds points and bounds, not rows, so it is small; the pass that was under
-way begins again. A fit that ends by itself removes it.
+It holds points, not rows, so it is small; and no bounds, because what they
+prove is proved again on the data that the next fit is given. The pass that
+was under way begins again. A fit that ends by itself removes the file.
 """
 
 from __future__ import annotations
@@ -10,18 +11,17 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import InputError
-from groupcm.files import whole_file
-from groupcm.solvers.solution import Solution, Task, Trace
-from groupcm.sources.space import Space
+from groupcm.files import check_output, whole_file
+from groupcm.solvers.solution import Task
+from groupcm.sources.space import MappedSpace, Space
 
-__all__ = ["Checkpoint", "Saved"]
+__all__ = ["Checkpoint"]
 
 _FORMAT = "groupcm-checkpoint"
 _VERSION = 1
@@ -29,79 +29,49 @@ _VERSION = 1
 Vector = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Saved:
-    """Where one task was left: the point to look at next, and the best one so far."""
-
-    latest: Vector
-    best: Vector
-    upper: float
-    lower: float
-
-    @classmethod
-    def of(cls, trace: Trace) -> Saved:
-        """Where a task is now."""
-        return cls(trace.latest, trace.best, trace.upper, trace.lower)
-
-    @classmethod
-    def end(cls, solution: Solution) -> Saved:
-        """Where a task ended."""
-        point = np.append(solution.weights, solution.intercept)
-        return cls(point, point, solution.objective, solution.lower_bound)
-
-    def restore(self, trace: Trace) -> None:
-        """Put a new trace where the old one was."""
-        trace.latest, trace.best = self.latest, self.best
-        trace.upper, trace.lower = self.upper, self.lower
-
-
 class Checkpoint:
     """The file of one fit, known by the problems it solves."""
 
     def __init__(self, path: str | os.PathLike[str], tasks: Sequence[Task], space: Space) -> None:
-        self.path = Path(path)
+        if not isinstance(path, str | os.PathLike):
+            raise ValueError(f"checkpoint must be the path of a file; got {path!r}.")
+        self.path = check_output(path)
         self._fingerprint = _fingerprint(tasks, space)
+        self._size = space.n_features + 1
 
-    def read(self) -> list[Saved]:
-        """What was left of the first tasks; nothing where there is no such file yet."""
+    def read(self) -> dict[int, Vector]:
+        """The points of the tasks that were reached; none where there is no such file yet."""
         if not self.path.exists():
-            return []
+            return {}
         try:
             content = json.loads(self.path.read_text(encoding="utf-8"))
             if content["format"] != _FORMAT or content["version"] != _VERSION:
                 raise ValueError("another format")
-            left = [
-                Saved(np.array(p["latest"]), np.array(p["best"]), _real(p["upper"]), p["lower"])
-                for p in content["points"]
-            ]
+            points = [np.array(point, dtype=np.float64) for point in content["points"]]
             same = content["fit"] == self._fingerprint
-        except (ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
-            raise InputError(
-                f"{self.path} is not a checkpoint of groupcm; name another file"
-            ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._not_ours() from error
         if not same:
             raise InputError(
                 f"{self.path} is the checkpoint of another fit (other data or options); "
                 "remove it or name another file"
             )
-        return left
+        if not all(point.shape == (self._size,) and np.all(np.isfinite(point)) for point in points):
+            raise self._not_ours()
+        return dict(enumerate(points))
 
-    def write(self, left: Sequence[Saved]) -> None:
+    def _not_ours(self) -> InputError:
+        return InputError(
+            f"{self.path} is not a checkpoint of groupcm, or damaged; remove it or name another"
+        )
+
+    def write(self, points: Sequence[Vector]) -> None:
         """Keep where the first tasks are; the file appears whole or not at all."""
-        points = [
-            {
-                "latest": saved.latest.tolist(),
-                "best": saved.best.tolist(),
-                "upper": saved.upper if np.isfinite(saved.upper) else None,
-                "lower": saved.lower,
-            }
-            for saved in left
-        ]
-        content = {
+        content: dict[str, Any] = {
             "format": _FORMAT,
             "version": _VERSION,
             "fit": self._fingerprint,
-            "points": points,
+            "points": [point.tolist() for point in points],
         }
         with whole_file(self.path) as beside:
             beside.write_text(json.dumps(content), encoding="utf-8")
@@ -111,16 +81,15 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def _real(value: float | None) -> float:
-    return np.inf if value is None else float(value)
-
-
 def _fingerprint(tasks: Sequence[Task], space: Space) -> str:
-    """The same for the same data and problems, whatever the tolerance and the memory."""
+    """The same for the same candidates and problems, whatever the tolerance and the memory."""
     digest = hashlib.sha256(np.concatenate([space.mean, space.scale]).tobytes())
+    if isinstance(space, MappedSpace):
+        digest.update(repr(space.map).encode())
     for task in tasks:
         digest.update(repr(task.problem).encode())
         for terms in task.terms:
-            digest.update(f"{terms.sign} {len(terms)} {terms.n_rows}".encode())
-            digest.update(np.asarray(terms.weight, dtype=np.float64).tobytes())
+            digest.update(f"{terms.sign} {terms.alone}".encode())
+            for part in (terms.start, terms.stop, terms.order, np.asarray(terms.weight)):
+                digest.update(np.ascontiguousarray(part).tobytes())
     return digest.hexdigest()

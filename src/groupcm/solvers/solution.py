@@ -66,6 +66,11 @@ class Solution:
     interrupted: bool = False
 
     @property
+    def point(self) -> Vector:
+        """Weights and intercept together."""
+        return np.append(self.weights, self.intercept)
+
+    @property
     def gap(self) -> float:
         """``(objective − lower_bound) / objective``."""
         return relative_gap(self.objective, self.lower_bound)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import Terms
 from groupcm.solvers import working_set
-from groupcm.solvers.checkpoint import Checkpoint, Saved
+from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.screened import ScreenedTask
 from groupcm.solvers.solution import Solution, Task, Trace
 from groupcm.sources.mapped import source_in
@@ -95,7 +95,7 @@ def solve(
     checkpoint : Checkpoint, optional
         Where to note how far the fit is, and where to go on from.
     """
-    left = dict(enumerate(checkpoint.read())) if checkpoint is not None else {}
+    left = checkpoint.read() if checkpoint is not None else {}
     fits: list[_Fit] = []
     for k, task in enumerate(tasks):
         before = fits[-1] if related and fits else None
@@ -109,14 +109,14 @@ def solve(
     try:
         while any(not fit.done for fit in fits):
             if checkpoint is not None:
-                checkpoint.write([Saved.of(trace) for trace in traces])
+                checkpoint.write([trace.latest for trace in traces])
             going = [fit for fit in fits if not fit.done]
             _pass(going, stream, space)
             for fit in going:
                 _solve_on_kept(fit, sample, space, kept_bytes)
     except KeyboardInterrupt:
         if checkpoint is not None:
-            checkpoint.write([Saved.of(trace) for trace in traces])
+            checkpoint.write([trace.latest for trace in traces])
         for fit in fits:
             fit.trace.interrupted = not fit.done
             if not np.isfinite(fit.trace.upper):
@@ -124,13 +124,14 @@ def solve(
     return [trace.solution() for trace in traces]
 
 
-def solve_alone(task: Task, space: Space, sample: Sample, left: Saved | None = None) -> Solution:
+def solve_alone(task: Task, space: Space, sample: Sample, left: Vector | None = None) -> Solution:
     """Minimise a task whose rows all count alone: every evaluation reads them again.
 
     ``left`` is what is left of an earlier fit.
     """
-    begin = left or Saved.end(working_set.solve(_on_sample(task, space, sample), silent=True))
-    trace = Trace(task, begin.latest)
+    if left is None:
+        left = working_set.solve(_on_sample(task, space, sample), silent=True).point
+    trace = Trace(task, left)
     try:
         working_set.bracket(trace, warm=True, zeros=True)
     except KeyboardInterrupt:
@@ -156,25 +157,23 @@ def _begin(
     space: Space,
     sample: Sample,
     before: _Fit | None,
-    left: Saved | None,
+    left: Vector | None,
 ) -> _Fit:
     """A fit before its first pass; what is ``left`` of an earlier one is better than the sample."""
     on_sample = _on_sample(task, space, sample)
     ball = _first_ball(task, on_sample) if before is None else _next_ball(on_sample, before)
     screened = ScreenedTask.of(task, space, sample.n_raw, stream.source.dtype)
     if left is not None:
-        ball = replace(ball, theta=left.latest)
-    trace, pending = Trace(task, ball.theta), [part.rows for part in screened.parts]
-    if left is not None:
-        left.restore(trace)
-    return _Fit(trace, screened, ball.theta, ball, pending)
+        ball = replace(ball, theta=left)
+    pending = [part.rows for part in screened.parts]
+    return _Fit(Trace(task, ball.theta), screened, ball.theta, ball, pending)
 
 
 def _first_ball(task: Task, on_sample: Task) -> Ball:
     """The optimum on the sample, and how far from it the whole one may be."""
     rng = np.random.default_rng(task.seed)
     first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
-    small = Saved.end(working_set.solve(first, silent=True)).latest
+    small = working_set.solve(first, silent=True).point
     trace = Trace(on_sample, small, silent=True)
     working_set.bracket(trace, warm=True)
     # Var(first − sample) : Var(sample − whole) = 1/n_first − 1/n_sample : 1/n_sample − 1/n.

@@ -26,9 +26,10 @@ def key_runs(name: str, piece: Piece) -> Runs:
     Runs(start=array([0, 2]), ids=array(['f', 'g'], dtype='<U1'))
     """
     check_key(name, "group", piece)
-    if not is_text(piece.values.type):
-        return runs_of(_plain(piece.values))
-    codes, words = _numbered(piece.values)
+    values = _told_apart(piece.values)
+    if not is_text(values.type):
+        return runs_of(_plain(values))
+    codes, words = _numbered(values)
     runs = runs_of(codes)
     return Runs(runs.start, words[runs.ids])
 
@@ -36,16 +37,23 @@ def key_runs(name: str, piece: Piece) -> Runs:
 def key_labels(name: str, piece: Piece) -> Labels:
     """The distinct labels of a column and which of them each row has."""
     check_key(name, "label", piece)
-    if not is_text(piece.values.type):
-        return labels_of(_plain(piece.values))
-    codes, words = _numbered(piece.values)
+    values = _told_apart(piece.values)
+    if not is_text(values.type):
+        return labels_of(_plain(values))
+    codes, words = _numbered(values)
     return Labels(words, codes)
+
+
+def _told_apart(values: pa.Array) -> pa.Array:
+    """Decimals as integers, or as text where they are no integers: a float would merge some."""
+    kind = values.type
+    if not types.is_decimal(kind):
+        return values
+    return values.cast(pa.int64() if kind.scale == 0 and kind.precision <= 18 else pa.string())
 
 
 def _plain(values: pa.Array) -> NDArray:
     kind = values.type.value_type if types.is_dictionary(values.type) else values.type
-    if types.is_decimal(kind):
-        kind = pa.float64()
     return np.asarray(values.cast(kind).to_numpy(zero_copy_only=False))
 
 

@@ -84,10 +84,32 @@ def join_runs(runs: Iterable[Runs], firsts: Iterable[int]) -> tuple[Index, NDArr
     """Where each group begins, and its id; a group that crosses from one chunk to the next once."""
     parts = [(run.start + first, run.ids) for run, first in zip(runs, firsts, strict=True)]
     start = np.concatenate([part[0] for part in parts])
-    ids = np.concatenate([part[1] for part in parts])
+    ids = _join_ids([part[1] for part in parts])
     new = np.ones(len(ids), dtype=bool)
     new[1:] = ids[1:] != ids[:-1]
     return start[new], ids[new]
+
+
+def _join_ids(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """All ids in one type that tells all of them apart.
+
+    Examples
+    --------
+    >>> _join_ids([np.array([2**53 + 1]), np.array([2**53], dtype=np.uint64)])
+    array([9007199254740993, 9007199254740992])
+    """
+    kinds = {part.dtype.kind for part in parts}
+    if kinds <= {"i", "u"} and len(kinds) == 2:
+        largest = max(int(part.max(initial=0)) for part in parts)
+        parts = [part.astype(np.int64 if largest < 2**63 else object) for part in parts]
+    elif len(kinds) > 1 and "f" in kinds:
+        for part in parts:
+            if part.dtype.kind in "iu" and np.any(np.abs(part.astype(np.float64)) > 2.0**53):
+                raise InputError(
+                    "the group column holds integers beyond 2**53 in one table and floats in "
+                    "another; give it one type in all tables"
+                )
+    return np.concatenate(parts)
 
 
 def require_together(

@@ -67,6 +67,7 @@ def from_parquet(
         At most so many rows are decoded at once by a thread.
     memory : int or str, optional
         How much a fit may use, such as ``"2GB"``; the estimator's own ``memory`` counts first.
+        At least one row group is held whole, so write row groups that are small against it.
 
     Returns
     -------
@@ -203,10 +204,13 @@ class ParquetSource(LocalSource):
         )
 
     def sort_advice(self) -> str:
-        named = " ".join(shlex.quote(str(file)) for file in self.files[:3])
-        more = " …" if len(self.files) > 3 else ""
+        folders = {file.parent for file in self.files}
+        if len(self.files) > 3 and len(folders) == 1:
+            named = shlex.quote(str(folders.pop()))
+        else:
+            named = " ".join(shlex.quote(str(file)) for file in self.files)
         group = shlex.quote(self.roles["group"] or "")
-        return f"sort first: groupcm sort {named}{more} --group {group} -o sorted.parquet"
+        return f"sort first: groupcm sort {named} --group {group} -o sorted.parquet"
 
     def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
         here = self._units[unit]

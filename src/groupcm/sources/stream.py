@@ -64,11 +64,6 @@ class Stream:
         self.extra = extra
         self.resident[n_rows:] = self.raw(extra)
 
-    def forget(self) -> None:
-        """Give back the memory of the units that are kept."""
-        self._place, self.extra = {}, NO_ORDER
-        self.resident = self.resident[:0].copy()
-
     def run(
         self, job_of: Callable[[int], Job[Result]], units: Sequence[int], doing: str
     ) -> list[Result]:
