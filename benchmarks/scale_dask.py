@@ -31,11 +31,9 @@ DEGREE = 3
 WORKERS = (1, 2)
 
 
-def read_row_group(file: Path, number: int) -> pa.Table:
-    """What a worker reads, once."""
-    with pq.ParquetFile(file) as reader:
-        columns = [*FEATURES, "frame", "label", "overlap"]
-        return reader.read_row_group(number, columns=columns, use_threads=False)
+def read_file(file: Path) -> pa.Table:
+    """What a worker reads, once: a partition of about 65 MB at 1e7 rows."""
+    return pq.read_table(file, columns=[*FEATURES, "frame", "label", "overlap"], use_threads=False)
 
 
 def run(setting: Setting) -> Iterator[Figure]:
@@ -91,11 +89,7 @@ def _scoring(model: GroupClassifier, data: ParquetData, client: Any) -> Callable
 
     from groupcm.sources.dask import from_dask
 
-    parts = [
-        delayed(read_row_group)(file, number)
-        for file in data.files
-        for number in range(pq.read_metadata(file).num_row_groups)
-    ]
+    parts = [delayed(read_file)(file) for file in data.files]
     source = from_dask(
         parts, group="frame", label="label", overlap="overlap", features=FEATURES, client=client
     )
