@@ -18,8 +18,9 @@ __all__ = ["OnWorkers", "Recipe"]
 Held = TypeVar("Held")
 Result = TypeVar("Result")
 
-# Tasks under way for each thread of a worker: enough that none waits for the client.
-_AHEAD = 4
+# Tasks under way for each thread of a worker: so many that each worker has some of its own among
+# them, though they are asked for in order and run where their rows are.
+_AHEAD = 16
 # Dask itself gives up a task when four workers died of it; so often it is tried again then.
 _ATTEMPTS = 2
 # A file on shared storage may be out of reach for a moment.
