@@ -1,4 +1,4 @@
-"""Choosing λ: the solutions for many λ at little more than the price of one."""
+"""Choosing λ: the solutions for many λ on shared passes."""
 
 from __future__ import annotations
 
