@@ -17,13 +17,13 @@ from groupcm.group_index import index_groups
 from groupcm.parameters import check_parameters
 from groupcm.preparing import Prepared
 from groupcm.progress import listening, print_readings, print_step
-from groupcm.scoring import GroupScores, LinearScorer
+from groupcm.scoring import GroupScores, LinearScorer, require_features
 from groupcm.smoothing import Matrix
 from groupcm.solvers.solution import Solution
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.source import Source
 from groupcm.training import solve_classes
-from groupcm.training_data import read_training_data, source_of_columns
+from groupcm.training_data import leave_out, read_training_data, source_of_columns
 from groupcm.validation import as_labels, as_matrix, check_length, require_finite
 
 __all__ = ["GroupClassifier", "GroupScores"]
@@ -291,7 +291,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
             One entry a group, in order of first appearance.
         """
         if isinstance(X, Source):
-            _leave_out(groups=groups)
+            leave_out(groups=groups)
         X = self._source_at(X, groups)
         if isinstance(X, Source):
             found = self._scorer.of_source_groups(self._read_source(X))
@@ -331,7 +331,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
         if isinstance(X, Source):
-            _leave_out(y=y, groups=groups)
+            leave_out(y=y, groups=groups)
         if isinstance(X, str | os.PathLike):
             X = source_of_columns(X, groups, y, features=self._trained_names())
         if isinstance(X, Source):
@@ -373,19 +373,7 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
 
     def _read_source(self, source: Source) -> Source:
         check_is_fitted(self)
-        if source.n_features != self.n_features_in_:
-            raise ValueError(
-                f"the source has {source.n_features} features, and the model was trained "
-                f"with {self.n_features_in_}."
-            )
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and source.feature_names is not None:
-            for name, trained in zip(source.feature_names, names, strict=True):
-                if name != trained:
-                    raise ValueError(
-                        f"the source has the feature {name!r} where the model was trained with "
-                        f"{trained!r}; name the features in the order of training."
-                    )
+        require_features(source, self.n_features_in_, getattr(self, "feature_names_in_", None))
         return source
 
     def _store(self, prepared: Prepared, solutions: list[Solution | None]) -> None:
@@ -414,10 +402,3 @@ class GroupClassifier(ClassifierMixin, BaseEstimator):
         self.n_passes_ = float(passes[0]) if binary else passes
         self.history_ = found[0].steps if binary else [solution.steps for solution in found]
         self.solution_ = found[0] if binary else found
-
-
-def _leave_out(**given: Any) -> None:
-    """Refuse what a source brings itself."""
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"{name} comes with the source; leave it out.")

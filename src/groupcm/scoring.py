@@ -22,7 +22,7 @@ from groupcm.sources.mapped import source_in
 from groupcm.sources.source import Columns, Source
 from groupcm.sources.space import FeatureMap, MappedSpace, make_space
 
-__all__ = ["GroupScores", "LinearScorer"]
+__all__ = ["GroupScores", "LinearScorer", "require_features"]
 
 Vector = NDArray[np.float64]
 
@@ -117,6 +117,23 @@ class LinearScorer:
             parts += found
             announce_reading(progress(int(source.unit_ptr[unit + 1])))
         return parts
+
+
+def require_features(source: Source, n_features: int, names: NDArray[Any] | None) -> None:
+    """Refuse a source whose features are not those a model was trained with, in that order."""
+    if source.n_features != n_features:
+        raise ValueError(
+            f"the source has {source.n_features} features, and the model was trained "
+            f"with {n_features}."
+        )
+    if names is None or source.feature_names is None:
+        return
+    for name, trained in zip(source.feature_names, names, strict=True):
+        if name != trained:
+            raise ValueError(
+                f"the source has the feature {name!r} where the model was trained with "
+                f"{trained!r}; name the features in the order of training."
+            )
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from groupcm.validation import (
     rows_with,
 )
 
-__all__ = ["TrainingData", "read_training_data", "source_of_columns"]
+__all__ = ["TrainingData", "leave_out", "read_training_data", "source_of_columns"]
 
 # The share of the memory allowed that the rows may take when they are all kept.
 _ALL_ROWS = 0.8
@@ -117,9 +117,7 @@ def read_training_data(
     if isinstance(X, str | os.PathLike):
         return _read_source(options, source_of_columns(X, groups, y, overlap))
     if isinstance(X, Source):
-        for name, value in (("y", y), ("groups", groups), ("overlap", overlap)):
-            if value is not None:
-                raise ValueError(f"{name} comes with the source; leave it out.")
+        leave_out(y=y, groups=groups, overlap=overlap)
         return _read_source(options, X)
     names = feature_names(X)
     X = as_matrix(X, options)
@@ -135,6 +133,13 @@ def read_training_data(
     data = TrainingData(X, y, classes, classes, together, overlap, names, memory)
     _require_finite_early(options, data)
     return data
+
+
+def leave_out(**given: Any) -> None:
+    """Refuse what a source brings itself."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} comes with the source; leave it out.")
 
 
 def source_of_columns(
