@@ -23,8 +23,9 @@ LAYERS = [
     {"validation", "parameters"},
     {"training_data", "preparing"},
     {"training", "scoring"},
+    {"linear_model"},
     {"classifier"},
-    {"selection"},
+    {"selection", "misvm"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
 SHARED = {

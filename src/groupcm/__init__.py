@@ -16,12 +16,14 @@ if TYPE_CHECKING:
 
     from groupcm import features, metrics, selection, simulate, sources
     from groupcm.classifier import GroupClassifier
+    from groupcm.misvm import MISVMClassifier
     from groupcm.persistence import load, save
     from groupcm.scoring import GroupScores
 
 __all__ = [
     "GroupClassifier",
     "GroupScores",
+    "MISVMClassifier",
     "features",
     "load",
     "metrics",
@@ -34,6 +36,7 @@ __all__ = [
 _HOME = {
     "GroupClassifier": "groupcm.classifier",
     "GroupScores": "groupcm.scoring",
+    "MISVMClassifier": "groupcm.misvm",
     "load": "groupcm.persistence",
     "save": "groupcm.persistence",
 }

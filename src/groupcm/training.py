@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -23,8 +24,9 @@ from groupcm.sources.arrays import ArraySource, NonFiniteValue
 from groupcm.sources.mapped import source_in
 from groupcm.sources.sample import Sample
 from groupcm.sources.streamed_rows import StreamedRows
+from groupcm.training_data import TrainingData
 
-__all__ = ["solve_classes", "solve_path"]
+__all__ = ["make_task", "naming_bad_values", "solve_classes", "solve_path"]
 
 # The share of the memory allowed that the rows kept of a pass may take, of one task and of many
 # together. With less than so many bytes in all, a stream is read over and over.
@@ -36,7 +38,7 @@ _LEAST_KEPT = 8e6
 def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solution | None]:
     """Each class against the rest; None for a class that every group holds."""
     tasks = [
-        None if terms is None else _task(options, prepared, terms, options.lam, seed)
+        None if terms is None else make_task(options, prepared, terms, options.lam, seed)
         for terms in prepared.terms
     ]
     trained = [task for task in tasks if task is not None]
@@ -57,14 +59,17 @@ def solve_path(
     tasks = []
     for lam in lams:
         scaled = [replace(t, weight=t.weight * (lam / options.lam)) for t in terms]
-        tasks.append(_task(options, prepared, scaled, lam, seed))
+        tasks.append(make_task(options, prepared, scaled, lam, seed))
     solutions = _solve(options, prepared, tasks, related=True)
     for solution in solutions:
         _warn_if_not_converged(options, solution)
     return solutions
 
 
-def _task(options: Options, prepared: Prepared, terms: list[Terms], lam: float, seed: int) -> Task:
+def make_task(
+    options: Options, prepared: Prepared, terms: list[Terms], lam: float, seed: int
+) -> Task:
+    """The problem of one class, or one λ, on the prepared rows."""
     data, space = prepared.data, prepared.space
     problem = Problem(
         make_loss(options.loss, options.delta),
@@ -87,7 +92,7 @@ def _solve(
     checkpoint = None
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, tasks, prepared.space)
-    try:
+    with naming_bad_values(data):
         if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
             solutions = _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
         else:
@@ -100,12 +105,19 @@ def _solve(
                 related=related,
                 checkpoint=checkpoint,
             )
-    except NonFiniteValue:
-        data.require_finite()
-        raise
     if checkpoint is not None and not any(solution.interrupted for solution in solutions):
         checkpoint.remove()
     return solutions
+
+
+@contextmanager
+def naming_bad_values(data: TrainingData) -> Iterator[None]:
+    """Within the block, a value that is not finite is named by its place."""
+    try:
+        yield
+    except NonFiniteValue:
+        data.require_finite()
+        raise
 
 
 def _kept_bytes(memory: float, n_tasks: int) -> float:

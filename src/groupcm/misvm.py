@@ -1,0 +1,216 @@
+"""MI-SVM: groups without annotation, the positive candidate chosen again and again."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from groupcm.candidates import NO_ORDER, Groups, Index, Terms
+from groupcm.classifier import GroupClassifier
+from groupcm.linear_model import LinearGroupModel
+from groupcm.preparing import Prepared
+from groupcm.solvers.alternating import Alternation, alternate
+from groupcm.training import make_task, naming_bad_values
+
+__all__ = ["MISVMClassifier"]
+
+
+class MISVMClassifier(LinearGroupModel):
+    """MI-SVM of Andrews, Tsochantaridis and Hofmann: only the labels of groups are known.
+
+    Alternates between the convex problem
+
+    ::
+
+        (1−λ)/d Σ_j w_j² + λ/n+ Σ_{k positive} L(s_z(k)) + λ/n− Σ_{k negative} max_{i in k} L(−s_i)
+
+    and the choice ``z(k)`` of a candidate for each positive group: its mean at first, then the
+    one of largest score, until no choice changes. A negative group has one slack, as in the
+    original. Each problem is solved to a certified gap; which choices are best is not a convex
+    question, so the end is a local optimum. Nothing is random.
+
+    Parameters
+    ----------
+    lam : float, default=0.5
+        λ, between 0 and 1: how much the losses count against the penalty, the classes balanced.
+    C : float, optional
+        The original's form: minimise ``Σ w_j² + C Σ L``, the classes not balanced; ``lam`` is
+        then not used.
+    loss : {"hinge", "smoothed_hinge"}
+        L; "hinge" is the original's.
+    delta : float, default=0.5
+        Half the length of the smoothed hinge's quadratic piece.
+    penalty : {"l2", "huber", "l1"}
+        Of the weights; "l2", the squared norm, is the original's.
+    epsilon : float, default=1.0
+        Where the Huber penalty turns from quadratic to linear.
+    feature_map : a map of `groupcm.features`, or any fitted scikit-learn transformer, optional
+    standardize : bool, default=True
+        Put the features on one scale before training; ``coef_`` is in the units of X again.
+    tol : float, default=1e-4
+        The certified relative gap of each convex problem.
+    max_iter : int, default=50
+        Problems to solve at most; a warning says if choices still changed then.
+    max_passes : float, default=1000
+        Over the rows, in each problem.
+    memory : int or str, optional
+        How much a fit on a source may use; all candidates must fit.
+    verbose : int, default=0
+        Above 0, print a line a step.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_ :
+        As of `GroupClassifier`.
+    witnesses_ : ndarray of shape (n_positive_groups,)
+        The row number of the candidate chosen for each positive group, the groups in order of
+        first appearance.
+    n_iter_ : int
+        Convex problems solved.
+    outcome_ : {"settled", "cycled", "exhausted"}
+        Why it stopped: no choice changed; choices came back that were there before; or
+        ``max_iter``. The last two come with a warning.
+    objective_, lower_bound_, gap_ : float
+        Of the last convex problem.
+    n_passes_ : float
+        Over the rows, in all problems together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupcm import MISVMClassifier
+    >>> X = np.array([[0.0], [3.0], [0.2], [2.8], [0.1], [0.3], [0.2], [0.0]])
+    >>> group_label = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
+    >>> model = MISVMClassifier(lam=0.9).fit(X, group_label, groups)
+    >>> model.witnesses_, model.outcome_
+    (array([1, 3]), 'settled')
+    >>> model.predict_groups(X, groups)
+    array([1, 1, 0, 0])
+    """
+
+    __metadata_request__fit: ClassVar = {"groups": True}
+
+    witnesses_: NDArray[np.int64]
+    n_iter_: int
+    outcome_: str
+
+    _fitted_state = (*LinearGroupModel._fitted_state, "witnesses_", "n_iter_", "outcome_")
+
+    def __init__(
+        self,
+        lam: float = 0.5,
+        *,
+        C: float | None = None,
+        loss: str = "hinge",
+        delta: float = 0.5,
+        penalty: str = "l2",
+        epsilon: float = 1.0,
+        feature_map: Any = None,
+        standardize: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 50,
+        max_passes: float = 1000,
+        memory: int | str | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.lam = lam
+        self.C = C
+        self.loss = loss
+        self.delta = delta
+        self.penalty = penalty
+        self.epsilon = epsilon
+        self.feature_map = feature_map
+        self.standardize = standardize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_passes = max_passes
+        self.memory = memory
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> MISVMClassifier:
+        """Train.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d), a source, or a path
+            A row a candidate; see `GroupClassifier.fit`.
+        y : array-like of shape (n,)
+            The label of each candidate's group, of two labels the larger for positive groups. A
+            group is positive if any of its candidates says so.
+        groups : array-like of shape (n,), optional
+            The group of each candidate; without it every row is its own group.
+        """
+        if self.max_iter < 2:
+            raise ValueError(f"max_iter must be at least 2; got {self.max_iter!r}.")
+        shared = {k: v for k, v in self.get_params(deep=False).items() if k != "max_iter"}
+        options = GroupClassifier(**shared, random_state=0)
+        with options._told():
+            prepared = options._prepare(X, y, groups, None)
+            _require_groups(prepared)
+            (terms,) = prepared.terms
+            assert terms is not None
+            task = make_task(options, prepared, terms, options.lam, seed=0)
+            with naming_bad_values(prepared.data):
+                found = alternate(task, _positive_groups(prepared), most_rounds=self.max_iter)
+        self._store(prepared, [found.solution])
+        self.witnesses_ = found.witnesses
+        self.n_iter_ = found.rounds
+        self.outcome_ = found.outcome
+        self.n_passes_ = found.passes
+        _warn_unless_settled(found)
+        return self
+
+
+def _require_groups(prepared: Prepared) -> None:
+    data = prepared.data
+    if len(data.classes) > 2:
+        # In scikit-learn's words, which its checks look for.
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: y has "
+            f"{len(data.classes)} classes; make one of them against the rest."
+        )
+    if data.stream is not None:
+        raise ValueError(
+            f"MI-SVM needs all {data.n_rows:,} candidates in memory, and they do not fit; raise "
+            "memory, or train on fewer groups."
+        )
+
+
+def _positive_groups(prepared: Prepared) -> Terms:
+    """All candidates of each positive group; the sign makes the largest score the worst."""
+    data = prepared.data
+    rows: Index = np.sort(data.rows_of(1))
+    if data.groups is None:
+        start = np.arange(len(rows))
+        return Terms(-1, start, start + 1, rows, 1.0, alone=False)
+    groups: Groups = data.groups
+    chosen = np.unique(groups.of_rows(rows))
+    order = groups.order if len(groups.order) else NO_ORDER
+    return Terms(-1, groups.ptr[chosen], groups.ptr[chosen + 1], order, 1.0, alone=False)
+
+
+def _warn_unless_settled(found: Alternation) -> None:
+    if found.outcome == "settled":
+        return
+    why = {
+        "cycled": "the choices of candidates came back to earlier ones, so they cycle; "
+        "a smaller tol may end that",
+        "exhausted": "choices of candidates still changed; raise max_iter",
+    }
+    warnings.warn(
+        f"MI-SVM stopped after {found.rounds} problems: {why[found.outcome]}.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
