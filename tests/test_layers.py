@@ -26,6 +26,8 @@ LAYERS = [
     {"linear_model"},
     {"classifier"},
     {"selection", "misvm"},
+    {"folds", "metrics"},
+    {"classifier_cv", "calibration"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
 SHARED = {

@@ -12,38 +12,32 @@ import polars as pl
 import pytest
 import sklearn
 from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from groupcm.metrics import candidate_roc_auc, group_roc_auc, group_roc_auc_scorer, index_groups
-
-
-@st.composite
-def grouped_scores(draw):
-    """Labels, scores with many ties, and groups; at least one group of each class."""
-    n = draw(st.integers(2, 60))
-    n_groups = draw(st.integers(2, n))
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    groups = np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)])
-    y = rng.random(n) < draw(st.sampled_from([0.05, 0.5]))
-    y[groups == 0] = False
-    y[groups == 1] = True
-    scores = rng.integers(-4, 5, n).astype(draw(st.sampled_from([np.float32, np.float64])))
-    order = rng.permutation(n)
-    return y[order], scores[order], groups[order], rng
+from groupcm.metrics import (
+    METRICS,
+    GroupScorer,
+    candidate_roc_auc,
+    group_average_precision_scorer,
+    group_roc_auc,
+    group_roc_auc_scorer,
+    index_groups,
+    metric_name,
+    metric_named,
+    sensitivity_at_specificity,
+    sensitivity_at_specificity_scorer,
+)
+from scored import group_maxima, grouped_scores
 
 
 def slow_group_auc(y, scores, groups):
     """The definition, by scikit-learn on maxima taken group by group."""
-    ids = list(dict.fromkeys(groups))
-    group_y = [max(y[groups == g]) for g in ids]
-    group_scores = [max(scores[groups == g]) for g in ids]
-    return roc_auc_score(group_y, group_scores)
+    return roc_auc_score(*group_maxima(y, scores, groups))
 
 
 @given(grouped_scores())
@@ -108,6 +102,7 @@ def test_columns_of_data_frames_are_taken():
         ([0, 1], [1, np.nan], None, "scores is NaN at row 1"),
         ([0, 1], [[1], [2]], None, r"scores must .* shape \(2,\) to match y; got shape \(2, 1\)"),
         ([0, 1], [1, 2, 3], None, r"got shape \(3,\)"),
+        ([0, 1], ["high", "low"], None, "scores must hold one number .* such as .*high"),
         ([0, 1], [1, 2], [1, 2, 3], "y has 2 rows but groups has 3"),
         ([0, 1], [1, 2], [[1, 2]], r"groups must hold one id a candidate.*\(1, 2\)"),
         ([0, 1], [1, 2], [1.0, np.nan], "groups has no id at row 1"),
@@ -209,6 +204,48 @@ def test_scorer_without_groups_says_how_to_pass_them():
     X, y, _ = problem_with_groups()
     with pytest.raises(ValueError, match=r"got no groups; .*enable_metadata_routing=True"):
         group_roc_auc_scorer(LogisticRegression().fit(X, y), X, y)
+
+
+def test_every_group_metric_has_a_scorer():
+    X, y, groups = problem_with_groups()
+    model = LogisticRegression().fit(X[:150], y[:150])
+    scores = model.decision_function(X)
+    group_y, group_scores = group_maxima(y, scores, groups)
+    expected = {
+        group_average_precision_scorer: average_precision_score(group_y, group_scores),
+        sensitivity_at_specificity_scorer: sensitivity_at_specificity(y, scores, groups),
+        GroupScorer(sensitivity_at_specificity, specificity=0.5): sensitivity_at_specificity(
+            y, scores, groups, specificity=0.5
+        ),
+    }
+    assert len(set(expected.values())) == 3
+    for scorer, value in expected.items():
+        copy = pickle.loads(pickle.dumps(scorer)).set_score_request(groups="frame")
+        assert copy(model, X, y, groups=groups) == pytest.approx(value)
+        assert copy.get_metadata_routing().score.requests == {"groups": "frame"}
+
+
+def test_metrics_by_name():
+    y, scores, groups = (
+        np.array([0, 1, 0, 0]),
+        np.array([0.5, 0.3, 0.4, 0.1]),
+        np.array([0, 0, 1, 2]),
+    )
+    values = {name: metric_named(name)(y, scores, groups) for name in METRICS}
+    assert values == {
+        "group_roc_auc": 1.0,
+        "candidate_roc_auc": pytest.approx(1 / 3),
+        "group_average_precision": 1.0,
+        "sensitivity_at_specificity": 1.0,
+    }
+    assert metric_named(group_roc_auc) is group_roc_auc
+    assert metric_name(group_roc_auc) == metric_name("group_roc_auc") == "group_roc_auc"
+
+
+@pytest.mark.parametrize("name", ["accuracy", 3, None])
+def test_an_unknown_metric_is_told_the_names(name):
+    with pytest.raises(ValueError, match=r"is no metric; use \"group_roc_auc\", .*callable"):
+        metric_named(name)
 
 
 @pytest.mark.parametrize("module", ["groupcm.metrics", "groupcm.simulate"])

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from groupcm import features, metrics, selection, simulate, sources
+    from groupcm.calibration import CalibratedGroupClassifier
     from groupcm.classifier import GroupClassifier
+    from groupcm.classifier_cv import GroupClassifierCV
     from groupcm.misvm import MISVMClassifier
     from groupcm.persistence import load, save
     from groupcm.scoring import GroupScores
 
 __all__ = [
+    "CalibratedGroupClassifier",
     "GroupClassifier",
+    "GroupClassifierCV",
     "GroupScores",
     "MISVMClassifier",
     "features",
@@ -34,7 +38,9 @@ __all__ = [
 ]
 
 _HOME = {
+    "CalibratedGroupClassifier": "groupcm.calibration",
     "GroupClassifier": "groupcm.classifier",
+    "GroupClassifierCV": "groupcm.classifier_cv",
     "GroupScores": "groupcm.scoring",
     "MISVMClassifier": "groupcm.misvm",
     "load": "groupcm.persistence",

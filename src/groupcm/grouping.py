@@ -61,11 +61,16 @@ def binary_terms(
     background: str = "ignore",
     overlap: NDArray[Any] | None = None,
     min_overlap: float = 0.0,
+    without: Index = NO_ORDER,
 ) -> list[Terms]:
     """The terms of the objective: positive ones first, then negative ones.
 
+    The groups ``without`` (rows, where there are no groups) take no part.
     Raises `ValueError` where one side is empty.
     """
+    if len(without):
+        group = positive_rows if groups is None else groups.of_rows(positive_rows)
+        positive_rows = positive_rows[~np.isin(group, without)]
     positives = _choose_positives(positive_rows, groups, overlap, min_overlap)
     if len(positives.best) == 0:
         raise ValueError(
@@ -77,10 +82,10 @@ def binary_terms(
         )
     alone = grouping == "none" or groups is None
     if groups is None:
-        ranges = [_ranges_between(np.sort(positive_rows), n_rows)]
+        ranges = [_ranges_between(np.union1d(positive_rows, without), n_rows)]
     else:
         positive_groups = np.union1d(positives.group, positives.left_out)
-        ranges = [_other_groups(groups, positive_groups)]
+        ranges = [_other_groups(groups, np.union1d(positive_groups, without))]
         if background == "negative":
             ranges.append(_backgrounds(groups, np.unique(positives.group), positive_rows))
     ranges = [r for r in ranges if len(r[0])]

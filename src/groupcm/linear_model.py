@@ -200,11 +200,10 @@ class LinearGroupModel(ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = data.names
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        coef = np.stack([solution.weights for solution in found]) / scaling.scale
-        # A constant feature is zero once its mean is off: its weight says nothing.
-        coef[:, scaling.constant] = 0.0
-        self.coef_ = coef
-        self.intercept_ = np.array([solution.intercept for solution in found]) - coef @ scaling.mean
+        self.coef_, self.intercept_ = scaling.in_units(
+            np.stack([solution.weights for solution in found]),
+            np.array([solution.intercept for solution in found]),
+        )
         for name in ("objective", "lower_bound", "gap"):
             values = np.array([getattr(solution, name) for solution in found])
             setattr(self, f"{name}_", float(values[0]) if binary else values)

@@ -28,13 +28,21 @@ __all__ = ["Damaged", "Unstorable", "decode", "encode", "fitted_state"]
 
 _MODELS = {
     "GroupClassifier": "groupcm.classifier",
+    "GroupClassifierCV": "groupcm.classifier_cv",
+    "MISVMClassifier": "groupcm.misvm",
+    "CalibratedGroupClassifier": "groupcm.calibration",
     "AdditiveChi2": "groupcm.features.additive_chi2",
     "Fitted": "groupcm.features.fitted",
     "Nystroem": "groupcm.features.nystroem",
     "Polynomial": "groupcm.features.polynomial",
     "RandomFourier": "groupcm.features.random_fourier",
 }
-_RECORDS = {"Step": "groupcm.progress", "Solution": "groupcm.solvers.solution"}
+_RECORDS = {
+    "Isotonic": "groupcm.calibrators",
+    "Sigmoid": "groupcm.calibrators",
+    "Solution": "groupcm.solvers.solution",
+    "Step": "groupcm.progress",
+}
 _ARRAY_KINDS = "biufUO"  # no dates, no raw bytes, no records
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from groupcm.candidates import Groups, Index, Terms
+from groupcm.candidates import NO_ORDER, Groups, Index, Terms
 from groupcm.features import Fitted, as_feature_map
 from groupcm.grouping import Costs, binary_terms
 from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
@@ -75,6 +75,7 @@ class Prepared:
                 'use solver="working_set", or raise memory.'
             )
         self.data = data
+        self._options = options
         self.terms = [_terms_of(options, data, number) for number in labels]
         if data.stream is not None:
             _load_sample(data, self.terms)
@@ -82,8 +83,19 @@ class Prepared:
         self.scaling = _scale(options, data, self.feature_map)
         self.space = make_space(self.feature_map, self.scaling.mean, self.scaling.scale)
 
+    def terms_without(self, groups: Index) -> list[Terms]:
+        """The terms of the second of two classes when these groups are left out."""
+        with warnings.catch_warnings():
+            # What is left out for its overlap was said when all groups were prepared.
+            warnings.filterwarnings("ignore", ".*below min_overlap", UserWarning)
+            terms = _terms_of(self._options, self.data, 1, groups)
+        assert terms is not None
+        return terms
 
-def _terms_of(options: Options, data: TrainingData, number: int) -> list[Terms] | None:
+
+def _terms_of(
+    options: Options, data: TrainingData, number: int, without: Index = NO_ORDER
+) -> list[Terms] | None:
     positive_rows = data.rows_of(number)
     if len(data.classes) > 2 and _every_group_has(data.groups, positive_rows):
         return None
@@ -96,6 +108,7 @@ def _terms_of(options: Options, data: TrainingData, number: int) -> list[Terms] 
         background=options.background,
         overlap=data.overlap,
         min_overlap=options.min_overlap,
+        without=without,
     )
 
 

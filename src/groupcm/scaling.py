@@ -35,6 +35,13 @@ class Scaling:
         """Features as they are."""
         return cls(np.zeros(n_features), np.ones(n_features), np.zeros(n_features, dtype=np.bool_))
 
+    def in_units(self, weights: Vector, intercept: Vector) -> tuple[Vector, Vector]:
+        """Weights and intercepts of scaled features, a row a model, for features as they are."""
+        coef = weights / self.scale
+        # A constant feature is zero once its mean is off: its weight says nothing.
+        coef[:, self.constant] = 0.0
+        return coef, intercept - coef @ self.mean
+
 
 def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
     """Mean and population deviation over some rows.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.candidates import Groups, Terms
+from groupcm.candidates import Groups, Index, Terms
 from groupcm.kernels.screen import run_maxima
 from groupcm.parallel import slices, thread_map
 from groupcm.progress import announce_reading, count_reading
@@ -75,13 +75,16 @@ class LinearScorer:
             return np.column_stack([self.space.score(raw, theta) for theta in self.thetas])
         return rows @ self.thetas[:, :-1].T + self.thetas[:, -1]
 
-    def of_groups(self, X: Matrix, groups: Groups) -> tuple[Vector, NDArray[np.int64]]:
-        """The largest score of each group of rows in memory, and the rows that have it."""
+    def of_groups(
+        self, X: Matrix, groups: Groups, chosen: Index | slice = slice(None)
+    ) -> tuple[Vector, NDArray[np.int64]]:
+        """The largest score of each chosen group of rows in memory, and the rows that have it."""
         if isinstance(X, np.ndarray):
             source = source_in(self.space, X)
         else:
             source = ArraySource(X, self.space.mean, self.space.scale)
-        terms = Terms(-1, groups.ptr[:-1], groups.ptr[1:], groups.order, 1.0, alone=False)
+        start, stop = groups.ptr[:-1][chosen], groups.ptr[1:][chosen]
+        terms = Terms(-1, start, stop, groups.order, 1.0, alone=False)
         found = [source.worst(terms, theta) for theta in self.thetas]
         score = np.stack([-winners.margin for winners in found], axis=1)
         return score, np.stack([winners.row for winners in found], axis=1)

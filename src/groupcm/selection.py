@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from groupcm.classifier import GroupClassifier
+from groupcm.preparing import Prepared
 from groupcm.training import solve_path
 
-__all__ = ["LambdaPath", "lambda_grid", "lambda_path"]
+__all__ = ["LambdaPath", "chosen_lams", "lambda_grid", "lambda_path", "require_path"]
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def lambda_path(
     >>> path.coef.shape, bool((path.gap <= 1e-4).all())
     ((2, 13), True)
     """
-    chosen = _chosen(lams)
+    chosen = chosen_lams(lams)
     template: Any = clone(estimator or GroupClassifier())
     template.set_params(**parameters)
     if template.C is not None:
@@ -111,18 +112,26 @@ def lambda_path(
     first = models[0]
     with first._told():
         prepared = first._prepare(X, y, groups, overlap, shared_passes=True)
-        if len(prepared.data.classes) > 2:
-            raise ValueError(
-                f"a path of λ is for two classes; y has {len(prepared.data.classes)}: "
-                "make one of them against the rest."
-            )
+        require_path(prepared)
         solutions = solve_path(first, prepared, list(chosen), first._seed())
     for model, solution in zip(models, solutions, strict=True):
         model._store(prepared, [solution])
     return LambdaPath(chosen, models)
 
 
-def _chosen(lams: int | ArrayLike) -> NDArray[np.float64]:
+def require_path(prepared: Prepared) -> None:
+    """Refuse more than two classes."""
+    n_classes = len(prepared.data.classes)
+    if n_classes > 2:
+        # In scikit-learn's words, which its checks look for.
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: y has "
+            f"{n_classes} classes, and a path of λ is for two; make one of them against the rest."
+        )
+
+
+def chosen_lams(lams: int | ArrayLike) -> NDArray[np.float64]:
+    """The λ of a path in increasing order: so many of `lambda_grid`, or those given."""
     if isinstance(lams, int | np.integer) and not isinstance(lams, bool):
         if lams < 1:
             raise ValueError(f"lams must be at least 1; got {lams}.")

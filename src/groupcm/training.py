@@ -51,10 +51,18 @@ def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solut
 
 
 def solve_path(
-    options: Options, prepared: Prepared, lams: Sequence[float], seed: int
+    options: Options,
+    prepared: Prepared,
+    lams: Sequence[float],
+    seed: int,
+    terms: list[Terms] | None = None,
 ) -> list[Solution]:
-    """The one trained class for each λ, each from the one before."""
-    (terms,) = prepared.terms
+    """The one trained class for each λ, each from the one before.
+
+    ``terms``, made for ``options.lam``, are by default those of all groups.
+    """
+    if terms is None:
+        (terms,) = prepared.terms
     assert terms is not None
     tasks = []
     for lam in lams:

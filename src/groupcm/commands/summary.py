@@ -8,6 +8,7 @@ import numpy as np
 
 from groupcm.commands.inputs import Candidates
 from groupcm.commands.words import seconds
+from groupcm.weights import feature_weights
 
 __all__ = ["certificate", "summary"]
 
@@ -48,18 +49,15 @@ def _count_groups(model: Any, candidates: Candidates) -> str:
 
 def _largest_weights(model: Any) -> list[tuple[str, str]]:
     """Rank features by what one standard deviation of them adds to the score."""
-    names = model.feature_names_in_
-    if model.feature_map_ is not None:
-        names = model.feature_map_.get_feature_names_out(names)
-    solutions = model.solution_ if isinstance(model.solution_, list) else [model.solution_]
     unit = "per standard deviation" if model.standardize else "per unit of the feature"
+    found = feature_weights(model)
     rows = []
-    for solution, value in zip(solutions, model.classes_[-len(solutions) :], strict=True):
-        weights = solution.weights
+    for of_class in found:
+        weights = of_class.trained
         largest = np.argsort(-np.abs(weights))[:_MOST_WEIGHTS]
         largest = [j for j in largest if abs(weights[j]) >= _SMALLEST_WEIGHT]
-        shown = ", ".join(f"{names[j]} {weights[j]:+.3g}" for j in largest)
-        name = f"for {value}" if len(solutions) > 1 else "largest weights"
+        shown = ", ".join(f"{of_class.names[j]} {weights[j]:+.3g}" for j in largest)
+        name = f"for {of_class.label}" if len(found) > 1 else "largest weights"
         rows.append((name, f"{shown}  ({unit})" if largest else f"none above {_SMALLEST_WEIGHT:g}"))
     return rows
 

@@ -1,0 +1,100 @@
+"""Any classifier of scikit-learn, or of groupcm, fitted and scored by groups."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from groupcm.group_index import index_groups
+from groupcm.scoring import GroupScores
+from groupcm.validation import check_length
+
+__all__ = ["candidate_scores", "fit_with", "group_scores_of"]
+
+
+def fit_with(estimator: Any, X: Any, y: ArrayLike, **metadata: Any) -> Any:
+    """Fit an estimator with as much of what is known of the candidates as it asks for.
+
+    Its ``fit`` gets what it names among its arguments, and what scikit-learn's metadata
+    routing says it uses: a pipeline, or a search, hands ``groups`` on to the step that does.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Is fitted in place.
+    X, y
+        Candidates and their labels.
+    **metadata
+        One value a candidate, such as ``groups``, ``overlap`` and ``patients``; None is left out.
+
+    Returns
+    -------
+    estimator
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> X, y, groups = [[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 0], [1, 1, 2, 2]
+    >>> fit_with(GroupClassifier(), X, y, groups=groups, overlap=None).classes_
+    array([0, 1])
+    """
+    known = {name: value for name, value in metadata.items() if value is not None}
+    named = inspect.signature(estimator.fit).parameters
+    if any(name in named for name in known):
+        return estimator.fit(X, y, **{k: v for k, v in known.items() if k in named})
+    used = get_routing_for_object(estimator).consumes("fit", known.keys())
+    if not used:
+        return estimator.fit(X, y)
+    with config_context(enable_metadata_routing=True):
+        return estimator.fit(X, y, **{name: known[name] for name in used})
+
+
+def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
+    """The score of each candidate: ``decision_function``, else the larger class's probability.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> candidate_scores(DummyClassifier().fit([[0], [1], [2], [3]], [0, 0, 0, 1]), [[5]])
+    array([0.25])
+    """
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
+    elif hasattr(estimator, "predict_proba"):
+        scores = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, -1]
+    else:
+        raise ValueError(
+            f"{type(estimator).__name__} gives no scores; a classifier with decision_function or "
+            "predict_proba is needed."
+        )
+    if scores.ndim != 1:
+        raise ValueError(
+            f"{type(estimator).__name__} gives {scores.shape[1]} scores a candidate; "
+            "one, of two classes, is needed."
+        )
+    return scores
+
+
+def group_scores_of(estimator: Any, X: Any, groups: ArrayLike | None) -> GroupScores:
+    """Largest score of each group, by the estimator's ``group_scores`` where it has one.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 0, 1])
+    >>> group_scores_of(model, [[0.0], [2.0], [1.0]], ["a", "a", "b"]).winner
+    array([1, 2])
+    """
+    if hasattr(estimator, "group_scores"):
+        return estimator.group_scores(X, groups)
+    scores = candidate_scores(estimator, X)
+    if groups is None:
+        raise ValueError("groups is needed: the group of each candidate.")
+    check_length("groups", groups, len(scores))
+    index = index_groups(groups)
+    return GroupScores(index.ids, index.maxima(scores), index.winners(scores))

@@ -1,0 +1,288 @@
+"""The probability that a group is positive, from its score."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from groupcm.any_estimator import candidate_scores, fit_with, group_scores_of
+from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
+from groupcm.folds import GroupTable, group_level, require_partition, resolve_folds
+from groupcm.group_index import index_groups
+from groupcm.scoring import GroupScores
+from groupcm.sources.source import Source
+from groupcm.training_data import leave_out, source_of_columns
+from groupcm.validation import as_labels, distinct
+
+__all__ = ["CalibratedGroupClassifier"]
+
+Calibrator = Sigmoid | Isotonic
+
+_METHODS: dict[str, Callable[..., Calibrator]] = {
+    "sigmoid": fit_sigmoid,
+    "isotonic": fit_isotonic,
+}
+
+
+class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+    """The probability that a group is positive, learnt from scores of groups held out.
+
+    ::
+
+        P(group k is positive) = p(s_k),      s_k = max_{i in k} s_i,      p never falls
+
+    Folds that split no group (and no patient) give every group a score by a model that has
+    not seen it. The curve ``p`` is fitted to all these held-out scores together, though the
+    models of different folds score on slightly different scales; the estimator is then
+    fitted again to all groups, and the curve is used with its scores. Probabilities speak of
+    groups drawn as those of the fit were, above all with the same share of positives.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier of groupcm, or any classifier or pipeline of scikit-learn: a group's score
+        is then the largest of its candidates'. Two classes.
+    method : {"sigmoid", "isotonic"}
+        Platt's sigmoid, for few groups; or the best curve that never falls, which wants about
+        a thousand groups and can say exactly 0 or 1.
+    cv : int, scikit-learn splitter, iterable of (train, test), or "prefit", default=5
+        The folds; see `groupcm.folds.resolve_folds`. "prefit": ``estimator`` is fitted, and
+        what ``fit`` is given was held out.
+    random_state : int, RandomState or None, default=0
+        Which groups fall into which fold.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+        The second is the positive one.
+    estimator_ : estimator
+        Fitted to all groups (with "prefit", ``estimator`` itself).
+    calibrator_ : Sigmoid or Isotonic
+        The curve, a function of scores.
+    held_out_scores_ : ndarray of shape (n_groups,)
+        The held-out score of each group, in order of first appearance. A saved model does not
+        carry it, nor the labels.
+    held_out_labels_ : ndarray of shape (n_groups,)
+        The class of each group.
+    n_features_in_, feature_names_in_ :
+        Of ``estimator_``, where it has them.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.calibration import CalibratedGroupClassifier
+    >>> from groupcm.simulate import capsule
+    >>> data, unseen = (capsule(100, n_positive=30, group_size=20, seed=s) for s in (0, 1))
+    >>> model = CalibratedGroupClassifier(GroupClassifier())
+    >>> model = model.fit(data.X, data.y, groups=data.groups, overlap=data.overlap)
+    >>> model.predict_proba_groups(unseen.X, unseen.groups).shape
+    (130, 2)
+    """
+
+    __metadata_request__fit: ClassVar = {"groups": True, "overlap": True, "patients": True}
+    __metadata_request__score: ClassVar = {"groups": True}
+
+    classes_: NDArray[Any]
+    estimator_: Any
+    calibrator_: Calibrator
+    held_out_scores_: NDArray[np.float64]
+    held_out_labels_: NDArray[Any]
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    _fitted_state = ("classes_", "estimator_", "calibrator_", "n_features_in_", "feature_names_in_")
+
+    def __init__(
+        self, estimator: Any, *, method: str = "sigmoid", cv: Any = 5, random_state: Any = 0
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.cv = cv
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        overlap: ArrayLike | None = None,
+        patients: ArrayLike | None = None,
+    ) -> CalibratedGroupClassifier:
+        """Score every group held out, fit the curve, and fit the estimator to all.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d)
+            A row a candidate. With ``cv="prefit"`` also a source of `groupcm.sources`, which
+            brings the rest, or the path of Parquet files, of which ``y`` and ``groups`` name
+            columns.
+        y : array-like of shape (n,)
+            A label a candidate, of two labels the larger for positives. A group is positive if
+            any of its candidates is.
+        groups : array-like of shape (n,), optional
+            The group of each candidate; without it every row is its own group.
+        overlap : array-like of shape (n,), optional
+            Passed to the estimator where it takes it.
+        patients : array-like of shape (n,), optional
+            The patient of each candidate: no patient is trained on and held out at once.
+        """
+        if self.method not in _METHODS:
+            raise ValueError(f"method must be 'sigmoid' or 'isotonic'; got {self.method!r}.")
+        if isinstance(self.cv, str) and self.cv == "prefit":
+            scores, positive = _score_fitted(self.estimator, X, y, groups)
+            return self._store(self.estimator, self.estimator.classes_, scores, positive)
+        if isinstance(X, Source | str | os.PathLike):
+            raise ValueError(
+                "folds need the candidates in memory; of a source or a path only a fitted "
+                'estimator can be calibrated, with cv="prefit".'
+            )
+        (X,) = indexable(X)
+        y = as_labels(y, _num_samples(X))
+        table = group_level(y, groups, patients)
+        known = {"groups": groups, "overlap": overlap, "patients": patients}
+        known = {name: np.asarray(each) for name, each in known.items() if each is not None}
+        scores = self._hold_out(X, y, known, table)
+        fitted = fit_with(clone(self.estimator), X, y, **known)
+        return self._store(fitted, distinct(y), scores, table.positive)
+
+    def _hold_out(
+        self, X: Any, y: NDArray[Any], known: dict[str, NDArray[Any]], table: GroupTable
+    ) -> NDArray[np.float64]:
+        """The score of every group by a model that has not seen it."""
+        groups, patients = known.get("groups"), known.get("patients")
+        folds = resolve_folds(
+            self.cv, y, groups, patients, self.random_state, both_classes_in_test=False
+        )
+        require_partition(folds, len(y))
+        scores = np.empty(table.index.n_groups)
+        for train, test in folds:
+            part = {name: each[train] for name, each in known.items()}
+            model = fit_with(clone(self.estimator), _safe_indexing(X, train), y[train], **part)
+            found = group_scores_of(model, _safe_indexing(X, test), table.index.codes[test])
+            scores[found.group] = found.score
+        return scores
+
+    def _store(
+        self,
+        fitted: Any,
+        classes: NDArray[Any],
+        scores: NDArray[np.float64],
+        positive: NDArray[np.bool_],
+    ) -> CalibratedGroupClassifier:
+        _require_calibratable(scores, positive)
+        self.classes_ = classes
+        self.estimator_ = fitted
+        self.calibrator_ = _METHODS[self.method](scores, positive)
+        self.held_out_scores_ = scores
+        self.held_out_labels_ = classes[positive.astype(int)]
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+        return self
+
+    def group_scores(self, X: Any, groups: ArrayLike | None = None) -> GroupScores:
+        """The estimator's score of each group, and its winner, in order of first appearance."""
+        check_is_fitted(self)
+        return group_scores_of(self.estimator_, X, groups)
+
+    def predict_proba_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[np.float64]:
+        """The probability of each class, a row a group in order of first appearance.
+
+        Parameters
+        ----------
+        X, groups
+            As for ``group_scores`` of the estimator.
+
+        Returns
+        -------
+        ndarray of shape (n_groups, 2)
+            A column a class, as in ``classes_``.
+        """
+        positive = self.calibrator_(self.group_scores(X, groups).score)
+        return np.column_stack([1.0 - positive, positive])
+
+    def predict_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[Any]:
+        """The more probable class of each group, in order of first appearance."""
+        return self.classes_[np.argmax(self.predict_proba_groups(X, groups), axis=1)]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """The estimator's score of each candidate."""
+        check_is_fitted(self)
+        return candidate_scores(self.estimator_, X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each candidate, as the estimator says."""
+        check_is_fitted(self)
+        return self.estimator_.predict(X)
+
+    def score(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, X: Any, y: ArrayLike, groups: ArrayLike | None = None
+    ) -> float:
+        """Share of groups, or without ``groups`` of rows, that are classified right."""
+        if groups is None:
+            return float(np.mean(self.predict(X) == np.asarray(y)))
+        truth = self.classes_[_positive_groups(self.classes_, y, groups).astype(int)]
+        return float(np.mean(self.predict_groups(X, groups) == truth))
+
+
+def _score_fitted(
+    estimator: Any, X: Any, y: Any, groups: Any
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Scores of groups that a fitted estimator has not seen, and which of them are positive."""
+    check_is_fitted(estimator)
+    classes = estimator.classes_
+    if len(classes) != 2:
+        raise ValueError(
+            f"the estimator has {len(classes)} classes; only one of two classes can be calibrated."
+        )
+    if isinstance(X, Source):
+        leave_out(y=y, groups=groups)
+    if isinstance(X, str | os.PathLike):
+        names = getattr(estimator, "feature_names_in_", None)
+        X = source_of_columns(X, groups, y, features=None if names is None else list(names))
+    if isinstance(X, Source):
+        truth = X.index()
+        return group_scores_of(estimator, X, None).score, truth.group_labels(classes[1])
+    groups = np.arange(_num_samples(X)) if groups is None else groups
+    positive = _positive_groups(classes, y, groups)
+    return group_scores_of(estimator, X, groups).score, positive
+
+
+def _positive_groups(classes: NDArray[Any], y: Any, groups: ArrayLike) -> NDArray[np.bool_]:
+    index = index_groups(groups)
+    y = as_labels(y, index.n_rows)
+    unknown = ~np.isin(y, classes)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise ValueError(
+            f"y holds {y[row]!s} at row {row}, which is no class of the estimator; "
+            f"it knows {classes[0]!s} and {classes[1]!s}."
+        )
+    return index.maxima(y == classes[1])
+
+
+def _require_calibratable(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> None:
+    if positive.all() or not positive.any():
+        found = "positive" if positive.all() else "negative"
+        raise ValueError(
+            f"every group held out is {found}; probabilities need positive and negative groups."
+        )
+    if not np.all(np.isfinite(scores)):
+        raise ValueError(
+            f"the score of group {int(np.argmax(~np.isfinite(scores)))} (in order of first "
+            "appearance) is not finite; probabilities need finite scores."
+        )

@@ -1,0 +1,112 @@
+"""From a score to a probability: curves that never fall, fitted to scores and labels.
+
+Conventions: ``s`` scores of ``m`` groups, ``m+`` of them positive and ``m−`` negative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.isotonic import IsotonicRegression
+
+__all__ = ["Isotonic", "Sigmoid", "fit_isotonic", "fit_sigmoid"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sigmoid:
+    """``p(s) = 1 / (1 + exp(−(slope · s + intercept)))``.
+
+    Examples
+    --------
+    >>> Sigmoid(2.0, 0.0)(np.array([0.0]))
+    array([0.5])
+    """
+
+    slope: float
+    intercept: float
+
+    def __call__(self, scores: Vector) -> Vector:
+        """The probability at each score."""
+        return expit(self.slope * scores + self.intercept)
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """Straight lines between the points (score, probability), level beyond the first and last.
+
+    Examples
+    --------
+    >>> Isotonic(np.array([0.0, 1.0]), np.array([0.2, 0.6]))(np.array([-9.0, 0.5]))
+    array([0.2, 0.4])
+    """
+
+    score: Vector
+    probability: Vector
+
+    def __call__(self, scores: Vector) -> Vector:
+        """The probability at each score."""
+        return np.interp(scores, self.score, self.probability)
+
+
+def fit_sigmoid(scores: Vector, positive: NDArray[np.bool_]) -> Sigmoid:
+    """Platt's curve: maximise the likelihood of targets drawn in a little from 0 and 1.
+
+        min_{a ≥ 0, c}  Σ_k log(1 + exp(z_k)) − t_k z_k,      z_k = a s_k + c,
+        t_k = (m+ + 1) / (m+ + 2) for positives,  1 / (m− + 2) for negatives
+
+    The targets are what keeps the slope finite where scores part the classes. Where scores
+    say nothing, or the opposite (a = 0), the curve is level at the share of positives.
+
+    Examples
+    --------
+    >>> scores = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> fit_sigmoid(scores, np.array([False, False, True, True]))(np.array([1.5])).round(6)
+    array([0.5])
+    """
+    n_positive = int(positive.sum())
+    n_negative = len(positive) - n_positive
+    level = Sigmoid(0.0, float(logit(n_positive / len(positive))))
+    if np.ptp(scores) == 0.0:
+        return level
+    target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
+    centre, spread = float(scores.mean()), float(scores.std())
+    rows = np.column_stack([(scores - centre) / spread, np.ones(len(scores))])
+
+    def mean_loss(theta: Vector) -> tuple[float, Vector]:
+        z = rows @ theta
+        loss = np.mean(np.logaddexp(0.0, z) - target * z)
+        return float(loss), rows.T @ (expit(z) - target) / len(z)
+
+    def curvature(theta: Vector) -> Vector:
+        p = expit(rows @ theta)
+        return (rows.T * (p * (1.0 - p))) @ rows / len(p)
+
+    start = np.array([0.0, level.intercept])
+    found = minimize(
+        mean_loss, start, jac=True, hess=curvature, method="trust-exact", options={"gtol": 1e-10}
+    )
+    slope, intercept = found.x
+    if slope <= 0.0:
+        return level
+    return Sigmoid(float(slope / spread), float(intercept - slope * centre / spread))
+
+
+def fit_isotonic(scores: Vector, positive: NDArray[np.bool_]) -> Isotonic:
+    """The curve that never falls and is nearest to the labels.
+
+        min  Σ_k (p(s_k) − y_k)²   over p that never fall
+
+    Examples
+    --------
+    >>> scores = np.array([0.0, 1.0, 2.0, 3.0])
+    >>> fit_isotonic(scores, np.array([False, True, False, True])).probability
+    array([0. , 0.5, 0.5, 1. ])
+    """
+    found = IsotonicRegression(out_of_bounds="clip").fit(scores, positive.astype(np.float64))
+    return Isotonic(found.X_thresholds_, found.y_thresholds_)

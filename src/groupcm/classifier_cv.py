@@ -1,0 +1,262 @@
+"""λ chosen by folds that never split a group, nor a patient."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.candidates import NO_ORDER, Groups, Index
+from groupcm.classifier import GroupClassifier
+from groupcm.folds import group_level, resolve_folds
+from groupcm.linear_model import LinearGroupModel
+from groupcm.metrics import Metric, metric_name, metric_named
+from groupcm.preparing import Prepared
+from groupcm.scoring import LinearScorer
+from groupcm.selection import chosen_lams, require_path
+from groupcm.training import solve_path
+from groupcm.training_data import TrainingData
+
+__all__ = ["GroupClassifierCV"]
+
+Vector = NDArray[np.float64]
+
+
+class GroupClassifierCV(LinearGroupModel):
+    """`GroupClassifier` whose λ is the best on groups that were left out.
+
+    In each fold the whole path of λ is trained, each from the one before, and scored on the
+    fold's other groups; the λ of the best mean is trained on all groups. No group, and with
+    ``patients`` no patient, is on both sides of a fold.
+
+    The features are put on one scale, and a feature map is fitted, once for all folds: that
+    looks at the features of left-out candidates, never at their labels.
+
+    Parameters
+    ----------
+    lams : int or array-like, default=10
+        How many λ, spread by `groupcm.selection.lambda_grid`, or which.
+    cv : int, scikit-learn splitter or iterable of (train, test), default=5
+        Folds; see `groupcm.folds.resolve_folds`. A splitter is given one row a group.
+    scoring : str or callable, default="group_roc_auc"
+        A metric of groups: "group_roc_auc", "group_average_precision",
+        "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry a
+        group, and None for groups.
+    loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
+solver, tol, max_passes, memory, verbose :
+        As of `GroupClassifier`.
+    random_state : int, RandomState or None, default=0
+        Which groups fall into which fold.
+
+    Attributes
+    ----------
+    lam_ : float
+        The chosen λ.
+    lams_ : ndarray of shape (n_lams,)
+        Those tried, in increasing order.
+    scores_ : ndarray of shape (n_folds, n_lams)
+        Of each fold's left-out groups.
+    best_score_ : float
+        The mean over folds at ``lam_``: a little too good, since ``lam_`` is the best of them.
+    held_out_scores_ : ndarray of shape (n_groups,)
+        The score of each group, in order of first appearance, by the model at ``lam_`` of the
+        fold that left it out; NaN for groups that no fold left out.
+    held_out_labels_ : ndarray of bool of shape (n_groups,)
+        Whether the group is positive.
+    coef_, intercept_, classes_, objective_, gap_, … :
+        Of the model trained on all groups with ``lam_``, as of `GroupClassifier`.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifierCV
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(100, n_positive=30, n_patients=50, group_size=20)
+    >>> model = GroupClassifierCV(lams=[0.1, 0.5, 0.9]).fit(
+    ...     data.X, data.y, data.groups, data.overlap, patients=data.patient
+    ... )
+    >>> model.scores_.shape, model.lam_ in model.lams_
+    ((5, 3), True)
+    """
+
+    __metadata_request__fit: ClassVar = {"groups": True, "overlap": True, "patients": True}
+
+    lam_: float
+    lams_: Vector
+    scores_: Vector
+    best_score_: float
+    held_out_scores_: Vector
+    held_out_labels_: NDArray[np.bool_]
+
+    _fitted_state = (*LinearGroupModel._fitted_state, "lam_", "lams_", "scores_", "best_score_")
+
+    def __init__(
+        self,
+        lams: int | ArrayLike = 10,
+        *,
+        cv: Any = 5,
+        scoring: str | Metric = "group_roc_auc",
+        loss: str = "smoothed_hinge",
+        delta: float = 0.5,
+        penalty: str = "huber",
+        epsilon: float = 1.0,
+        grouping: str = "negative",
+        background: str = "ignore",
+        min_overlap: float = 0.0,
+        feature_map: Any = None,
+        standardize: bool = True,
+        solver: str = "working_set",
+        tol: float = 1e-4,
+        max_passes: float = 1000,
+        memory: int | str | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.lams = lams
+        self.cv = cv
+        self.scoring = scoring
+        self.loss = loss
+        self.delta = delta
+        self.penalty = penalty
+        self.epsilon = epsilon
+        self.grouping = grouping
+        self.background = background
+        self.min_overlap = min_overlap
+        self.feature_map = feature_map
+        self.standardize = standardize
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.memory = memory
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        overlap: ArrayLike | None = None,
+        patients: ArrayLike | None = None,
+    ) -> GroupClassifierCV:
+        """Choose λ and train.
+
+        Parameters
+        ----------
+        X, y, groups, overlap
+            As for `GroupClassifier.fit`, of two classes.
+        patients : array-like of shape (n,), optional
+            The patient of each candidate, also where X is a source.
+        """
+        metric = _group_metric(self.scoring)
+        lams = chosen_lams(self.lams)
+        own = ("lams", "cv", "scoring")
+        shared = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
+        template = GroupClassifier(**shared)
+        with template._told():
+            prepared = template._prepare(X, y, groups, overlap, shared_passes=True)
+            require_path(prepared)
+            table = _GroupsOf(prepared.data, patients)
+            folds = table.folds(self.cv, self.random_state)
+            held_out = self._held_out(template, prepared, table, folds, lams)
+            scores = np.array(
+                [
+                    [
+                        metric(table.positive[test], held_out[test, j], None)
+                        for j in range(len(lams))
+                    ]
+                    for _, test in folds
+                ]
+            )
+            best = int(np.argmax(scores.mean(axis=0)))
+            (solution,) = solve_path(template, prepared, [float(lams[best])], template._seed())
+        self._store(prepared, [solution])
+        self.lam_, self.lams_, self.scores_ = float(lams[best]), lams, scores
+        self.best_score_ = float(scores[:, best].mean())
+        self.held_out_scores_ = held_out[:, best]
+        self.held_out_labels_ = table.positive
+        return self
+
+    def _held_out(
+        self,
+        template: GroupClassifier,
+        prepared: Prepared,
+        table: _GroupsOf,
+        folds: list[tuple[Index, Index]],
+        lams: Vector,
+    ) -> Vector:
+        """The score of each group at each λ, by the models of the fold that left it out."""
+        weights, intercepts = [], []
+        for train, _ in folds:
+            without = np.setdiff1d(np.arange(table.n_groups), train)
+            terms = prepared.terms_without(without)
+            path = solve_path(template, prepared, list(lams), template._seed(), terms)
+            weights += [solution.weights for solution in path]
+            intercepts += [solution.intercept for solution in path]
+        coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))
+        held_out = np.full((table.n_groups, len(lams)), np.nan)
+        data, feature_map = prepared.data, prepared.feature_map
+        everywhere = None
+        if data.stream is not None:  # one pass for the models of all folds
+            scorer = LinearScorer(coef, intercept, feature_map)
+            everywhere = scorer.of_source_groups(data.stream.source).score
+        for k, (_, test) in enumerate(folds):
+            models = slice(k * len(lams), (k + 1) * len(lams))
+            if everywhere is not None:
+                held_out[test] = everywhere[test, models]
+            else:
+                scorer = LinearScorer(coef[models], intercept[models], feature_map)
+                held_out[test] = scorer.of_groups(data.X, table.groups, test)[0]
+        return held_out
+
+
+class _GroupsOf:
+    """The groups of training data, numbered as the engine numbers them."""
+
+    def __init__(self, data: TrainingData, patients: ArrayLike | None) -> None:
+        self.groups = data.groups or Groups(np.arange(data.n_rows + 1), NO_ORDER)
+        self.labels_of_rows = data.y
+        self.positive = np.zeros(len(self.groups), dtype=np.bool_)
+        self.positive[self.groups.of_rows(data.rows_of(1))] = True
+        self.patient = None if patients is None else self._one_patient_each(patients)
+
+    @property
+    def n_groups(self) -> int:
+        return len(self.groups)
+
+    def _group_of_rows(self) -> Index:
+        of_position = np.repeat(np.arange(self.n_groups), np.diff(self.groups.ptr))
+        if len(self.groups.order) == 0:
+            return of_position
+        of_row = np.empty_like(of_position)
+        of_row[self.groups.order] = of_position
+        return of_row
+
+    def _one_patient_each(self, patients: ArrayLike) -> Index:
+        """The patient of each group; a group with two is refused."""
+        table = group_level(self.labels_of_rows, self._group_of_rows(), patients)
+        patient = np.empty(self.n_groups, dtype=np.int64)
+        patient[np.asarray(table.index.ids)] = table.patient
+        return patient
+
+    def folds(self, cv: Any, random_state: Any) -> list[tuple[Index, Index]]:
+        """Numbers of groups to train and to test on."""
+        if isinstance(cv, Integral) or hasattr(cv, "split"):
+            return resolve_folds(cv, self.positive, None, self.patient, random_state)
+        of_row = self._group_of_rows()
+        patients = None if self.patient is None else self.patient[of_row]
+        folds = resolve_folds(cv, self.labels_of_rows, of_row, patients, random_state)
+        return [(np.unique(of_row[train]), np.unique(of_row[test])) for train, test in folds]
+
+
+def _group_metric(scoring: str | Metric) -> Metric:
+    metric = metric_named(scoring)
+    if metric_name(metric) == "candidate_roc_auc":
+        raise ValueError('scoring must be a metric of groups, such as "group_roc_auc".')
+    return metric

@@ -1,0 +1,65 @@
+"""Rows of tables as commands ask for them, wherever they are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.scoring import GroupScores
+
+__all__ = ["Candidates"]
+
+
+class Candidates(ABC):
+    """Rows of some tables, and what a fit, a score and their summaries ask of them.
+
+    Attributes
+    ----------
+    n_rows : int
+    feature_names : list of str
+    dtype : dtype
+        Of the features as they are read.
+    n_patients : int or None
+        Where a column tells whose row it is.
+    object_column : str or None
+        The column that tells which object a positive row lies on.
+    """
+
+    n_rows: int
+    feature_names: list[str]
+    dtype: np.dtype[Any]
+    n_patients: int | None
+    object_column: str | None = None
+
+    @property
+    @abstractmethod
+    def classes(self) -> NDArray[Any]:
+        """The labels that occur."""
+
+    @abstractmethod
+    def groups_with(self, label: Any) -> NDArray[np.bool_]:
+        """Which groups hold a row of this label, in the order of their first appearance."""
+
+    @abstractmethod
+    def fit(self, model: Any) -> None:
+        """Train a model, which also learns the names of the features."""
+
+    @abstractmethod
+    def group_scores(self, model: Any) -> GroupScores:
+        """The score and the winner of each group, with the table's own names of groups."""
+
+    @abstractmethod
+    def scored(self, model: Any) -> ScoredCandidates:
+        """The score and the truth of every row."""
+
+    @abstractmethod
+    def fit_groups(self, model: Any, chosen: NDArray[np.bool_]) -> None:
+        """Train a model on the groups marked, in memory for their rows."""
+
+    @abstractmethod
+    def most_groups(self, n_bytes: int) -> int | None:
+        """How many groups' rows can be picked out in so much memory; None for all."""

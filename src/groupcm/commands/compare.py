@@ -1,0 +1,133 @@
+"""``groupcm compare``: tables of candidates in, a report on which model tells groups apart best."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from groupcm.commands.display import Display, mistakes, plain_warnings, working
+from groupcm.commands.words import seconds, show_rows
+from groupcm.comparison.compare_models import compare_models
+from groupcm.comparison.contender import Contender
+from groupcm.comparison.contenders import DEFAULT_NAMES, contenders
+from groupcm.comparison.numbers import ModelComparison
+from groupcm.errors import InputError
+from groupcm.report.comparison_words import pair_sentence
+from groupcm.report.save import check_report, save_comparison
+from groupcm.report.words import counted, fraction, interval, percent
+from groupcm.table_formats import check_not_input
+from groupcm.tables import CandidateTable, read_tables
+
+__all__ = ["run"]
+
+_ROLES = ("group", "label", "overlap", "patient")
+_OPTION_OF_PARAMETER = {
+    "use cv=": "use --folds ",
+    "cv must": "--folds must",
+    "n_settings": "--settings",
+    "max_negatives": "--max-negatives",
+}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, compare, write the report, and say who is better."""
+    page = check_report(arguments.report)
+    check_not_input(page, arguments.tables)
+    with _mistakes_in_options():  # before the tables are read, which may take long
+        if arguments.folds < 2:
+            raise ValueError(f"--folds must be at least 2; got {arguments.folds}.")
+        models = contenders(
+            arguments.models or DEFAULT_NAMES,
+            arguments.settings,
+            max_negatives=arguments.max_negatives or None,
+            random_state=arguments.seed,
+        )
+    with plain_warnings(), working() as display:
+        table = read_tables(
+            arguments.tables,
+            **{role: getattr(arguments, role) for role in _ROLES},
+            features=arguments.features,
+            on_file=lambda path: display.status(f"reading {path}"),
+        )
+        _require_two_classes(table, arguments.label)
+        found = _compare(table, models, arguments, display)
+        display.status("drawing the figures")
+        files = save_comparison(found, page)
+    _show(found)
+    print(f"Wrote {page}, and its figures as PNG and SVG in {files[-1].parent}.")
+    return 0
+
+
+def _require_two_classes(table: CandidateTable, label: str) -> None:
+    classes = np.unique(np.asarray(table.label))
+    if len(classes) == 1:
+        raise InputError(
+            f"the label column {label!r} holds {classes[0]} in every row; "
+            "a comparison needs two classes"
+        )
+    if len(classes) > 2:
+        shown = ", ".join(map(str, classes[:3])) + (", …" if len(classes) > 3 else "")
+        raise InputError(
+            f"the label column {label!r} holds {len(classes)} classes ({shown}); a comparison "
+            "needs two: make a column of one of them against the rest"
+        )
+
+
+def _compare(
+    table: CandidateTable, models: list[Contender], arguments: argparse.Namespace, display: Display
+) -> ModelComparison:
+    names = [file.name for file in table.files]
+    name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    with _mistakes_in_options():
+        return compare_models(
+            table.X,
+            np.asarray(table.label),
+            table.group.per_row(),
+            table.overlap,
+            None if table.patient is None else table.patient.per_row(),
+            models=models,
+            cv=arguments.folds,
+            learning=arguments.learning,
+            random_state=arguments.seed,
+            title=f"Models compared on {name}",
+            data_name=name,
+            progress=display.status,
+        )
+
+
+@contextmanager
+def _mistakes_in_options() -> Iterator[None]:
+    """A mistake in the words of the command line."""
+    try:
+        with mistakes():
+            yield
+    except InputError as error:
+        message = str(error)
+        for parameter, option in _OPTION_OF_PARAMETER.items():
+            message = message.replace(parameter, option)
+        raise InputError(message) from error
+
+
+def _show(found: ModelComparison) -> None:
+    data = found.data
+    groups = f"{data.n_positive_groups:,} positive and {data.n_negative_groups:,} negative groups"
+    patients = "" if data.n_patients is None else f" of {counted(data.n_patients, 'patient')}"
+    print(f"{data.n_candidates:,} candidates in {groups}{patients}.")
+    print(
+        f"Group AUC ({percent(found.level)} interval) on what each of {found.n_folds} folds by "
+        f"{found.folds_by} left out, {counted(found.n_settings, 'setting')} a model:"
+    )
+    show_rows([(model.name, _row(model)) for model in found.models])
+    for pair in found.pairs:
+        print(pair_sentence(pair))
+
+
+def _row(model) -> str:
+    of_candidates = model.candidate_roc
+    candidates = (
+        "" if of_candidates is None else f"  candidates {fraction(of_candidates.auc.estimate)}"
+    )
+    return f"{interval(model.group_roc.auc)}{candidates}  {seconds(model.seconds)}"

@@ -1,0 +1,153 @@
+"""``groupcm evaluate``: a model on groups it has not seen, in numbers and as a report."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groupcm.commands.candidates import Candidates
+from groupcm.commands.display import Display, mistakes, plain_warnings, working
+from groupcm.commands.evaluation_words import evaluation_rows
+from groupcm.commands.learning import learn_again
+from groupcm.commands.trained import TrainedColumns, name_of
+from groupcm.commands.words import show_rows
+from groupcm.errors import InputError
+from groupcm.evaluation.decision import ChosenThreshold, choose_threshold
+from groupcm.evaluation.evaluate import evaluate_scored
+from groupcm.evaluation.numbers import DataCounts, Evaluation
+from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.evaluation.scoring import require_two_classes
+from groupcm.persistence import SavedModel, read
+from groupcm.progress import listening
+from groupcm.table_formats import check_not_input
+
+__all__ = ["run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, score, evaluate, and say or write what was found."""
+    report = _check_report(arguments)
+    _check_threshold_options(arguments)
+    saved = read(arguments.model)
+    with mistakes():
+        require_two_classes(saved.model)
+    with plain_warnings(), working() as display:
+        columns = TrainedColumns(
+            saved,
+            arguments.model,
+            group=arguments.group,
+            label=arguments.label,
+            patient=arguments.patient,
+            features=arguments.features,
+        )
+        evaluation = _evaluate(saved, columns, arguments, display)
+        if report is not None:
+            from groupcm.report.save import save_evaluation
+
+            display.status("drawing the report")
+            save_evaluation(evaluation, report)
+    show_rows(evaluation_rows(evaluation))
+    if report is not None:
+        print(f"Wrote {report}.")
+    return 0
+
+
+def _check_report(arguments: argparse.Namespace) -> Path | None:
+    if arguments.report is None:
+        return None
+    from groupcm.report.save import check_report
+
+    report = check_report(arguments.report)
+    tables = [*arguments.tables, *(arguments.validation or ()), *(arguments.train or ())]
+    check_not_input(report, tables)
+    if report.exists() and report.samefile(arguments.model):
+        raise InputError(f"{report} is the model; write the report to another file")
+    return report
+
+
+def _check_threshold_options(arguments: argparse.Namespace) -> None:
+    options = ("threshold", "specificity", "sensitivity")
+    given = [name for name in options if getattr(arguments, name) is not None]
+    if len(given) > 1:
+        raise InputError(f"--{given[0]} and --{given[1]} are both given; a threshold follows one")
+    for name in given:
+        value = getattr(arguments, name)
+        if name != "threshold" and not 0.0 <= value <= 1.0:
+            raise InputError(f"--{name} is {value:g}; it is a share, between 0 and 1")
+    if arguments.validation and "threshold" in given:
+        raise InputError("--validation chooses a threshold, and --threshold gives one; leave one")
+
+
+def _evaluate(
+    saved: SavedModel, columns: TrainedColumns, arguments: argparse.Namespace, display: Display
+) -> Evaluation:
+    candidates = columns.open(arguments.tables, display, object=arguments.object)
+    threshold = _threshold(saved, columns, arguments, display)
+    scored = _score(saved.model, candidates, display)
+    display.status("evaluating")
+    with mistakes():
+        evaluation = evaluate_scored(
+            saved.model,
+            scored,
+            threshold=threshold,
+            specificity=arguments.specificity if threshold is None else None,
+            sensitivity=arguments.sensitivity if threshold is None else None,
+            title=arguments.title or f"{Path(arguments.model).stem} on {name_of(arguments.tables)}",
+            data_name=name_of(arguments.tables),
+            object_word=arguments.object or "object",
+            trained_on=_trained_on(saved),
+            notes=_notes(arguments, scored),
+        )
+    if not arguments.train:
+        return evaluation
+    train = columns.open_training(arguments.train, display)
+    trained_on, learning = learn_again(saved.model, train, candidates, scored, display)
+    training = evaluation.training
+    if training.trained_on is None:
+        training = replace(training, trained_on=replace(trained_on, name=name_of(arguments.train)))
+    return replace(evaluation, training=training, learning=learning)
+
+
+def _score(model: Any, candidates: Candidates, display: Display) -> ScoredCandidates:
+    display.status(f"scoring {candidates.n_rows:,} rows")
+    with mistakes(), listening(display.step, display.reading):
+        return candidates.scored(model)
+
+
+def _threshold(
+    saved: SavedModel, columns: TrainedColumns, arguments: argparse.Namespace, display: Display
+) -> ChosenThreshold | None:
+    """As given, as chosen on validation tables, or as noted in training; else None."""
+    wanted = {"specificity": arguments.specificity, "sensitivity": arguments.sensitivity}
+    if arguments.validation:
+        tables = arguments.validation
+        validation = _score(saved.model, columns.open(tables, display), display)
+        where = f"groups of {name_of(tables)}"
+        return choose_threshold(
+            validation.group_positive, validation.group_score, where=where, **wanted
+        )
+    if arguments.threshold is not None:
+        return ChosenThreshold(arguments.threshold, "given")
+    noted = saved.notes.get("operating_point")
+    if noted is None or any(value is not None for value in wanted.values()):
+        return None
+    return ChosenThreshold(float(noted["threshold"]), str(noted["chosen"]))
+
+
+def _trained_on(saved: SavedModel) -> DataCounts | None:
+    noted = saved.notes.get("trained_on")
+    return None if noted is None else DataCounts(**noted)
+
+
+def _notes(arguments: argparse.Namespace, scored: ScoredCandidates) -> dict[str, str]:
+    n_clusters = len(np.unique(scored.group_clusters))
+    drawn = "groups" if scored.by_patient is None else "patients"
+    return {
+        "Model": str(arguments.model),
+        "Tables": ", ".join(map(str, arguments.tables)),
+        "Intervals": f"95 %, from drawing {n_clusters:,} {drawn} again and again",
+    }

@@ -1,0 +1,72 @@
+"""The main numbers of an evaluation, as names and values."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from groupcm.evaluation.numbers import Evaluation
+from groupcm.metrics import Interval
+
+__all__ = ["evaluation_rows"]
+
+
+def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """What was evaluated, how well groups are told apart, and what the threshold does."""
+    data, decision, froc = evaluation.data, evaluation.decision, evaluation.froc
+    point = decision.point
+    n_groups = data.n_positive_groups + data.n_negative_groups
+    rows = [
+        ("candidates", f"{data.n_candidates:,}"),
+        ("groups", f"{n_groups:,}, of them {data.n_positive_groups:,} positive"),
+    ]
+    if data.n_patients is not None:
+        rows.append(("patients", f"{data.n_patients:,}"))
+    rows.append(("group AUC", with_interval(evaluation.group_roc.auc)))
+    if evaluation.candidate_roc is not None:
+        rows.append(("candidate AUC", with_interval(evaluation.candidate_roc.auc)))
+    rows += [
+        ("average precision", with_interval(evaluation.average_precision)),
+        ("threshold", f"{point.threshold:.6g} ({decision.chosen})"),
+        (
+            "sensitivity",
+            f"{with_interval(decision.sensitivity)}; "
+            f"{point.true_positives:,} of {data.n_positive_groups:,} positive groups found",
+        ),
+        (
+            "specificity",
+            f"{with_interval(decision.specificity)}; "
+            f"{point.false_positives:,} of {data.n_negative_groups:,} negative groups alarm",
+        ),
+    ]
+    if froc is not None and froc.n_found is not None:
+        if data.n_objects is not None:
+            rows.append(("objects found", f"{froc.n_found:,} of {froc.n_objects:,}"))
+        rows.append(("false alarms", f"{froc.false_alarms:.3g} candidates a group"))
+    if decision.n_winners_on_object is not None and point.true_positives:
+        rows.append(
+            (
+                "winners right",
+                f"{decision.n_winners_on_object:,} of {point.true_positives:,} positive groups "
+                "found, by a positive candidate",
+            )
+        )
+    if evaluation.reliability is not None:
+        rows.append(("Brier score", f"{evaluation.reliability.brier:.4f}"))
+    if decision.is_chosen_here:
+        rows.append(("note", "the threshold was chosen on these very groups, which flatters it"))
+    return rows
+
+
+def with_interval(value: Interval) -> str:
+    """Say an estimate and its bounds.
+
+    Examples
+    --------
+    >>> with_interval(Interval(0.9, 0.85, 0.94))
+    '0.9000 (95 %: 0.8500 to 0.9400)'
+    >>> with_interval(Interval(1.0, float("nan"), float("nan")))
+    '1.0000 (interval not known)'
+    """
+    if isnan(value.low) or isnan(value.high):
+        return f"{value.estimate:.4f} (interval not known)"
+    return f"{value.estimate:.4f} (95 %: {value.low:.4f} to {value.high:.4f})"

@@ -1,0 +1,94 @@
+"""Candidates of tables that are read into memory whole."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.any_estimator import fit_with
+from groupcm.commands.candidates import Candidates
+from groupcm.commands.side_columns import index_key, read_objects
+from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.evaluation.scoring import positive_rows, scores_of
+from groupcm.group_index import index_groups
+from groupcm.scoring import GroupScores
+from groupcm.tables import CandidateTable
+
+__all__ = ["InMemory"]
+
+
+class InMemory(Candidates):
+    """All rows of a table, the groups in any order."""
+
+    def __init__(self, table: CandidateTable) -> None:
+        self.table = table
+        self.n_rows, self.feature_names = len(table.X), table.feature_names
+        self.dtype = table.X.dtype
+        self.n_patients = None if table.patient is None else table.patient.n_distinct
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        return np.unique(np.asarray(self.table.label))
+
+    def groups_with(self, label: Any) -> NDArray[np.bool_]:
+        return index_groups(self.table.group.codes).maxima(np.asarray(self.table.label) == label)
+
+    def fit(self, model: Any) -> None:
+        self._fit_rows(model, slice(None))
+
+    def _fit_rows(self, model: Any, rows: slice | NDArray[np.intp]) -> None:
+        table = self.table
+        beside = {
+            "groups": table.group.codes,
+            "overlap": table.overlap,
+            "patients": None if table.patient is None else table.patient.codes,
+        }
+        beside = {name: None if v is None else v[rows] for name, v in beside.items()}
+        fit_with(model, table.X[rows], np.asarray(table.label)[rows], **beside)
+        # The matrix has no names; the model shall know them all the same.
+        model.feature_names_in_ = np.array(table.feature_names, dtype=object)
+
+    def fit_groups(self, model: Any, chosen: NDArray[np.bool_]) -> None:
+        index = index_groups(self.table.group.codes)
+        self._fit_rows(model, np.flatnonzero(chosen[index.codes]))
+
+    def most_groups(self, n_bytes: int) -> int | None:
+        return None
+
+    def group_scores(self, model: Any) -> GroupScores:
+        table = self.table
+        with _named_by_order():
+            found = model.group_scores(table.X, table.group.codes)
+        names = table.group.values(np.asarray(found.group)).to_numpy(zero_copy_only=False)
+        return GroupScores(names, found.score, found.winner)
+
+    def scored(self, model: Any) -> ScoredCandidates:
+        table = self.table
+        is_positive = positive_rows(model, np.asarray(table.label))
+        with _named_by_order():
+            scores = scores_of(model, table.X)
+        objects = self.object_column
+        return ScoredCandidates(
+            index_key(table.group),
+            scores,
+            is_positive,
+            table.X.__getitem__,
+            None if table.patient is None else index_key(table.patient),
+            None if objects is None else read_objects(table.files, objects, is_positive),
+        )
+
+
+@contextmanager
+def _named_by_order() -> Iterator[None]:
+    """Within the block, a matrix without names is no reason to warn.
+
+    It was put in the model's order by name when it was read.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield

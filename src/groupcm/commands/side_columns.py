@@ -1,0 +1,76 @@
+"""Columns beside the features that only an evaluation reads: whose a row is, and what it is on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from groupcm.errors import InputError
+from groupcm.group_index import GroupIndex, index_groups
+from groupcm.table_choice import require_column
+from groupcm.table_columns import KeyColumn, Piece, is_text, key_column
+from groupcm.table_formats import open_table
+
+__all__ = ["index_key", "read_key", "read_objects"]
+
+
+def index_key(key: KeyColumn) -> GroupIndex:
+    """Which rows have which value, by the table's own values."""
+    index = index_groups(key.codes)
+    return replace(index, ids=key.values(index.ids).to_numpy(zero_copy_only=False))
+
+
+def read_key(files: Sequence[Path], column: str, role: str) -> KeyColumn:
+    """A column that tells rows apart, read by itself."""
+    return key_column(column, role, list(_pieces(files, column, role)))
+
+
+def read_objects(
+    files: Sequence[Path], column: str, is_positive: NDArray[np.bool_]
+) -> NDArray[np.integer]:
+    """The number of the object each row lies on, -1 where the table has none.
+
+    Rows that are not positive need none.
+    """
+    pieces = list(_pieces(files, column, "object"))
+    kinds = {piece.values.type for piece in pieces}
+    common = kinds.pop() if len(kinds) == 1 else pa.string()
+    whole = pa.chunked_array([piece.values.cast(common) for piece in pieces])
+    encoded = whole.dictionary_encode().combine_chunks()
+    numbers = encoded.indices.fill_null(-1).to_numpy()
+    if is_text(common):  # CSV has no other way to leave a text out
+        empty = pc.index(encoded.dictionary.cast(pa.string()), "").as_py()
+        numbers = np.where(numbers == empty, -1, numbers)
+    lacking = is_positive & (numbers < 0)
+    if lacking.any():
+        path, row = _place(pieces, int(np.argmax(lacking)))
+        raise InputError(
+            f"{path}: row {row} (counted from 0) is positive and its object column {column!r} "
+            "is empty; every positive row needs the object it lies on"
+        )
+    return numbers
+
+
+def _pieces(files: Sequence[Path], column: str, role: str) -> Iterator[Piece]:
+    for path in files:
+        table = open_table(path)
+        require_column(table, column, f"the {role} column")
+        row = 0
+        for batch in table.batches([column]):
+            yield Piece(path, row, batch.column(0))
+            row += batch.num_rows
+
+
+def _place(pieces: Sequence[Piece], row: int) -> tuple[Path, int]:
+    """The file a row is in, and its number there."""
+    for piece in pieces:
+        if row < len(piece.values):
+            return piece.path, piece.first_row + row
+        row -= len(piece.values)
+    raise IndexError(row)

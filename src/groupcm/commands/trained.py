@@ -1,0 +1,163 @@
+"""What a model file says of the tables it is used on: columns, features, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groupcm.commands.candidates import Candidates
+from groupcm.commands.display import Display
+from groupcm.commands.inputs import open_candidates
+from groupcm.errors import InputError
+from groupcm.persistence import SavedModel
+from groupcm.sources.parquet import list_column
+from groupcm.table_formats import find_tables, is_parquet, open_table
+
+__all__ = ["TrainedColumns", "name_of"]
+
+
+class TrainedColumns:
+    """Which columns of tables mean what: as given, else as in training.
+
+    Parameters
+    ----------
+    saved : SavedModel
+    path : str
+        Its file.
+    group, label, patient : str or None
+        Columns as given.
+    features : sequence of str or None
+        Feature columns as given, in the order of training.
+    """
+
+    def __init__(
+        self,
+        saved: SavedModel,
+        path: str,
+        *,
+        group: str | None,
+        label: str | None,
+        patient: str | None,
+        features: Sequence[str] | None,
+    ) -> None:
+        self.saved, self.path = saved, path
+        self.group = self._needed("group", group)
+        self.label = self._needed("label", label)
+        self._given_patient = patient
+        self.features = _features_of(saved, path, features)
+
+    def open(
+        self, tables: Sequence[str], display: Display, *, object: str | None = None
+    ) -> Candidates:
+        """Open tables that have the model's features and groups of both its classes."""
+        return self._open(tables, display, object=object)
+
+    def open_training(self, tables: Sequence[str], display: Display) -> Candidates:
+        """Open tables to train such a model again."""
+        return self._open(tables, display, overlap=self._noted("overlap"))
+
+    def _open(self, tables: Sequence[str], display: Display, **more: str | None) -> Candidates:
+        files = find_tables(tables)
+        _require_features(files, self.features, self.path)
+        roles = {"group": self.group, "label": self.label, "patient": self._patient(files)}
+        candidates = open_candidates(files, display, features=self.features, **roles, **more)
+        _name_features(self.saved.model, self.path, candidates.feature_names)
+        self._require_classes(candidates, name_of(tables))
+        return candidates
+
+    def _require_classes(self, candidates: Candidates, name: str) -> None:
+        known = self.saved.model.classes_.tolist()
+        unknown = [value for value in candidates.classes.tolist() if value not in known]
+        if unknown:
+            raise InputError(
+                f"the label column {self.label!r} of {name} holds {unknown[0]!r}, which is not a "
+                f"class of the model; it knows {' and '.join(map(repr, known))}"
+            )
+        is_positive = candidates.groups_with(known[-1])
+        if is_positive.all() or not is_positive.any():
+            found = "positive" if is_positive.all() else "negative"
+            raise InputError(
+                f"every group of {name} is {found} by its label column {self.label!r}; "
+                "positive and negative groups are needed"
+            )
+
+    def _noted(self, role: str) -> str | None:
+        return (self.saved.notes.get("columns") or {}).get(role)
+
+    def _needed(self, role: str, given: str | None) -> str:
+        column = given or self._noted(role)
+        if column is None:
+            raise InputError(
+                f"{self.path} does not say which column is the {role}; give --{role} COL"
+            )
+        return column
+
+    def _patient(self, files: Sequence[Path]) -> str | None:
+        """As given; else as in training, if these tables have such a column."""
+        noted = self._noted("patient")
+        if self._given_patient is not None or noted is None:
+            return self._given_patient
+        has = [noted in open_table(file).schema.names for file in files]
+        return noted if all(has) else None
+
+
+def name_of(tables: Sequence[str]) -> str:
+    """What to call some tables in a sentence.
+
+    Examples
+    --------
+    >>> name_of(["here/test.parquet"]), name_of(["a.csv", "b.csv"])
+    ('test.parquet', '2 tables')
+    """
+    return Path(tables[0]).name if len(tables) == 1 else f"{len(tables)} tables"
+
+
+def _features_of(saved: SavedModel, path: str, given: Sequence[str] | None) -> list[str]:
+    """The features in the model's order: as given, else by their names in training."""
+    if given is not None:
+        return list(given)
+    names = getattr(saved.model, "feature_names_in_", None)
+    if names is None:
+        raise InputError(
+            f"{path} was trained without feature names; "
+            "give them in the order of training with --features A,B"
+        )
+    return [str(name) for name in names]
+
+
+def _name_features(model: Any, path: str, names: Sequence[str]) -> None:
+    """Let the model know its features by the names they have in the tables."""
+    if len(names) != model.n_features_in_:
+        raise InputError(
+            f"{len(names)} features are named, and {path} was trained with {model.n_features_in_}"
+        )
+    while model is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+        model = getattr(model, "estimator_", None)
+
+
+def _require_features(files: Sequence[Path], features: Sequence[str], path: str) -> None:
+    """Refuse tables that lack features of the model, naming all that are missing."""
+    for file in files:
+        table = open_table(file)
+        missing = [name for name in features if name not in table.schema.names]
+        if not missing or (is_parquet(file) and _is_list(file, features)):
+            continue
+        listed = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" * (len(missing) > 5))
+        raise InputError(
+            f"{file} lacks {len(missing)} of the {len(features)} features that {path} was trained "
+            f"with: {listed}; give the table these columns, or name others with --features A,B"
+        )
+
+
+def _is_list(file: Path, features: Sequence[str]) -> bool:
+    """Whether the features are the elements of one column of lists."""
+    table = open_table(file)
+    whole = features[0].rpartition("[")[0] or features[0]
+    if whole not in table.schema.names:
+        return False
+    listed = list_column([table], set(), features)
+    return listed is not None and table.schema.field(listed).type.list_size == len(features)

@@ -1,0 +1,192 @@
+"""Any scikit-learn classifier, trained on candidates and used for groups."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from groupcm.candidates import Groups, Index
+from groupcm.group_index import index_groups
+from groupcm.grouping import Costs, binary_terms
+from groupcm.scoring import GroupScores
+from groupcm.smoothing import Matrix
+from groupcm.validation import (
+    as_labels,
+    as_matrix,
+    as_overlap,
+    check_length,
+    distinct,
+    require_finite,
+    rows_with,
+)
+
+__all__ = ["CandidateModel"]
+
+_LEAST_PROBABILITY = np.finfo(np.float64).tiny
+
+
+class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Any scikit-learn classifier, trained on candidates as if they had no groups.
+
+    Positive examples are the candidates that stand for positive groups: of each group the
+    positive candidate of largest overlap or, without overlaps, all its positive candidates.
+    Its other candidates take no part. Negative examples are the candidates of negative groups.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+        With ``decision_function`` or ``predict_proba``.
+    max_negatives : int, optional
+        Train on so many negative candidates at most, drawn at random.
+    random_state : int, RandomState or None, default=0
+        Which ones.
+    standardize : bool, default=True
+        Put the features on one scale, by the rows trained on.
+
+    Attributes
+    ----------
+    estimator_ : the fitted classifier, the scaling included
+    rows_ : ndarray
+        The rows that were trained on, ascending.
+    classes_ : ndarray of shape (2,)
+        The second is the positive one.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(60, n_positive=20, group_size=20)
+    >>> model = CandidateModel(LogisticRegression(), max_negatives=500)
+    >>> model = model.fit(data.X, data.y, groups=data.groups, overlap=data.overlap)
+    >>> len(model.rows_), len(model.group_scores(data.X, data.groups).score)
+    (520, 80)
+    """
+
+    __metadata_request__fit: ClassVar = {"groups": True, "overlap": True}
+
+    estimator_: Any
+    rows_: Index
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        max_negatives: int | None = None,
+        random_state: Any = 0,
+        standardize: bool = True,
+    ) -> None:
+        self.estimator = estimator
+        self.max_negatives = max_negatives
+        self.random_state = random_state
+        self.standardize = standardize
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        overlap: ArrayLike | None = None,
+    ) -> CandidateModel:
+        """Train.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d)
+            A row a candidate.
+        y : array-like of shape (n,)
+            A label a candidate, of two labels the larger for positive ones.
+        groups : array-like of shape (n,), optional
+            The group of each candidate; without it every row is its own group.
+        overlap : array-like of shape (n,), optional
+            How well each candidate fits the annotation.
+        """
+        matrix = as_matrix(X, self)
+        validate_data(self, X, skip_check_array=True)
+        require_finite(matrix, getattr(self, "feature_names_in_", None))
+        labels = as_labels(y, matrix.shape[0])
+        self.classes_ = distinct(labels)
+        if len(self.classes_) != 2:
+            # In scikit-learn's words, which its checks look for.
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y has {len(self.classes_)} classes; make one of them against the rest."
+                if len(self.classes_) > 2
+                else f"y holds one class only ({self.classes_[0]}); two are needed."
+            )
+        self.rows_ = self._choose_rows(labels, groups, as_overlap(overlap, len(labels)))
+        scaler = StandardScaler(with_mean=isinstance(matrix, np.ndarray))
+        self.estimator_ = make_pipeline(
+            scaler if self.standardize else "passthrough", clone(self.estimator)
+        )
+        self.estimator_.fit(matrix[self.rows_], labels[self.rows_])
+        return self
+
+    def _choose_rows(
+        self, labels: NDArray[Any], groups: ArrayLike | None, overlap: NDArray[Any] | None
+    ) -> Index:
+        together = None
+        if groups is not None:
+            check_length("groups", groups, len(labels))
+            together = Groups.from_index(index_groups(groups))
+        positives = rows_with(labels, self.classes_[1])
+        # The terms of the objective without grouping are these very rows.
+        positive, *negatives = binary_terms(
+            len(labels), positives, together, costs=Costs(0.5), grouping="none", overlap=overlap
+        )
+        (negative,) = negatives
+        chosen = np.arange(negative.n_rows)
+        if self.max_negatives is not None and self.max_negatives < len(chosen):
+            if self.max_negatives < 1:
+                raise ValueError(f"max_negatives must be at least 1; got {self.max_negatives!r}.")
+            random = check_random_state(self.random_state)
+            chosen = random.choice(len(chosen), self.max_negatives, replace=False)
+        positive_rows = positive.rows(np.arange(positive.n_rows))
+        return np.sort(np.concatenate([positive_rows, negative.rows(chosen)]))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Score of each candidate: the classifier's own, or its log-odds ``log p − log(1 − p)``."""
+        X = self._read_rows(X)
+        if hasattr(self.estimator_, "decision_function"):
+            return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+        p = np.maximum(np.asarray(self.estimator_.predict_proba(X), float), _LEAST_PROBABILITY)
+        return np.log(p[:, 1]) - np.log(p[:, 0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each candidate."""
+        return self._label(self.decision_function(X))
+
+    def group_scores(self, X: Any, groups: ArrayLike) -> GroupScores:
+        """Largest score of each group and the winner that has it, in order of appearance."""
+        scores = self.decision_function(X)
+        check_length("groups", groups, len(scores))
+        index = index_groups(groups)
+        return GroupScores(index.ids, index.maxima(scores), index.winners(scores))
+
+    def predict_groups(self, X: Any, groups: ArrayLike) -> NDArray[Any]:
+        """Class of each group, in order of first appearance."""
+        return self._label(self.group_scores(X, groups).score)
+
+    def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        return self.classes_[(scores > 0.0).astype(int)]
+
+    def _read_rows(self, X: Any) -> Matrix:
+        check_is_fitted(self)
+        matrix = as_matrix(X, self)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        require_finite(matrix, getattr(self, "feature_names_in_", None))
+        return matrix

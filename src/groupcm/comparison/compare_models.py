@@ -1,0 +1,192 @@
+"""From a table of candidates to the comparison of models on it, as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm import __version__
+from groupcm.comparison.common_scale import fold_percentiles
+from groupcm.comparison.contender import Contender
+from groupcm.comparison.contenders import DEFAULT_NAMES, contenders
+from groupcm.comparison.crossfit import CrossFit, CrossFits, Progress, crossfit
+from groupcm.comparison.data import LabelledCandidates
+from groupcm.comparison.learning_curve import learning_curve
+from groupcm.comparison.numbers import ModelComparison, ModelResult, Pair
+from groupcm.evaluation.numbers import DataCounts
+from groupcm.evaluation.roc import roc_of
+from groupcm.folds import resolve_folds
+from groupcm.group_table import group_level
+from groupcm.metrics import Metric, compare
+
+__all__ = ["compare_models"]
+
+
+def compare_models(
+    X: Any,
+    y: ArrayLike,
+    groups: ArrayLike | None = None,
+    overlap: ArrayLike | None = None,
+    patients: ArrayLike | None = None,
+    *,
+    models: Sequence[str | Contender] = DEFAULT_NAMES,
+    cv: Any = 5,
+    n_settings: int = 10,
+    max_negatives: int | None = 100_000,
+    scoring: str | Metric = "group_roc_auc",
+    learning: bool = True,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int = 0,
+    title: str = "Comparison of models",
+    data_name: str = "",
+    progress: Progress | None = None,
+) -> ModelComparison:
+    """Train several models on the same folds with the same budget, and say which is better.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or data frame of shape (n, d)
+        A row a candidate.
+    y : array-like of shape (n,)
+        A label a candidate, of two labels the larger for positive ones.
+    groups, overlap, patients : array-like of shape (n,), optional
+        The group of each candidate, how well it fits the annotation, and whose it is.
+    models : sequence of str or Contender
+        Names of `groupcm.comparison.contenders.contenders`, or contenders of your own.
+    cv : int, splitter, or list of (train, test), default=5
+        The outer folds; see `groupcm.comparison.crossfit.crossfit`.
+    n_settings : int, default=10
+        Settings that each named model chooses among, inside the folds.
+    max_negatives : int or None, default=100,000
+        Negative candidates that models trained on candidates see.
+    scoring : str or callable, default="group_roc_auc"
+        What settings are chosen by.
+    learning : bool, default=True
+        Whether to train again on fewer negative groups, for the learning curve.
+    level, n_resamples
+        Of the intervals, which draw patients (groups where there are none) again.
+    random_state : int, default=0
+    title, data_name : str
+        For whoever reads the numbers.
+    progress : callable, optional
+        Hears in words what begins now.
+
+    Returns
+    -------
+    ModelComparison
+        With a pair of the GCM and each other model; of the last model where the GCM is not
+        among them. Scores of the folds are pooled as `groupcm.comparison.common_scale` says.
+
+    Examples
+    --------
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(60, n_positive=20, group_size=10)
+    >>> found = compare_models(
+    ...     made.X, made.y, made.groups, made.overlap, models=["svm", "gcm"], cv=3,
+    ...     n_settings=2, learning=False, n_resamples=100,
+    ... )
+    >>> [model.name for model in found.models], [(pair.a, pair.b) for pair in found.pairs]
+    (['SVM', 'GCM'], [('GCM', 'SVM')])
+    """
+    data = LabelledCandidates.check(X, y, groups, overlap, patients)
+    chosen = _contenders(models, n_settings, max_negatives, random_state)
+    # Folds first: what they refuse, they name by the user's own ids.
+    folds = resolve_folds(cv, data.y, data.groups, data.patients, random_state)
+    data = data.numbered()
+    fits = crossfit(
+        data, chosen, cv=folds, scoring=scoring, random_state=random_state, progress=progress
+    )
+    options = {"level": level, "n_resamples": n_resamples, "random_state": random_state}
+    if progress is not None:
+        progress("drawing groups again for the intervals")
+    pooled = [_pool(data, fits, result, options) for result in fits.results]
+    curve = learning_curve(data, fits, progress=progress, **options) if learning else None
+    return ModelComparison(
+        title=title,
+        version=__version__,
+        data=_count(data, data_name),
+        n_folds=len(fits.folds),
+        n_settings=max(len(contender.settings) for contender in chosen),
+        folds_by="group" if data.patients is None else "patient",
+        models=[one.result for one in pooled],
+        pairs=_pairs(pooled, options),
+        learning=curve,
+        level=level,
+    )
+
+
+def _contenders(
+    models: Sequence[str | Contender], n_settings: int, max_negatives: int | None, seed: int
+) -> list[Contender]:
+    names = [model for model in models if isinstance(model, str)]
+    if models and not names:
+        return [model for model in models if isinstance(model, Contender)]
+    named = iter(contenders(names, n_settings, max_negatives=max_negatives, random_state=seed))
+    return [next(named) if isinstance(model, str) else model for model in models]
+
+
+@dataclass(frozen=True, eq=False)
+class _Pooled:
+    """One model's result, and the scores it comes from: of all folds, on one scale."""
+
+    result: ModelResult
+    truth: LabelledCandidates
+    scores: NDArray[np.float64]
+
+
+def _pool(
+    data: LabelledCandidates, fits: CrossFits, fit: CrossFit, options: dict[str, Any]
+) -> _Pooled:
+    rows = fits.left_out
+    truth, fold, scores = data.take(rows), fits.fold[rows], fit.scores[rows]
+    of_groups = fold_percentiles(truth.y, scores, truth.groups, fold)
+    of_candidates = None
+    if not truth.labels_are_of_groups:
+        candidates = fold_percentiles(truth.y, scores, None, fold)
+        of_candidates = roc_of(truth.y, candidates, clusters=truth.clusters, **options)
+    contender = fit.contender
+    result = ModelResult(
+        name=contender.name,
+        about=contender.about,
+        group_roc=roc_of(truth.y, of_groups, truth.groups, clusters=truth.clusters, **options),
+        candidate_roc=of_candidates,
+        chosen=[contender.words(contender.settings[number]) for number in fit.chosen],
+        seconds=fit.seconds,
+    )
+    return _Pooled(result, truth, of_groups)
+
+
+def _pairs(pooled: Sequence[_Pooled], options: dict[str, Any]) -> list[Pair]:
+    a = next((one for one in pooled if one.result.name == "GCM"), pooled[-1])
+    return [
+        Pair(
+            a.result.name,
+            b.result.name,
+            compare(
+                a.truth.y,
+                a.scores,
+                b.scores,
+                a.truth.groups,
+                clusters=a.truth.clusters,
+                **options,
+            ),
+        )
+        for b in pooled
+        if b is not a
+    ]
+
+
+def _count(data: LabelledCandidates, name: str) -> DataCounts:
+    table = group_level(data.y, data.groups, data.patients)
+    return DataCounts(
+        name=name,
+        n_candidates=len(data.y),
+        n_positive_groups=int(table.positive.sum()),
+        n_negative_groups=int((~table.positive).sum()),
+        n_patients=None if table.patient_ids is None else len(table.patient_ids),
+    )

@@ -1,0 +1,76 @@
+"""A model in a comparison: how it is made and trained, and the settings it may choose among."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from groupcm.comparison.data import LabelledCandidates
+from groupcm.selection import lambda_path
+
+__all__ = ["Contender", "Setting"]
+
+Setting = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A model and the settings it may choose among.
+
+    Attributes
+    ----------
+    name, about : str
+        A short name, and one sentence on what it is and what it is trained on.
+    settings : sequence of dict
+        Parameters of ``make``, one dict a setting.
+    make : callable
+        ``make(**setting)`` is an estimator with ``fit(X, y, groups)`` and
+        ``decision_function(X)``.
+    uses_overlap : bool
+        Whether ``fit`` takes ``overlap`` too.
+    has_path : bool
+        Whether the settings are values of ``lam`` that `lambda_path` fits together.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> model = Contender("GCM", "Groups.", [{"lam": 0.5}, {"lam": 0.9}], GroupClassifier)
+    >>> [model.words(setting) for setting in model.settings]
+    ['λ = 0.5', 'λ = 0.9']
+    """
+
+    name: str
+    about: str
+    settings: Sequence[Setting]
+    make: Callable[..., Any]
+    uses_overlap: bool = True
+    has_path: bool = False
+
+    def fit(self, setting: Setting, data: LabelledCandidates) -> Any:
+        """The model of one setting."""
+        overlap = {"overlap": data.overlap} if self.uses_overlap else {}
+        model = self.make(**setting)
+        return _finished(model.fit(data.X, data.y, groups=data.groups, **overlap))
+
+    def fit_every(self, data: LabelledCandidates) -> Sequence[Any]:
+        """The models of all settings, in their order."""
+        if not self.has_path:
+            return [self.fit(setting, data) for setting in self.settings]
+        lams = [setting["lam"] for setting in self.settings]
+        path = lambda_path(
+            data.X, data.y, data.groups, data.overlap, lams=lams, estimator=self.make()
+        )
+        return [_finished(model) for model in path.models]
+
+    def words(self, setting: Setting) -> str:
+        """A setting as a person reads it."""
+        names = {"lam": "λ"}
+        return ", ".join(f"{names.get(name, name)} = {v:.3g}" for name, v in setting.items())
+
+
+def _finished(model: Any) -> Any:
+    """Our models end well when interrupted; here Ctrl-C ends the whole comparison."""
+    if getattr(getattr(model, "solution_", None), "interrupted", False):
+        raise KeyboardInterrupt
+    return model

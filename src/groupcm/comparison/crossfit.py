@@ -1,0 +1,214 @@
+"""Nested folds: every candidate scored by models that saw neither its group nor its patient.
+
+Outer folds leave groups out. Inside each training part, inner folds choose a contender's
+setting; the contender is trained on the whole training part with it and scores what was left
+out. All contenders have the same folds, outer and inner.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.comparison.contender import Contender
+from groupcm.comparison.data import LabelledCandidates
+from groupcm.comparison.gathered_warnings import gathered_warnings
+from groupcm.folds import Folds, group_folds, resolve_folds
+from groupcm.group_table import group_level
+from groupcm.metrics import Metric, metric_named
+
+__all__ = ["CrossFit", "CrossFits", "Progress", "crossfit"]
+
+#: Hears in words what begins now.
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFit:
+    """One contender on the groups its folds left out.
+
+    Attributes
+    ----------
+    contender : Contender
+    scores : ndarray of shape (n,)
+        Of each candidate, by the model that did not see it; NaN where no fold left it out.
+        Scores of two folds are not in the same units: see `groupcm.comparison.common_scale`.
+    chosen : list of int
+        The number of the setting chosen in each fold.
+    tuning : ndarray of shape (n_folds, n_settings)
+        The metric of every setting, the mean over the inner folds; NaN where there was
+        nothing to choose.
+    seconds : float
+        To tune, train and score, over all folds.
+    """
+
+    contender: Contender
+    scores: NDArray[np.float64]
+    chosen: list[int]
+    tuning: NDArray[np.float64]
+    seconds: float
+
+    @property
+    def most_chosen(self) -> int:
+        """The setting chosen in most folds, of several the first."""
+        return int(np.bincount(self.chosen).argmax())
+
+
+@dataclass(frozen=True, eq=False)
+class CrossFits:
+    """Several contenders on the same folds.
+
+    Attributes
+    ----------
+    folds : list of (train, test)
+        Row numbers.
+    fold : ndarray of shape (n,)
+        The fold that left a row out, -1 where none did.
+    results : list of CrossFit
+    """
+
+    folds: Folds
+    fold: NDArray[np.int64]
+    results: list[CrossFit]
+
+    @property
+    def left_out(self) -> NDArray[np.int64]:
+        """The rows that a fold left out, ascending: those with a score."""
+        return np.flatnonzero(self.fold >= 0)
+
+
+def crossfit(
+    data: LabelledCandidates,
+    contenders: Sequence[Contender],
+    *,
+    cv: Any = 5,
+    n_inner: int = 3,
+    scoring: str | Metric = "group_roc_auc",
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> CrossFits:
+    """Score every candidate by models, and settings, chosen without its group.
+
+    Parameters
+    ----------
+    data : LabelledCandidates
+    contenders : sequence of Contender
+    cv : int, splitter, or list of (train, test), default=5
+        The outer folds, by patient where patients are known, else by group. One pair of row
+        numbers is a fixed split; no row may be tested twice.
+    n_inner : int, default=3
+        Folds inside a training part, fewer where it has too few positive or negative groups
+        (patients) for them.
+    scoring : str or callable, default="group_roc_auc"
+        What a setting is chosen by: the mean over the inner folds.
+    random_state : int, default=0
+    progress : callable, optional
+        Hears in words what begins now.
+
+    Returns
+    -------
+    CrossFits
+
+    Examples
+    --------
+    >>> from groupcm.comparison.contenders import contenders
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(40, n_positive=12, group_size=10)
+    >>> data = LabelledCandidates.check(made.X, made.y, made.groups, made.overlap)
+    >>> found = crossfit(data, contenders(["gcm"], n_settings=2), cv=3)
+    >>> len(found.folds), len(found.results[0].chosen), len(found.left_out) == len(made.y)
+    (3, 3, True)
+    """
+    folds = resolve_folds(cv, data.y, data.groups, data.patients, random_state)
+    fold = _fold_of_rows(folds, len(data.y))
+    metric, say = metric_named(scoring), progress or (lambda text: None)
+    unfinished = [_Unfinished(contender, len(folds), len(data.y)) for contender in contenders]
+    with gathered_warnings():
+        for number, (train, test) in enumerate(folds):
+            seen, unseen = data.take(train), data.take(test)
+            inner: Folds = []
+            if any(len(contender.settings) > 1 for contender in contenders):
+                inner = _inner_folds(seen, n_inner, random_state + 1, number)
+            for one in unfinished:
+                say(f"{one.contender.name}: fold {number + 1} of {len(folds)}")
+                one.run(number, seen, unseen, test, inner, metric)
+    return CrossFits(folds, fold, [one.finished() for one in unfinished])
+
+
+class _Unfinished:
+    """A contender on its way through the folds."""
+
+    def __init__(self, contender: Contender, n_folds: int, n_rows: int) -> None:
+        self.contender = contender
+        self.scores = np.full(n_rows, np.nan)
+        self.chosen: list[int] = []
+        self.tuning = np.full((n_folds, len(contender.settings)), np.nan)
+        self.seconds = 0.0
+
+    def run(
+        self,
+        number: int,
+        seen: LabelledCandidates,
+        unseen: LabelledCandidates,
+        test: NDArray[np.int64],
+        inner: Folds,
+        metric: Metric,
+    ) -> None:
+        """Choose, train and score in one outer fold."""
+        began = time.perf_counter()
+        if len(self.contender.settings) > 1:
+            self.tuning[number] = _tune(self.contender, seen, inner, metric)
+            self.chosen.append(int(np.argmax(self.tuning[number])))
+        else:
+            self.chosen.append(0)
+        model = self.contender.fit(self.contender.settings[self.chosen[-1]], seen)
+        self.scores[test] = model.decision_function(unseen.X)
+        self.seconds += time.perf_counter() - began
+
+    def finished(self) -> CrossFit:
+        return CrossFit(self.contender, self.scores, self.chosen, self.tuning, self.seconds)
+
+
+def _tune(
+    contender: Contender, data: LabelledCandidates, folds: Folds, metric: Metric
+) -> NDArray[np.float64]:
+    """The metric of every setting, the mean over folds."""
+    found = np.empty((len(folds), len(contender.settings)))
+    for k, (train, test) in enumerate(folds):
+        unseen = data.take(test)
+        for j, model in enumerate(contender.fit_every(data.take(train))):
+            found[k, j] = metric(unseen.y, model.decision_function(unseen.X), unseen.groups)
+    return found.mean(axis=0)
+
+
+def _inner_folds(data: LabelledCandidates, n_inner: int, seed: int, number: int) -> Folds:
+    table = group_level(data.y, data.groups, data.patients)
+    for kind, groups in (("positive", table.positive), ("negative", ~table.positive)):
+        clusters = len(np.unique(table.patient[groups]))
+        if clusters < 2:
+            group = f"only one {kind} group"
+            have = group if data.patients is None else f"{kind} groups of only one patient"
+            raise ValueError(
+                f"the training part of fold {number} has {have}; "
+                "choosing among settings needs two at least."
+            )
+        n_inner = min(n_inner, clusters)
+    return group_folds(data.y, data.groups, data.patients, n_splits=n_inner, random_state=seed)
+
+
+def _fold_of_rows(folds: Folds, n_rows: int) -> NDArray[np.int64]:
+    fold = np.full(n_rows, -1, dtype=np.int64)
+    for number, (_, test) in enumerate(folds):
+        if np.any(fold[test] >= 0):
+            row = int(test[np.argmax(fold[test] >= 0)])
+            raise ValueError(
+                f"row {row} is tested in fold {fold[row]} and in fold {number} of cv; "
+                "a row has one score, so test it once."
+            )
+        fold[test] = number
+    return fold

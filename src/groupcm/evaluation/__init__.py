@@ -1,0 +1,1 @@
+"""From scores and truth to the numbers of an evaluation."""

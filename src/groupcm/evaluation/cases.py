@@ -1,0 +1,97 @@
+"""The groups worth looking at: where the model is most wrong, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from groupcm.candidates import Index
+from groupcm.evaluation.explaining import Explanation, contributions_of, weights_of
+from groupcm.evaluation.numbers import Case, Contribution, Weight
+from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.weights import linear_part
+
+__all__ = ["Findings", "find_cases"]
+
+# Features of winners that are in memory at once to find the mean one: 80 MB of float32.
+_MOST_VALUES = 20_000_000
+_MOST_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The groups to look at and the weights that explain them."""
+
+    highest_negatives: Sequence[Case]
+    lowest_positives: Sequence[Case]
+    weights: Sequence[Weight]
+
+
+def find_cases(
+    model: Any, candidates: ScoredCandidates, n_cases: int, n_contributions: int
+) -> Findings:
+    """The negative groups of largest score and the positive ones of smallest, with winners."""
+    positive, score = candidates.group_positive, candidates.group_score
+    highest = _first(np.flatnonzero(~positive), -score, n_cases)
+    lowest = _first(np.flatnonzero(positive), score, n_cases)
+    shown = np.concatenate([highest, lowest])
+    why: Sequence[Sequence[Contribution]] = [()] * len(shown)
+    weights: Sequence[Weight] = ()
+    linear = linear_part(model)
+    if linear is not None:
+        why, weights = _explain(linear, candidates, candidates.winner[shown], n_contributions)
+    cases = [_case(candidates, group, because) for group, because in zip(shown, why, strict=True)]
+    return Findings(cases[: len(highest)], cases[len(highest) :], weights)
+
+
+def _explain(
+    linear: Any, candidates: ScoredCandidates, shown: Index, n_contributions: int
+) -> tuple[Sequence[Sequence[Contribution]], Sequence[Weight]]:
+    """What the features add to the winners shown, and the weights.
+
+    Features are read once: of the winners shown, of winners enough to know the mean one, and
+    of some rows in between.
+    """
+    n_most = max(1, _MOST_VALUES // linear.n_features_in_)
+    winners = candidates.winner[_spread(candidates.index.n_groups, n_most)]
+    between = _spread(candidates.index.n_rows, min(n_most, _MOST_ROWS))
+    wanted = [shown, winners, between]
+    rows, place = np.unique(np.concatenate(wanted), return_inverse=True)
+    features = candidates.rows(rows.astype(np.int64))
+    of_shown, of_winners, of_between = (
+        features[part] for part in np.split(place, np.cumsum([len(w) for w in wanted])[:-1])
+    )
+    explanation = Explanation.of(linear, of_winners)
+    return (
+        contributions_of(explanation, of_shown, n_contributions),
+        weights_of(explanation, of_between),
+    )
+
+
+def _first(groups: Index, key: np.ndarray, n: int) -> Index:
+    """The ``n`` groups of smallest key, the earlier one first where they tie."""
+    return groups[np.argsort(key[groups], kind="stable")[:n]]
+
+
+def _spread(n: int, wanted: int) -> Index:
+    """Numbers below ``n``, at equal distances."""
+    return np.unique(np.linspace(0, n - 1, min(n, wanted)).astype(np.int64))
+
+
+def _case(candidates: ScoredCandidates, group: int, because: Sequence[Contribution]) -> Case:
+    winner = int(candidates.winner[group])
+    by_patient, patient_of = candidates.by_patient, candidates.group_patient
+    patient = None
+    if by_patient is not None and patient_of is not None:
+        patient = str(by_patient.ids[patient_of[group]])
+    return Case(
+        group=str(candidates.index.ids[group]),
+        score=float(candidates.group_score[group]),
+        winner_row=winner,
+        patient=patient,
+        is_winner_positive=bool(candidates.is_positive[winner]),
+        contributions=because,
+    )

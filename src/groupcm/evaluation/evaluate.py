@@ -1,0 +1,208 @@
+"""From a model and groups it has not seen to all numbers of an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groupcm import __version__
+from groupcm.evaluation.cases import find_cases
+from groupcm.evaluation.decision import ChosenThreshold, choose_threshold, decide, own_threshold
+from groupcm.evaluation.numbers import DataCounts, Evaluation, Froc, Roc
+from groupcm.evaluation.reliability import reliability_of
+from groupcm.evaluation.roc import roc_of
+from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.evaluation.scoring import score_candidates
+from groupcm.evaluation.thinning import thinned
+from groupcm.evaluation.training import training_of
+from groupcm.evaluation.warning_once import each_warning_once
+from groupcm.metrics import (
+    bootstrap_interval,
+    froc_curve,
+    group_precision_recall_curve,
+    index_groups,
+)
+
+__all__ = ["evaluate", "evaluate_scored"]
+
+_N_CASES = 10
+_N_CONTRIBUTIONS = 4
+# Of candidates there are many; drawing them again takes as many steps as rows are drawn.
+_MOST_DRAWS = 1_000_000_000
+_FEWEST_RESAMPLES = 200
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    *,
+    patients: ArrayLike | None = None,
+    objects: ArrayLike | None = None,
+    **options: Any,
+) -> Evaluation:
+    """Evaluate a fitted model of two classes on groups it has not seen.
+
+    Parameters
+    ----------
+    model : estimator
+        Any that has ``classes_`` and ``decision_function``, a score a candidate; weights and
+        certificate are told of those that have them, reliability of those that give
+        probabilities of groups.
+    X : array, CSR matrix or data frame of shape (n, d), or a source
+        A source brings its labels and groups; a few numbers a row of it are held in memory.
+    y : array-like of shape (n,)
+        A label a candidate.
+    groups : array-like of shape (n,), optional
+        The group of each candidate; without it every row is its own group.
+    patients : array-like of shape (n,), optional
+        Whose each candidate is. Intervals then come from drawing patients, else groups.
+    objects : array-like of shape (n,), optional
+        Which object, such as a polyp, each positive candidate lies on.
+    **options
+        As of `evaluate_scored`.
+
+    Returns
+    -------
+    Evaluation
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.simulate import capsule
+    >>> train, test = (capsule(60, n_positive=20, group_size=10, seed=s) for s in (0, 1))
+    >>> model = GroupClassifier(0.9).fit(train.X, train.y, train.groups)
+    >>> found = evaluate(model, test.X, test.y, test.groups, n_resamples=50)
+    >>> found.data.n_positive_groups, found.group_roc.auc.estimate > 0.5
+    (20, True)
+    """
+    scored = score_candidates(model, X, y, groups, patients=patients, objects=objects)
+    return evaluate_scored(model, scored, **options)
+
+
+def evaluate_scored(
+    model: Any,
+    candidates: ScoredCandidates,
+    *,
+    threshold: float | ChosenThreshold | None = None,
+    specificity: float | None = None,
+    sensitivity: float | None = None,
+    title: str = "Evaluation",
+    data_name: str = "the groups evaluated",
+    object_word: str = "object",
+    trained_on: DataCounts | None = None,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+    random_state: Any = 0,
+    notes: Mapping[str, Any] | None = None,
+) -> Evaluation:
+    """Evaluate a model on candidates that it has scored.
+
+    Parameters
+    ----------
+    model : estimator
+    candidates : ScoredCandidates
+    threshold : float or ChosenThreshold, optional
+        See `choose_threshold` for one from validation data. By default what the model itself
+        decides by.
+    specificity, sensitivity : float, optional
+        Instead, choose the threshold that keeps it on these very groups; the evaluation
+        says so.
+    title, data_name, object_word : str
+        Words of the report: its title, what was evaluated, what an object is.
+    trained_on : DataCounts, optional
+    n_resamples, level, random_state
+        Of the intervals.
+    notes : mapping, optional
+        Kept as they are.
+    """
+    resampling: dict[str, Any] = {
+        "n_resamples": n_resamples,
+        "level": level,
+        "random_state": random_state,
+    }
+    chosen = _threshold(model, candidates, threshold, specificity, sensitivity)
+    positive, score = candidates.group_positive, candidates.group_score
+    clusters = candidates.group_patient
+    found = find_cases(model, candidates, _N_CASES, _N_CONTRIBUTIONS)
+    with each_warning_once():
+        return Evaluation(
+            title=title,
+            version=__version__,
+            training=training_of(model, trained_on),
+            data=candidates.counts(data_name),
+            group_roc=roc_of(positive, score, clusters=clusters, **resampling),
+            candidate_roc=_candidate_roc(candidates, resampling),
+            precision_recall=thinned(group_precision_recall_curve(positive, score)),
+            average_precision=bootstrap_interval(
+                positive, score, metric="group_average_precision", clusters=clusters, **resampling
+            ),
+            froc=_froc(candidates, object_word, chosen.value),
+            decision=decide(candidates, chosen, level),
+            weights=found.weights,
+            highest_negatives=found.highest_negatives,
+            lowest_positives=found.lowest_positives,
+            positive_scores=score[positive],
+            negative_scores=score[~positive],
+            reliability=reliability_of(model, candidates, level),
+            notes=dict(notes or {}),
+        )
+
+
+def _threshold(
+    model: Any,
+    candidates: ScoredCandidates,
+    threshold: float | ChosenThreshold | None,
+    specificity: float | None,
+    sensitivity: float | None,
+) -> ChosenThreshold:
+    wanted = {"threshold": threshold, "specificity": specificity, "sensitivity": sensitivity}
+    given = [name for name, value in wanted.items() if value is not None]
+    if len(given) > 1:
+        raise ValueError(f"{' and '.join(given)} are both given; a decision follows one of them.")
+    if isinstance(threshold, ChosenThreshold):
+        return threshold
+    if threshold is not None:
+        return ChosenThreshold(float(threshold), "given")
+    if not given:
+        return own_threshold(model)
+    return choose_threshold(
+        candidates.group_positive,
+        candidates.group_score,
+        specificity=specificity,
+        sensitivity=sensitivity,
+        where="groups evaluated here",
+        is_chosen_here=True,
+    )
+
+
+def _candidate_roc(candidates: ScoredCandidates, resampling: Mapping[str, Any]) -> Roc | None:
+    """None where groups have one candidate each: it would be the groups' again."""
+    index = candidates.index
+    if index.n_groups == index.n_rows:
+        return None
+    clusters = candidates.group_clusters[index.codes]
+    n_resamples = max(_FEWEST_RESAMPLES, _MOST_DRAWS // index.n_rows)
+    fewer = {**resampling, "n_resamples": min(resampling["n_resamples"], n_resamples)}
+    return roc_of(candidates.is_positive, candidates.score, clusters=clusters, **fewer)
+
+
+def _froc(candidates: ScoredCandidates, object_word: str, threshold: float) -> Froc | None:
+    """Without objects, the positive candidates of each group lie on one of its own."""
+    index, is_positive, score = candidates.index, candidates.is_positive, candidates.score
+    if index.n_groups == index.n_rows:
+        return None
+    objects = index.codes if candidates.objects is None else candidates.objects
+    on_object = index_groups(objects[is_positive])
+    n_false = np.count_nonzero(score[~is_positive] >= threshold)
+    return Froc(
+        curve=thinned(froc_curve(is_positive, score, index.codes, objects=objects)),
+        n_objects=on_object.n_groups,
+        object_word="positive group" if candidates.objects is None else object_word,
+        n_found=int(np.count_nonzero(on_object.maxima(score[is_positive]) >= threshold)),
+        false_alarms=float(n_false / index.n_groups),
+    )

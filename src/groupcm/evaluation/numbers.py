@@ -1,0 +1,176 @@
+"""What an evaluation found: plain numbers, before anybody draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.metrics import FrocCurve, Interval, OperatingPoint, PrecisionRecallCurve, RocCurve
+
+__all__ = [
+    "Case",
+    "Contribution",
+    "DataCounts",
+    "Decision",
+    "Evaluation",
+    "Froc",
+    "LearningCurve",
+    "LearningLine",
+    "Reliability",
+    "Roc",
+    "Training",
+    "Weight",
+]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DataCounts:
+    """How much there is in some tables."""
+
+    name: str
+    n_candidates: int
+    n_positive_groups: int
+    n_negative_groups: int
+    n_patients: int | None = None
+    n_objects: int | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """What was trained, and the proof of its optimum where there is one."""
+
+    model: str
+    parameters: Mapping[str, str]
+    trained_on: DataCounts | None = None
+    objective: float | None = None
+    lower_bound: float | None = None
+    gap: float | None = None
+    tol: float | None = None
+    passes: float | None = None
+
+
+@dataclass(frozen=True)
+class Roc:
+    """A ROC curve, its area, and the band of its sensitivity at each ``band_fpr``."""
+
+    curve: RocCurve
+    auc: Interval
+    band_fpr: Vector
+    band_low: Vector
+    band_high: Vector
+
+
+@dataclass(frozen=True)
+class Froc:
+    """Share of objects found against false alarms a group.
+
+    ``n_found`` and ``false_alarms`` (a group) are those at the decision's threshold.
+    """
+
+    curve: FrocCurve
+    n_objects: int
+    object_word: str = "object"
+    n_found: int | None = None
+    false_alarms: float | None = None
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A threshold, how it was chosen, and what it does on these groups."""
+
+    point: OperatingPoint
+    chosen: str
+    is_chosen_here: bool
+    sensitivity: Interval
+    specificity: Interval
+    n_winners_on_object: int | None = None
+
+
+@dataclass(frozen=True)
+class Weight:
+    """The weight of a feature: for one standard deviation of it, and for one unit."""
+
+    feature: str
+    per_deviation: float
+    per_unit: float
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a feature's value adds to a winner's score, against the mean winner."""
+
+    feature: str
+    value: float
+    adds: float
+
+
+@dataclass(frozen=True)
+class Case:
+    """A group worth looking at, and the candidate that gave it its score."""
+
+    group: str
+    score: float
+    winner_row: int
+    patient: str | None = None
+    is_winner_positive: bool | None = None
+    contributions: Sequence[Contribution] = ()
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Predicted probability against the observed share, in bins of groups."""
+
+    predicted: Vector
+    observed: Vector
+    low: Vector
+    high: Vector
+    count: NDArray[np.int64]
+    brier: float
+
+
+@dataclass(frozen=True)
+class LearningLine:
+    """One model's group AUC at each training size."""
+
+    model: str
+    auc: Sequence[Interval | None]
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Group AUC against how much was trained on; ``unit`` says of what."""
+
+    sizes: Sequence[int]
+    unit: str
+    lines: Sequence[LearningLine]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One model on groups it has not seen."""
+
+    title: str
+    version: str
+    training: Training
+    data: DataCounts
+    group_roc: Roc
+    candidate_roc: Roc | None
+    precision_recall: PrecisionRecallCurve
+    average_precision: Interval
+    froc: Froc | None
+    decision: Decision
+    weights: Sequence[Weight]
+    highest_negatives: Sequence[Case]
+    lowest_positives: Sequence[Case]
+    positive_scores: Vector
+    negative_scores: Vector
+    reliability: Reliability | None = None
+    learning: LearningCurve | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    level: float = 0.95

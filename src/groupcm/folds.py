@@ -1,0 +1,195 @@
+"""Folds that never split a group, nor a patient.
+
+Conventions: ``n`` candidates (rows), ``m`` groups. A cluster is what must stay on one side of
+a fold: a patient with all its groups or, where no patients are given, one group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.utils import check_random_state
+
+from groupcm.fold_checks import Folds, checked_fold, require_partition
+from groupcm.group_table import GroupTable, group_level
+
+__all__ = [
+    "Folds",
+    "GroupTable",
+    "group_folds",
+    "group_level",
+    "require_partition",
+    "resolve_folds",
+]
+
+
+def group_folds(
+    y: ArrayLike,
+    groups: ArrayLike | None,
+    patients: ArrayLike | None = None,
+    *,
+    n_splits: int = 5,
+    random_state: Any = 0,
+) -> Folds:
+    """Rows to train and to test on, with every group, and every patient, on one side.
+
+    Every part has positive and negative groups. Without patients each fold has its share of
+    both, to one group. With patients scikit-learn's ``StratifiedGroupKFold`` brings the
+    shares as close as it can; where that leaves a fold without a class, patients are dealt
+    in turn, those with positive groups first.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        A label a candidate; the larger of its two values is the positive one.
+    groups : array-like of shape (n,) or None
+        The group of each candidate, in any order; None makes every row a group.
+    patients : array-like of shape (n,), optional
+        The patient of each candidate.
+    n_splits : int, default=5
+        Number of folds.
+    random_state : int, RandomState or None, default=0
+        Which groups fall into which fold.
+
+    Returns
+    -------
+    list of (train, test)
+        Row numbers, ascending. Every row is in exactly one test part.
+
+    Examples
+    --------
+    >>> y = [0, 1, 0, 0, 1, 0]
+    >>> groups = ["a", "a", "b", "c", "d", "c"]
+    >>> for train, test in group_folds(y, groups, n_splits=2):
+    ...     print(train.tolist(), test.tolist())
+    [0, 1, 2] [3, 4, 5]
+    [3, 4, 5] [0, 1, 2]
+    """
+    if not isinstance(n_splits, Integral) or n_splits < 2:
+        raise ValueError(f"cv must be a whole number of folds, at least 2; got {n_splits!r}.")
+    n_splits = int(n_splits)
+    table = group_level(y, groups, patients)
+    _require_enough(table, n_splits)
+    random = check_random_state(random_state)
+    if np.bincount(table.patient).max() == 1:
+        fold = _deal(table, n_splits, random)
+    else:
+        fold = _stratify(table, n_splits, random)
+        if not _has_both(table, fold, n_splits):
+            fold = _deal(table, n_splits, random)
+    of_row = fold[table.index.codes]
+    return [(np.flatnonzero(of_row != k), np.flatnonzero(of_row == k)) for k in range(n_splits)]
+
+
+def resolve_folds(
+    cv: Any,
+    y: ArrayLike,
+    groups: ArrayLike | None = None,
+    patients: ArrayLike | None = None,
+    random_state: Any = 0,
+    *,
+    both_classes_in_test: bool = True,
+) -> Folds:
+    """Folds of any kind that scikit-learn takes, checked to split no group and no patient.
+
+    Parameters
+    ----------
+    cv : int, scikit-learn splitter, or iterable of (train, test)
+        A number of folds for `group_folds`; a splitter, which is given ``patients`` as its
+        groups (``groups`` where there are none); or row numbers.
+    y, groups, patients, random_state
+        As for `group_folds`.
+    both_classes_in_test : bool, default=True
+        Whether a test part of one class is refused; a training part of one class always is.
+
+    Returns
+    -------
+    list of (train, test)
+        Row numbers, ascending.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import LeaveOneGroupOut
+    >>> patients = [1, 1, 2, 2]
+    >>> folds = resolve_folds(LeaveOneGroupOut(), [0, 1, 0, 1], patients=patients)
+    >>> [test.tolist() for train, test in folds]
+    [[0, 1], [2, 3]]
+    """
+    if isinstance(cv, Integral) and not isinstance(cv, bool):
+        return group_folds(y, groups, patients, n_splits=int(cv), random_state=random_state)
+    table = group_level(y, groups, patients)
+    if hasattr(cv, "split") and not isinstance(cv, str | bytes):
+        alone = groups is None and patients is None
+        clusters = None if alone else table.patient[table.index.codes]
+        parts: Iterable[Any] = cv.split(np.zeros((table.index.n_rows, 1)), np.asarray(y), clusters)
+    elif isinstance(cv, Iterable) and not isinstance(cv, str | bytes):
+        parts = cv
+    else:
+        raise ValueError(
+            "cv must be a number of folds, a splitter of scikit-learn or a list of "
+            f"(train, test) row numbers; got {cv!r}."
+        )
+    folds = [
+        checked_fold(part, number, table, both_classes_in_test) for number, part in enumerate(parts)
+    ]
+    if not folds:
+        raise ValueError("cv gave no folds; at least one (train, test) is needed.")
+    return folds
+
+
+def _clusters_with(table: GroupTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which clusters have positive groups, and which have negative ones."""
+    n_clusters = int(table.patient.max()) + 1
+    counts = np.bincount(2 * table.patient + table.positive, minlength=2 * n_clusters)
+    negatives, positives = counts.reshape(n_clusters, 2).T
+    return positives > 0, negatives > 0
+
+
+def _require_enough(table: GroupTable, n_splits: int) -> None:
+    counts = [int(has.sum()) for has in _clusters_with(table)]
+    fewest = min(counts)
+    if fewest >= n_splits:
+        return
+    kind = "positive" if counts[0] == fewest else "negative"
+    if table.patient_ids is None:
+        have = f"there {'is' if fewest == 1 else 'are'} {fewest} {kind} group"
+    else:
+        have = f"{kind} groups come from {fewest} patient"
+    plural = "" if fewest == 1 else "s"
+    use = f"use cv={fewest} or fewer" if fewest >= 2 else "folds need at least 2"
+    raise ValueError(f"{have}{plural}, fewer than the {n_splits} folds; {use}.")
+
+
+def _deal(table: GroupTable, n_splits: int, random: Any) -> NDArray[np.intp]:
+    """The fold of every group: clusters of a kind in random order, one to each fold in turn.
+
+    Kinds in the order positive only, both, negative only: clusters with positive groups are
+    neighbours, and so are clusters with negative ones, so that each fold gets some of both.
+    """
+    has_positive, has_negative = _clusters_with(table)
+    kind = has_negative.astype(int) - has_positive
+    order = random.permutation(len(kind))
+    order = order[np.argsort(kind[order], kind="stable")]
+    fold = np.empty(len(kind), dtype=np.intp)
+    fold[order] = np.arange(len(kind)) % n_splits
+    return fold[table.patient]
+
+
+def _stratify(table: GroupTable, n_splits: int, random: Any) -> NDArray[np.intp]:
+    splitter = StratifiedGroupKFold(
+        n_splits, shuffle=True, random_state=int(random.randint(2**31 - 1))
+    )
+    fold = np.empty(len(table.positive), dtype=np.intp)
+    parts = splitter.split(np.zeros((len(fold), 1)), table.positive, table.patient)
+    for k, (_, test) in enumerate(parts):
+        fold[test] = k
+    return fold
+
+
+def _has_both(table: GroupTable, fold: NDArray[np.intp], n_splits: int) -> bool:
+    return bool(np.all(np.bincount(2 * fold + table.positive, minlength=2 * n_splits)))

@@ -1,0 +1,113 @@
+"""What is known of every group: its rows, its label, its patient.
+
+Conventions: ``n`` candidates (rows), ``m`` groups, numbered in order of first appearance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.group_index import GroupIndex, index_groups
+from groupcm.validation import as_labels, distinct
+
+__all__ = ["GroupTable", "group_level"]
+
+
+@dataclass(frozen=True)
+class GroupTable:
+    """What is known of every group; made by `group_level`.
+
+    Attributes
+    ----------
+    index : GroupIndex
+        Which rows belong to which group.
+    positive : ndarray of bool of shape (m,)
+        Whether any candidate of the group is positive.
+    patient : ndarray of int of shape (m,)
+        The number of the group's patient, patients in order of first appearance; without
+        patients the number of the group itself.
+    patient_ids : ndarray, or None without patients
+        The ids of the patients.
+    """
+
+    index: GroupIndex
+    positive: NDArray[np.bool_]
+    patient: NDArray[np.intp]
+    patient_ids: NDArray[Any] | None = None
+
+
+def group_level(
+    y: ArrayLike, groups: ArrayLike | None = None, patients: ArrayLike | None = None
+) -> GroupTable:
+    """Labels and patients of groups, from one value a candidate.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        A label a candidate; the larger of its two values is the positive one. A group is
+        positive if any of its candidates is.
+    groups : array-like of shape (n,), optional
+        The group of each candidate, in any order. Without it every row is a group.
+    patients : array-like of shape (n,), optional
+        The patient of each candidate. A group has one patient, a patient any groups.
+
+    Returns
+    -------
+    GroupTable
+
+    Examples
+    --------
+    >>> table = group_level([0, 1, 0, 0], groups=["a", "a", "b", "c"], patients=[7, 7, 7, 8])
+    >>> table.positive.tolist(), table.patient.tolist()
+    ([True, False, False], [0, 0, 1])
+    """
+    y = as_labels(y, len(np.asarray(y)))
+    index = index_groups(np.arange(len(y)) if groups is None else groups)
+    _require_rows("groups", index.n_rows, len(y))
+    positive = index.maxima(_is_positive(y))
+    if patients is None:
+        return GroupTable(index, positive, np.arange(index.n_groups))
+    by_patient = index_groups(patients)
+    _require_rows("patients", by_patient.n_rows, len(y))
+    return GroupTable(index, positive, _patient_of_groups(index, by_patient), by_patient.ids)
+
+
+def _is_positive(y: NDArray[Any]) -> NDArray[np.bool_]:
+    labels = distinct(y)
+    if len(labels) > 2:
+        # In scikit-learn's words, which its checks look for.
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: y has "
+            f"{len(labels)} classes; make one of them against the rest."
+        )
+    if len(labels) == 1:
+        raise ValueError(
+            f"y holds one class only ({labels[0]!s}); positive and negative groups are needed."
+        )
+    return y == labels[-1]
+
+
+def _require_rows(name: str, found: int, n_rows: int) -> None:
+    if found != n_rows:
+        raise ValueError(
+            f"y has {n_rows} rows but {name} has {found}; both need one value a candidate."
+        )
+
+
+def _patient_of_groups(index: GroupIndex, by_patient: GroupIndex) -> NDArray[np.intp]:
+    first_run = np.unique(index.run_codes, return_index=True)[1]
+    patient = by_patient.codes[index.run_starts[first_run]]
+    differs = by_patient.codes != patient[index.codes]
+    if differs.any():
+        row = int(np.argmax(differs))
+        group = index.codes[row]
+        first, other = by_patient.ids[patient[group]], by_patient.ids[by_patient.codes[row]]
+        raise ValueError(
+            f"group {index.ids[group]!s} belongs to two patients, {first!s} and {other!s} "
+            f"(row {row}); a group must have one patient."
+        )
+    return patient

@@ -1,0 +1,137 @@
+"""Intervals by the bootstrap over clusters, such as patients.
+
+Clusters are drawn with replacement, as many as there are; all groups of a cluster come along
+as often as it is drawn. Groups of one patient resemble each other, and drawing them one by
+one would make an interval too narrow.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.named import Metric, metric_named
+from groupcm.metrics.ranking import rank
+from groupcm.metrics.resampled import resampled_metric
+from groupcm.metrics.resampling import Resampling
+from groupcm.metrics.results import Interval, SensitivityBand
+from groupcm.metrics.truth import read_truth
+from groupcm.metrics.weighted import sensitivities_at
+
+__all__ = ["bootstrap_interval", "roc_band"]
+
+
+def bootstrap_interval(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    metric: str | Metric = "group_roc_auc",
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int | np.random.Generator | None = 0,
+) -> Interval:
+    """A metric, and the percentile interval of its resamples.
+
+    Parameters
+    ----------
+    y, scores, groups
+        As for `group_roc_auc`.
+    metric : str or callable(y, scores, groups)
+        ``"group_roc_auc"``, ``"candidate_roc_auc"``, ``"group_average_precision"`` or
+        ``"sensitivity_at_specificity"``; or a function. These, `sensitivity_at_threshold` and
+        `specificity_at_threshold`, also with parameters set by ``functools.partial``, cost
+        one pass over presorted scores a resample, in threads. Any other function is called
+        on the rows of every resample, one after another: slow, but it works.
+    clusters : array-like of shape (n,), optional
+        Whom every candidate belongs to: patients. Without it, every group is its own.
+    level : float
+        Share of the resamples between the bounds.
+    n_resamples : int
+        How many resamples.
+    random_state : int, Generator or None
+        The seed. The same seed gives the same interval, whatever the number of threads.
+
+    Returns
+    -------
+    Interval
+        The estimate is the metric of the data itself.
+
+    Warns
+    -----
+    FewClustersWarning
+        Where all positive (or all negative) groups lie in one cluster: nothing is known of how
+        they vary, and the bounds are NaN. Also where more than a tenth of the resamples lack
+        one class; they are left out.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(200) % 4 == 0
+    >>> patients = np.arange(200) // 5
+    >>> found = bootstrap_interval(y, y + rng.standard_normal(200), clusters=patients)
+    >>> found.low < found.estimate < found.high
+    True
+
+    >>> from functools import partial
+    >>> from groupcm.metrics import sensitivity_at_specificity
+    >>> at_95 = partial(sensitivity_at_specificity, specificity=0.95)
+    >>> bootstrap_interval(y, y + rng.standard_normal(200), metric=at_95).low >= 0
+    True
+    """
+    resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
+    found = resampled_metric(
+        y, [scores], groups, metric=metric_named(metric), clusters=clusters, resampling=resampling
+    )
+    return resampling.interval(found.estimates[0], found.values[:, 0])
+
+
+def roc_band(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    fpr: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int | np.random.Generator | None = 0,
+) -> SensitivityBand:
+    """Bounds of the sensitivity at each false positive rate, each by itself.
+
+        max { tpr(t) : fpr(t) <= fpr_j }
+
+    of every resample, and its percentiles. For candidates, give their groups as clusters.
+
+    Parameters
+    ----------
+    y, scores, groups
+        As for `group_roc_curve`.
+    fpr : array-like, optional
+        Rising, between 0 and 1; without it 0, 0.01, …, 1.
+    clusters, level, n_resamples, random_state
+        As for `bootstrap_interval`, whose warnings apply.
+
+    Returns
+    -------
+    SensitivityBand
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(200) % 4 == 0
+    >>> band = roc_band(y, y + rng.standard_normal(200), fpr=[0.1, 0.5, 1.0])
+    >>> band.low[0] < band.high[0], band.low[2], band.high[2]
+    (np.True_, np.float64(1.0), np.float64(1.0))
+    """
+    at = np.linspace(0, 1, 101) if fpr is None else np.asarray(fpr, dtype=np.float64)
+    if at.ndim != 1 or not np.all((at >= 0) & (at <= 1)) or np.any(np.diff(at) < 0):
+        raise ValueError("fpr must hold rising numbers between 0 and 1.")
+    resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
+    truth = read_truth(y, scores, groups)
+    found = read_clusters(clusters, truth.index, len(np.asarray(y)))
+    ranking = rank(truth.is_positive, truth.scores, found.of_group, found.n_clusters)
+    values = resampling.values(sensitivities_at(ranking, at), ranking.positives, ranking.negatives)
+    return SensitivityBand(*resampling.bounds(values))

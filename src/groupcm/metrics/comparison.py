@@ -1,0 +1,103 @@
+"""Two models on the same groups.
+
+    z = (a − b) / se,    p = 2 Φ(−|z|)
+
+``se`` is the standard deviation of the difference over resamples that both models share. On
+independent groups this is DeLong's test with the bootstrap's standard error for his, and
+it keeps to clusters where groups are not independent.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.metrics.named import Metric, metric_name, metric_named
+from groupcm.metrics.resampled import resampled_metric
+from groupcm.metrics.resampling import Resampling
+from groupcm.metrics.results import Comparison
+
+__all__ = ["compare"]
+
+
+def compare(
+    y: ArrayLike,
+    scores_a: ArrayLike,
+    scores_b: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    metric: str | Metric = "group_roc_auc",
+    clusters: ArrayLike | None = None,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int | np.random.Generator | None = 0,
+) -> Comparison:
+    """Whether one set of scores is better than another, on the same groups.
+
+        p = 2 Φ(−|a − b| / se)
+
+    where ``se`` is the standard deviation of ``a − b`` over the resamples. The intervals are
+    percentiles of the same resamples, so that near the level the two may disagree by a little.
+
+    Parameters
+    ----------
+    y, groups
+        As for `group_roc_auc`.
+    scores_a, scores_b : array-like of shape (n,)
+        What each model says of every candidate.
+    metric, clusters, level, n_resamples, random_state
+        As for `bootstrap_interval`, whose warnings apply.
+
+    Returns
+    -------
+    Comparison
+        The p-value is 1 where the two do not differ, NaN where the interval is, and
+        1 / (resamples + 1) where they differ by the same amount in every resample.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(300) % 3 == 0
+    >>> good, bad = y + rng.standard_normal(300), 0.1 * y + rng.standard_normal(300)
+    >>> found = compare(y, good, bad)
+    >>> found.difference.low > 0, found.p_value < 0.01
+    (True, True)
+    >>> compare(y, good, good).p_value
+    1.0
+    """
+    resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
+    found = resampled_metric(
+        y,
+        [scores_a, scores_b],
+        groups,
+        metric=metric_named(metric),
+        clusters=clusters,
+        resampling=resampling,
+    )
+    a, b = (
+        resampling.interval(estimate, values)
+        for estimate, values in zip(found.estimates, found.values.T, strict=True)
+    )
+    differences = found.values[:, 0] - found.values[:, 1]
+    difference = resampling.interval(a.estimate - b.estimate, differences)
+    return Comparison(
+        a=a,
+        b=b,
+        difference=difference,
+        p_value=_p_value(difference.estimate, differences),
+        n_resamples=int(np.count_nonzero(np.isfinite(differences))),
+        metric=metric_name(metric),
+    )
+
+
+def _p_value(difference: float, differences: NDArray[np.float64]) -> float:
+    if not np.all(np.isfinite(differences)):
+        return math.nan
+    if difference == 0:
+        return 1.0
+    standard_error = float(np.std(differences, ddof=1))
+    if standard_error == 0:
+        return 1 / (len(differences) + 1)
+    return math.erfc(abs(difference) / standard_error / math.sqrt(2))

@@ -1,0 +1,124 @@
+"""ROC and precision-recall curves of groups, and of candidates.
+
+A group is an alarm at threshold t where ``max_{i∈G_k} s_i >= t``. Points inside a straight
+horizontal or vertical stretch of a curve are left out: the others draw the same curve.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groupcm.metrics.results import PrecisionRecallCurve, RocCurve
+from groupcm.metrics.tallies import corners, inside_a_level, tally
+from groupcm.metrics.truth import read_truth
+
+__all__ = [
+    "candidate_roc_curve",
+    "group_average_precision",
+    "group_precision_recall_curve",
+    "group_roc_curve",
+]
+
+
+def group_roc_curve(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None) -> RocCurve:
+    """ROC curve of groups, each scored by its winner.
+
+        tpr(t) = #{k positive : s_k >= t} / m+,    fpr(t) = #{k negative : s_k >= t} / m-
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        The label of every candidate; the larger of its two values is the positive one.
+        A group is positive if any of its candidates is.
+    scores : array-like of shape (n,)
+        The score of every candidate, finite, larger for more positive.
+    groups : array-like of shape (n,), optional
+        The group id of every candidate, in any order. Without it every row is a group.
+
+    Returns
+    -------
+    RocCurve
+        From (0, 0) at an infinite threshold to (1, 1) at the smallest score.
+
+    Examples
+    --------
+    >>> curve = group_roc_curve([0, 1, 0, 0], [0.1, 0.8, 0.9, 0.2], ["a", "a", "b", "c"])
+    >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.thresholds.tolist()
+    ([0.0, 0.5, 0.5, 1.0], [0.0, 0.0, 1.0, 1.0], [inf, 0.9, 0.8, 0.2])
+    """
+    truth = read_truth(y, scores, groups, finite=True)
+    at = tally(truth.is_positive, truth.scores)
+    kept = corners(at.tp, at.fp)
+    return RocCurve(at.fp[kept] / at.n_negative, at.tp[kept] / at.n_positive, at.thresholds[kept])
+
+
+def candidate_roc_curve(y: ArrayLike, scores: ArrayLike) -> RocCurve:
+    """ROC curve of candidates, whatever their groups; see `group_roc_curve`.
+
+    Examples
+    --------
+    >>> candidate_roc_curve([0, 1, 0], [0.1, 0.8, 0.9]).tpr.tolist()
+    [0.0, 0.0, 1.0, 1.0]
+    """
+    return group_roc_curve(y, scores)
+
+
+def group_precision_recall_curve(
+    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+) -> PrecisionRecallCurve:
+    """Precision and recall of groups, each scored by its winner.
+
+        precision(t) = tp(t) / (tp(t) + fp(t)),    recall(t) = tp(t) / m+
+
+    Parameters
+    ----------
+    y, scores, groups
+        As for `group_roc_curve`.
+
+    Returns
+    -------
+    PrecisionRecallCurve
+        Recall rises; the first point (precision 1, recall 0) is a convention. Where recall
+        stands still, only the ends of the stretch are kept.
+
+    Examples
+    --------
+    >>> curve = group_precision_recall_curve([0, 1, 0, 0], [0.1, 0.8, 0.9, 0.2], list("aabc"))
+    >>> curve.precision.round(2).tolist(), curve.recall.tolist()
+    ([1.0, 0.0, 0.5, 0.33], [0.0, 0.0, 1.0, 1.0])
+    """
+    truth = read_truth(y, scores, groups, finite=True)
+    at = tally(truth.is_positive, truth.scores)
+    kept = ~inside_a_level(at.tp)
+    tp, fp = at.tp[kept], at.fp[kept]
+    precision = np.concatenate([[1.0], tp[1:] / (tp[1:] + fp[1:])])
+    return PrecisionRecallCurve(precision, tp / at.n_positive, at.thresholds[kept])
+
+
+def group_average_precision(
+    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+) -> float:
+    """Mean precision of groups over the thresholds at which recall rises.
+
+        AP = Σ_t (recall(t) − recall(t before)) · precision(t)
+
+    Parameters
+    ----------
+    y, scores, groups
+        As for `group_roc_curve`; infinite scores are ordered too.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; about the share of positive groups for scores that tell nothing.
+
+    Examples
+    --------
+    >>> group_average_precision([0, 1, 0, 0], [0.1, 0.8, 0.9, 0.2], ["a", "a", "b", "c"])
+    0.5
+    """
+    truth = read_truth(y, scores, groups)
+    at = tally(truth.is_positive, truth.scores)
+    precision = at.tp[1:] / (at.tp[1:] + at.fp[1:])
+    return float(np.diff(at.tp) @ precision / at.n_positive)

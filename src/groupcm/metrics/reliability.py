@@ -1,0 +1,164 @@
+"""How far probabilities of groups can be believed.
+
+Conventions: ``p_k`` is the probability that group k is positive, ``y_k`` is 1 where it is and
+0 where it is not. Probabilities come one a group, in order of first appearance, as
+``predict_proba_groups(X, groups)[:, 1]`` gives them: unlike a score, the probability of a
+group is no maximum over its candidates.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from groupcm.group_index import index_groups
+from groupcm.metrics.truth import positive_rows
+
+__all__ = ["ReliabilityCurve", "group_brier_score", "reliability_curve"]
+
+Vector = NDArray[np.float64]
+
+
+class ReliabilityCurve(NamedTuple):
+    """Observed share of positive groups against the mean probability, one entry a bin.
+
+    ``low`` and ``high`` bound the share; ``count`` is the number of groups. Empty bins are
+    left out.
+    """
+
+    predicted: Vector
+    observed: Vector
+    low: Vector
+    high: Vector
+    count: NDArray[np.int64]  # pyright: ignore[reportIncompatibleMethodOverride]
+
+
+def group_brier_score(
+    y: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None = None
+) -> float:
+    """Mean squared distance of the probability of groups from what they are.
+
+        BS = 1/m Σ_k (p_k − y_k)²
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        The label of every candidate; the larger of its two values is the positive one.
+        A group is positive if any of its candidates is.
+    probabilities : array-like of shape (m,)
+        The probability that each group is positive, groups in order of first appearance.
+    groups : array-like of shape (n,), optional
+        The group id of every candidate, in any order. Without it every row is a group.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, smaller is better; ``q (1 − q)`` for who always says the share ``q``.
+
+    Examples
+    --------
+    >>> group_brier_score([0, 1, 0, 0], [0.8, 0.4], groups=["a", "a", "b", "b"])
+    0.1
+    """
+    is_positive, p = _read(y, probabilities, groups)
+    return float(np.mean((p - is_positive) ** 2))
+
+
+def reliability_curve(
+    y: ArrayLike,
+    probabilities: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    n_bins: int = 10,
+    strategy: str = "quantile",
+    level: float = 0.95,
+) -> ReliabilityCurve:
+    """Among groups of about one probability, how many are positive, and how sure that is.
+
+        predicted = 1/n Σ_{k in bin} p_k,    observed q = 1/n Σ_{k in bin} y_k,
+        low, high = ( q + z²/2n ∓ z √(q(1 − q)/n + z²/4n²) ) / (1 + z²/n)
+
+    for the ``n`` groups of a bin (Wilson's interval, ``z`` the normal quantile of ``level``,
+    groups taken as independent).
+
+    Parameters
+    ----------
+    y, probabilities, groups
+        As for `group_brier_score`.
+    n_bins : int, default=10
+        Number of bins at most.
+    strategy : {"quantile", "uniform"}
+        Bins of about as many groups each, or of equal width from 0 to 1.
+    level : float, default=0.95
+        The confidence of the interval of each bin.
+
+    Returns
+    -------
+    ReliabilityCurve
+
+    Examples
+    --------
+    >>> curve = reliability_curve([0, 0, 0, 1, 1, 1], [0.1, 0.1, 0.4, 0.3, 0.9, 0.9], n_bins=2)
+    >>> curve.predicted.round(2).tolist(), curve.observed.round(2).tolist(), curve.count.tolist()
+    ([0.17, 0.73], [0.33, 0.67], [3, 3])
+    >>> curve.low.round(2).tolist(), curve.high.round(2).tolist()
+    ([0.06, 0.21], [0.79, 0.94])
+    """
+    if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
+        raise ValueError(f"n_bins must be a whole number, at least 1; got {n_bins!r}.")
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie between 0 and 1, both excluded; got {level!r}.")
+    is_positive, p = _read(y, probabilities, groups)
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    if strategy == "quantile":
+        edges = np.quantile(p, edges)
+    elif strategy != "uniform":
+        raise ValueError(f"strategy must be 'quantile' or 'uniform'; got {strategy!r}.")
+    in_bin = np.searchsorted(edges[1:-1], p)
+    count = np.bincount(in_bin, minlength=n_bins)
+    filled = count > 0
+    count = count[filled]
+    predicted = np.bincount(in_bin, p, minlength=n_bins)[filled] / count
+    observed = np.bincount(in_bin, is_positive, minlength=n_bins)[filled] / count
+    low, high = _wilson(observed, count, level)
+    return ReliabilityCurve(predicted, observed, low, high, count.astype(np.int64))
+
+
+def _wilson(share: Vector, count: NDArray[Any], level: float) -> tuple[Vector, Vector]:
+    z = float(ndtri(0.5 + level / 2.0))
+    centre = share + z**2 / (2.0 * count)
+    reach = z * np.sqrt(share * (1.0 - share) / count + (z / (2.0 * count)) ** 2)
+    scale = 1.0 + z**2 / count
+    # Rounding must not put a share of 0 or 1 outside its own interval.
+    return np.minimum((centre - reach) / scale, share), np.maximum((centre + reach) / scale, share)
+
+
+def _read(
+    y: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None
+) -> tuple[NDArray[np.bool_], Vector]:
+    is_positive = positive_rows(y)
+    if groups is not None:
+        index = index_groups(groups)
+        if index.n_rows != len(is_positive):
+            raise ValueError(
+                f"y has {len(is_positive)} rows but groups has {index.n_rows}; "
+                "both need one value a candidate."
+            )
+        is_positive = index.maxima(is_positive)
+    unit = "candidate" if groups is None else "group"
+    p = np.asarray(probabilities, dtype=np.float64)
+    if p.shape != is_positive.shape:
+        raise ValueError(
+            f"probabilities must hold one number a {unit}, shape {is_positive.shape}; "
+            f"got shape {p.shape}."
+        )
+    wrong = ~((p >= 0.0) & (p <= 1.0))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"probabilities holds {p[at]} for {unit} {at}; a probability lies between 0 and 1."
+        )
+    return is_positive, p

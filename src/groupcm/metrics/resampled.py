@@ -1,0 +1,99 @@
+"""A metric on the data and on its resamples, for one set of scores or for several at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.named import Metric
+from groupcm.metrics.ranking import rank
+from groupcm.metrics.rebuilt import on_rebuilt_rows
+from groupcm.metrics.resampling import Resampling
+from groupcm.metrics.roc import candidate_roc_auc
+from groupcm.metrics.truth import Truth, read_truth, rows_and_groups
+from groupcm.metrics.weighted import WEIGHTED
+
+__all__ = ["Resampled", "resampled_metric"]
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """A metric of every set of scores.
+
+    Attributes
+    ----------
+    estimates : list of float
+        On the data itself.
+    values : ndarray of shape (n_kept, n_scores)
+        On the resamples that hold both classes, the same ones for all scores.
+    """
+
+    estimates: list[float]
+    values: NDArray[np.float64]
+
+
+def resampled_metric(
+    y: ArrayLike,
+    several_scores: Sequence[ArrayLike],
+    groups: ArrayLike | None,
+    *,
+    metric: Metric,
+    clusters: ArrayLike | None,
+    resampling: Resampling,
+) -> Resampled:
+    """Evaluate a metric on the data, and on resamples of its clusters.
+
+    Examples
+    --------
+    >>> from groupcm.metrics.roc import group_roc_auc
+    >>> y, scores = [0, 1, 0, 1] * 5, [0.1, 0.4, 0.4, 0.8] * 5
+    >>> resampling = Resampling(level=0.95, n_resamples=20, random_state=1)
+    >>> found = resampled_metric(y, [scores], None, metric=group_roc_auc, clusters=None,
+    ...                          resampling=resampling)
+    >>> found.estimates, found.values.min() >= 0.5
+    ([0.875], np.True_)
+    """
+    function, parameters = _function_and_parameters(metric)
+    of_rows = function is candidate_roc_auc
+    truths = [_read(y, scores, groups, of_rows) for scores in several_scores]
+    estimates = [float(metric(y, scores, groups)) for scores in several_scores]
+    index = truths[0].index
+    found = read_clusters(clusters, index, len(np.asarray(y)))
+    cluster = found.of_row if of_rows else found.of_group
+    rankings = [rank(t.is_positive, t.scores, cluster, found.n_clusters) for t in truths]
+    is_weighted = isinstance(function, FunctionType) and function in WEIGHTED
+    if is_weighted:
+        of_counts = [WEIGHTED[function](ranking, **parameters) for ranking in rankings]
+    else:
+        group_of_row = None if index is None else index.codes
+        of_counts = [
+            on_rebuilt_rows(metric, y, scores, group_of_row, found) for scores in several_scores
+        ]
+    values = resampling.values(
+        lambda count: [of(count) for of in of_counts],
+        rankings[0].positives,
+        rankings[0].negatives,
+        in_threads=is_weighted,
+    )
+    return Resampled(estimates, values)
+
+
+def _function_and_parameters(metric: Metric) -> tuple[Any, dict[str, Any]]:
+    if isinstance(metric, partial) and not metric.args:
+        return metric.func, metric.keywords
+    return metric, {}
+
+
+def _read(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None, of_rows: bool) -> Truth:
+    """One entry a group, or a row for metrics of candidates; the index is of groups either way."""
+    if groups is None or not of_rows:
+        return read_truth(y, scores, groups)
+    is_positive, checked, index = rows_and_groups(y, scores, groups)
+    return Truth(is_positive, checked, index)

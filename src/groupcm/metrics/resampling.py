@@ -1,0 +1,140 @@
+"""Resamples of clusters with replacement, the same for a seed whatever the threads.
+
+Every resample draws as many clusters as there are. Resamples come in blocks, block k from a
+generator of its own: child k of the seed. Memory is one vector of counts a thread.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.metrics.results import Interval
+from groupcm.metrics.weighted import OfCounts
+from groupcm.parallel import thread_map
+
+__all__ = ["FewClustersWarning", "Resampling"]
+
+_RESAMPLES_A_BLOCK = 16
+_MOST_LEFT_OUT = 0.1
+
+
+class FewClustersWarning(UserWarning):
+    """There are too few clusters for an interval, or for one to be trusted."""
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A few resamples that share a generator."""
+
+    seed: np.random.SeedSequence
+    number: int
+    n_resamples: int
+
+    def counts(self, n_clusters: int) -> Iterator[NDArray[np.int64]]:
+        """How often each cluster is drawn; the same array, filled anew."""
+        from groupcm.kernels.resample import count_draws
+
+        child = np.random.SeedSequence(self.seed.entropy, spawn_key=(self.number,))
+        generator = np.random.default_rng(child)
+        count = np.empty(n_clusters, dtype=np.int64)
+        for _ in range(self.n_resamples):
+            count_draws(generator.integers(n_clusters, size=n_clusters, dtype=np.int32), count)
+            yield count
+
+
+class Resampling:
+    """How to resample: how often, from which seed, and for intervals of which level.
+
+    Examples
+    --------
+    >>> Resampling(level=0.9, n_resamples=200, random_state=0).n_resamples
+    200
+    """
+
+    def __init__(
+        self, *, level: float, n_resamples: int, random_state: int | np.random.Generator | None
+    ) -> None:
+        if not 0 < level < 1:
+            raise ValueError(f"level={level!r} is no level; it must lie between 0 and 1.")
+        if int(n_resamples) != n_resamples or n_resamples < 2:
+            raise ValueError(f"n_resamples={n_resamples!r} must be a whole number, at least 2.")
+        if isinstance(random_state, np.random.Generator):
+            random_state = int(random_state.integers(2**63))
+        self.level = level
+        self.n_resamples = int(n_resamples)
+        self._seed = np.random.SeedSequence(random_state)
+
+    def values(
+        self,
+        of_counts: OfCounts,
+        positives: NDArray[np.int64],
+        negatives: NDArray[np.int64],
+        *,
+        in_threads: bool = True,
+    ) -> NDArray[np.float64]:
+        """What a function of counts makes of every resample that holds both classes.
+
+        ``positives`` and ``negatives`` count groups by cluster. A single row of NaN, with a
+        warning, where one class lies in fewer than two clusters: nothing says how it varies.
+        A warning, too, where many resamples lack a class.
+        """
+        for name, there in (("positive", positives), ("negative", negatives)):
+            if np.count_nonzero(there) < 2:
+                _warn(
+                    f"all {int(there.sum())} {name} groups lie in one cluster; an interval cannot "
+                    "be known from fewer than two, so its bounds are NaN."
+                )
+                return _unknown(of_counts, len(positives))
+
+        def of_block(block: _Block) -> list[Any]:
+            return [
+                of_counts(count)
+                for count in block.counts(len(positives))
+                if (count @ positives) and (count @ negatives)
+            ]
+
+        blocks = self._blocks()
+        by_block = thread_map(of_block, blocks) if in_threads else map(of_block, blocks)
+        found = [value for values in by_block for value in values]
+        left_out = self.n_resamples - len(found)
+        if left_out > _MOST_LEFT_OUT * self.n_resamples:
+            _warn(
+                f"{left_out} of {self.n_resamples} resamples hold one class only and are left "
+                f"out; {np.count_nonzero(positives)} clusters hold positive and "
+                f"{np.count_nonzero(negatives)} hold negative groups, few for an interval."
+            )
+        if not found:
+            return _unknown(of_counts, len(positives))
+        return np.array(found, dtype=np.float64)
+
+    def _blocks(self) -> list[_Block]:
+        firsts = range(0, self.n_resamples, _RESAMPLES_A_BLOCK)
+        sizes = [min(_RESAMPLES_A_BLOCK, self.n_resamples - first) for first in firsts]
+        # Not spawn: a second call of it would give other children.
+        return [_Block(self._seed, number, size) for number, size in enumerate(sizes)]
+
+    def bounds(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The two quantiles that hold the middle ``level`` of the resamples."""
+        tail = (1 - self.level) / 2
+        return np.quantile(values, [tail, 1 - tail], axis=0)
+
+    def interval(self, estimate: float, values: NDArray[np.float64]) -> Interval:
+        """The percentile interval of a number."""
+        low, high = self.bounds(values)
+        return Interval(estimate, float(low), float(high))
+
+
+def _unknown(of_counts: OfCounts, n_clusters: int) -> NDArray[np.float64]:
+    """One row of NaN, of the shape of the others."""
+    on_the_data = np.array([of_counts(np.ones(n_clusters, dtype=np.int64))], dtype=np.float64)
+    return np.full_like(on_the_data, np.nan)
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, FewClustersWarning, stacklevel=5)

@@ -1,0 +1,88 @@
+"""What the metrics give back: named numbers, and nothing that computes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "Comparison",
+    "FrocCurve",
+    "Interval",
+    "PrecisionRecallCurve",
+    "RocCurve",
+    "SensitivityBand",
+]
+
+Vector = NDArray[np.float64]
+
+
+class RocCurve(NamedTuple):
+    """Sensitivity (``tpr``) against 1 − specificity (``fpr``); ``score >= threshold`` is an alarm.
+
+    Thresholds fall; the first is infinite, where nothing is an alarm.
+    """
+
+    fpr: Vector
+    tpr: Vector
+    thresholds: Vector
+
+
+class PrecisionRecallCurve(NamedTuple):
+    """Precision against recall; thresholds fall, the first is infinite (precision 1, recall 0)."""
+
+    precision: Vector
+    recall: Vector
+    thresholds: Vector
+
+
+class FrocCurve(NamedTuple):
+    """Share of objects found against false alarms a group; thresholds fall from infinity."""
+
+    false_alarms: Vector
+    sensitivity: Vector
+    thresholds: Vector
+
+
+class Interval(NamedTuple):
+    """An estimate between two bounds; the bounds are NaN where the data cannot tell them."""
+
+    estimate: float
+    low: float
+    high: float
+
+
+class SensitivityBand(NamedTuple):
+    """Bounds of the sensitivity, one of each for every false positive rate asked for."""
+
+    low: Vector
+    high: Vector
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two models on the same groups, resampled together.
+
+    Attributes
+    ----------
+    a, b : Interval
+        The metric of each.
+    difference : Interval
+        Of ``a − b``.
+    p_value : float
+        Two-sided, of no difference.
+    n_resamples : int
+        Resamples the intervals rest on.
+    metric : str
+        The name of the metric.
+    """
+
+    a: Interval
+    b: Interval
+    difference: Interval
+    p_value: float
+    n_resamples: int
+    metric: str

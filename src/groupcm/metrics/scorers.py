@@ -1,0 +1,92 @@
+"""Scorers for scikit-learn's ``scoring=``, with ``groups`` routed to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from groupcm.metrics.curves import group_average_precision
+from groupcm.metrics.operating import sensitivity_at_specificity
+from groupcm.metrics.roc import group_roc_auc
+
+__all__ = [
+    "GroupScorer",
+    "group_average_precision_scorer",
+    "group_roc_auc_scorer",
+    "sensitivity_at_specificity_scorer",
+]
+
+
+class GroupScorer:
+    """Scores an estimator by a metric of groups.
+
+    It asks the estimator for candidate scores (``decision_function``, else
+    ``predict_proba``), so any pipeline works, and scikit-learn's metadata routing for
+    ``groups``. It states its request itself:
+    ``make_scorer(...).set_score_request(groups=True)`` raises while metadata routing is off,
+    as it usually is when this module is imported.
+
+    Parameters
+    ----------
+    metric : callable(y, scores, groups, **parameters) -> float
+        Larger is better. A module-level function, so that the scorer can be pickled.
+    groups : bool or str
+        The name of the metadata that holds the groups, True for ``"groups"``.
+    **parameters
+        Passed on to the metric, such as ``specificity=0.95``.
+
+    Examples
+    --------
+    >>> GroupScorer(sensitivity_at_specificity, specificity=0.95)
+    sensitivity_at_specificity_scorer(specificity=0.95)
+    """
+
+    def __init__(
+        self, metric: Callable[..., float], groups: bool | str = True, **parameters: Any
+    ) -> None:
+        self._metric = metric
+        self._groups_request = groups
+        self._parameters = parameters
+
+    def set_score_request(self, *, groups: bool | str) -> GroupScorer:
+        """A scorer that takes its groups from metadata of another name, say ``"frame"``."""
+        return GroupScorer(self._metric, groups, **self._parameters)
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """What scikit-learn should pass on when it scores."""
+        request = MetadataRequest(owner=repr(self))
+        request.score.add_request(  # pyright: ignore[reportAttributeAccessIssue]
+            param="groups", alias=self._groups_request
+        )
+        return request
+
+    def __call__(
+        self, estimator: Any, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None
+    ) -> float:
+        if groups is None:
+            raise ValueError(
+                f"{self!r} got no groups; call "
+                "sklearn.set_config(enable_metadata_routing=True) and pass groups as metadata, "
+                "such as cross_val_score(..., params={'groups': groups})."
+            )
+        if hasattr(estimator, "decision_function"):
+            scores = estimator.decision_function(X)
+        else:
+            scores = estimator.predict_proba(X)[:, 1]
+        return self._metric(y, scores, groups, **self._parameters)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._parameters.items())
+        return f"{self._metric.__name__}_scorer" + (f"({given})" if given else "")
+
+
+#: By `group_roc_auc`.
+group_roc_auc_scorer = GroupScorer(group_roc_auc)
+#: By `group_average_precision`.
+group_average_precision_scorer = GroupScorer(group_average_precision)
+#: By `sensitivity_at_specificity` at a specificity of 0.9; for another,
+#: ``GroupScorer(sensitivity_at_specificity, specificity=0.95)``.
+sensitivity_at_specificity_scorer = GroupScorer(sensitivity_at_specificity)

@@ -1,0 +1,163 @@
+"""Labels, scores and groups, checked once: who is positive, and who scores what."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.group_index import GroupIndex, index_groups, require_present
+
+__all__ = [
+    "Truth",
+    "positive_rows",
+    "read_truth",
+    "require_both_classes",
+    "rows_and_groups",
+    "valid_scores",
+]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """One entry a group: whether it is positive, and its winner's score.
+
+    Attributes
+    ----------
+    is_positive : ndarray of bool
+    scores : ndarray
+    index : GroupIndex or None
+        Which rows the groups came from; None where every row is a group.
+    """
+
+    is_positive: NDArray[np.bool_]
+    scores: NDArray[Any]
+    index: GroupIndex | None = None
+
+    @cached_property
+    def n_positive(self) -> int:
+        return int(np.count_nonzero(self.is_positive))
+
+    @property
+    def n_negative(self) -> int:
+        return len(self.is_positive) - self.n_positive
+
+
+def read_truth(
+    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None, *, finite: bool = False
+) -> Truth:
+    """The positive flag and the largest score of every group; `ValueError` for what is amiss.
+
+    ``finite`` asks for scores without infinities, for whoever needs thresholds among them.
+
+    Examples
+    --------
+    >>> truth = read_truth([0, 1, 0], [0.5, 0.2, 0.9], ["a", "a", "b"])
+    >>> truth.is_positive.tolist(), truth.scores.tolist()
+    ([True, False], [0.5, 0.9])
+    """
+    if groups is None:
+        is_positive = positive_rows(y)
+        return Truth(is_positive, valid_scores(scores, len(is_positive), finite=finite))
+    is_positive, scores, index = rows_and_groups(y, scores, groups, finite=finite)
+    truth = Truth(index.maxima(is_positive), index.maxima(scores), index)
+    require_both_classes(truth.is_positive, "group")
+    return truth
+
+
+def rows_and_groups(
+    y: ArrayLike, scores: ArrayLike, groups: ArrayLike, *, finite: bool = False
+) -> tuple[NDArray[np.bool_], NDArray[Any], GroupIndex]:
+    """The positive flag and the score of every candidate, and the index of their groups.
+
+    Examples
+    --------
+    >>> rows_and_groups([0, 1], [0.5, 0.2], ["a", "a"])[0].tolist()
+    [False, True]
+    """
+    is_positive = positive_rows(y)
+    scores = valid_scores(scores, len(is_positive), finite=finite)
+    index = index_groups(groups)
+    if index.n_rows != len(is_positive):
+        raise ValueError(
+            f"y has {len(is_positive)} rows but groups has {index.n_rows}; "
+            "both need one value a candidate."
+        )
+    return is_positive, scores, index
+
+
+def positive_rows(y: ArrayLike) -> NDArray[np.bool_]:
+    """Which rows carry the larger of two labels, without sorting numbers.
+
+    Examples
+    --------
+    >>> positive_rows(["polyp", "normal"]).tolist()
+    [True, False]
+    """
+    y = np.asarray(y)
+    if y.ndim != 1 or len(y) == 0:
+        raise ValueError(f"y must hold one label a candidate, at least one; got shape {y.shape}.")
+    require_present(y, "y has no label at row {}; every candidate needs one.")
+    labels = np.array([y.min(), y.max()]) if y.dtype.kind in "biuf" else np.unique(y)
+    is_positive = y == labels[-1]
+    if len(labels) > 2 or not np.all(is_positive | (y == labels[0])):
+        raise ValueError("y holds more than two labels; these metrics need exactly two.")
+    if labels[0] == labels[-1]:
+        raise ValueError(
+            f"y holds only the label {labels[0]!s}; telling two classes apart needs both classes."
+        )
+    return is_positive
+
+
+def valid_scores(scores: ArrayLike, n_rows: int, *, finite: bool = False) -> NDArray[Any]:
+    """One number a candidate, none of them NaN.
+
+    Examples
+    --------
+    >>> valid_scores([1.0, 2.0], 2).tolist()
+    [1.0, 2.0]
+    """
+    scores = np.asarray(scores)
+    if scores.shape != (n_rows,):
+        raise ValueError(
+            f"scores must hold one number a candidate, shape ({n_rows},) to match y; "
+            f"got shape {scores.shape}."
+        )
+    if scores.dtype == bool:
+        scores = scores.astype(np.int8)
+    if scores.dtype.kind not in "iuf":
+        scores = _as_numbers(scores)
+    require_present(scores, "scores is NaN at row {}; every candidate needs a number.")
+    if finite and scores.dtype.kind == "f" and np.isinf(scores).any():
+        raise ValueError(
+            f"scores is infinite at row {np.argmax(np.isinf(scores))}; "
+            "a threshold needs finite scores."
+        )
+    return scores
+
+
+def require_both_classes(is_positive: NDArray[np.bool_], unit: str) -> None:
+    """`ValueError` where every group, or candidate, is of one class.
+
+    Examples
+    --------
+    >>> require_both_classes(np.array([True, False]), "group")
+    """
+    if is_positive.all() or not is_positive.any():
+        found = "positive" if is_positive[0] else "negative"
+        raise ValueError(
+            f"every {unit} is {found}; telling {unit}s apart needs at least one positive "
+            f"and one negative {unit}."
+        )
+
+
+def _as_numbers(scores: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return scores.astype(np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"scores must hold one number a candidate; got values such as {scores[0]!r}."
+        ) from None

@@ -1,0 +1,12 @@
+"""From numbers to figures to one page that people want to look at."""
+
+from groupcm.report.page import comparison_page, evaluation_page
+from groupcm.report.save import check_report, save_comparison, save_evaluation
+
+__all__ = [
+    "check_report",
+    "comparison_page",
+    "evaluation_page",
+    "save_comparison",
+    "save_evaluation",
+]

@@ -1,0 +1,87 @@
+"""An evaluation in plain sentences."""
+
+from __future__ import annotations
+
+from groupcm.evaluation.numbers import DataCounts, Decision, Evaluation, Training
+from groupcm.report.words import count, counted, fraction, interval, number, percent
+
+__all__ = ["alarms_sentence", "certificate_sentence", "data_rows", "ranking_sentence"]
+
+
+def alarms_sentence(decision: Decision, level: float = 0.95) -> str:
+    """Say what the threshold finds and what it raises for nothing.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import Interval, OperatingPoint
+    >>> point = OperatingPoint(0.42, 0.87, 0.95, 0.946, 87, 13, 5, 95)
+    >>> sentence = alarms_sentence(Decision(point, "Youden", False, Interval(0.87, 0.79, 0.93),
+    ...                                     Interval(0.95, 0.89, 0.98)))
+    >>> print(sentence.replace(". ", ".\\n"))
+    At the threshold 0.42, 87 of 100 positive groups are found
+    (sensitivity 0.870, 95 % interval 0.790 to 0.930),
+    and 5 of 100 negative groups raise a false alarm
+    (specificity 0.950, 95 % interval 0.890 to 0.980).
+    """
+    point = decision.point
+    n_positive = point.true_positives + point.false_negatives
+    n_negative = point.false_positives + point.true_negatives
+    bounds = f"{percent(level)} interval"
+    return (
+        f"At the threshold {number(point.threshold)}, {count(point.true_positives)} of "
+        f"{counted(n_positive, 'positive group')} {_are(point.true_positives)} found "
+        f"(sensitivity {fraction(point.sensitivity)}, "
+        f"{bounds} {interval(decision.sensitivity, with_estimate=False)}), and "
+        f"{count(point.false_positives)} of {counted(n_negative, 'negative group')} "
+        f"{'raises' if point.false_positives == 1 else 'raise'} a false alarm "
+        f"(specificity {fraction(point.specificity)}, "
+        f"{bounds} {interval(decision.specificity, with_estimate=False)})."
+    ).replace("interval interval", "interval")
+
+
+def ranking_sentence(evaluation: Evaluation) -> str:
+    """Say what the area under the ROC curve means."""
+    auc = evaluation.group_roc.auc
+    return (
+        "Of a positive and a negative group drawn at random, the positive one scores higher in "
+        f"{percent(auc.estimate)} of all cases: that is the area under the ROC curve, "
+        f"AUC {interval(auc)}."
+    )
+
+
+def certificate_sentence(training: Training) -> str | None:
+    """Say in words what the gap proves; None where nothing is proved.
+
+    Examples
+    --------
+    >>> print(certificate_sentence(Training("GroupClassifier", {}, gap=2e-5, tol=1e-4)))
+    No other weights can make the objective more than 0.002 % smaller than it is: this is proved.
+    >>> print(certificate_sentence(Training("GroupClassifier", {}, gap=2e-3, tol=1e-4)))
+    No other weights can make the objective more than 0.2 % smaller than it is: this is proved.
+    That is not yet the 0.01 % asked for.
+    """
+    if training.gap is None:
+        return None
+    proof = (
+        f"No other weights can make the objective more than {_small_percent(training.gap)} "
+        "smaller than it is: this is proved."
+    )
+    if training.tol is not None and training.gap > training.tol:
+        proof += f" That is not yet the {_small_percent(training.tol)} asked for."
+    return proof
+
+
+def data_rows(evaluation: Evaluation) -> list[tuple[str, DataCounts]]:
+    """What was trained on, where known, and what is judged here."""
+    rows = [("Judged here", evaluation.data)]
+    if evaluation.training.trained_on is not None:
+        rows.insert(0, ("Trained on", evaluation.training.trained_on))
+    return rows
+
+
+def _small_percent(value: float) -> str:
+    return f"{number(100 * value, 2)} %"
+
+
+def _are(value: int) -> str:
+    return "is" if value == 1 else "are"

@@ -1,0 +1,78 @@
+"""What the model looks at: a bar a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from groupcm.evaluation.numbers import Weight
+from groupcm.report.figures.axes import plain
+from groupcm.report.figures.style import INK, NEGATIVE, POSITIVE, empty_axes, in_style, new_axes
+from groupcm.report.figures.text import shorten_apart
+from groupcm.report.words import number
+
+__all__ = ["by_size", "weights_figure"]
+
+_MOST_BARS = 20
+_LONGEST_NAME = 25
+
+
+@in_style
+def weights_figure(weights: Sequence[Weight]) -> Figure:
+    """Weights for one standard deviation, the largest on top; at most twenty of them.
+
+    Examples
+    --------
+    >>> figure = weights_figure([Weight("redness", -0.5, -2.0), Weight("size", 1.5, 0.1)])
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['size', 'redness']
+    """
+    shown = by_size(weights)[:_MOST_BARS]
+    figure, axes = new_axes(0.85 + 0.205 * max(len(shown), 3))
+    if not shown:
+        empty_axes(axes, "no weights")
+        return figure
+    values = np.array([weight.per_deviation for weight in shown])
+    rows = np.arange(len(shown))
+    colours = [POSITIVE if value > 0 else NEGATIVE for value in values]
+    axes.barh(rows, values, color=colours, height=0.66)
+    axes.axvline(0, color=INK, linewidth=0.9)
+    reach = float(np.abs(values).max()) or 1.0
+    for row, value in zip(rows, values, strict=True):
+        is_right = value >= 0
+        axes.annotate(
+            number(value, 2),
+            (value, row),
+            xytext=(3 if is_right else -3, 0),
+            textcoords="offset points",
+            ha="left" if is_right else "right",
+            va="center",
+            fontsize=7.5,
+        )
+    # Room at the bars' ends for their numbers.
+    left = -1.38 * reach if (values < 0).any() else -0.04 * reach
+    right = 1.38 * reach if (values > 0).any() else 0.04 * reach
+    axes.set_xlim(min(left, 1.38 * values.min()), max(right, 1.38 * values.max()))
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set_yticks(rows, shorten_apart([each.feature for each in shown], _LONGEST_NAME))
+    axes.tick_params(axis="y", length=0)
+    axes.spines["left"].set_visible(False)
+    axes.grid(False, axis="y")
+    axes.xaxis.set_major_locator(MaxNLocator(5))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axes.set_xlabel("Weight for one standard deviation")
+    return figure
+
+
+def by_size(weights: Sequence[Weight]) -> list[Weight]:
+    """The weights, the largest of either sign first.
+
+    Examples
+    --------
+    >>> [w.feature for w in by_size([Weight("a", 0.1, 1), Weight("b", -2, 1)])]
+    ['b', 'a']
+    """
+    return sorted(weights, key=lambda weight: -abs(weight.per_deviation))

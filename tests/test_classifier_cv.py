@@ -1,0 +1,156 @@
+"""λ by folds: the same as by hand, with no group and no patient on both sides."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.model_selection import GroupKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from groupcm import GroupClassifier, GroupClassifierCV, load, save, sources
+from groupcm.folds import group_folds
+from groupcm.metrics import group_roc_auc, sensitivity_at_specificity
+from groupcm.simulate import capsule
+
+LAMS = [0.2, 0.6, 0.95]
+
+
+@pytest.fixture(scope="module")
+def data():
+    return capsule(120, n_positive=40, n_patients=60, group_size=12, seed=4)
+
+
+def by_hand(data, folds, lams, **parameters):
+    """The mean group AUC of each λ and fold, each model fitted on its own rows."""
+    scores = np.empty((len(folds), len(lams)))
+    for k, (train, test) in enumerate(folds):
+        for j, lam in enumerate(lams):
+            model = GroupClassifier(lam=lam, tol=1e-8, **parameters)
+            model.fit(data.X[train], data.y[train], data.groups[train], data.overlap[train])
+            s = model.decision_function(data.X[test])
+            scores[k, j] = group_roc_auc(data.y[test], s, data.groups[test])
+    return scores
+
+
+@pytest.mark.parametrize("grouping", ["negative", "none"])
+def test_the_scores_are_those_of_fits_by_hand(data, grouping):
+    # Without standardisation a fit on a fold's rows is the same problem exactly.
+    parameters = {"grouping": grouping, "standardize": False}
+    model = GroupClassifierCV(lams=LAMS, cv=3, tol=1e-8, **parameters)
+    model.fit(data.X, data.y, data.groups, data.overlap)
+    folds = group_folds(data.y, data.groups, n_splits=3)
+    expected = by_hand(data, folds, LAMS, **parameters)
+    np.testing.assert_allclose(model.scores_, expected, atol=2e-3)
+    assert model.lam_ == LAMS[int(np.argmax(model.scores_.mean(axis=0)))]
+    assert model.best_score_ == pytest.approx(model.scores_.mean(axis=0).max())
+
+
+def test_the_final_model_is_the_one_of_the_chosen_lam(data):
+    model = GroupClassifierCV(lams=LAMS, tol=1e-7).fit(
+        data.X, data.y, data.groups, data.overlap, patients=data.patient
+    )
+    alone = GroupClassifier(model.lam_, tol=1e-7).fit(data.X, data.y, data.groups, data.overlap)
+    assert model.objective_ == pytest.approx(alone.objective_, rel=1e-6)
+    np.testing.assert_allclose(
+        model.decision_function(data.X), alone.decision_function(data.X), atol=1e-3
+    )
+
+
+def test_held_out_scores_come_from_models_that_did_not_see_the_group(data):
+    folds = group_folds(data.y, data.groups, data.patient, n_splits=4)
+    model = GroupClassifierCV(lams=[0.5], cv=4, tol=1e-8, standardize=False).fit(
+        data.X, data.y, data.groups, data.overlap, patients=data.patient
+    )
+    for train, test in folds:
+        assert not set(data.patient[train]) & set(data.patient[test])
+        seen = GroupClassifier(0.5, tol=1e-8, standardize=False).fit(
+            data.X[train], data.y[train], data.groups[train], data.overlap[train]
+        )
+        expected = seen.group_scores(data.X[test], data.groups[test])
+        numbers = np.asarray(expected.group)
+        np.testing.assert_allclose(model.held_out_scores_[numbers], expected.score, atol=1e-2)
+    positive = np.isin(np.arange(data.n_groups), data.groups[data.y == 1])
+    np.testing.assert_array_equal(model.held_out_labels_, positive)
+
+
+def test_a_parquet_source_gives_the_scores_of_arrays(data, tmp_path):
+    from groupcm.simulate import FEATURE_NAMES, capsule_to_parquet
+
+    path = tmp_path / "frames.parquet"
+    capsule_to_parquet(path, n_negative=120, n_positive=40, n_patients=60, group_size=12, seed=4)
+    source = sources.from_parquet(
+        path, group="frame", label="label", overlap="overlap", features=list(FEATURE_NAMES)
+    )
+    arrays = GroupClassifierCV(lams=LAMS, tol=1e-6).fit(
+        data.X, data.y, data.groups, data.overlap, patients=data.patient
+    )
+    for memory in ("1GB", "10kB"):  # in memory, and as a stream
+        stream = GroupClassifierCV(lams=LAMS, tol=1e-6, memory=memory)
+        stream.fit(source, patients=data.patient)
+        np.testing.assert_allclose(stream.scores_, arrays.scores_, atol=2e-3)
+        assert stream.lam_ == arrays.lam_
+
+
+def test_rows_in_any_order(data):
+    order = np.random.default_rng(1).permutation(len(data))
+    folds = GroupKFold(3)
+    one = GroupClassifierCV(lams=LAMS, cv=3, tol=1e-6).fit(data.X, data.y, data.groups)
+    other = GroupClassifierCV(lams=LAMS, cv=3, tol=1e-6).fit(
+        data.X[order], data.y[order], data.groups[order]
+    )
+    assert one.scores_.shape == other.scores_.shape
+    given = GroupClassifierCV(lams=LAMS, cv=folds, tol=1e-6)
+    given.fit(data.X, data.y, data.groups, patients=data.patient)
+    assert given.scores_.shape == (3, 3)
+
+
+def test_folds_of_row_numbers(data):
+    folds = group_folds(data.y, data.groups, n_splits=3)
+    told = GroupClassifierCV(lams=LAMS, cv=folds).fit(data.X, data.y, data.groups, data.overlap)
+    counted = GroupClassifierCV(lams=LAMS, cv=3).fit(data.X, data.y, data.groups, data.overlap)
+    np.testing.assert_allclose(told.scores_, counted.scores_, atol=1e-9)
+
+
+def test_any_metric_of_groups(data):
+    def at_95(y, scores, groups):
+        assert groups is None
+        return sensitivity_at_specificity(y, scores, specificity=0.95)
+
+    model = GroupClassifierCV(lams=LAMS, scoring=at_95).fit(data.X, data.y, data.groups)
+    assert np.all((model.scores_ >= 0) & (model.scores_ <= 1))
+    with pytest.raises(ValueError, match="metric of groups"):
+        GroupClassifierCV(scoring="candidate_roc_auc").fit(data.X, data.y, data.groups)
+    with pytest.raises(ValueError, match='use "group_roc_auc"'):
+        GroupClassifierCV(scoring="auc").fit(data.X, data.y, data.groups)
+
+
+def test_bad_input_is_one_sentence(data):
+    two = np.where(np.arange(len(data)) % 2 == 0, 1, 2)
+    with pytest.raises(ValueError, match="belongs to two patients, 1 and 2"):
+        GroupClassifierCV().fit(data.X, data.y, data.groups, patients=two)
+    single = np.where(data.groups == data.groups[data.y == 1][0], data.y, 0)
+    with pytest.raises(ValueError, match="there is 1 positive group, fewer than the 5 folds"):
+        GroupClassifierCV().fit(data.X, single, data.groups)
+    with pytest.raises(ValueError, match="make one of them against the rest"):
+        GroupClassifierCV().fit(data.X, data.y + (data.groups == 3) * 2, data.groups)
+
+
+def test_ties_everywhere_take_the_smallest_lam(data):
+    with pytest.warns(UserWarning, match="constant"):
+        model = GroupClassifierCV(lams=LAMS).fit(np.ones((len(data), 2)), data.y, data.groups)
+    np.testing.assert_array_equal(model.scores_, 0.5)
+    assert model.lam_ == LAMS[0]
+
+
+def test_saved_and_loaded(data, tmp_path):
+    model = GroupClassifierCV(lams=LAMS).fit(data.X, data.y, data.groups, data.overlap)
+    save(model, tmp_path / "m.json")
+    back = load(tmp_path / "m.json")
+    assert back.lam_ == model.lam_
+    np.testing.assert_array_equal(back.scores_, model.scores_)
+    np.testing.assert_array_equal(back.decision_function(data.X), model.decision_function(data.X))
+
+
+@parametrize_with_checks([GroupClassifierCV(lams=2, cv=2)])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
