@@ -26,7 +26,8 @@ LAYERS = [
     {"linear_model"},
     {"classifier"},
     {"selection", "misvm"},
-    {"folds", "metrics"},
+    {"group_table", "fold_checks", "folds", "metrics"},
+    {"any_estimator", "calibrators"},
     {"classifier_cv", "calibration"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.

@@ -14,7 +14,7 @@ from groupcm.classifier import GroupClassifier
 from groupcm.linear_model import LinearGroupModel
 from groupcm.preparing import Prepared
 from groupcm.solvers.alternating import Alternation, alternate
-from groupcm.training import make_task, naming_bad_values
+from groupcm.training import make_task, solving
 
 __all__ = ["MISVMClassifier"]
 
@@ -162,7 +162,7 @@ class MISVMClassifier(LinearGroupModel):
             (terms,) = prepared.terms
             assert terms is not None
             task = make_task(options, prepared, terms, options.lam, seed=0)
-            with naming_bad_values(prepared.data):
+            with solving(prepared.data):
                 found = alternate(task, _positive_groups(prepared), most_rounds=self.max_iter)
         self._store(prepared, [found.solution])
         self.witnesses_ = found.witnesses

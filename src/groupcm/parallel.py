@@ -7,13 +7,15 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
 from functools import cache
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["n_threads", "slices", "thread_map", "thread_stream", "work_alone"]
+__all__ = ["n_threads", "one_blas_thread", "slices", "thread_map", "thread_stream", "work_alone"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -33,6 +35,23 @@ def n_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Within the block, products of matrices use one thread: small ones wait more than they work.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     print((np.eye(2) @ np.ones(2)).tolist())
+    [1.0, 1.0]
+    """
+    return _blas().limit(limits=1, user_api="blas")
 
 
 _here = threading.local()

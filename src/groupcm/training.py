@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from groupcm.candidates import Terms
 from groupcm.grouping import Costs
 from groupcm.losses import make_loss
+from groupcm.parallel import one_blas_thread
 from groupcm.penalties import make_penalty
 from groupcm.preparing import Options, Prepared
 from groupcm.problem import Problem
@@ -26,13 +27,15 @@ from groupcm.sources.sample import Sample
 from groupcm.sources.streamed_rows import StreamedRows
 from groupcm.training_data import TrainingData
 
-__all__ = ["make_task", "naming_bad_values", "solve_classes", "solve_path"]
+__all__ = ["make_task", "solve_classes", "solve_path", "solving"]
 
 # The share of the memory allowed that the rows kept of a pass may take, of one task and of many
 # together. With less than so many bytes in all, a stream is read over and over.
 _KEPT_MEMORY = 0.25
 _ALL_KEPT_MEMORY = 0.5
 _LEAST_KEPT = 8e6
+# Up to so many values, threads of BLAS cost more than they bring.
+_SMALL_DATA = 1e6
 
 
 def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solution | None]:
@@ -100,7 +103,7 @@ def _solve(
     checkpoint = None
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, tasks, prepared.space)
-    with naming_bad_values(data):
+    with solving(data):
         if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
             solutions = _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
         else:
@@ -119,10 +122,15 @@ def _solve(
 
 
 @contextmanager
-def naming_bad_values(data: TrainingData) -> Iterator[None]:
-    """Within the block, a value that is not finite is named by its place."""
+def solving(data: TrainingData) -> Iterator[None]:
+    """Within the block, a value that is not finite is named by its place.
+
+    Matrices of small data are multiplied by one thread.
+    """
+    small = data.n_rows * data.n_features <= _SMALL_DATA
     try:
-        yield
+        with one_blas_thread() if small else nullcontext():
+            yield
     except NonFiniteValue:
         data.require_finite()
         raise

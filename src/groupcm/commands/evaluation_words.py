@@ -14,6 +14,10 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     """What was evaluated, how well groups are told apart, and what the threshold does."""
     data, decision, froc = evaluation.data, evaluation.decision, evaluation.froc
     point = decision.point
+
+    def told(value: Interval) -> str:
+        return with_interval(value, evaluation.level)
+
     n_groups = data.n_positive_groups + data.n_negative_groups
     rows = [
         ("candidates", f"{data.n_candidates:,}"),
@@ -21,20 +25,20 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     ]
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
-    rows.append(("group AUC", with_interval(evaluation.group_roc.auc)))
+    rows.append(("group AUC", told(evaluation.group_roc.auc)))
     if evaluation.candidate_roc is not None:
-        rows.append(("candidate AUC", with_interval(evaluation.candidate_roc.auc)))
+        rows.append(("candidate AUC", told(evaluation.candidate_roc.auc)))
     rows += [
-        ("average precision", with_interval(evaluation.average_precision)),
+        ("average precision", told(evaluation.average_precision)),
         ("threshold", f"{point.threshold:.6g} ({decision.chosen})"),
         (
             "sensitivity",
-            f"{with_interval(decision.sensitivity)}; "
+            f"{told(decision.sensitivity)}; "
             f"{point.true_positives:,} of {data.n_positive_groups:,} positive groups found",
         ),
         (
             "specificity",
-            f"{with_interval(decision.specificity)}; "
+            f"{told(decision.specificity)}; "
             f"{point.false_positives:,} of {data.n_negative_groups:,} negative groups alarm",
         ),
     ]
@@ -57,7 +61,7 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     return rows
 
 
-def with_interval(value: Interval) -> str:
+def with_interval(value: Interval, level: float = 0.95) -> str:
     """Say an estimate and its bounds.
 
     Examples
@@ -69,4 +73,4 @@ def with_interval(value: Interval) -> str:
     """
     if isnan(value.low) or isnan(value.high):
         return f"{value.estimate:.4f} (interval not known)"
-    return f"{value.estimate:.4f} (95 %: {value.low:.4f} to {value.high:.4f})"
+    return f"{value.estimate:.4f} ({100 * level:g} %: {value.low:.4f} to {value.high:.4f})"

@@ -150,6 +150,7 @@ def evaluate_scored(
             negative_scores=score[~positive],
             reliability=reliability_of(model, candidates, level),
             notes=dict(notes or {}),
+            level=level,
         )
 
 

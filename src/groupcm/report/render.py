@@ -12,7 +12,6 @@ from markupsafe import Markup
 from groupcm.report import words
 from groupcm.report.figures.plate import Plate
 from groupcm.report.figures.style import NAMED_COLOURS
-from groupcm.report.figures.svg import plate_svg
 from groupcm.report.figures.text import clean
 from groupcm.report.high_specificity import sensitivity_at, specificities
 
@@ -40,7 +39,7 @@ def render(template: str, plates: Sequence[Plate], **numbers: Any) -> str:
             "name": plate.name,
             "title": plate.title,
             "reading": plate.reading,
-            "svg": Markup(plate_svg(plate, inline=True)),
+            "svg": Markup(plate.inline_svg),
         }
         for plate in plates
     }

@@ -92,7 +92,6 @@ def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -
 
 def _save(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
     from groupcm.report.figures.style import style
-    from groupcm.report.figures.svg import plate_svg
 
     folder = _figures_beside(page)
     folder.mkdir(exist_ok=True)
@@ -100,7 +99,7 @@ def _save(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
     for plate in plates:
         svg, png = (folder / f"{plate.name}.{kind}" for kind in ("svg", "png"))
         with whole_file(svg) as beside:
-            beside.write_text(plate_svg(plate), encoding="utf-8")
+            beside.write_text(plate.svg, encoding="utf-8")
         with whole_file(png) as beside, style():
             plate.figure.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
         files += [svg, png]

@@ -44,7 +44,7 @@ def number(value: float, digits: int = 3) -> str:
     else:
         decimals = max(digits - 1 - floor(log10(abs(value))), 0)
         text = f"{value:,.{decimals}f}"
-        if "." in text and decimals > 1:
+        if "." in text:
             text = text.rstrip("0").rstrip(".")
     return text.replace("-", "−")
 

@@ -41,6 +41,9 @@ _NOWHERE = 1e-12
 # Below this, a relative decrease drowns in rounding and the gradient decides.
 _INVISIBLE = 1e-13
 _STEPS_A_TEMPERATURE = 40
+# A start that is not on the path after so many steps is too cold: at a higher temperature the
+# problem is smoother and the path nearer.
+_STEPS_TO_THE_PATH = 10
 # The share of the gap that the distance from the path may have.
 _OFF_PATH = 0.1
 
@@ -83,17 +86,25 @@ class Newton:
         """Cool down until the relative gap is ``tol`` or the gap itself ``enough``.
 
         Begins at a temperature whose error, at the starting point, is at most ``slack``:
-        hotter would lead away from a point that is already better than that.
+        hotter would lead away from a point that is already better than that. Where the path
+        is not near, it warms up until it is.
         """
         self._enough = enough
         here = self._evaluate(self.best, temperature)
         while here.smooth - here.exact > slack and _COOLING * temperature >= WARM:
             temperature *= _COOLING
             here = self._evaluate(self.best, temperature)
+        on_path = temperature >= COLD
         while temperature >= _COLDEST:
-            here = self._descend(here, temperature, tol)
+            steps = _STEPS_A_TEMPERATURE if on_path else _STEPS_TO_THE_PATH
+            here = self._descend(here, temperature, tol, steps)
             if self._closed(tol):
                 break
+            if not on_path and temperature < COLD and not self._is_on_path(here):
+                temperature = min(temperature / _COOLING, COLD)
+                here = self._evaluate(here.theta, temperature)
+                continue
+            on_path = True
             here = self._cool(here, temperature)
             temperature *= _COOLING
 
@@ -110,11 +121,16 @@ class Newton:
             self.best, self.upper = theta, found.exact
         return found
 
-    def _descend(self, here: Evaluation, temperature: float, tol: float) -> Evaluation:
-        """Newton steps at one temperature, until the gap is mostly the temperature's."""
-        for _ in range(_STEPS_A_TEMPERATURE):
-            gap = here.exact - here.lower
-            if self._closed(tol) or self._repair_cost(here) <= _OFF_PATH * gap:
+    def _is_on_path(self, here: Evaluation) -> bool:
+        """Whether the gap is mostly the temperature's."""
+        return self._repair_cost(here) <= _OFF_PATH * (here.exact - here.lower)
+
+    def _descend(
+        self, here: Evaluation, temperature: float, tol: float, most_steps: int
+    ) -> Evaluation:
+        """Newton steps at one temperature, until the point is on the path."""
+        for _ in range(most_steps):
+            if self._closed(tol) or self._is_on_path(here):
                 break
             there = self._step(here, temperature)
             if there is None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from matplotlib.figure import Figure
+
+from groupcm.report.figures.svg import as_inline, figure_svg
 
 __all__ = ["Plate"]
 
@@ -30,3 +33,13 @@ class Plate:
     reading: str
     shows: str
     figure: Figure
+
+    @cached_property
+    def svg(self) -> str:
+        """As a file of its own."""
+        return figure_svg(self.figure, prefix=self.name, title=self.title, shows=self.shows)
+
+    @cached_property
+    def inline_svg(self) -> str:
+        """As a part of a page."""
+        return as_inline(self.svg)

@@ -7,39 +7,44 @@ from io import StringIO
 from xml.etree import ElementTree
 
 import matplotlib
+from matplotlib.figure import Figure
 
-from groupcm.report.figures.plate import Plate
 from groupcm.report.figures.style import NAMED_COLOURS, style
 from groupcm.report.figures.text import clean
 
-__all__ = ["plate_svg"]
+__all__ = ["as_inline", "figure_svg"]
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _FONTS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, 'Liberation Sans', sans-serif"
 _FONT = re.compile(r"(font: [^;]*?[\d.]+px) [^;]*")
+_SIZE = re.compile(r' (?:width|height)="[^"]*"')
+_PROLOGUE = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
-def plate_svg(plate: Plate, *, inline: bool = False) -> str:
-    """Write a plate as SVG.
+def figure_svg(figure: Figure, *, prefix: str, title: str, shows: str) -> str:
+    """Write a figure as SVG.
 
-    Text stays text. Ids begin with the plate's name, so that several plates fit in one page,
-    and each colour has a name that the page may give another value.
+    Text stays text. Ids begin with a prefix, so that several figures fit in one page, and
+    each colour has a name that the page may give another value.
 
     Parameters
     ----------
-    plate : Plate
-    inline : bool, default=False
-        Whether it stands in a page (and takes its size from there) or in a file of its own.
+    figure : matplotlib.figure.Figure
+        Its layout stays from then on as it is drawn here.
+    prefix : str
+        Of every id.
+    title, shows : str
+        What it is, and what is to be seen, for those who hear the page.
 
     Examples
     --------
     >>> from groupcm.report.figures.style import new_axes
-    >>> svg = plate_svg(Plate("empty", "Nothing", "", "No curve.", new_axes()[0]), inline=True)
-    >>> svg[:58]
-    '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http:'
+    >>> svg = figure_svg(new_axes()[0], prefix="empty", title="Nothing", shows="No curve.")
+    >>> "<title>Nothing</title><desc>No curve.</desc>" in svg
+    True
     """
-    root = _drawn(plate)
+    root = _drawn(figure, prefix)
     for parent in list(root.iter()):
         for child in list(parent):
             if _local(child.tag) in {"metadata", "style"}:
@@ -48,21 +53,30 @@ def plate_svg(plate: Plate, *, inline: bool = False) -> str:
     for element in root.iter():
         element.tag = _local(element.tag)
         element.attrib = {_attribute(name): value for name, value in element.attrib.items()}
-        _own_id(element, referenced, plate.name)
+        _own_id(element, referenced, prefix)
         if "style" in element.attrib:
             element.attrib["style"] = _restyled(element.attrib["style"])
-    _describe(root, plate)
-    if inline:
-        for size in ("width", "height"):
-            root.attrib.pop(size, None)
-    written = ElementTree.tostring(root, encoding="unicode")
-    return written if inline else f'<?xml version="1.0" encoding="UTF-8"?>\n{written}\n'
+    _describe(root, clean(title), clean(shows))
+    return f"{_PROLOGUE}{ElementTree.tostring(root, encoding='unicode')}\n"
 
 
-def _drawn(plate: Plate) -> ElementTree.Element:
+def as_inline(svg: str) -> str:
+    """Make an SVG file a part of a page, which says how large it is.
+
+    Examples
+    --------
+    >>> as_inline('<?xml version="1.0" encoding="UTF-8"?>\\n<svg width="9pt" height="9pt"><g/></svg>')
+    '<svg><g/></svg>'
+    """
+    start, rest = svg.removeprefix(_PROLOGUE).strip().split(">", 1)
+    return f"{_SIZE.sub('', start)}>{rest}"
+
+
+def _drawn(figure: Figure, salt: str) -> ElementTree.Element:
     target = StringIO()
-    with style(), matplotlib.rc_context({"svg.hashsalt": plate.name}):
-        plate.figure.savefig(target, format="svg", metadata={"Date": None}, transparent=True)
+    with style(), matplotlib.rc_context({"svg.hashsalt": salt}):
+        figure.savefig(target, format="svg", metadata={"Date": None}, transparent=True)
+    figure.set_layout_engine("none")
     return ElementTree.fromstring(target.getvalue())
 
 
@@ -103,12 +117,13 @@ def _restyled(css: str) -> str:
     return css
 
 
-def _describe(root: ElementTree.Element, plate: Plate) -> None:
+def _describe(root: ElementTree.Element, title: str, shows: str) -> None:
     attributes = {"xmlns": _SVG, "xmlns:xlink": _XLINK, **root.attrib}
-    attributes |= {"role": "img", "aria-label": clean(plate.title)}
+    attributes |= {"role": "img", "aria-label": title}
     # The drawing's own rule for every line, which must not become the page's.
     attributes["style"] = "stroke-linejoin: round; stroke-linecap: butt"
     root.attrib = attributes
-    title, description = ElementTree.Element("title"), ElementTree.Element("desc")
-    title.text, description.text = clean(plate.title), clean(plate.shows)
-    root[:0] = [title, description]
+    words = {"title": title, "desc": shows}
+    root[:0] = [ElementTree.Element(tag) for tag in words]
+    for element, text in zip(root, words.values(), strict=False):
+        element.text = text

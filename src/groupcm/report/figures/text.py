@@ -63,7 +63,8 @@ def _n_shared(names: Sequence[str]) -> int:
     """How many letters all names begin with."""
     # The first and the last in the alphabet differ no later than any other two.
     first, last = min(names), max(names)
-    return next((k for k, pair in enumerate(zip(first, last)) if pair[0] != pair[1]), len(first))
+    length = min(len(first), len(last))
+    return next((k for k in range(length) if first[k] != last[k]), length)
 
 
 def _is_unprintable(letter: str) -> bool:
