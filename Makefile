@@ -14,6 +14,7 @@ demo: $(VENV)/.demo  ## install what is needed and run the whole journey on made
 	$(BIN)/groupcm demo -o demo
 
 test: $(VENV)/.test  ## install what is needed and run the tests
+	@sh tests/install_chromium.sh
 	$(BIN)/python -m pytest -n 2
 
 lint: $(VENV)/.lint  ## formatting, style and types

@@ -158,6 +158,31 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         fitted = fit_with(clone(self.estimator), X, y, **known)
         return self._store(fitted, distinct(y), scores, table.positive)
 
+    @classmethod
+    def of_held_out(cls, model: Any, *, method: str = "sigmoid") -> CalibratedGroupClassifier:
+        """Calibrate a fitted model by the scores of the groups its own folds held out.
+
+        Parameters
+        ----------
+        model : GroupClassifierCV
+            Fitted: it has ``held_out_scores_`` and ``held_out_labels_``.
+        method : {"sigmoid", "isotonic"}
+
+        Examples
+        --------
+        >>> from groupcm import CalibratedGroupClassifier, GroupClassifierCV
+        >>> from groupcm.simulate import capsule
+        >>> data = capsule(100, n_positive=30, group_size=20)
+        >>> model = GroupClassifierCV(lams=[0.5]).fit(data.X, data.y, data.groups, data.overlap)
+        >>> calibrated = CalibratedGroupClassifier.of_held_out(model)
+        >>> calibrated.predict_proba_groups(data.X, data.groups).shape
+        (130, 2)
+        """
+        calibrated = cls(model, method=method, cv="prefit")
+        known = np.isfinite(model.held_out_scores_)
+        scores, labels = model.held_out_scores_[known], model.held_out_labels_[known]
+        return calibrated._store(model, model.classes_, scores, np.asarray(labels, dtype=bool))
+
     def _hold_out(
         self, X: Any, y: NDArray[Any], known: dict[str, NDArray[Any]], table: GroupTable
     ) -> NDArray[np.float64]:

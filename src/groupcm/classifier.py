@@ -193,7 +193,7 @@ class GroupClassifier(LinearGroupModel):
         return self
 
     def _told(self) -> AbstractContextManager[None]:
-        return listening(print_step, print_readings()) if self.verbose else nullcontext()
+        return listening(print_step, print_readings(), print) if self.verbose else nullcontext()
 
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))

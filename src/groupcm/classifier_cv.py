@@ -14,6 +14,7 @@ from groupcm.folds import group_level, resolve_folds
 from groupcm.linear_model import LinearGroupModel
 from groupcm.metrics import Metric, metric_name, metric_named
 from groupcm.preparing import Prepared
+from groupcm.progress import announce_stage, without_steps
 from groupcm.scoring import LinearScorer
 from groupcm.selection import chosen_lams, require_path
 from groupcm.training import solve_path
@@ -175,6 +176,7 @@ solver, tol, max_passes, memory, verbose :
                 ]
             )
             best = int(np.argmax(scores.mean(axis=0)))
+            announce_stage(f"all groups, λ = {lams[best]:.4g}")
             (solution,) = solve_path(template, prepared, [float(lams[best])], template._seed())
         self._store(prepared, [solution])
         self.lam_, self.lams_, self.scores_ = float(lams[best]), lams, scores
@@ -193,10 +195,11 @@ solver, tol, max_passes, memory, verbose :
     ) -> Vector:
         """The score of each group at each λ, by the models of the fold that left it out."""
         weights, intercepts = [], []
-        for train, _ in folds:
-            without = np.setdiff1d(np.arange(table.n_groups), train)
-            terms = prepared.terms_without(without)
-            path = solve_path(template, prepared, list(lams), template._seed(), terms)
+        for k, (train, _) in enumerate(folds):
+            announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
+            terms = prepared.terms_without(np.setdiff1d(np.arange(table.n_groups), train))
+            with without_steps():
+                path = solve_path(template, prepared, list(lams), template._seed(), terms)
             weights += [solution.weights for solution in path]
             intercepts += [solution.intercept for solution in path]
         coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 
 from groupcm import TYPE_CHECKING, __version__
-from groupcm.commands import options
+from groupcm.commands import options, report_options
 from groupcm.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,6 +62,12 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     options.add_fit(_command(commands, "fit", "train a model on tables of candidates"))
     options.add_score(_command(commands, "score", "score the groups of tables with a model"))
+    report_options.add_evaluate(
+        _command(commands, "evaluate", "tell how good a model is on groups it has not seen")
+    )
+    report_options.add_compare(
+        _command(commands, "compare", "train SVM, MI-SVM and GCM on the same folds, and compare")
+    )
     options.add_demo(
         _command(commands, "demo", "simulate, train, score and explain; no data needed")
     )

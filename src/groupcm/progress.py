@@ -17,11 +17,13 @@ __all__ = [
     "Step",
     "announce",
     "announce_reading",
+    "announce_stage",
     "count_reading",
     "listening",
     "print_readings",
     "print_step",
     "relative_gap",
+    "without_steps",
 ]
 
 _SECONDS_BETWEEN_LINES = 5.0
@@ -110,15 +112,19 @@ class Reading:
 
 _listeners: ContextVar[tuple[Callable[[Step], None], ...]] = ContextVar("listeners", default=())
 _readers: ContextVar[tuple[Callable[[Reading], None], ...]] = ContextVar("readers", default=())
+_audience: ContextVar[tuple[Callable[[str], None], ...]] = ContextVar("audience", default=())
 
 
 @contextmanager
 def listening(
-    listener: Callable[[Step], None], reading: Callable[[Reading], None] | None = None
+    listener: Callable[[Step], None],
+    reading: Callable[[Reading], None] | None = None,
+    stage: Callable[[str], None] | None = None,
 ) -> Iterator[None]:
     """Within the ``with`` block, every announced `Step` also goes to ``listener``.
 
-    ``reading`` hears every `Reading`, which come far more often.
+    ``reading`` hears every `Reading`, which come far more often; ``stage`` what begins, in
+    work that is made of many fits.
 
     Examples
     --------
@@ -130,17 +136,42 @@ def listening(
     """
     heard = _listeners.set((*_listeners.get(), listener))
     read = _readers.set((*_readers.get(), *([reading] if reading else [])))
+    told = _audience.set((*_audience.get(), *([stage] if stage else [])))
     try:
         yield
     finally:
         _listeners.reset(heard)
         _readers.reset(read)
+        _audience.reset(told)
+
+
+@contextmanager
+def without_steps() -> Iterator[None]:
+    """Within the ``with`` block nobody hears a `Step`: of many fits, those of each are noise."""
+    heard = _listeners.set(())
+    try:
+        yield
+    finally:
+        _listeners.reset(heard)
 
 
 def announce(step: Step) -> None:
     """Tell every listener of this context."""
     for listener in _listeners.get():
         listener(step)
+
+
+def announce_stage(text: str) -> None:
+    """Tell every listener of this context what begins.
+
+    Examples
+    --------
+    >>> with listening(print, stage=print):
+    ...     announce_stage("fold 1 of 5")
+    fold 1 of 5
+    """
+    for listener in _audience.get():
+        listener(text)
 
 
 def announce_reading(reading: Reading) -> None:

@@ -10,35 +10,44 @@ from typing import Any
 
 import numpy as np
 
+from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.classifier import GroupClassifier
+from groupcm.classifier_cv import GroupClassifierCV
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
+from groupcm.commands.held_out import held_out_point, held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
 from groupcm.commands.maps import feature_map_of
 from groupcm.commands.summary import certificate, summary
+from groupcm.commands.trained import name_of
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
+from groupcm.metrics import metric_named
 from groupcm.parameters import check_parameters
 from groupcm.persistence import save
 from groupcm.progress import listening
+from groupcm.selection import chosen_lams
 from groupcm.table_formats import check_not_input
 
 __all__ = ["fit_candidates", "run"]
 
+# Where to put the threshold that a model fitted with folds remembers.
+_SPECIFICITY = 0.9
 _ROLES = ("group", "label", "overlap", "patient")
-_NOT_OPTIONS = {"command", "tables", "output", *_ROLES, "features", "map", "degree", "components"}
+_FOLD_OPTIONS = ("folds", "lams", "scoring", "calibrate", "specificity")
+_NOT_OPTIONS = {
+    *("command", "tables", "output", *_ROLES, "features", "map", "degree", "components"),
+    *("cv", "folds", "calibrate", "specificity"),
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, fit, save, and say how it went."""
     output = check_output(arguments.output)
     check_not_input(output, arguments.tables)
-    options = _options_of(arguments)
-    if "checkpoint" in options:
-        _check_checkpoint(Path(options["checkpoint"]), output, arguments.tables)
-    model = GroupClassifier(**options)
-    with mistakes():  # before the tables are read, which may take long
-        check_parameters(model.get_params(deep=False))
+    model = _model_of(arguments)
+    if getattr(model, "checkpoint", None) is not None:
+        _check_checkpoint(Path(model.checkpoint), output, arguments.tables)
     columns = {role: getattr(arguments, role) for role in _ROLES}
     with plain_warnings(), working(model.tol) as display:
         candidates = open_candidates(
@@ -46,8 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
         )
         _require_two_classes(candidates, arguments.label)
         took = fit_candidates(model, candidates, display)
-    save(model, output, notes={"columns": columns})
-    show_rows(summary(model, candidates, took))
+        found = summary(model, candidates, took)
+    notes: dict[str, Any] = {"columns": columns, "trained_on": _counts(candidates, arguments)}
+    saved = model
+    if isinstance(model, GroupClassifierCV):
+        point = held_out_point(model, getattr(arguments, "specificity", _SPECIFICITY))
+        notes["operating_point"] = {"threshold": point.value, "chosen": point.chosen}
+        found += held_out_rows(model, point)
+        if "calibrate" in arguments:
+            saved = CalibratedGroupClassifier.of_held_out(model, method=arguments.calibrate)
+    save(saved, output, notes=notes)
+    show_rows(found)
     print(certificate(model))
     print(f"Wrote {output}.")
     if not _was_interrupted(model):
@@ -59,6 +77,50 @@ def run(arguments: argparse.Namespace) -> int:
         file=sys.stderr,
     )
     return 130
+
+
+def _model_of(arguments: argparse.Namespace) -> Any:
+    """The estimator asked for, its parameters checked before the tables are read."""
+    options = _options_of(arguments)
+    if arguments.cv:
+        options["cv"] = getattr(arguments, "folds", 5)
+        for name in ("lam", "C", "checkpoint"):
+            if name in options:
+                raise InputError(f"--cv chooses λ by itself, in many fits; leave out --{name}")
+        with mistakes():
+            metric_named(options.get("scoring", "group_roc_auc"))
+            chosen_lams(options.get("lams", 10))
+        _require_share(arguments)
+        model = GroupClassifierCV(**options)
+    else:
+        for name in _FOLD_OPTIONS:
+            if name in arguments:
+                raise InputError(f"--{name} needs --cv: the groups that folds leave out")
+        model = GroupClassifier(**options)
+    with mistakes():
+        check_parameters(model.get_params(deep=False))
+    return model
+
+
+def _require_share(arguments: argparse.Namespace) -> None:
+    value = getattr(arguments, "specificity", _SPECIFICITY)
+    if not 0.0 <= value <= 1.0:
+        raise InputError(f"--specificity is {value:g}; it is a share, between 0 and 1")
+
+
+def _counts(candidates: Candidates, arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """How much was trained on, for the notes of the model; None for more than two classes."""
+    classes = candidates.classes
+    if len(classes) > 2:
+        return None
+    is_positive = candidates.groups_with(classes[-1])
+    return {
+        "name": name_of(arguments.tables),
+        "n_candidates": int(candidates.n_rows),
+        "n_positive_groups": int(is_positive.sum()),
+        "n_negative_groups": int((~is_positive).sum()),
+        "n_patients": candidates.n_patients,
+    }
 
 
 def _options_of(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -89,7 +151,7 @@ def fit_candidates(model: Any, candidates: Candidates, display: Display) -> floa
     n_features = len(candidates.feature_names)
     display.status(f"fitting {candidates.n_rows:,} rows × {n_features} features")
     start = time.perf_counter()
-    with mistakes(), listening(display.step, display.reading):
+    with mistakes(), listening(display.step, display.reading, display.status):
         candidates.fit(model)
     return time.perf_counter() - start
 

@@ -1,4 +1,4 @@
-"""The options of every command.
+"""The options of the commands that train, score and make data.
 
 Only the standard library is imported here, so that ``--help`` answers at once.
 """
@@ -8,47 +8,70 @@ from __future__ import annotations
 import argparse
 
 from groupcm import TYPE_CHECKING
+from groupcm.commands.option_parts import TABLES, add_columns, add_features, number, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["add_demo", "add_fit", "add_score", "add_simulate", "add_sort"]
 
-_TABLES = "Parquet, CSV or Arrow files, or folders of them"
-
 
 def add_fit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tables", nargs="+", metavar="TABLE", help=_TABLES)
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="model to write")
     columns = parser.add_argument_group("columns")
-    columns.add_argument("--group", required=True, metavar="COL", help="which group a row is in")
-    columns.add_argument("--label", required=True, metavar="COL", help="the class of a row")
-    columns.add_argument(
-        "--overlap", metavar="COL", help="how well a row fits the annotation (0: not at all)"
-    )
-    columns.add_argument("--patient", metavar="COL", help="whose row it is; not a feature")
-    _add_features(columns, "default: one column of lists, or all columns not named above")
+    add_columns(columns)
+    _add_fold_options(parser.add_argument_group("λ by folds (see GroupClassifierCV)"))
     _add_estimator_options(parser.add_argument_group("model (see GroupClassifier)"))
     _add_map_options(parser.add_argument_group("feature map (see groupcm.features)"))
     _add_large_data_options(parser.add_argument_group("large data"))
 
 
+def _add_fold_options(folds) -> None:
+    folds.add_argument("--cv", action="store_true", help="choose λ on groups that folds leave out")
+    folds.add_argument(
+        "--folds", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many (5)"
+    )
+    folds.add_argument(
+        "--lams", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many λ (10)"
+    )
+    folds.add_argument(
+        "--scoring",
+        default=argparse.SUPPRESS,
+        metavar="METRIC",
+        help="what to choose by (group_roc_auc)",
+    )
+    folds.add_argument(
+        "--specificity",
+        type=number,
+        default=argparse.SUPPRESS,
+        metavar="S",
+        help="note the threshold of this specificity on left-out groups (0.9)",
+    )
+    folds.add_argument(
+        "--calibrate",
+        choices=("sigmoid", "isotonic"),
+        default=argparse.SUPPRESS,
+        help="learn the probability of a group from the scores of left-out groups",
+    )
+
+
 def _add_estimator_options(model) -> None:
     """Add what GroupClassifier takes; what is not given keeps the estimator's own default."""
     options: list[tuple[str, Callable[[str], object] | tuple[str, ...], str]] = [
-        ("lam", _number, "weight of the loss against the penalty, between 0 and 1"),
-        ("C", _number, "weight of the loss in the SVM's form; --lam is then not used"),
+        ("lam", number, "weight of the loss against the penalty, between 0 and 1"),
+        ("C", number, "weight of the loss in the SVM's form; --lam is then not used"),
         ("loss", ("smoothed_hinge", "hinge"), "loss of a margin"),
-        ("delta", _number, "half-width of the smoothed hinge's bend"),
+        ("delta", number, "half-width of the smoothed hinge's bend"),
         ("penalty", ("huber", "l2", "l1"), "penalty of the weights"),
-        ("epsilon", _number, "where the Huber penalty turns from square to linear"),
+        ("epsilon", number, "where the Huber penalty turns from square to linear"),
         ("grouping", ("negative", "both", "none"), "which groups count once, by their worst row"),
         ("background", ("ignore", "negative"), "the other rows of a positive group"),
-        ("min-overlap", _number, "leave out positive groups that fit worse than this"),
+        ("min-overlap", number, "leave out positive groups that fit worse than this"),
         ("solver", ("working_set", "lbfgs"), "algorithm"),
-        ("tol", _number, "stop at this certified relative gap"),
-        ("max-passes", _number, "stop after reading the rows this often"),
-        ("random-state", _whole, "seed of what is random"),
+        ("tol", number, "stop at this certified relative gap"),
+        ("max-passes", number, "stop after reading the rows this often"),
+        ("random-state", whole, "seed of what is random"),
     ]
     for name, kind, help in options:
         keywords = {"choices": kind} if isinstance(kind, tuple) else {"type": kind, "metavar": "N"}
@@ -69,11 +92,11 @@ def _add_map_options(features) -> None:
         help="score these features of the features; they are computed, never stored",
     )
     features.add_argument(
-        "--degree", type=_whole, metavar="N", help="of the polynomial (default: 2)"
+        "--degree", type=whole, metavar="N", help="of the polynomial (default: 2)"
     )
     features.add_argument(
         "--components",
-        type=_whole,
+        type=whole,
         metavar="N",
         help="how many features fourier or nystroem make (default: 100)",
     )
@@ -97,7 +120,7 @@ def _add_large_data_options(data) -> None:
 
 def add_score(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="model written by groupcm fit")
-    parser.add_argument("tables", nargs="+", metavar="TABLE", help=_TABLES)
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     parser.add_argument(
         "-o",
         "--output",
@@ -108,7 +131,7 @@ def add_score(parser: argparse.ArgumentParser) -> None:
     columns = parser.add_argument_group("columns")
     columns.add_argument("--group", metavar="COL", help="default: as in training")
     columns.add_argument("--label", metavar="COL", help="the truth, to print the group AUC")
-    _add_features(columns, "default: by the names the model was trained with")
+    add_features(columns, "default: by the names the model was trained with")
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:
@@ -120,12 +143,12 @@ def add_demo(parser: argparse.ArgumentParser) -> None:
         help="folder for the files (default: %(default)s)",
     )
     parser.add_argument(
-        "--seed", type=_whole, default=0, metavar="N", help="of the made data (default: 0)"
+        "--seed", type=whole, default=0, metavar="N", help="of the made data (default: 0)"
     )
 
 
 def add_sort(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tables", nargs="+", metavar="TABLE", help=_TABLES)
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     parser.add_argument("--group", required=True, metavar="COL", help="which group a row is in")
     parser.add_argument(
         "-o", "--output", required=True, metavar="SORTED", help="table to write: .parquet"
@@ -151,7 +174,7 @@ def add_simulate(parser: argparse.ArgumentParser) -> None:
     ):
         parser.add_argument(
             f"--{name}",
-            type=_whole,
+            type=whole,
             default=default,
             metavar="N",
             help=f"{help} (default: %(default)s)",
@@ -162,36 +185,3 @@ def add_simulate(parser: argparse.ArgumentParser) -> None:
         default="wide",
         help="a column a feature, or one column of lists (default: %(default)s)",
     )
-
-
-def _add_features(columns, default: str) -> None:
-    columns.add_argument(
-        "--features", type=_names, metavar="A,B", help=f"feature columns; {default}"
-    )
-
-
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",")]
-    if not all(names):
-        raise argparse.ArgumentTypeError(f"{text!r} holds an empty name; write A,B,C")
-    return names
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = float("nan")
-    if not abs(value) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
-    return value
-
-
-def _whole(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
-    return value

@@ -11,11 +11,12 @@ import pyarrow as pa
 
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.inputs import Candidates, open_candidates
+from groupcm.commands.trained import features_of, name_features, needed_column
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.metrics import group_roc_auc
-from groupcm.persistence import SavedModel, read
+from groupcm.persistence import read
 from groupcm.progress import listening
 from groupcm.scoring import GroupScores
 from groupcm.table_formats import check_not_input, check_table_name, write_table
@@ -30,8 +31,8 @@ class Scored:
     Attributes
     ----------
     table : pyarrow.Table
-        A row a group: ``group``, ``score``, ``winner``; with more than two classes
-        a score and a winner a class.
+        A row a group: ``group``, ``score``, ``winner``, and ``probability`` where the model is
+        calibrated; with more than two classes a score and a winner a class.
     auc : list of (str, str)
         The group AUC of each class in words, empty where the truth is not known.
     """
@@ -46,45 +47,19 @@ def run(arguments: argparse.Namespace) -> int:
     output = check_output(arguments.output)
     check_not_input(output, arguments.tables)
     saved = read(arguments.model)
-    group, features = _columns(saved, arguments)
+    group = needed_column(saved, arguments.model, "group", arguments.group)
+    features = features_of(saved, arguments.model, arguments.features)
     with plain_warnings(), working() as display:
         candidates = open_candidates(
             arguments.tables, display, group=group, label=arguments.label, features=features
         )
-        _check_number(len(candidates.feature_names), saved.model, arguments.model)
+        name_features(saved.model, arguments.model, candidates.feature_names)
         scored = score_candidates(saved.model, candidates, display, arguments.label is not None)
     write_table(scored.table, output)
     rows = [("rows", f"{candidates.n_rows:,}"), ("groups", f"{scored.table.num_rows:,}")]
     show_rows(rows + scored.auc)
     print(f"Wrote {output}.")
     return 0
-
-
-def _columns(saved: SavedModel, arguments: argparse.Namespace) -> tuple[str, list[str]]:
-    """Find the group column and the features, in the model's order."""
-    group = arguments.group or saved.notes.get("columns", {}).get("group")
-    if group is None:
-        raise InputError(
-            f"{arguments.model} does not say which column is the group; give --group COL"
-        )
-    if arguments.features is not None:
-        # The user says which columns are meant, whatever they were called in training.
-        vars(saved.model).pop("feature_names_in_", None)
-        return group, arguments.features
-    features = getattr(saved.model, "feature_names_in_", None)
-    if features is None:
-        raise InputError(
-            f"{arguments.model} was trained without feature names; "
-            "give them in the order of training with --features A,B"
-        )
-    return group, [str(name) for name in features]
-
-
-def _check_number(n_features: int, model: Any, path: str) -> None:
-    if n_features != model.n_features_in_:
-        raise InputError(
-            f"{n_features} features are named, and {path} was trained with {model.n_features_in_}"
-        )
 
 
 def score_candidates(
@@ -99,6 +74,8 @@ def score_candidates(
     columns: dict[str, Any] = {"group": pa.array(found.group)}
     if found.score.ndim == 1:
         columns |= {"score": pa.array(found.score), "winner": pa.array(found.winner)}
+        if hasattr(model, "calibrator_"):
+            columns["probability"] = pa.array(model.calibrator_(found.score))
     else:
         for c, value in enumerate(model.classes_):
             columns[f"score_{value}"] = pa.array(np.ascontiguousarray(found.score[:, c]))

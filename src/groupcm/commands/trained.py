@@ -16,7 +16,7 @@ from groupcm.persistence import SavedModel
 from groupcm.sources.parquet import list_column
 from groupcm.table_formats import find_tables, is_parquet, open_table
 
-__all__ = ["TrainedColumns", "name_of"]
+__all__ = ["TrainedColumns", "features_of", "name_features", "name_of", "needed_column"]
 
 
 class TrainedColumns:
@@ -44,10 +44,10 @@ class TrainedColumns:
         features: Sequence[str] | None,
     ) -> None:
         self.saved, self.path = saved, path
-        self.group = self._needed("group", group)
-        self.label = self._needed("label", label)
+        self.group = needed_column(saved, path, "group", group)
+        self.label = needed_column(saved, path, "label", label)
         self._given_patient = patient
-        self.features = _features_of(saved, path, features)
+        self.features = features_of(saved, path, features)
 
     def open(
         self, tables: Sequence[str], display: Display, *, object: str | None = None
@@ -64,7 +64,7 @@ class TrainedColumns:
         _require_features(files, self.features, self.path)
         roles = {"group": self.group, "label": self.label, "patient": self._patient(files)}
         candidates = open_candidates(files, display, features=self.features, **roles, **more)
-        _name_features(self.saved.model, self.path, candidates.feature_names)
+        name_features(self.saved.model, self.path, candidates.feature_names)
         self._require_classes(candidates, name_of(tables))
         return candidates
 
@@ -85,15 +85,7 @@ class TrainedColumns:
             )
 
     def _noted(self, role: str) -> str | None:
-        return (self.saved.notes.get("columns") or {}).get(role)
-
-    def _needed(self, role: str, given: str | None) -> str:
-        column = given or self._noted(role)
-        if column is None:
-            raise InputError(
-                f"{self.path} does not say which column is the {role}; give --{role} COL"
-            )
-        return column
+        return _noted_column(self.saved, role)
 
     def _patient(self, files: Sequence[Path]) -> str | None:
         """As given; else as in training, if these tables have such a column."""
@@ -115,7 +107,19 @@ def name_of(tables: Sequence[str]) -> str:
     return Path(tables[0]).name if len(tables) == 1 else f"{len(tables)} tables"
 
 
-def _features_of(saved: SavedModel, path: str, given: Sequence[str] | None) -> list[str]:
+def _noted_column(saved: SavedModel, role: str) -> str | None:
+    return (saved.notes.get("columns") or {}).get(role)
+
+
+def needed_column(saved: SavedModel, path: str, role: str, given: str | None) -> str:
+    """The column of a role: as given, else as in training."""
+    column = given or _noted_column(saved, role)
+    if column is None:
+        raise InputError(f"{path} does not say which column is the {role}; give --{role} COL")
+    return column
+
+
+def features_of(saved: SavedModel, path: str, given: Sequence[str] | None) -> list[str]:
     """The features in the model's order: as given, else by their names in training."""
     if given is not None:
         return list(given)
@@ -128,7 +132,7 @@ def _features_of(saved: SavedModel, path: str, given: Sequence[str] | None) -> l
     return [str(name) for name in names]
 
 
-def _name_features(model: Any, path: str, names: Sequence[str]) -> None:
+def name_features(model: Any, path: str, names: Sequence[str]) -> None:
     """Let the model know its features by the names they have in the tables."""
     if len(names) != model.n_features_in_:
         raise InputError(

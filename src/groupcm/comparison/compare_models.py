@@ -15,6 +15,7 @@ from groupcm.comparison.contender import Contender
 from groupcm.comparison.contenders import DEFAULT_NAMES, contenders
 from groupcm.comparison.crossfit import CrossFit, CrossFits, Progress, crossfit
 from groupcm.comparison.data import LabelledCandidates
+from groupcm.comparison.gathered_warnings import gathered_warnings
 from groupcm.comparison.learning_curve import learning_curve
 from groupcm.comparison.numbers import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.numbers import DataCounts
@@ -98,14 +99,16 @@ def compare_models(
     # Folds first: what they refuse, they name by the user's own ids.
     folds = resolve_folds(cv, data.y, data.groups, data.patients, random_state)
     data = data.numbered()
-    fits = crossfit(
-        data, chosen, cv=folds, scoring=scoring, random_state=random_state, progress=progress
-    )
     options = {"level": level, "n_resamples": n_resamples, "random_state": random_state}
-    if progress is not None:
-        progress("drawing groups again for the intervals")
-    pooled = [_pool(data, fits, result, options) for result in fits.results]
-    curve = learning_curve(data, fits, progress=progress, **options) if learning else None
+    with gathered_warnings():
+        fits = crossfit(
+            data, chosen, cv=folds, scoring=scoring, random_state=random_state, progress=progress
+        )
+        if progress is not None:
+            progress("drawing groups again for the intervals")
+        pooled = [_pool(data, fits, result, options) for result in fits.results]
+        pairs = _pairs(pooled, options)
+        curve = learning_curve(data, fits, progress=progress, **options) if learning else None
     return ModelComparison(
         title=title,
         version=__version__,
@@ -114,7 +117,7 @@ def compare_models(
         n_settings=max(len(contender.settings) for contender in chosen),
         folds_by="group" if data.patients is None else "patient",
         models=[one.result for one in pooled],
-        pairs=_pairs(pooled, options),
+        pairs=pairs,
         learning=curve,
         level=level,
     )

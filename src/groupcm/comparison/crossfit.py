@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from groupcm.comparison.contender import Contender
 from groupcm.comparison.data import LabelledCandidates
-from groupcm.comparison.gathered_warnings import gathered_warnings
 from groupcm.folds import Folds, group_folds, resolve_folds
 from groupcm.group_table import group_level
 from groupcm.metrics import Metric, metric_named
@@ -128,15 +127,14 @@ def crossfit(
     fold = _fold_of_rows(folds, len(data.y))
     metric, say = metric_named(scoring), progress or (lambda text: None)
     unfinished = [_Unfinished(contender, len(folds), len(data.y)) for contender in contenders]
-    with gathered_warnings():
-        for number, (train, test) in enumerate(folds):
-            seen, unseen = data.take(train), data.take(test)
-            inner: Folds = []
-            if any(len(contender.settings) > 1 for contender in contenders):
-                inner = _inner_folds(seen, n_inner, random_state + 1, number)
-            for one in unfinished:
-                say(f"{one.contender.name}: fold {number + 1} of {len(folds)}")
-                one.run(number, seen, unseen, test, inner, metric)
+    for number, (train, test) in enumerate(folds):
+        seen, unseen = data.take(train), data.take(test)
+        inner: Folds = []
+        if any(len(contender.settings) > 1 for contender in contenders):
+            inner = _inner_folds(seen, n_inner, random_state + 1, number)
+        for one in unfinished:
+            say(f"{one.contender.name}: fold {number + 1} of {len(folds)}")
+            one.run(number, seen, unseen, test, inner, metric)
     return CrossFits(folds, fold, [one.finished() for one in unfinished])
 
 

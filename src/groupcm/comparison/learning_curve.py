@@ -17,7 +17,6 @@ from groupcm.comparison.common_scale import fold_percentiles
 from groupcm.comparison.contender import Contender, Setting
 from groupcm.comparison.crossfit import CrossFits, Progress
 from groupcm.comparison.data import LabelledCandidates
-from groupcm.comparison.gathered_warnings import gathered_warnings
 from groupcm.evaluation.numbers import LearningCurve, LearningLine
 from groupcm.folds import Folds
 from groupcm.group_table import group_level
@@ -94,8 +93,7 @@ def learning_curve(
         found = []
         for size in sizes:
             say(f"{contender.name}: learning curve, {size:,} negative groups")
-            with gathered_warnings():
-                scores = _out_of_fold(contender, setting, data, fits.folds, orders, size)
+            scores = _out_of_fold(contender, setting, data, fits.folds, orders, size)
             pooled = fold_percentiles(truth.y, scores[left_out], truth.groups, fold)
             found.append(
                 bootstrap_interval(

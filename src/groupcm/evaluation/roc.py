@@ -56,11 +56,11 @@ def roc_of(
 
     Examples
     --------
-    >>> y = [1, 0, 0, 0, 1, 1, 0, 0]
-    >>> scores = [0.9, 0.1, 0.2, 0.4, 0.8, 0.3, 0.7, 0.0]
-    >>> roc = roc_of(y, scores, [1, 1, 2, 2, 3, 3, 4, 4])
-    >>> roc.auc.estimate, len(roc.band_low) == len(roc.band_fpr)
-    (1.0, True)
+    >>> y = np.arange(60) % 3 == 0
+    >>> scores = 2 * y + np.random.default_rng(0).normal(size=60)
+    >>> roc = roc_of(y, scores, groups=np.arange(60) // 2, n_resamples=200)
+    >>> roc.auc.low < roc.auc.estimate < roc.auc.high, len(roc.band_low) == len(roc.band_fpr)
+    (True, True)
     """
     options: dict[str, Any] = {
         "clusters": clusters,

@@ -33,8 +33,8 @@ def thinned(curve: Curve, most: int = _MOST_POINTS) -> Curve:
     >>> class Line(NamedTuple):
     ...     x: NDArray[np.float64]
     ...     y: NDArray[np.float64]
-    >>> thinned(Line(np.arange(101), np.zeros(101)), most=5).x.tolist()
-    [0, 25, 50, 75, 100]
+    >>> thinned(Line(np.arange(129), np.zeros(129)), most=5).x.tolist()
+    [0, 32, 64, 96, 128]
     """
     if len(curve[0]) <= most:
         return curve

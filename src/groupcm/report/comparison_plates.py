@@ -15,11 +15,11 @@ from groupcm.report.figures.style import INK, MUTED, Series, series_of
 from groupcm.report.figures.text import shorten
 from groupcm.report.high_specificity import shows_high_specificity
 from groupcm.report.learning_words import learning_shows
-from groupcm.report.words import interval, percent
+from groupcm.report.words import interval, number, percent
 
 __all__ = ["comparison_plates", "looks_of"]
 
-_LONGEST_NAME = 15  # two of them and an interval share a line
+_LONGEST_NAMES = 30  # of two models: they and an interval share a line
 
 
 def looks_of(comparison: ModelComparison) -> dict[str, Series]:
@@ -96,22 +96,24 @@ def _differences(comparison: ModelComparison) -> Plate:
     return Plate(
         "paired_differences",
         "Paired differences in AUC of groups",
-        "The first model minus the second, on the same groups. A line that does not touch zero "
-        "(solid, dark) is a clear difference; right of zero the first model is better.",
-        " ".join(pair_sentence(pair) for pair in comparison.pairs),
+        "The first model minus the second, on the same groups: right of zero the first one is "
+        "better. Strong lines are clear differences (the interval leaves out zero and p is below "
+        f"{number(1 - comparison.level)}), pale ones are not.",
+        " ".join(pair_sentence(pair, comparison.level) for pair in comparison.pairs),
         forest_figure(
-            [_difference_row(pair) for pair in comparison.pairs],
+            [_difference_row(pair, comparison.level) for pair in comparison.pairs],
             "Difference in AUC of groups",
             reference=0.0,
         ),
     )
 
 
-def _difference_row(pair: Pair) -> ForestRow:
-    look = Series(INK if is_clear(pair) else MUTED, "solid", "o")
-    a, b = (shorten(name, _LONGEST_NAME) for name in (pair.a, pair.b))
-    words = interval(pair.group.difference)
-    return ForestRow(f"{a} − {b}", pair.group.difference, words, look)
+def _difference_row(pair: Pair, level: float) -> ForestRow:
+    look = Series(INK if is_clear(pair, level) else MUTED, "solid", "o")
+    half = _LONGEST_NAMES // 2
+    a = shorten(pair.a, max(half, _LONGEST_NAMES - len(pair.b)))
+    b = shorten(pair.b, max(half, _LONGEST_NAMES - len(pair.a)))
+    return ForestRow(f"{a} − {b}", pair.group.difference, interval(pair.group.difference), look)
 
 
 def _rocs(rocs: Mapping[str, Roc], looks: Mapping[str, Series]) -> list[Plate]:

@@ -23,12 +23,14 @@ def by_auc(models: Sequence[ModelResult]) -> list[ModelResult]:
     return sorted(models, key=lambda model: -model.group_roc.auc.estimate)
 
 
-def is_clear(pair: Pair) -> bool:
-    """Whether the interval of the difference leaves out zero."""
-    return pair.group.difference.low > 0 or pair.group.difference.high < 0
+def is_clear(pair: Pair, level: float = 0.95) -> bool:
+    """Whether the interval of the difference leaves out zero, and its p-value agrees."""
+    difference = pair.group.difference
+    leaves_out_zero = difference.low > 0 or difference.high < 0
+    return leaves_out_zero and pair.group.p_value < 1 - level
 
 
-def pair_sentence(pair: Pair) -> str:
+def pair_sentence(pair: Pair, level: float = 0.95) -> str:
     """Say which of two models is better and how sure that is.
 
     Examples
@@ -44,13 +46,15 @@ def pair_sentence(pair: Pair) -> str:
     'SVM is better than GCM by 0.021 (0.008 to 0.034), p < 0.001.'
     >>> pair_sentence(pair(-0.01, 0.004, 0.018, 0.5))
     'GCM and SVM do not differ clearly: GCM is ahead by 0.004 (−0.010 to 0.018), p = 0.50.'
+    >>> pair_sentence(pair(0.001, 0.02, 0.04, 0.06))
+    'GCM and SVM do not differ clearly: GCM is ahead by 0.020 (0.001 to 0.040), p = 0.060.'
     """
     ahead, behind, difference = pair.a, pair.b, pair.group.difference
     if difference.estimate < 0:
         ahead, behind = behind, ahead
         difference = Interval(-difference.estimate, -difference.high, -difference.low)
     by = f"by {interval(difference)}, {p_value(pair.group.p_value)}."
-    if is_clear(pair):
+    if is_clear(pair, level):
         return f"{ahead} is better than {behind} {by}"
     if difference.estimate == 0:
         return f"{ahead} and {behind} do not differ at all, {p_value(pair.group.p_value)}."
@@ -69,15 +73,15 @@ def summary_sentences(comparison: ModelComparison) -> list[str]:
         f"positive one scores higher (AUC {fraction(auc.estimate)}, {percent(comparison.level)} "
         f"interval {interval(auc, with_estimate=False)})."
     ]
-    ahead, level = [], []
+    ahead, near = [], []
     for pair in comparison.pairs:
         if best.name in (pair.a, pair.b):
             other = pair.b if pair.a == best.name else pair.a
-            (ahead if is_clear(pair) else level).append(other)
+            (ahead if is_clear(pair, comparison.level) else near).append(other)
     if ahead:
         sentences.append(f"It is clearly ahead of {_listed(ahead)}.")
-    if level:
-        sentences.append(f"Its lead over {_listed(level)} may be chance.")
+    if near:
+        sentences.append(f"Its lead over {_listed(near)} may be chance.")
     return sentences
 
 

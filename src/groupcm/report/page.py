@@ -84,6 +84,11 @@ def comparison_page(comparison: ModelComparison, plates: Sequence[Plate] | None 
         group_rocs=[(model.name, model.group_roc) for model in models],
         swatch=lambda name: colour_name(looks[name].colour),
         chosen_settings=comparison_words.chosen_settings,
-        pair_sentence=comparison_words.pair_sentence,
-        is_clear=comparison_words.is_clear,
+        pairs=[
+            (
+                comparison_words.pair_sentence(pair, comparison.level),
+                comparison_words.is_clear(pair, comparison.level),
+            )
+            for pair in comparison.pairs
+        ],
     )

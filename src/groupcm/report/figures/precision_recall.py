@@ -42,5 +42,5 @@ def precision_recall_figure(
     axes.plot(curve.recall, curve.precision, color=NEGATIVE, label=label)
     if decision is not None:
         mark_point(axes, decision.point.sensitivity, decision.point.precision)
-    legend_below(figure)
+    legend_below(figure, columns=1)
     return figure

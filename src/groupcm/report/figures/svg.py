@@ -65,7 +65,7 @@ def as_inline(svg: str) -> str:
 
     Examples
     --------
-    >>> as_inline('<?xml version="1.0" encoding="UTF-8"?>\\n<svg width="9pt" height="9pt"><g/></svg>')
+    >>> as_inline('<svg width="9pt" height="9pt"><g/></svg>')
     '<svg><g/></svg>'
     """
     start, rest = svg.removeprefix(_PROLOGUE).strip().split(">", 1)

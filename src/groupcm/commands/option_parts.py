@@ -1,0 +1,66 @@
+"""Options that several commands have, and what their values may be.
+
+Only the standard library is imported here, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+__all__ = ["TABLES", "add_columns", "add_features", "add_report", "names", "number", "whole"]
+
+TABLES = "Parquet, CSV or Arrow files, or folders of them"
+
+
+def add_columns(columns) -> None:
+    """Add the columns of a table that is trained on."""
+    columns.add_argument("--group", required=True, metavar="COL", help="which group a row is in")
+    columns.add_argument("--label", required=True, metavar="COL", help="the class of a row")
+    columns.add_argument(
+        "--overlap", metavar="COL", help="how well a row fits the annotation (0: not at all)"
+    )
+    columns.add_argument(
+        "--patient", metavar="COL", help="whose row it is; folds split no patient; not a feature"
+    )
+    add_features(columns, "default: one column of lists, or all columns not named above")
+
+
+def add_features(columns, default: str) -> None:
+    columns.add_argument(
+        "--features", type=names, metavar="A,B", help=f"feature columns; {default}"
+    )
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--report",
+        metavar="REPORT",
+        help="page to write, .html; its figures go beside it as PNG and SVG",
+    )
+
+
+def names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"{text!r} holds an empty name; write A,B,C")
+    return names
+
+
+def number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not abs(value) < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number")
+    return value
+
+
+def whole(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
+    return value

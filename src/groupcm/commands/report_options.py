@@ -1,0 +1,94 @@
+"""The options of the commands that tell how good models are.
+
+Only the standard library is imported here, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from groupcm.commands.option_parts import (
+    TABLES,
+    add_columns,
+    add_features,
+    add_report,
+    names,
+    number,
+    whole,
+)
+
+__all__ = ["add_compare", "add_evaluate", "add_experiment"]
+
+
+def add_evaluate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model written by groupcm fit")
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
+    add_report(parser)
+    parser.add_argument("--title", metavar="TEXT", help="of the report")
+    columns = parser.add_argument_group("columns")
+    for role, help in (
+        ("label", "the truth (default: as in training)"),
+        ("group", "default: as in training"),
+        ("patient", "whose row it is; intervals draw patients (default: as in training)"),
+        ("object", "which object a positive row lies on, such as the polyp, for the FROC curve"),
+    ):
+        columns.add_argument(f"--{role}", metavar="COL", help=help)
+    add_features(columns, "default: by the names the model was trained with")
+    choice = parser.add_argument_group("threshold (default: the one noted in training, or 0)")
+    for name, help in (
+        ("specificity", "the threshold that keeps this specificity"),
+        ("sensitivity", "the threshold that keeps this sensitivity"),
+        ("threshold", "this one"),
+    ):
+        choice.add_argument(f"--{name}", type=number, metavar="S", help=help)
+    choice.add_argument(
+        "--validation",
+        nargs="+",
+        metavar="TABLE",
+        help="choose it on these groups, not on those evaluated",
+    )
+    parser.add_argument(
+        "--train",
+        nargs="+",
+        metavar="TABLE",
+        help="train again on ever more negative groups of these tables: a learning curve",
+    )
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
+    add_report(parser)
+    parser.add_argument("--title", metavar="TEXT", help="of the report")
+    add_columns(parser.add_argument_group("columns"))
+    how = parser.add_argument_group("comparison")
+    how.add_argument(
+        "--models",
+        type=names,
+        metavar="A,B",
+        help="which (default: svm,misvm,gcm-none,gcm; also logistic, lightgbm)",
+    )
+    for name, default, help in (
+        ("folds", 5, "folds that split no group and no patient"),
+        ("settings", 10, "settings that each model may choose from, inside the folds"),
+        ("max-negatives", 100_000, "negatives that models of single candidates train on"),
+        ("seed", 0, "of the folds"),
+    ):
+        how.add_argument(
+            f"--{name}",
+            type=whole,
+            default=default,
+            metavar="N",
+            help=f"{help} (default: %(default)s)",
+        )
+    how.add_argument(
+        "--no-learning",
+        dest="learning",
+        action="store_false",
+        help="leave out the learning curves over negative groups",
+    )
+
+
+def add_experiment(parser: argparse.ArgumentParser) -> None:
+    experiments = parser.add_subparsers(metavar="EXPERIMENT", dest="experiment", required=True)
+    add_experiment_paper(experiments)
+    add_experiment_annotation(experiments)

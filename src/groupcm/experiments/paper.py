@@ -1,0 +1,165 @@
+"""The paper's experiment on made data: from sizes and a seed to numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.comparison.gathered_warnings import gathered_warnings
+from groupcm.evaluation.numbers import Roc
+from groupcm.experiments.areas import Areas
+from groupcm.experiments.claims import Claim, judge
+from groupcm.experiments.mean_roc import mean_roc
+from groupcm.experiments.sizes import Sizes
+from groupcm.experiments.test_set import Entries, TestSet, draw_test_set
+from groupcm.experiments.training import train_all
+from groupcm.experiments.training_set import draw_training_set
+from groupcm.experiments.trial import GCM, MISVM, SVM, UNGROUPED, Trained, Trial, trials_of
+
+__all__ = ["LEVELS", "PaperResults", "main_trials", "run_paper"]
+
+LEVELS = ("candidate", "group")
+_SEEDS_APART = 1000
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class PaperResults:
+    """What the experiment found.
+
+    Attributes
+    ----------
+    sizes : Sizes
+    seed : int
+    models : sequence of sequence of Trained
+        For each training set, the models of `trials_of`.
+    areas : mapping from "group" and "candidate" to Areas
+    rocs : mapping from "group" and "candidate" to a mapping from methods to Roc
+        Of `main_trials`, the mean over training sets.
+    claims : sequence of Claim
+    n_test : mapping
+        Groups and candidates tested on, by name.
+    """
+
+    sizes: Sizes
+    seed: int
+    models: Sequence[Sequence[Trained]]
+    areas: Mapping[str, Areas]
+    rocs: Mapping[str, Mapping[str, Roc]]
+    claims: Sequence[Claim]
+    n_test: Mapping[str, int]
+
+
+def main_trials(sizes: Sizes) -> list[Trial]:
+    """The four models of the paper's main figures."""
+    return [
+        Trial(SVM, sizes.fewest, in_groups=False),
+        Trial(MISVM, sizes.fewest),
+        Trial(UNGROUPED, sizes.most),
+        Trial(GCM, sizes.most),
+    ]
+
+
+def run_paper(
+    sizes: Sizes, seed: int = 0, *, folder: Path | None = None, say: Say | None = None
+) -> PaperResults:
+    """Draw training sets and a test set, train and score every model, judge every claim.
+
+    Parameters
+    ----------
+    sizes : Sizes
+    seed : int
+        Another seed is another world's worth of patients; nothing else is random.
+    folder : Path, optional
+        For Parquet files of sets larger than ``sizes.held_in_memory``; they stay there.
+    say : callable, optional
+        Hears in words what begins now.
+
+    Returns
+    -------
+    PaperResults
+    """
+    say = say or (lambda text: None)
+    first = _SEEDS_APART * seed
+    say(f"drawing the test set: {sizes.test_negatives:,} negatives")
+    test = draw_test_set(sizes, first, folder, _written(say, "writing the test set"))
+    trials = trials_of(sizes)
+    models = []
+    with gathered_warnings():
+        for repeat in range(sizes.repeats):
+            at = f"training set {repeat + 1} of {sizes.repeats}"
+            say(f"drawing {at}: {sizes.most:,} negatives")
+            training = draw_training_set(
+                sizes, first + 1 + repeat, folder, _written(say, f"writing {at}")
+            )
+            told = _prefixed(say, at)
+            models.append(train_all(training, sizes, first + 1 + repeat, told))
+            # Its rows are let go before the next ones are drawn.
+            del training
+    say(f"scoring {sum(map(len, models))} models on the test set")
+    scores = {"group": _scores(test.group_scores, models)}
+    scores["candidate"] = _scores(test.candidate_scores, models)
+    entries = {"group": test.groups, "candidate": test.candidates}
+    areas = {}
+    for level in LEVELS:
+        say(f"drawing test patients again, per {level}")
+        areas[level] = Areas(
+            trials, entries[level], scores[level], n_resamples=sizes.n_resamples, seed=first
+        )
+    rocs = {
+        level: _rocs(sizes, trials, areas[level], entries[level], scores[level]) for level in LEVELS
+    }
+    return PaperResults(sizes, seed, models, areas, rocs, judge(sizes, areas), _counts(test))
+
+
+def _prefixed(say: Say, prefix: str) -> Say:
+    return lambda text: say(f"{prefix}: {text}")
+
+
+def _written(say: Say, doing: str) -> Callable[[int, int], None]:
+    """A listener to rows written, that says every tenth once."""
+    said = 0
+
+    def listen(done: int, n_rows: int) -> None:
+        nonlocal said
+        if (share := 10 * done // n_rows) > said:
+            said = share
+            say(f"{doing}: {done:,} of {n_rows:,} rows")
+
+    return listen
+
+
+def _scores(
+    score: Callable[[Sequence[Trained]], NDArray[np.float64]], models: Sequence[Sequence[Trained]]
+) -> NDArray[np.float64]:
+    """All models in one pass: an array of repeats, entries and trials."""
+    every = score([model for repeat in models for model in repeat])
+    return np.moveaxis(every.reshape(len(every), len(models), -1), 1, 0)
+
+
+def _rocs(
+    sizes: Sizes,
+    trials: Sequence[Trial],
+    areas: Areas,
+    entries: Entries,
+    scores: NDArray[np.float64],
+) -> dict[str, Roc]:
+    return {
+        trial.method: mean_roc(entries, scores[:, :, trials.index(trial)], areas.of(trial))
+        for trial in main_trials(sizes)
+    }
+
+
+def _counts(test: TestSet) -> dict[str, int]:
+    n_positive = int(np.count_nonzero(test.groups.positive))
+    return {
+        "positive groups": n_positive,
+        "negative groups": len(test.groups.positive) - n_positive,
+        "negative candidates": test.n_negative_candidates,
+        "negative candidates ranked alone": int(np.count_nonzero(~test.candidates.positive)),
+        "patients": len(np.unique(test.groups.patient)),
+    }

@@ -1,0 +1,130 @@
+"""Training of every model of the paper's experiment on one training set.
+
+Models of candidates (SVM, GCM without grouping) choose their setting by the AUC of left-out
+candidates, models of groups (MI-SVM, GCM) by the AUC of left-out groups; folds never split a
+patient. The GCM's objective counts the mean loss of each class, so that a λ chosen on some of
+the negatives serves for more of them: beyond ``tune_on`` negatives it is chosen on those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from groupcm.classifier import GroupClassifier
+from groupcm.classifier_cv import GroupClassifierCV
+from groupcm.comparison.contender import Contender
+from groupcm.comparison.contenders import contenders
+from groupcm.comparison.crossfit import _tune
+from groupcm.comparison.data import LabelledCandidates
+from groupcm.experiments.sizes import Sizes
+from groupcm.experiments.training_set import TrainingSet, best_rows, source_of
+from groupcm.experiments.trial import GCM, MISVM, SVM, UNGROUPED, Trained, Trial, trials_of
+from groupcm.folds import group_folds
+from groupcm.metrics import candidate_roc_auc, group_roc_auc
+
+__all__ = ["train_all"]
+
+_GROUPING = {GCM: "negative", UNGROUPED: "none"}
+
+
+def train_all(
+    training: TrainingSet, sizes: Sizes, seed: int, say: Callable[[str], None]
+) -> list[Trained]:
+    """Tune and train the models of `trials_of`, in that order."""
+    rng = np.random.default_rng([seed, 2])
+    alone = training.one_by_one(sizes.fewest, rng)
+    polyps = np.unique(training.polyp[training.polyp >= 0])
+    few_polyps = rng.permutation(polyps)[: sizes.n_misvm_polyps]
+    models = _Gcm(training, sizes)
+    trained = []
+    for trial in trials_of(sizes):
+        say(f"training {trial}")
+        if trial.method == MISVM:
+            few = training.first(sizes.groups(trial.negatives), few_polyps)
+            trained.append(_by_folds(trial, few, sizes))
+        elif trial.method == SVM:
+            few = training.first(sizes.groups(trial.negatives))
+            data = _one_a_group(few) if trial.in_groups else alone
+            trained.append(_by_folds(trial, data, sizes))
+        elif trial.in_groups:
+            trained.append(models.train(trial))
+        else:
+            trained.append(models.train_on(trial, alone))
+    return trained
+
+
+class _Gcm:
+    """The GCM with and without grouping, at every size of a training set."""
+
+    def __init__(self, training: TrainingSet, sizes: Sizes) -> None:
+        self._training, self._sizes = training, sizes
+        self._lams: dict[tuple[str, int], float] = {}
+
+    def train(self, trial: Trial) -> Trained:
+        """On all positive groups and the first negative ones."""
+        sizes, training = self._sizes, self._training
+        grouping = _GROUPING[trial.method]
+        tuned_on = sizes.groups(min(trial.negatives, sizes.tune_on))
+        chosen = (grouping, tuned_on)
+        if chosen not in self._lams:
+            self._lams[chosen] = self._lam(grouping, training.first(tuned_on))
+        model = GroupClassifier(self._lams[chosen], grouping=grouping, random_state=0)
+        if trial.negatives > sizes.held_in_memory:
+            assert training.file is not None
+            return _trained(trial, model.fit(source_of(training.file)), f"λ = {model.lam:.3g}")
+        return self._fit(trial, model, training.first(sizes.groups(trial.negatives)))
+
+    def train_on(self, trial: Trial, data: LabelledCandidates) -> Trained:
+        """On these candidates."""
+        grouping = _GROUPING[trial.method]
+        lam = self._lam(grouping, data)
+        return self._fit(trial, GroupClassifier(lam, grouping=grouping, random_state=0), data)
+
+    def _fit(self, trial: Trial, model: GroupClassifier, data: LabelledCandidates) -> Trained:
+        model.fit(data.X, data.y, data.groups, data.overlap)
+        return _trained(trial, model, f"λ = {model.lam:.3g}")
+
+    def _lam(self, grouping: str, data: LabelledCandidates) -> float:
+        model = GroupClassifierCV(self._sizes.n_settings, cv=self._sizes.n_folds, grouping=grouping)
+        if grouping == "none":
+            few = _one_a_group(data)
+            return _finished(model.fit(few.X, few.y, patients=few.patients)).lam_
+        return _finished(
+            model.fit(data.X, data.y, data.groups, data.overlap, patients=data.patients)
+        ).lam_
+
+
+def _by_folds(trial: Trial, data: LabelledCandidates, sizes: Sizes) -> Trained:
+    """SVM and MI-SVM, with the setting that is best on left-out candidates or groups."""
+    name, metric = {SVM: ("svm", candidate_roc_auc), MISVM: ("misvm", group_roc_auc)}[trial.method]
+    contender: Contender = contenders([name], sizes.n_settings, max_negatives=None)[0]
+    folds = group_folds(data.y, data.groups, data.patients, n_splits=sizes.n_folds)
+    scores = _tune(contender, data, folds, metric)
+    setting = contender.settings[int(np.argmax(scores))]
+    return _trained(trial, contender.fit(setting, data), contender.words(setting))
+
+
+def _one_a_group(data: LabelledCandidates) -> LabelledCandidates:
+    """Negative groups with all their candidates, positive ones with their best alone."""
+    kept = ~np.isin(data.groups, data.groups[data.y == 1])
+    kept[best_rows(data)] = True
+    return data.take(np.flatnonzero(kept))
+
+
+def _trained(trial: Trial, model: Any, setting: str) -> Trained:
+    _finished(model)
+    if trial.method != SVM:
+        return Trained(trial, model.coef_[0], float(model.intercept_[0]), setting)
+    scaler, svm = model.estimator_
+    coef = svm.coef_[0] / scaler.scale_
+    return Trained(trial, coef, float(svm.intercept_[0] - coef @ scaler.mean_), setting)
+
+
+def _finished(model: Any) -> Any:
+    """Our models end well when interrupted; here Ctrl-C ends the whole experiment."""
+    if getattr(getattr(model, "solution_", None), "interrupted", False):
+        raise KeyboardInterrupt
+    return model
