@@ -58,9 +58,7 @@ def _letters(text: str) -> set[str]:
     chosen = {letter.strip() for letter in text.split(",")}
     if unknown := sorted(chosen - set(PARTS)):
         known = ", ".join(PARTS)
-        raise argparse.ArgumentTypeError(
-            f"there is no benchmark {unknown[0]!r}; choose of {known}"
-        )
+        raise argparse.ArgumentTypeError(f"there is no benchmark {unknown[0]!r}; choose of {known}")
     return chosen
 
 

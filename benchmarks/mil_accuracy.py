@@ -37,7 +37,7 @@ ODDS = np.logspace(-4.0, 1.0, 8)
 
 @dataclass(frozen=True)
 class NestedRun:
-    """All folds of one seed; the seconds are the processor's, which other work does not lengthen."""
+    """All folds of one seed; seconds of the processor, which other work does not lengthen."""
 
     accuracy: float
     seconds: float

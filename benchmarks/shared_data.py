@@ -49,7 +49,12 @@ def missing_data(folder: Path, files: Sequence[str]) -> str | None:
 
 
 def read_table(
-    path: Path, *, group: str, label: str, not_features: Sequence[str] = (), split: str | None = None
+    path: Path,
+    *,
+    group: str,
+    label: str,
+    not_features: Sequence[str] = (),
+    split: str | None = None,
 ) -> RealTable:
     """Read a Parquet file; every column without another part to play is a feature."""
     table = pq.read_table(path)

@@ -1,12 +1,14 @@
 """Areas under the curves of many models, with what training and testing leave open.
 
-    A_b(t) = mean over repeats r of draw b of AUC_b(t, r)
+    A_b = m_b + sqrt(R / (R − 1)) (d_b − m_b),    d_b = mean over r in D_b of AUC_b(r)
 
-Resample b draws test patients again and, where there are several training sets, these too,
-both with replacement; all models share it. The interval of ``A_b`` then holds what another
-test set and another training set would change. A difference of two models is taken resample by
-resample, and its p-value is that of `groupcm.metrics.compare`, whose result this is where
-there is one training set.
+Resample b draws test patients again and, of R training sets, R again (``D_b``), both with
+replacement; all models share it. ``AUC_b(r)`` is the area of the model of training set r on the
+patients of resample b, ``m_b`` its mean over all r. The root makes up for the sets drawn being
+closer to their own mean than to that of all training sets there could be. So the interval of
+``A_b`` holds what another test set and other training sets would change. A difference of two
+models is taken resample by resample, and its p-value is that of `groupcm.metrics.compare`,
+whose result this is where there is one training set.
 """
 
 from __future__ import annotations
@@ -78,8 +80,12 @@ class Areas:
         )
         self.of_repeats = np.reshape(found.estimates, (len(trials), n_repeats))
         values = found.values.reshape(-1, len(trials), n_repeats)
-        drawn = np.random.default_rng([seed, 4]).integers(n_repeats, size=(len(values), n_repeats))
-        self._means = np.take_along_axis(values, drawn[:, None, :], axis=2).mean(axis=2)
+        self._means = values.mean(axis=2)
+        if n_repeats > 1:
+            random = np.random.default_rng([seed, 4])
+            drawn = random.integers(n_repeats, size=(len(values), 1, n_repeats))
+            again = np.take_along_axis(values, drawn, axis=2).mean(axis=2)
+            self._means += np.sqrt(n_repeats / (n_repeats - 1)) * (again - self._means)
 
     def of(self, trial: Trial) -> Interval:
         """The mean AUC over training sets."""

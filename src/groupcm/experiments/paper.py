@@ -65,7 +65,12 @@ def main_trials(sizes: Sizes) -> list[Trial]:
 
 
 def run_paper(
-    sizes: Sizes, seed: int = 0, *, folder: Path | None = None, say: Say | None = None
+    sizes: Sizes,
+    seed: int = 0,
+    *,
+    folder: Path | None = None,
+    keep: bool = False,
+    say: Say | None = None,
 ) -> PaperResults:
     """Draw training sets and a test set, train and score every model, judge every claim.
 
@@ -75,7 +80,9 @@ def run_paper(
     seed : int
         Another seed is another world's worth of patients; nothing else is random.
     folder : Path, optional
-        For Parquet files of sets larger than ``sizes.held_in_memory``; they stay there.
+        For Parquet files of sets larger than ``sizes.held_in_memory``.
+    keep : bool, default=False
+        Whether those of training sets stay there after training.
     say : callable, optional
         Hears in words what begins now.
 
@@ -98,6 +105,8 @@ def run_paper(
             )
             told = _prefixed(say, at)
             models.append(train_all(training, sizes, first + 1 + repeat, told))
+            if training.file is not None and not keep:
+                training.file.unlink()
             # Its rows are let go before the next ones are drawn.
             del training
     say(f"scoring {sum(map(len, models))} models on the test set")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from groupcm.experiments.claims import HOLDS, OPEN
 from groupcm.experiments.paper import LEVELS, PaperResults
-from groupcm.experiments.paper_words import short_name
 from groupcm.experiments.size_figure import SizeLine, size_figure
 from groupcm.experiments.trial import GCM, METHODS, MISVM, SVM, UNGROUPED, Trial
 from groupcm.report.figures.forest import ForestRow, forest_figure
@@ -105,7 +104,20 @@ def _differences(results: PaperResults, level: str) -> Plate:
 def _names(a: Trial, b: Trial) -> str:
     shorter = {UNGROUPED: "ungrouped"}
     one, other = (
-        short_name(Trial(shorter.get(trial.method, trial.method), trial.negatives))
-        for trial in (a, b)
+        f"{shorter.get(trial.method, trial.method)} {compact(trial.negatives)}" for trial in (a, b)
     )
     return f"{one} − {other}"
+
+
+def compact(n: int) -> str:
+    """Write a large number as short as it goes.
+
+    Examples
+    --------
+    >>> compact(5_000), compact(100_000), compact(10_000_000), compact(900)
+    ('5k', '100k', '10M', '900')
+    """
+    for size, letter in ((1_000_000, "M"), (1_000, "k")):
+        if n >= size:
+            return f"{n / size:.3g}{letter}"
+    return str(n)

@@ -106,7 +106,8 @@ def method_sentences(sizes: Sizes) -> list[str]:
     sets = counted(sizes.repeats, "training set")
     sentences = [
         f"The data is made by groupcm.simulate.capsule: {sets} and one test set, each with "
-        "patients, polyps and frames of its own. The simulation was not tuned to the claims.",
+        "patients, polyps and frames of its own. One number of the simulation was set by looking "
+        "at the group AUC of a linear SVM, none by looking at a GCM.",
         "SVM is scikit-learn's LinearSVC on negative candidates drawn one by one from all "
         f"negative frames; MI-SVM has {sizes.groups(sizes.fewest)} negative groups and all "
         f"candidates of the frames of {sizes.n_misvm_polyps} polyps. A second reading gives SVM "
@@ -130,7 +131,7 @@ def method_sentences(sizes: Sizes) -> list[str]:
         "Intervals (95 %) and p-values come from drawing the test patients again"
         + (", and with them the training sets" if sizes.repeats > 1 else "")
         + f", {sizes.n_resamples:,} times, the same for all models. With few training sets they "
-        "are a little too narrow. No p-value is corrected for the number of claims.",
+        "are rough. No p-value is corrected for the number of claims.",
         "A claim holds where the interval of the difference lies on the claimed side of 0, does "
         "not hold where it lies on the other, and is not settled where it contains 0. A gain is "
         "noticeable from a tenth of what the smaller training set left to be gained (1 − AUC); "

@@ -25,7 +25,7 @@ def render(template: str, plates: Sequence[Plate], **numbers: Any) -> str:
     """Fill a template; whatever users named is escaped."""
     environment = Environment(
         loader=PackageLoader("groupcm.report"),
-        autoescape=False,
+        autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,

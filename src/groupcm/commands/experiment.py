@@ -1,0 +1,137 @@
+"""``groupcm experiment``: the paper's experiment, and what annotation buys."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from groupcm.commands.display import mistakes, plain_warnings, working
+from groupcm.commands.words import show_rows
+from groupcm.errors import InputError
+from groupcm.experiments.annotation import annotation_curve
+from groupcm.experiments.annotation_save import save_annotation
+from groupcm.experiments.annotation_words import against_misvm, next_hundred
+from groupcm.experiments.output import check_folder, made_data_in
+from groupcm.experiments.paper import run_paper
+from groupcm.experiments.paper_save import save_paper
+from groupcm.experiments.paper_words import summary_sentence
+from groupcm.experiments.sizes import SCALES, Sizes
+from groupcm.report.extra import require_report_extra
+from groupcm.report.words import interval
+from groupcm.table_formats import check_not_input
+from groupcm.tables import CandidateTable, read_tables
+
+__all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]
+
+_ROLES = ("group", "label", "overlap", "patient")
+_OPTION_OF_PARAMETER = {
+    "use cv=": "use --folds ",
+    "cv must": "--folds must",
+    "sizes ": "--sizes ",
+    "repeats must": "--repeats must",
+}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the experiment that was asked for."""
+    require_report_extra()
+    if arguments.experiment == "annotation":
+        return run_annotation_experiment(arguments)
+    sizes = SCALES[arguments.scale]
+    if arguments.repeats is not None:
+        if arguments.repeats < 1:
+            raise InputError(f"--repeats must be at least 1; got {arguments.repeats}")
+        sizes = replace(sizes, repeats=arguments.repeats)
+    return run_paper_experiment(sizes, arguments)
+
+
+def run_paper_experiment(sizes: Sizes, arguments: argparse.Namespace) -> int:
+    """Draw, train, test, judge the claims, and write all of it into a folder."""
+    folder = check_folder(arguments.output)
+    is_streamed = max(sizes.most, sizes.test_negatives) > sizes.held_in_memory
+    place = made_data_in(folder, keep=arguments.keep) if is_streamed else nullcontext()
+    with plain_warnings(), working() as display, place as data:
+        found = run_paper(
+            sizes, arguments.seed, folder=data, keep=arguments.keep, say=display.status
+        )
+        display.status("drawing the figures")
+        folder.mkdir(exist_ok=True)
+        files = save_paper(found, folder)
+    for claim in found.claims:
+        print(f"{claim.id}: {claim.statement} {claim.verdict.capitalize()}.")
+    print(summary_sentence(found.claims))
+    print(f"Wrote {files[0]}, claims.md, datasets.csv, results.json and the figures beside it.")
+    return 0
+
+
+def run_annotation_experiment(arguments: argparse.Namespace) -> int:
+    """Read tables, draw the curve, and say what the next annotations would buy."""
+    folder = check_folder(arguments.output)
+    page = folder / "annotation.html"
+    check_not_input(page, arguments.tables)
+    with plain_warnings(), working() as display:
+        table = read_tables(
+            arguments.tables,
+            **{role: getattr(arguments, role) for role in _ROLES},
+            features=arguments.features,
+            on_file=lambda path: display.status(f"reading {path}"),
+        )
+        _require_two_classes(table, arguments.label)
+        with _mistakes_in_options():
+            curve = annotation_curve(
+                table.X,
+                np.asarray(table.label),
+                table.group.per_row(),
+                table.overlap,
+                None if table.patient is None else table.patient.per_row(),
+                sizes=arguments.sizes,
+                repeats=arguments.repeats,
+                n_folds=arguments.folds,
+                random_state=arguments.seed,
+                progress=display.status,
+            )
+        display.status("drawing the figure")
+        folder.mkdir(exist_ok=True)
+        save_annotation(curve, folder, _name_of(table.files))
+    print("Group AUC (95 % interval) by annotated positive groups, GCM and MI-SVM:")
+    show_rows(
+        [
+            (f"{size:,}", f"{interval(curve.auc(gcm))}  {interval(curve.auc(misvm))}")
+            for size, gcm, misvm in zip(curve.sizes, curve.gcm, curve.misvm, strict=True)
+        ]
+    )
+    print(against_misvm(curve))
+    print(next_hundred(curve))
+    print(f"Wrote {page}, annotation.json and the figure beside it.")
+    return 0
+
+
+def _name_of(files: list[Path]) -> str:
+    return files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
+
+
+def _require_two_classes(table: CandidateTable, label: str) -> None:
+    classes = np.unique(np.asarray(table.label))
+    if len(classes) != 2:
+        raise InputError(
+            f"the label column {label!r} holds {len(classes)} "
+            f"class{'es' * (len(classes) > 1)}; this experiment needs two"
+        )
+
+
+@contextmanager
+def _mistakes_in_options() -> Iterator[None]:
+    """A mistake in the words of the command line."""
+    try:
+        with mistakes():
+            yield
+    except InputError as error:
+        message = str(error)
+        for parameter, option in _OPTION_OF_PARAMETER.items():
+            message = message.replace(parameter, option)
+        raise InputError(message) from error

@@ -1,0 +1,233 @@
+"""What annotation buys: group AUC against the number of annotated positive groups.
+
+Each repeat leaves one fold of groups (patients) out and puts the positive groups of the rest in
+a random order. At size m the GCM is trained on the first m positive groups, annotated, and MI-SVM
+on the same m groups by their labels alone; both have all negative groups of the rest, and choose
+λ by folds inside it. A larger size contains the smaller ones. Positive groups beyond m take no
+part. Where there are more repeats than folds, the groups are cut into folds anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.comparison.contenders import contenders
+from groupcm.comparison.crossfit import crossfit
+from groupcm.comparison.data import LabelledCandidates
+from groupcm.comparison.gathered_warnings import gathered_warnings
+from groupcm.experiments.repeated import mean_interval
+from groupcm.folds import group_folds
+from groupcm.group_table import group_level
+from groupcm.metrics import Interval, group_roc_auc
+
+__all__ = ["AnnotationCurve", "annotation_curve", "annotation_sizes"]
+
+_STEPS = (1, 2, 5)
+_FEWEST = 10
+
+
+@dataclass(frozen=True, eq=False)
+class AnnotationCurve:
+    """Group AUC at each number of annotated positive groups.
+
+    Attributes
+    ----------
+    sizes : sequence of int
+    gcm, misvm : ndarray of shape (n_sizes, n_repeats)
+        The AUC on the groups that each repeat left out.
+    misvm_of_all : ndarray of shape (n_repeats,)
+        Of MI-SVM with every positive group of the training part, ``n_all`` of them at least.
+    n_positive, n_negative, n_all : int
+        Groups there are, and positive ones that every training part has.
+    n_folds : int
+    folds_by : {"patient", "group"}
+    """
+
+    sizes: Sequence[int]
+    gcm: NDArray[np.float64]
+    misvm: NDArray[np.float64]
+    misvm_of_all: NDArray[np.float64]
+    n_positive: int
+    n_negative: int
+    n_all: int
+    n_folds: int
+    folds_by: str
+
+    @property
+    def n_repeats(self) -> int:
+        return self.gcm.shape[1]
+
+    def auc(self, values: NDArray[np.float64]) -> Interval:
+        """The mean of one AUC a repeat; an interval beyond 0 or 1 is cut there."""
+        found = mean_interval(values, self.n_folds)
+        return Interval(found.estimate, max(found.low, 0.0), min(found.high, 1.0))
+
+    @property
+    def last_step(self) -> Interval | None:
+        """What the last step in size added to the GCM's AUC; None where there is one size."""
+        if len(self.sizes) < 2:
+            return None
+        return mean_interval(self.gcm[-1] - self.gcm[-2], self.n_folds)
+
+    @property
+    def over_misvm(self) -> Interval:
+        """How far the GCM's AUC at the largest size is above that of MI-SVM with all groups."""
+        return mean_interval(self.gcm[-1] - self.misvm_of_all, self.n_folds)
+
+
+def annotation_sizes(n_positive: int) -> list[int]:
+    """10, 20, 50, 100, … annotated groups, and all at the end.
+
+    Examples
+    --------
+    >>> annotation_sizes(234), annotation_sizes(12), annotation_sizes(7)
+    ([10, 20, 50, 100, 200, 234], [10, 12], [7])
+    """
+    sizes, power = [], _FEWEST
+    while power < n_positive:
+        sizes += [step * power for step in _STEPS if step * power < n_positive]
+        power *= 10
+    return [*sizes, n_positive]
+
+
+def annotation_curve(
+    X: Any,
+    y: Any,
+    groups: Any,
+    overlap: Any = None,
+    patients: Any = None,
+    *,
+    sizes: Sequence[int] | None = None,
+    repeats: int = 5,
+    n_folds: int = 5,
+    n_settings: int = 5,
+    random_state: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> AnnotationCurve:
+    """Train with more and more annotated groups, and score groups that were left out.
+
+    Parameters
+    ----------
+    X, y, groups, overlap, patients
+        As for `groupcm.comparison.compare_models.compare_models`; the labels of candidates, or
+        overlaps, are the annotation.
+    sizes : sequence of int, optional
+        Numbers of annotated positive groups; by default `annotation_sizes` of what the smallest
+        training part has.
+    repeats : int, default=5
+        At least 2.
+    n_folds : int, default=5
+    n_settings : int, default=5
+        λ that each model chooses among, inside the training part.
+    random_state : int, default=0
+    progress : callable, optional
+        Hears in words what begins now.
+
+    Returns
+    -------
+    AnnotationCurve
+
+    Examples
+    --------
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(60, n_positive=24, n_patients=40, group_size=10)
+    >>> curve = annotation_curve(made.X, made.y, made.groups, made.overlap, sizes=[4, 12],
+    ...                          repeats=2, n_folds=3, n_settings=2)
+    >>> curve.gcm.shape, curve.n_all
+    ((2, 2), 16)
+    """
+    if repeats < 2:
+        raise ValueError(f"repeats must be at least 2, for intervals; got {repeats}.")
+    data = LabelledCandidates.check(X, y, groups, overlap, patients)
+    if data.overlap is None and data.labels_are_of_groups:
+        raise ValueError(
+            "every candidate of a positive group carries the positive label, so none is annotated; "
+            "label the candidates one by one, or give their overlap with the annotation."
+        )
+    parts = _parts(data, repeats, n_folds, random_state)
+    n_all = min(len(part.positives) for part in parts)
+    table = group_level(data.y, data.groups)
+    chosen = _checked_sizes(sizes, n_all, int(table.positive.sum()))
+    say = progress or (lambda text: None)
+    models = contenders(["gcm", "misvm"], n_settings, random_state=random_state)
+    auc = np.empty((2, len(chosen), repeats))
+    of_all = np.empty(repeats)
+    for r, part in enumerate(parts):
+        for k, size in enumerate(chosen):
+            say(f"repeat {r + 1} of {repeats}: {size:,} annotated groups")
+            auc[:, k, r] = _scored(data, models, part, size, random_state)
+        n_positive = len(part.positives)
+        if n_positive == chosen[-1]:
+            of_all[r] = auc[1, -1, r]
+        else:
+            say(f"repeat {r + 1} of {repeats}: MI-SVM with all {n_positive:,} positive groups")
+            (of_all[r],) = _scored(data, models[1:], part, n_positive, random_state)
+    return AnnotationCurve(
+        chosen,
+        auc[0],
+        auc[1],
+        of_all,
+        n_positive=int(table.positive.sum()),
+        n_negative=int(np.count_nonzero(~table.positive)),
+        n_all=n_all,
+        n_folds=n_folds,
+        folds_by="group" if patients is None else "patient",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one repeat trains on, its positive groups in a random order, and what it tests on."""
+
+    train: NDArray[np.int64]
+    place: NDArray[np.intp]  # of each training row's group among the positive ones; -1: negative
+    positives: NDArray[np.intp]
+    test: NDArray[np.int64]
+
+    def rows(self, size: int) -> NDArray[np.int64]:
+        return self.train[self.place < size]
+
+
+def _parts(data: LabelledCandidates, repeats: int, n_folds: int, seed: int) -> list[_Part]:
+    parts: list[_Part] = []
+    while len(parts) < repeats:
+        cut = seed + len(parts) // n_folds
+        for train, test in group_folds(
+            data.y, data.groups, data.patients, n_splits=n_folds, random_state=cut
+        ):
+            table = group_level(data.y[train], data.groups[train])
+            positives = np.flatnonzero(table.positive)
+            place = np.full(len(table.positive), -1)
+            rng = np.random.default_rng([seed, len(parts)])
+            place[positives] = rng.permutation(len(positives))
+            parts.append(_Part(train, place[table.index.codes], positives, test))
+    return parts[:repeats]
+
+
+def _checked_sizes(sizes: Sequence[int] | None, n_all: int, n_positive: int) -> list[int]:
+    if sizes is None:
+        return annotation_sizes(n_all)
+    chosen = sorted(set(sizes))
+    if not chosen or chosen[0] < 2:
+        raise ValueError(f"sizes must be whole numbers of at least 2; got {list(sizes)}.")
+    if chosen[-1] > n_all:
+        raise ValueError(
+            f"sizes asks for {chosen[-1]} annotated positive groups; there are {n_positive}, of "
+            f"which {n_all} can be trained on while the others are left out to test: ask for "
+            f"{n_all} or fewer."
+        )
+    return chosen
+
+
+def _scored(
+    data: LabelledCandidates, models: Sequence[Any], part: _Part, size: int, seed: int
+) -> list[float]:
+    with gathered_warnings():
+        fits = crossfit(data, models, cv=[(part.rows(size), part.test)], random_state=seed)
+    y, groups = data.y[part.test], data.groups[part.test]
+    return [group_roc_auc(y, result.scores[part.test], groups) for result in fits.results]

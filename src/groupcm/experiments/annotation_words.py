@@ -1,0 +1,88 @@
+"""What annotation buys, in sentences."""
+
+from __future__ import annotations
+
+from math import log
+
+from groupcm.experiments.annotation import AnnotationCurve
+from groupcm.metrics import Interval
+from groupcm.report.words import count, counted, fraction, interval
+
+__all__ = ["against_misvm", "method_sentences", "next_hundred"]
+
+_NEXT = 100
+
+
+def next_hundred(curve: AnnotationCurve) -> str:
+    """Say what the last step bought, and what another hundred would if it goes on like this.
+
+    The AUC is taken to grow with the logarithm of the number of annotated groups, as in the last
+    step; real curves flatten sooner or later.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gcm = np.array([[0.80, 0.82, 0.81], [0.84, 0.85, 0.84]])
+    >>> curve = AnnotationCurve([50, 100], gcm, gcm, gcm[1], 150, 900, 100, 3, "patient")
+    >>> next_hundred(curve)  # doctest: +NORMALIZE_WHITESPACE
+    'From 50 to 100 annotated positive groups the group AUC rose by 0.033 (0.010 to 0.057). If it
+    went on like this, 100 more would add about 0.033 (0.010 to 0.057); curves flatten, so less is
+    likelier than more.'
+    """
+    step = curve.last_step
+    if step is None:
+        return (
+            f"With {counted(curve.sizes[-1], 'annotated positive group')} the group AUC is "
+            f"{interval(curve.auc(curve.gcm[-1]))}; one size does not tell what more would buy."
+        )
+    before, after = curve.sizes[-2:]
+    factor = log((after + _NEXT) / after) / log(after / before)
+    more = Interval(*(factor * end for end in step))
+    change = "rose" if step.estimate >= 0 else "fell"
+    size = step if step.estimate >= 0 else Interval(-step.estimate, -step.high, -step.low)
+    found = (
+        f"From {count(before)} to {count(after)} annotated positive groups the group AUC {change} "
+        f"by {interval(size)}."
+    )
+    if step.low <= 0:
+        return (
+            f"{found} That may be chance: it is not shown that {_NEXT} more would buy anything, "
+            f"and hardly more than {fraction(max(more.high, 0.0))}."
+        )
+    return (
+        f"{found} If it went on like this, {_NEXT} more would add about {interval(more)}; curves "
+        "flatten, so less is likelier than more."
+    )
+
+
+def against_misvm(curve: AnnotationCurve) -> str:
+    """Say how the annotated groups compare with labels of groups alone."""
+    found = curve.over_misvm
+    which = (
+        "above"
+        if found.low > 0
+        else "below"
+        if found.high < 0
+        else "not clearly above or below that"
+    )
+    what = f"of MI-SVM, which has the labels of all {count(curve.n_all)} or more positive groups"
+    size = found if found.estimate >= 0 else Interval(-found.estimate, -found.high, -found.low)
+    gcm = f"With {count(curve.sizes[-1])} annotated groups the AUC of GCM is"
+    if which in ("above", "below"):
+        return f"{gcm} {interval(size)} {which} that {what}."
+    return f"{gcm} {which} {what}: the difference is {interval(found)}."
+
+
+def method_sentences(curve: AnnotationCurve) -> list[str]:
+    """What was done."""
+    return [
+        f"There are {count(curve.n_positive)} positive and {count(curve.n_negative)} negative "
+        f"groups. Each of {counted(curve.n_repeats, 'repeat')} left one of {curve.n_folds} folds "
+        f"by {curve.folds_by} out, put the positive groups of the rest in a random order, and "
+        "trained with the first of them and all negative groups of the rest; λ was chosen by folds "
+        "inside that.",
+        "GCM knows which candidate of a positive group is the positive one; MI-SVM has the same "
+        "groups and knows only that they are positive.",
+        "Intervals (95 %) are of the mean over repeats, widened because the repeats' training "
+        "parts overlap. A difference is taken repeat by repeat.",
+    ]

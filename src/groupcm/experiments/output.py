@@ -1,0 +1,71 @@
+"""The folder an experiment writes into."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from groupcm.errors import InputError
+from groupcm.files import check_output, whole_file
+
+__all__ = ["check_folder", "made_data_in", "write_text"]
+
+
+def check_folder(path: str | os.PathLike[str]) -> Path:
+    """Say, before long work begins, why a folder could not be written into.
+
+    Examples
+    --------
+    >>> check_folder("no/such/place")
+    Traceback (most recent call last):
+    groupcm.errors.InputError: cannot write no/such/place: the folder no/such does not exist; ...
+    """
+    folder = Path(path)
+    if folder.is_dir():
+        if not os.access(folder, os.W_OK):
+            raise InputError(f"cannot write into {folder}: no permission to write there")
+        return folder
+    if folder.exists():
+        raise InputError(f"cannot write into {folder}: it is a file, not a folder")
+    return check_output(folder)
+
+
+@contextmanager
+def made_data_in(folder: Path, *, keep: bool) -> Iterator[Path]:
+    """A place for large made data inside the folder, empty again after the block unless kept.
+
+    A folder that was made for it goes too, if nothing else is in it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp()) / "paper"
+    >>> with made_data_in(folder, keep=False) as place:
+    ...     place.is_dir()
+    True
+    >>> folder.exists()
+    False
+    """
+    was_there = folder.exists()
+    place = folder / "data"
+    if place.exists():
+        raise InputError(f"{place} exists already; move it or choose another folder")
+    place.mkdir(parents=True)
+    try:
+        yield place
+    finally:
+        if not keep:
+            shutil.rmtree(place, ignore_errors=True)
+        if not was_there:
+            with suppress(OSError):
+                folder.rmdir()
+
+
+def write_text(path: Path, text: str) -> Path:
+    """Write a file that appears whole or not at all."""
+    with whole_file(path) as beside:
+        beside.write_text(text, encoding="utf-8")
+    return path
