@@ -38,8 +38,8 @@ def test_wheel_holds_exactly_the_package(wheel):
     packed = {name for name in wheel.namelist() if not name.startswith(info)}
     assert packed == expected
     assert "groupcm/py.typed" in packed
-    # Code only: no data, no cache, nothing heavy that happened to lie around.
-    assert {Path(name).suffix for name in packed} <= {".py", ".typed"}
+    # Code and the report's templates: no data, no cache, nothing heavy that happened to lie around.
+    assert {Path(name).suffix for name in packed} <= {".py", ".typed", ".html", ".css"}
     assert sum(entry.file_size for entry in wheel.infolist()) < 2_000_000
 
 
@@ -59,4 +59,5 @@ def test_core_needs_only_what_it_should(wheel):
         for line in metadata.splitlines()
         if line.startswith("Requires-Dist: ") and "extra ==" not in line
     }
-    assert required == {"numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals"}
+    own = {"numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "threadpoolctl"}
+    assert required == own

@@ -80,7 +80,7 @@ def test_a_lambda_outside_is_refused(lams):
 def test_three_classes_and_c_are_refused():
     data = make_data(6)
     three = np.where(np.arange(len(data.y)) % 7 == 0, 2, data.y)
-    with pytest.raises(ValueError, match="two classes"):
+    with pytest.raises(ValueError, match="y has 3 classes, and a path of λ is for two"):
         lambda_path(data.X, three, data.groups)
     with pytest.raises(ValueError, match="no C"):
         lambda_path(data.X, data.y, data.groups, C=1.0)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from groupcm.candidates import Index, Terms
 from groupcm.smoothing import Block, Rows
-from groupcm.solvers import working_set
+from groupcm.solvers import newton, working_set
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import RowSource, Winners
 
@@ -83,7 +83,7 @@ def alternate(task: Task, positive_groups: Terms, *, most_rounds: int) -> Altern
         before = task.source.rows_read
         positive = Terms.of_rows(1, chosen, weight)
         solution = working_set.solve(
-            replace(task, terms=[positive, *negative]), start=solution.point
+            replace(task, terms=[positive, *negative]), solution.point, temperature=newton.TEPID
         )
         rounds += 1
         best = _better(task.source, positive_groups, solution.point, chosen)

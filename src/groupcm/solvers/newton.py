@@ -23,12 +23,13 @@ from groupcm.problem import Problem
 from groupcm.smoothing import Block
 from groupcm.solvers.objective import Evaluation, evaluate_blocks, slope_of_blocks
 
-__all__ = ["COLD", "WARM", "Newton"]
+__all__ = ["COLD", "TEPID", "WARM", "Newton"]
 
 Vector = NDArray[np.float64]
 
-# Where to begin without, and with, a good starting point.
+# Where to begin without, with a fair, and with a good starting point.
 COLD = 0.1
+TEPID = 0.03
 WARM = 0.003
 _COOLING = 0.1
 _COLDEST = 1e-10

@@ -47,7 +47,13 @@ _EARLY_SHARE = 0.3
 _INNER_SHARE = 0.3
 
 
-def solve(task: Task, start: Vector | None = None, *, silent: bool = False) -> Solution:
+def solve(
+    task: Task,
+    start: Vector | None = None,
+    *,
+    temperature: float = newton.WARM,
+    silent: bool = False,
+) -> Solution:
     """Minimise to the task's tolerance, or until its passes are used up.
 
     Parameters
@@ -55,6 +61,8 @@ def solve(task: Task, start: Vector | None = None, *, silent: bool = False) -> S
     task : Task
     start : ndarray, optional
         A point near the optimum; without one the solver finds its own on samples.
+    temperature : float
+        Where to begin from ``start``: the lower, the nearer it must be.
     silent : bool
         Whether to announce nothing.
     """
@@ -65,7 +73,7 @@ def solve(task: Task, start: Vector | None = None, *, silent: bool = False) -> S
             on_sample = Trace(sample, trace.latest, silent=True)
             bracket(on_sample, warm=warm, rounds=1 if warm else 8, effort=_SAMPLE_EFFORT)
             trace.latest, warm = on_sample.latest, True
-        bracket(trace, warm=warm, zeros=True)
+        bracket(trace, warm=warm, zeros=True, warm_temperature=temperature)
     except KeyboardInterrupt:
         if not np.isfinite(trace.upper):
             raise
@@ -80,12 +88,13 @@ def bracket(
     rounds: float = np.inf,
     effort: float = np.inf,
     zeros: bool = False,
+    warm_temperature: float = newton.WARM,
 ) -> None:
     """Close the bracket around the optimum of the trace's task, in at most so many rounds.
 
     ``warm`` tells that the latest point is near the optimum; ``effort`` is how often the kept
     rows may be looked at in a round. With ``zeros``, weights that a
-    penalty wants at zero are put there.
+    penalty wants at zero are put there. A warm start begins at ``warm_temperature``.
     """
     task = trace.task
     alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
@@ -110,7 +119,7 @@ def bracket(
             # While the kept rows are not the right ones yet, no need for all the digits; and a
             # solution that fits these rows too well is far from that of all.
             enough = _EARLY_SHARE * (trace.latest_upper - trace.lower)
-        temperature = newton.WARM if warm else newton.COLD
+        temperature = warm_temperature if warm else newton.COLD
         try:
             inner.minimise(tol, temperature, trace.latest_upper - trace.lower, enough)
         finally:

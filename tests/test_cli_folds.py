@@ -1,0 +1,120 @@
+"""``groupcm fit --cv``: λ by folds, the noted threshold, probabilities, and what follows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from groupcm import CalibratedGroupClassifier, GroupClassifierCV
+from groupcm.cli import main
+from groupcm.metrics import operating_point
+from groupcm.persistence import read
+from groupcm.simulate import capsule
+
+ROLES = ["--group", "frame", "--label", "polyp", "--overlap", "overlap", "--patient", "patient"]
+SHAPE = {"n_positive": 40, "n_patients": 60, "group_size": 12}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    for name, seed in (("train", 4), ("test", 5)):
+        made = capsule(120, seed=seed, **SHAPE)
+        columns = {
+            "frame": made.groups,
+            "patient": made.patient,
+            "polyp": made.y,
+            "overlap": made.overlap,
+        }
+        columns |= {name: made.X[:, j] for j, name in enumerate(made.feature_names)}
+        table = pa.table({key: pa.array(np.ascontiguousarray(v)) for key, v in columns.items()})
+        pq.write_table(table, folder / f"{name}.parquet")
+        pacsv.write_csv(table, folder / f"{name}.csv")
+    return folder
+
+
+@pytest.fixture
+def here(tables, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tables
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_the_model_is_that_of_the_estimator(here, capsys, suffix):
+    train = str(here / f"train.{suffix}")
+    assert main(["fit", train, *ROLES, "--cv", "--lams", "3", "-o", "m.json"]) == 0
+    said = capsys.readouterr()
+    assert "fold 5 of 5, 3 λ" in said.err
+    assert said.err.count("gap") < 15  # the steps of the last fit only
+    made = capsule(120, seed=4, **SHAPE)
+    expected = GroupClassifierCV(lams=3).fit(
+        made.X, made.y, made.groups, made.overlap, patients=made.patient
+    )
+    saved = read("m.json")
+    assert saved.model.lam_ == expected.lam_
+    np.testing.assert_allclose(saved.model.scores_, expected.scores_, atol=2e-3)
+    point = operating_point(expected.held_out_labels_, expected.held_out_scores_, specificity=0.9)
+    assert saved.notes["operating_point"]["threshold"] == pytest.approx(point.threshold, abs=1e-3)
+    assert "specificity of 0.9 on 160 groups" in saved.notes["operating_point"]["chosen"]
+    assert saved.notes["trained_on"]["n_positive_groups"] == 40
+    assert f"chosen λ         {expected.lam_:.4g} of 3" in said.out
+
+
+def test_probabilities_reach_the_scores_and_the_threshold_the_evaluation(here, capsys):
+    train, test = str(here / "train.parquet"), str(here / "test.parquet")
+    fold = ["--cv", "--folds", "3", "--lams", "2", "--specificity", "0.8"]
+    assert main(["fit", train, *ROLES, *fold, "--calibrate", "isotonic", "-o", "m.json"]) == 0
+    saved = read("m.json")
+    assert isinstance(saved.model, CalibratedGroupClassifier)
+    assert saved.model.estimator_.scores_.shape == (3, 2)
+    assert main(["score", "m.json", test, "-o", "s.parquet"]) == 0
+    scores = pq.read_table("s.parquet")
+    made = capsule(120, seed=5, **SHAPE)
+    X = pd.DataFrame(made.X, columns=made.feature_names)
+    expected = saved.model.predict_proba_groups(X, made.groups)[:, 1]
+    np.testing.assert_allclose(scores["probability"], expected, atol=1e-6)
+    capsys.readouterr()
+    assert main(["evaluate", "m.json", test, "--report", "r.html"]) == 0
+    said = capsys.readouterr().out
+    assert "chosen for a specificity of 0.8 on 160 groups that the folds left out" in said
+    assert "Brier score" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--cv", "--lam", "0.5"], "--cv chooses λ by itself, in many fits; leave out --lam"),
+        (["--cv", "--checkpoint", "c.json"], "leave out --checkpoint"),
+        (["--folds", "3"], "--folds needs --cv"),
+        (["--calibrate", "sigmoid"], "--calibrate needs --cv"),
+        (["--cv", "--specificity", "90"], "--specificity is 90; it is a share, between 0 and 1"),
+        (["--cv", "--scoring", "auc"], "'auc' is no metric"),
+        (["--cv", "--lams", "0"], "lams must be at least 1"),
+        (["--cv", "--folds", "1"], "at least 2; got 1"),
+        (["--cv", "--folds", "500"], "fewer than the 500 folds"),
+    ],
+)
+def test_mistakes_are_one_sentence(here, capsys, tmp_path, options, sentence):
+    train = str(here / "train.parquet")
+    assert main(["fit", train, *ROLES, *options, "-o", "m.json"]) == 2
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert said.startswith("groupcm: ")
+    assert sentence in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_table_without_the_features_of_the_model(here, capsys, tmp_path):
+    train = str(here / "train.parquet")
+    assert main(["fit", train, *ROLES, "--lam", "0.5", "-o", "m.json"]) == 0
+    table = pq.read_table(here / "test.parquet").drop_columns(["contrast", "size"])
+    pq.write_table(table, "few.parquet")
+    capsys.readouterr()
+    assert main(["evaluate", "m.json", "few.parquet", "--report", "r.html"]) == 2
+    said = capsys.readouterr().err
+    assert "few.parquet lacks 2 of the 13 features" in said
+    assert "contrast, size" in said
+    assert not (tmp_path / "r.html").exists()
