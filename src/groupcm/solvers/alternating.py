@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from groupcm.candidates import Index, Terms
 from groupcm.smoothing import Block, Rows
 from groupcm.solvers import newton, working_set
+from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import RowSource, Winners
 
@@ -74,7 +75,8 @@ def alternate(task: Task, positive_groups: Terms, *, most_rounds: int) -> Altern
     weight = total / len(positive_groups.start)
     means = _WithMeans(task.source, _group_means(task.source, positive_groups))
     first = replace(task, terms=[means.terms(weight), *negative], source=means)
-    solution = working_set.solve(first)
+    kept = [KeptRows(terms, task.source) for terms in negative if not terms.alone]
+    solution = working_set.solve(first, kept=kept)
     chosen = task.source.worst(positive_groups, solution.point).row
     seen: set[bytes] = set()
     passes, rounds = solution.passes, 1
@@ -83,7 +85,10 @@ def alternate(task: Task, positive_groups: Terms, *, most_rounds: int) -> Altern
         before = task.source.rows_read
         positive = Terms.of_rows(1, chosen, weight)
         solution = working_set.solve(
-            replace(task, terms=[positive, *negative]), solution.point, temperature=newton.TEPID
+            replace(task, terms=[positive, *negative]),
+            solution.point,
+            temperature=newton.TEPID,
+            kept=kept,
         )
         rounds += 1
         best = _better(task.source, positive_groups, solution.point, chosen)

@@ -52,6 +52,7 @@ def solve(
     start: Vector | None = None,
     *,
     temperature: float = newton.WARM,
+    kept: Sequence[KeptRows] | None = None,
     silent: bool = False,
 ) -> Solution:
     """Minimise to the task's tolerance, or until its passes are used up.
@@ -63,6 +64,8 @@ def solve(
         A point near the optimum; without one the solver finds its own on samples.
     temperature : float
         Where to begin from ``start``: the lower, the nearer it must be.
+    kept : sequence of KeptRows, optional
+        Of the grouped terms, with what an earlier solve kept; more is kept in them.
     silent : bool
         Whether to announce nothing.
     """
@@ -73,7 +76,7 @@ def solve(
             on_sample = Trace(sample, trace.latest, silent=True)
             bracket(on_sample, warm=warm, rounds=1 if warm else 8, effort=_SAMPLE_EFFORT)
             trace.latest, warm = on_sample.latest, True
-        bracket(trace, warm=warm, zeros=True, warm_temperature=temperature)
+        bracket(trace, warm=warm, zeros=True, warm_temperature=temperature, kept=kept)
     except KeyboardInterrupt:
         if not np.isfinite(trace.upper):
             raise
@@ -89,6 +92,7 @@ def bracket(
     effort: float = np.inf,
     zeros: bool = False,
     warm_temperature: float = newton.WARM,
+    kept: Sequence[KeptRows] | None = None,
 ) -> None:
     """Close the bracket around the optimum of the trace's task, in at most so many rounds.
 
@@ -98,7 +102,8 @@ def bracket(
     """
     task = trace.task
     alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
-    kept = [KeptRows(terms, task.source) for terms in task.terms if not terms.alone]
+    if kept is None:
+        kept = [KeptRows(terms, task.source) for terms in task.terms if not terms.alone]
     if task.n_rows <= _FEW_ROWS:
         for rows in kept:
             rows.keep_all()
