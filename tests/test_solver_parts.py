@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from groupcm.candidates import NO_ORDER, Groups, Terms
 from groupcm.group_index import index_groups
 from groupcm.grouping import Costs, binary_terms
-from groupcm.losses import SmoothedHinge
+from groupcm.losses import SmoothedHinge, make_loss
 from groupcm.penalties import Huber, Norm1, SquaredNorm
 from groupcm.problem import Problem
 from groupcm.smoothing import Block
@@ -193,6 +193,33 @@ def test_all_rows_can_be_kept():
     assert kept.keep(task.source.worst(terms, np.zeros(6))) == 0
     (block,) = kept.blocks()
     assert np.diff(block.ptr).tolist() == (terms.stop - terms.start).tolist()
+
+
+def test_rows_kept_before_are_kept_once():
+    task = make_task()
+    terms = next(terms for terms in task.terms if not terms.alone)
+    kept = KeptRows(terms, task.source)
+    kept.keep(task.source.worst(terms, np.ones(6)))
+    assert 0 < len(kept) < terms.n_rows
+    for _ in range(2):
+        kept.keep_all()
+        assert len(kept) == terms.n_rows
+
+
+@pytest.mark.parametrize("temperature", [newton.COLD, newton.WARM])
+def test_newton_finds_the_path_from_a_far_start(temperature):
+    # Cooling down before the path is found ends nowhere near it, after 800 evaluations.
+    task = make_task(n_groups=92, d=166, loss=make_loss("hinge", 0.5), penalty=SquaredNorm())
+    blocks = [block for t in task.terms if t.alone for block in task.source.blocks(t)]
+    for terms in task.terms:
+        if not terms.alone:
+            kept = KeptRows(terms, task.source)
+            kept.keep_all()
+            blocks += kept.blocks()
+    inner = newton.Newton(task.problem, blocks, 3.0 * np.random.default_rng(1).normal(size=167))
+    inner.minimise(1e-6, temperature)
+    assert inner.upper - inner.lower <= 1e-6 * inner.upper
+    assert inner.evaluations < 400
 
 
 def test_a_term_of_one_row_is_kept_once():

@@ -79,8 +79,12 @@ class KeptRows:
 
     def keep_all(self) -> None:
         """Keep every row of every term."""
+        if len(self) == self.terms.n_rows:
+            return
         size = self.terms.stop - self.terms.start
         term = np.repeat(np.arange(len(size)), size)
+        self._row, self._term = self._row[:0], self._term[:0]
+        self._rows = self._source.take(self._row)
         self._add(term, self.terms.rows(np.arange(len(term))))
 
     def blocks(self) -> list[Block]:

@@ -42,9 +42,8 @@ _NOWHERE = 1e-12
 # Below this, a relative decrease drowns in rounding and the gradient decides.
 _INVISIBLE = 1e-13
 _STEPS_A_TEMPERATURE = 40
-# A start that is not on the path after so many steps is too cold: at a higher temperature the
-# problem is smoother and the path nearer.
 _STEPS_TO_THE_PATH = 10
+_STEPS_WHERE_IT_IS_WIDE = 1000
 # The share of the gap that the distance from the path may have.
 _OFF_PATH = 0.1
 
@@ -95,19 +94,28 @@ class Newton:
         while here.smooth - here.exact > slack and _COOLING * temperature >= WARM:
             temperature *= _COOLING
             here = self._evaluate(self.best, temperature)
-        on_path = temperature >= COLD
+        here, temperature = self._find_path(here, temperature, tol)
         while temperature >= _COLDEST:
-            steps = _STEPS_A_TEMPERATURE if on_path else _STEPS_TO_THE_PATH
-            here = self._descend(here, temperature, tol, steps)
+            here = self._descend(here, temperature, tol, _STEPS_A_TEMPERATURE)
             if self._closed(tol):
                 break
-            if not on_path and temperature < COLD and not self._is_on_path(here):
-                temperature = min(temperature / _COOLING, COLD)
-                here = self._evaluate(here.theta, temperature)
-                continue
-            on_path = True
             here = self._cool(here, temperature)
             temperature *= _COOLING
+
+    def _find_path(
+        self, here: Evaluation, temperature: float, tol: float
+    ) -> tuple[Evaluation, float]:
+        """Get onto the path: at this temperature where that is quickly done, else at a higher one.
+
+        To cool down before would lead nowhere: the colder, the narrower the path.
+        """
+        while temperature < COLD:
+            here = self._descend(here, temperature, tol, _STEPS_TO_THE_PATH)
+            if self._closed(tol) or self._is_on_path(here):
+                return here, temperature
+            temperature = min(temperature / _COOLING, COLD)
+            here = self._evaluate(here.theta, temperature)
+        return self._descend(here, temperature, tol, _STEPS_WHERE_IT_IS_WIDE), temperature
 
     def _closed(self, tol: float) -> bool:
         if self.evaluations >= self.most_evaluations:
