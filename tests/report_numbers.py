@@ -83,7 +83,7 @@ def made_evaluation(
         title=title,
         version="0.0",
         training=Training(
-            "GroupClassifier",
+            "GCM",
             {"lam": "0.9", "loss": "smoothed_hinge", "penalty": "huber", "grouping": "negative"},
             DataCounts("train.parquet", 1_200_000, 293, 5_700, 60) if is_full else None,
             *((0.1234567, 0.1234561, 4.9e-6, 1e-4, 2.4) if is_full else ()),

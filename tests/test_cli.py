@@ -269,11 +269,12 @@ def test_demo(tmp_path, capsys, monkeypatch):
     real = simulate.capsule
 
     def small(**options):
-        return real(200, n_positive=60, group_size=30, **options)
+        return real(200, n_positive=60, n_patients=50, group_size=30, **options)
 
     monkeypatch.setattr(simulate, "capsule", small)
     assert main(["demo", "-o", str(tmp_path / "made" / "here")]) == 0
-    names = ["model.json", "scores.parquet", "test.parquet", "train.parquet"]
+    names = ["model.json", "report.html", "report_figures", "scores.parquet"]
+    names += ["test.parquet", "train.parquet"]
     assert sorted(path.name for path in (tmp_path / "made" / "here").iterdir()) == names
     out = capsys.readouterr().out
     scores = pa.parquet.read_table(tmp_path / "made" / "here" / "scores.parquet")

@@ -7,9 +7,9 @@ import re
 import sys
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
+from capsule_table import as_table
 from groupcm import simulate
 from groupcm.commands import compare as command
 from groupcm.comparison import compare_models as comparison
@@ -20,17 +20,6 @@ from groupcm.table_formats import write_table
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
-
-
-def as_table(made: simulate.Capsule, **changed) -> pa.Table:
-    columns = {
-        "frame": [f"frame {g}" for g in made.groups],
-        "polyp": made.y,
-        "fit": made.overlap,
-        "who": [f"P{p}" for p in made.patient],
-    }
-    columns |= {name: made.X[:, j].copy() for j, name in enumerate(made.feature_names)}
-    return pa.table({**columns, **changed})
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +63,7 @@ def compare(**options) -> int:
         "learning": False,
         "seed": 0,
         "report": "report.html",
+        "title": None,
     }
     return command.run(argparse.Namespace(**{**given, **options}))
 
@@ -113,6 +103,19 @@ def test_a_report_and_the_numbers(folder, seen, made, capsys):
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Models compared on train.parquet" in page
     assert list((folder / "report_figures").glob("*.svg"))
+
+
+def test_without_a_report_the_numbers_are_only_printed(folder, seen, capsys):
+    before = sorted(folder.iterdir())
+    assert compare(report=None) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == pair_sentence(seen[0].pairs[-1])
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_title_of_one_s_own(folder, seen):
+    assert compare(title="Two hospitals") == 0
+    assert seen[0].title == "Two hospitals"
+    assert "<title>Two hospitals</title>" in (folder / "report.html").read_text(encoding="utf-8")
 
 
 def test_csv_and_several_tables(folder, seen, made, capsys):

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import capsule_table
 from groupcm import (
     CalibratedGroupClassifier,
     GroupClassifier,
@@ -45,15 +46,8 @@ def test():
 
 
 def as_table(made: simulate.Capsule, **changed) -> pa.Table:
-    columns = {
-        "frame": [f"frame {g}" for g in made.groups],
-        "polyp": made.y,
-        "fit": made.overlap,
-        "who": [f"P{p}" for p in made.patient],
-        "thing": pa.array(made.polyp, mask=made.polyp < 0),
-    }
-    columns |= {name: made.X[:, j].copy() for j, name in enumerate(made.feature_names)}
-    return pa.table({**columns, **changed})
+    thing = pa.array(made.polyp, mask=made.polyp < 0)
+    return capsule_table.as_table(made, **{"thing": thing, **changed})
 
 
 def fitted(model, train: simulate.Capsule):
@@ -266,17 +260,17 @@ def test_what_training_noted_is_told(folder, seen, model):
 
 
 @pytest.mark.parametrize(
-    "kind",
+    ("kind", "name"),
     [
-        MISVMClassifier(0.9),
-        GroupClassifierCV([0.5, 0.9], cv=3),
-        CalibratedGroupClassifier(GroupClassifier(0.9), cv=3),
+        (MISVMClassifier(0.9), "MI-SVM"),
+        (GroupClassifierCV([0.5, 0.9], cv=3), "GCM, λ chosen by folds"),
+        (CalibratedGroupClassifier(GroupClassifier(0.9), cv=3), "GCM, calibrated"),
     ],
 )
-def test_every_saved_model(folder, seen, train, kind):
+def test_every_saved_model(folder, seen, train, kind, name):
     save(fitted(kind, train), "k.json", notes={"columns": COLUMNS})
     assert evaluate(model="k.json") == 0
-    assert seen[0].training.model == type(kind).__name__
+    assert seen[0].training.model == name
     assert {w.feature for w in seen[0].weights} == set(train.feature_names)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.stats import binomtest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
@@ -23,20 +24,18 @@ from groupcm import (
 from groupcm.calibrators import Sigmoid
 from groupcm.evaluation.decision import ChosenThreshold, choose_threshold, own_threshold
 from groupcm.evaluation.evaluate import evaluate
-from groupcm.evaluation.learning import (
-    TrainingGroups,
-    joined,
-    learning_curve,
-    negative_sizes,
-    untrained,
-)
+from groupcm.evaluation.joined_intervals import joined
+from groupcm.evaluation.learning import TrainingGroups, learning_curve, untrained
+from groupcm.evaluation.learning_sets import learning_sizes
+from groupcm.evaluation.model_name import model_name
 from groupcm.evaluation.numbers import Evaluation
-from groupcm.evaluation.proportions import share_interval
 from groupcm.evaluation.roc import roc_of
 from groupcm.evaluation.scoring import score_candidates
 from groupcm.evaluation.thinning import thinned
+from groupcm.evaluation.training import training_of
 from groupcm.features import Polynomial
 from groupcm.metrics import Interval, RocCurve
+from groupcm.metrics.proportion import share_interval, wilson_bounds
 from groupcm.metrics.reliability import group_brier_score
 from groupcm.metrics.resampling import FewClustersWarning
 from groupcm.sources import from_parquet
@@ -225,7 +224,7 @@ def test_weights_per_unit_and_per_deviation(found, model, train, test):
 
 def test_training_is_told(found, model):
     training = found.training
-    assert (training.model, training.parameters) == ("GroupClassifier", {"lam": "0.9"})
+    assert (training.model, training.parameters) == ("GCM", {"lam": "0.9"})
     assert (training.objective, training.gap) == (model.objective_, model.gap_)
     assert training.lower_bound == model.lower_bound_
 
@@ -320,6 +319,35 @@ def test_every_kind_of_model(kind, train, test):
         assert found.training.parameters["lam"] == f"{model.lam_:.4g}, chosen by cross-validation"
 
 
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [
+        (GroupClassifier(), "GCM"),
+        (GroupClassifier(grouping="none"), "GCM without grouping"),
+        (GroupClassifier(grouping="both"), "GCM, both classes grouped"),
+        (GroupClassifierCV(grouping="none"), "GCM without grouping, λ chosen by folds"),
+        (CalibratedGroupClassifier(MISVMClassifier()), "MI-SVM, calibrated"),
+        (LogisticRegression(), "LogisticRegression"),
+    ],
+)
+def test_models_have_plain_names(model, name):
+    assert model_name(model) == name
+
+
+def test_a_calibrated_model_tells_the_settings_of_the_one_within(train):
+    within = GroupClassifierCV([0.5, 0.9], cv=3, penalty="l2")
+    model = CalibratedGroupClassifier(within, cv=4).fit(train.X, train.y, train.groups)
+    told = training_of(model)
+    assert told.model == "GCM, λ chosen by folds, calibrated"
+    assert told.parameters == {
+        "lams": "[0.5, 0.9]",
+        "cv": "3",
+        "penalty": "l2",
+        "lam": f"{model.estimator_.lam_:.4g}, chosen by cross-validation",
+        "calibration cv": "4",
+    }
+
+
 def test_own_threshold_of_a_level_curve_is_never_reached(train):
     model = CalibratedGroupClassifier(GroupClassifier(0.9), cv=3)
     model.fit(train.X, train.y, train.groups)
@@ -383,17 +411,16 @@ def test_more_than_two_classes_are_refused(train):
 
 
 def test_share_interval_is_wilsons_where_all_are_independent():
-    from groupcm.metrics.reliability import reliability_curve
-
     hits = np.arange(40) < 29
     found = share_interval(hits, np.arange(40))
-    wilson = reliability_curve(hits, np.full(40, 0.5), n_bins=1)
+    wilson = binomtest(29, 40).proportion_ci(method="wilson")
+    assert wilson_bounds(29 / 40, 40) == pytest.approx((wilson.low, wilson.high))
     # The variance between 40 clusters of one is a little above p(1-p)/40.
     assert found.estimate == 29 / 40
-    assert found.low == pytest.approx(wilson.low[0], abs=0.005)
-    assert found.high == pytest.approx(wilson.high[0], abs=0.005)
-    assert found.low <= wilson.low[0]
-    assert found.high >= wilson.high[0]
+    assert found.low == pytest.approx(wilson.low, abs=0.005)
+    assert found.high == pytest.approx(wilson.high, abs=0.005)
+    assert found.low <= wilson.low
+    assert found.high >= wilson.high
 
 
 def test_share_interval_counts_clusters_that_agree_as_one_each():
@@ -478,12 +505,14 @@ def test_learning_curve(model, train, test):
     same = metrics.bootstrap_interval(test.y, score, test.groups, n_resamples=40)
     assert last is not None
     assert near(last, same)
-    assert curve.unit == "negative groups"
+    assert (curve.unit, curve.lines[0].model) == ("negative groups", "GCM")
 
 
 def test_sizes_of_a_learning_curve():
-    assert negative_sizes(6) == [6]
-    assert negative_sizes(100, most=30) == [10, 14, 19, 27, 100]
+    assert learning_sizes(6, smallest=10, n_sizes=8) == [6]
+    some = TrainingGroups(np.arange(120) < 20, lambda model, chosen: None, most_negatives=30)
+    assert some.sizes() == [10, 14, 19, 27, 100]
+    assert replace(some, most_negatives=None).sizes()[-2:] == [72, 100]
     assert joined([Interval(0.9, np.nan, np.nan)] * 2)[0] == pytest.approx(0.9)
     assert np.isnan(joined([Interval(0.9, np.nan, np.nan)] * 2).low)
 

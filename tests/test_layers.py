@@ -21,14 +21,18 @@ LAYERS = [
     {"sources", "scaling", "features"},
     {"solvers"},
     {"validation", "parameters"},
+    {"group_table", "fold_checks", "folds", "metrics"},
     {"training_data", "preparing"},
     {"training", "scoring"},
     {"linear_model"},
     {"classifier"},
     {"selection", "misvm"},
-    {"group_table", "fold_checks", "folds", "metrics"},
     {"any_estimator", "calibrators"},
     {"classifier_cv", "calibration"},
+    {"weights", "evaluation"},
+    {"comparison"},
+    {"report"},
+    {"experiments"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
 SHARED = {
@@ -146,7 +150,7 @@ groups = np.repeat(np.arange(10), 4)
 model = GroupClassifier(verbose=1).fit(X, y, groups=groups)
 model.group_scores(X, groups)
 """
-EXTRAS = {"rich", "pandas", "polars", "cvxpy", "matplotlib", "hypothesis", "pytest"}
+EXTRAS = {"rich", "pandas", "polars", "cvxpy", "matplotlib", "jinja2", "lightgbm", "pytest"}
 
 
 def test_fitting_arrays_imports_no_extra():

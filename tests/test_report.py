@@ -30,6 +30,7 @@ from groupcm.report import (
 )
 from groupcm.report.comparison_plates import comparison_plates, looks_of
 from groupcm.report.evaluation_plates import evaluation_plates
+from groupcm.report.stale_figures import FIGURE_NAMES
 from report_numbers import made_comparison, made_evaluation
 
 NASTY = "<script>alert('x')</script> & \"$a_1$\" \x07<img src=x onerror=alert(1)>"
@@ -237,6 +238,22 @@ def test_files_are_named_after_what_they_show(tmp_path):
             assert any(element.tag.endswith("}text") for element in root.iter())
 
 
+def test_figures_of_an_earlier_report_do_not_stay(tmp_path):
+    report = tmp_path / "report.html"
+    earlier = save_comparison(made_comparison(["SVM", "GCM"]), report)
+    folder = tmp_path / "report_figures"
+    mine = [folder / "notes.txt", folder / "my_own.png", folder / "learning_curve.pdf"]
+    for file in mine:
+        file.write_text("mine")
+    now = save_evaluation(made_evaluation(is_full=False), report)
+    assert {*earlier} - {*now}
+    assert {*tmp_path.rglob("*")} == {*now, *mine, folder}
+
+
+def test_every_figure_is_known_by_name():
+    assert {name for names in FIGURES.values() for name in names} == FIGURE_NAMES
+
+
 def test_a_missing_extra_is_said_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r"pip install 'groupcm\[report\]'"):
@@ -284,7 +301,7 @@ def test_the_threshold_is_marked_where_it_is():
     ):
         lines = plates[name].axes[0].get_lines()
         mark = next(line for line in lines if line.get_label() == "chosen threshold")
-        np.testing.assert_allclose(mark.get_xydata()[0], expected)
+        np.testing.assert_allclose(np.asarray(mark.get_xydata())[0], expected)
 
 
 def test_numbers_that_are_not_known_are_said_to_be_so():

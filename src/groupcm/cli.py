@@ -68,6 +68,9 @@ def build_parser() -> argparse.ArgumentParser:
     report_options.add_compare(
         _command(commands, "compare", "train SVM, MI-SVM and GCM on the same folds, and compare")
     )
+    report_options.add_experiment(
+        _command(commands, "experiment", "repeat the paper's experiment, or weigh annotations")
+    )
     options.add_demo(
         _command(commands, "demo", "simulate, train, score and explain; no data needed")
     )

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.group_index import GroupIndex, index_groups
 from groupcm.validation import as_labels, distinct
 
-__all__ = ["GroupTable", "group_level"]
+__all__ = ["GroupTable", "group_level", "patient_of_groups"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,39 @@ def group_level(
         return GroupTable(index, positive, np.arange(index.n_groups))
     by_patient = index_groups(patients)
     _require_rows("patients", by_patient.n_rows, len(y))
-    return GroupTable(index, positive, _patient_of_groups(index, by_patient), by_patient.ids)
+    return GroupTable(index, positive, patient_of_groups(index, by_patient), by_patient.ids)
+
+
+def patient_of_groups(index: GroupIndex, by_patient: GroupIndex) -> NDArray[np.intp]:
+    """The patient of each group, or one sentence about a group that has two.
+
+    Parameters
+    ----------
+    index, by_patient : GroupIndex
+        Which rows belong to which group, and to which patient.
+
+    Returns
+    -------
+    ndarray of int of shape (m,)
+        Numbers of patients, in order of first appearance.
+
+    Examples
+    --------
+    >>> patient_of_groups(index_groups(["a", "a", "b", "c"]), index_groups([7, 7, 8, 7])).tolist()
+    [0, 1, 0]
+    """
+    first_run = np.unique(index.run_codes, return_index=True)[1]
+    patient = by_patient.codes[index.run_starts[first_run]]
+    differs = by_patient.codes != patient[index.codes]
+    if differs.any():
+        row = int(np.argmax(differs))
+        group = index.codes[row]
+        first, other = by_patient.ids[patient[group]], by_patient.ids[by_patient.codes[row]]
+        raise ValueError(
+            f"group {index.ids[group]!s} belongs to two patients, {first!s} and {other!s} "
+            f"(row {row}); a group must have one patient."
+        )
+    return patient
 
 
 def _is_positive(y: NDArray[Any]) -> NDArray[np.bool_]:
@@ -96,18 +128,3 @@ def _require_rows(name: str, found: int, n_rows: int) -> None:
         raise ValueError(
             f"y has {n_rows} rows but {name} has {found}; both need one value a candidate."
         )
-
-
-def _patient_of_groups(index: GroupIndex, by_patient: GroupIndex) -> NDArray[np.intp]:
-    first_run = np.unique(index.run_codes, return_index=True)[1]
-    patient = by_patient.codes[index.run_starts[first_run]]
-    differs = by_patient.codes != patient[index.codes]
-    if differs.any():
-        row = int(np.argmax(differs))
-        group = index.codes[row]
-        first, other = by_patient.ids[patient[group]], by_patient.ids[by_patient.codes[row]]
-        raise ValueError(
-            f"group {index.ids[group]!s} belongs to two patients, {first!s} and {other!s} "
-            f"(row {row}); a group must have one patient."
-        )
-    return patient

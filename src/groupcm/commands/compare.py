@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 
-from groupcm.commands.display import Display, mistakes, plain_warnings, working
+from groupcm.commands.display import Display, plain_warnings, working
+from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.words import seconds, show_rows
 from groupcm.comparison.compare_models import compare_models
 from groupcm.comparison.contender import Contender
 from groupcm.comparison.contenders import DEFAULT_NAMES, contenders
-from groupcm.comparison.numbers import ModelComparison
+from groupcm.comparison.numbers import ModelComparison, ModelResult
 from groupcm.errors import InputError
 from groupcm.report.comparison_words import pair_sentence
 from groupcm.report.save import check_report, save_comparison
@@ -33,10 +33,11 @@ _OPTION_OF_PARAMETER = {
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read, compare, write the report, and say who is better."""
-    page = check_report(arguments.report)
-    check_not_input(page, arguments.tables)
-    with _mistakes_in_options():  # before the tables are read, which may take long
+    """Read, compare, say who is better, and write the report where one is asked for."""
+    report = _check_report(arguments)
+    with mistakes_in_options(
+        _OPTION_OF_PARAMETER
+    ):  # before the tables are read, which may take long
         if arguments.folds < 2:
             raise ValueError(f"--folds must be at least 2; got {arguments.folds}.")
         models = contenders(
@@ -54,11 +55,22 @@ def run(arguments: argparse.Namespace) -> int:
         )
         _require_two_classes(table, arguments.label)
         found = _compare(table, models, arguments, display)
-        display.status("drawing the figures")
-        files = save_comparison(found, page)
+        files = []
+        if report is not None:
+            display.status("drawing the figures")
+            files = save_comparison(found, report)
     _show(found)
-    print(f"Wrote {page}, and its figures as PNG and SVG in {files[-1].parent}.")
+    if files:
+        print(f"Wrote {report}, and its figures as PNG and SVG in {files[-1].parent}.")
     return 0
+
+
+def _check_report(arguments: argparse.Namespace) -> Path | None:
+    if arguments.report is None:
+        return None
+    report = check_report(arguments.report)
+    check_not_input(report, arguments.tables)
+    return report
 
 
 def _require_two_classes(table: CandidateTable, label: str) -> None:
@@ -81,7 +93,7 @@ def _compare(
 ) -> ModelComparison:
     names = [file.name for file in table.files]
     name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    with _mistakes_in_options():
+    with mistakes_in_options(_OPTION_OF_PARAMETER):
         return compare_models(
             table.X,
             np.asarray(table.label),
@@ -92,23 +104,10 @@ def _compare(
             cv=arguments.folds,
             learning=arguments.learning,
             random_state=arguments.seed,
-            title=f"Models compared on {name}",
+            title=arguments.title or f"Models compared on {name}",
             data_name=name,
             progress=display.status,
         )
-
-
-@contextmanager
-def _mistakes_in_options() -> Iterator[None]:
-    """A mistake in the words of the command line."""
-    try:
-        with mistakes():
-            yield
-    except InputError as error:
-        message = str(error)
-        for parameter, option in _OPTION_OF_PARAMETER.items():
-            message = message.replace(parameter, option)
-        raise InputError(message) from error
 
 
 def _show(found: ModelComparison) -> None:
@@ -125,7 +124,7 @@ def _show(found: ModelComparison) -> None:
         print(pair_sentence(pair))
 
 
-def _row(model) -> str:
+def _row(model: ModelResult) -> str:
     of_candidates = model.candidate_roc
     candidates = (
         "" if of_candidates is None else f"  candidates {fraction(of_candidates.auc.estimate)}"

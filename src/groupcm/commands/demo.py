@@ -11,14 +11,17 @@ import numpy as np
 import pyarrow as pa
 
 from groupcm import simulate
-from groupcm.classifier import GroupClassifier
-from groupcm.commands.display import plain_warnings, working
+from groupcm.classifier_cv import GroupClassifierCV
+from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.fit import fit_candidates
-from groupcm.commands.inputs import InMemory
+from groupcm.commands.held_out import held_out_point, held_out_rows
+from groupcm.commands.in_memory import InMemory
 from groupcm.commands.score import score_candidates
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
+from groupcm.evaluation.decision import ChosenThreshold
+from groupcm.evaluation.evaluate import evaluate_scored
 from groupcm.group_index import index_groups
 from groupcm.persistence import read, save
 from groupcm.table_formats import write_table
@@ -26,6 +29,8 @@ from groupcm.tables import read_tables
 
 __all__ = ["run"]
 
+_N_LAMS = 5
+_SPECIFICITY = 0.95
 _COLUMNS: dict[str, Any] = {
     "group": "frame",
     "label": "on_polyp",
@@ -37,10 +42,11 @@ _COLUMNS: dict[str, Any] = {
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, write tables, fit, score unseen frames, explain."""
     folder = _make_folder(Path(arguments.output))
-    train, test, model_file, scores = (
-        folder / name for name in ("train.parquet", "test.parquet", "model.json", "scores.parquet")
+    train, test, model_file, scores, report = (
+        folder / name
+        for name in ("train.parquet", "test.parquet", "model.json", "scores.parquet", "report.html")
     )
-    model = GroupClassifier(lam=0.9)
+    model = GroupClassifierCV(lams=_N_LAMS)
     with plain_warnings(), working(model.tol) as display:
         display.status("simulating frames of capsule endoscopy")
         # Another seed is other patients: nobody in the test was seen in training.
@@ -48,14 +54,17 @@ def run(arguments: argparse.Namespace) -> int:
             write_table(_as_table(simulate.capsule(seed=seed)), path)
         seen = InMemory(read_tables([train], **_COLUMNS))
         took = fit_candidates(model, seen, display)
-        save(model, model_file, notes={"columns": _COLUMNS})
+        point = held_out_point(model, _SPECIFICITY)
+        noted = {"threshold": point.value, "chosen": point.chosen}
+        save(model, model_file, notes={"columns": _COLUMNS, "operating_point": noted})
         saved = read(model_file)
         unseen = read_tables([test], **_COLUMNS, features=seen.feature_names)
         scored = score_candidates(saved.model, InMemory(unseen), display, has_truth=True)
         write_table(scored.table, scores)
+        has_report = _write_report(saved.model, InMemory(unseen), point, report, display)
 
     print("Trained on made frames of capsule endoscopy, each with about 200 candidates:")
-    show_rows(summary(model, seen, took))
+    show_rows(summary(model, seen, took) + held_out_rows(model, point))
     print(certificate(model))
     print()
     print(f"Scored {scored.table.num_rows:,} frames of other patients, by their best candidate:")
@@ -65,20 +74,45 @@ def run(arguments: argparse.Namespace) -> int:
     _show_highest(scored.table, unseen.group.codes, label)
     print()
     print("Files:")
-    show_rows(
-        [
-            (str(train), "the candidates trained on"),
-            (str(test), "the candidates scored"),
-            (str(model_file), "the model; groupcm.load reads it"),
-            (str(scores), "a row a frame: group, score, winner"),
-        ]
-    )
+    files = [
+        (str(train), "the candidates trained on"),
+        (str(test), "the candidates scored"),
+        (str(model_file), "the model; groupcm.load reads it"),
+        (str(scores), "a row a frame: group, score, winner"),
+    ]
+    if has_report:
+        files.append((str(report), "how good the model is: open it in a browser"))
+    show_rows(files)
     print("The same by hand:")
     options = " ".join(f"--{role} {column}" for role, column in _COLUMNS.items())
     train, test, model_file, scores = (quote(str(p)) for p in (train, test, model_file, scores))
-    print(f"  groupcm fit {train} {options} --lam 0.9 -o {model_file}")
+    print(f"  groupcm fit {train} {options} --cv --lams {_N_LAMS} -o {model_file}")
     print(f"  groupcm score {model_file} {test} --label {_COLUMNS['label']} -o {scores}")
+    print(f"  groupcm evaluate {model_file} {test} --report {quote(str(report))}")
     return 0
+
+
+def _write_report(
+    model: Any, unseen: InMemory, point: ChosenThreshold, report: Path, display: Display
+) -> bool:
+    """Write the report, unless what draws it is not installed."""
+    try:
+        from groupcm.report.save import check_report, save_evaluation
+
+        check_report(report)
+    except InputError as error:
+        display.status(str(error))
+        return False
+    display.status("drawing the report")
+    evaluation = evaluate_scored(
+        model,
+        unseen.scored(model),
+        threshold=point,
+        title="Polyps in made frames of capsule endoscopy",
+        data_name="test.parquet",
+    )
+    save_evaluation(evaluation, report)
+    return True
 
 
 def _make_folder(folder: Path) -> Path:

@@ -34,6 +34,7 @@ _OPTION_OF_PARAMETER = {
     "cv must": "--folds must",
     "sizes ": "--sizes ",
     "repeats must": "--repeats must",
+    "n_settings": "--settings",
 }
 
 
@@ -92,6 +93,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
                 sizes=arguments.sizes,
                 repeats=arguments.repeats,
                 n_folds=arguments.folds,
+                n_settings=arguments.settings,
                 random_state=arguments.seed,
                 progress=display.status,
             )

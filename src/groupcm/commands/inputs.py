@@ -11,7 +11,7 @@ from groupcm.commands.display import Display
 from groupcm.commands.in_memory import InMemory
 from groupcm.commands.streamed import Streamed
 from groupcm.sources.parquet import from_parquet
-from groupcm.table_formats import find_tables, is_parquet, open_table
+from groupcm.table_formats import find_tables, is_parquet
 from groupcm.tables import read_tables
 
 __all__ = ["Candidates", "InMemory", "Streamed", "open_candidates"]
@@ -52,21 +52,8 @@ def _open(
         )
         return InMemory(table)
     display.status("looking at " + (str(files[0]) if len(files) == 1 else f"{len(files)} files"))
-    source = from_parquet(files, **columns, features=_whole_column(files[0], features))
+    source = from_parquet(files, **columns, features=features)
     if columns["label"] is not None:
         display.status(f"reading the groups and labels of {source.n_rows:,} rows")
         source.index()
     return Streamed(source)
-
-
-def _whole_column(file: Path, features: Sequence[str] | None) -> Sequence[str] | None:
-    """The column of lists where the features are named by their places in it.
-
-    A source finds that column itself; a file that lacks it shall be told of the column, not of
-    a place in it.
-    """
-    column = str(features[0]).removesuffix("[0]") if features else ""
-    by_place = [f"{column}[{place}]" for place in range(len(features or ()))]
-    if not features or list(features) != by_place or features[0] in open_table(file).schema.names:
-        return features
-    return [column]

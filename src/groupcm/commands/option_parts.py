@@ -7,7 +7,16 @@ from __future__ import annotations
 
 import argparse
 
-__all__ = ["TABLES", "add_columns", "add_features", "add_report", "names", "number", "whole"]
+__all__ = [
+    "TABLES",
+    "add_columns",
+    "add_features",
+    "add_report",
+    "names",
+    "number",
+    "whole",
+    "wholes",
+]
 
 TABLES = "Parquet, CSV or Arrow files, or folders of them"
 
@@ -64,3 +73,14 @@ def whole(text: str) -> int:
     if value < 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 0")
     return value
+
+
+def wholes(text: str) -> list[int]:
+    """Whole numbers between commas.
+
+    Examples
+    --------
+    >>> wholes("10,20,50")
+    [10, 20, 50]
+    """
+    return [whole(number) for number in names(text)]

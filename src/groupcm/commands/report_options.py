@@ -15,6 +15,7 @@ from groupcm.commands.option_parts import (
     names,
     number,
     whole,
+    wholes,
 )
 
 __all__ = ["add_compare", "add_evaluate", "add_experiment"]
@@ -90,5 +91,64 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 
 def add_experiment(parser: argparse.ArgumentParser) -> None:
     experiments = parser.add_subparsers(metavar="EXPERIMENT", dest="experiment", required=True)
-    add_experiment_paper(experiments)
-    add_experiment_annotation(experiments)
+    for name, help, add in (
+        ("paper", "the paper's tables and figures, and which of its claims hold", _add_paper),
+        ("annotation", "what the next annotated groups would buy", _add_annotation),
+    ):
+        described = f"Draw {help}."
+        add(experiments.add_parser(name, help=help, description=described, allow_abbrev=False))
+
+
+def _add_paper(parser: argparse.ArgumentParser) -> None:
+    _add_folder(parser)
+    parser.add_argument(
+        "--scale",
+        choices=("small", "default", "full"),
+        default="default",
+        help="up to 1e5, 1e7 or 1e8 negatives to train on (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--repeats", type=whole, metavar="N", help="training sets drawn (default: by the scale)"
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help="leave the made candidates in DIR where they are files"
+    )
+    _add_seed(parser, "of the made candidates")
+
+
+def _add_annotation(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
+    _add_folder(parser)
+    add_columns(parser.add_argument_group("columns"))
+    how = parser.add_argument_group("experiment")
+    how.add_argument(
+        "--sizes",
+        type=wholes,
+        metavar="N,N",
+        help="numbers of annotated positive groups (default: spread over what there is)",
+    )
+    for name, default, help in (
+        ("repeats", 5, "draws of so many groups"),
+        ("folds", 5, "folds that split no group and no patient"),
+        ("settings", 5, "λ to choose from, inside the folds"),
+    ):
+        how.add_argument(
+            f"--{name}",
+            type=whole,
+            default=default,
+            metavar="N",
+            help=f"{help} (default: %(default)s)",
+        )
+    _add_seed(how, "of folds and draws")
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="DIR", help="folder for the page and the figures"
+    )
+
+
+def _add_seed(parser, help: str) -> None:
+    parser.add_argument(
+        "--seed", type=whole, default=0, metavar="N", help=f"{help} (default: %(default)s)"
+    )

@@ -1,4 +1,4 @@
-"""Times, amounts and tables of results in words."""
+"""Speeds, amounts and tables of results in words."""
 
 from __future__ import annotations
 
@@ -6,26 +6,9 @@ from collections.abc import Sequence
 from math import ceil
 
 from groupcm.progress import Reading
+from groupcm.words import seconds
 
 __all__ = ["seconds", "short", "show_rows", "speed"]
-
-
-def seconds(value: float) -> str:
-    """Say a time in as many digits as matter.
-
-    Examples
-    --------
-    >>> seconds(0.0123), seconds(75.2), seconds(200), seconds(2 * 3600 + 310)
-    ('0.012 s', '75 s', '3 min 20 s', '2 h 5 min')
-    """
-    if value < 9.95:
-        return f"{value:.2g} s"
-    minutes, rest = divmod(round(value), 60)
-    if minutes < 2:
-        return f"{round(value)} s"
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def short(value: float) -> str:

@@ -15,12 +15,12 @@ from groupcm.comparison.contender import Contender
 from groupcm.comparison.contenders import DEFAULT_NAMES, contenders
 from groupcm.comparison.crossfit import CrossFit, CrossFits, Progress, crossfit
 from groupcm.comparison.data import LabelledCandidates
-from groupcm.comparison.gathered_warnings import gathered_warnings
 from groupcm.comparison.learning_curve import learning_curve
 from groupcm.comparison.numbers import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.numbers import DataCounts
 from groupcm.evaluation.roc import roc_of
 from groupcm.folds import resolve_folds
+from groupcm.gathered_warnings import gathered_warnings
 from groupcm.group_table import group_level
 from groupcm.metrics import Metric, compare
 

@@ -1,13 +1,13 @@
 """Group AUC against the number of negative groups trained on.
 
-The folds are those of the comparison. In each training part negative groups are put in a
-random order, the same for all contenders; a model of size m is trained on all positive
-groups and the first m negative ones, so that each size contains the smaller ones.
+The folds are those of the comparison. Each training part has its own training sets, as
+`groupcm.evaluation.learning_sets` makes them, the same for all contenders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log
 from typing import Any
 
 import numpy as np
@@ -17,31 +17,29 @@ from groupcm.comparison.common_scale import fold_percentiles
 from groupcm.comparison.contender import Contender, Setting
 from groupcm.comparison.crossfit import CrossFits, Progress
 from groupcm.comparison.data import LabelledCandidates
+from groupcm.evaluation.learning_sets import learning_sizes, places_of_groups
 from groupcm.evaluation.numbers import LearningCurve, LearningLine
 from groupcm.folds import Folds
 from groupcm.group_table import group_level
 from groupcm.metrics import bootstrap_interval
 
-__all__ = ["learning_curve", "learning_sizes"]
+__all__ = ["default_sizes", "learning_curve"]
 
 _SMALLEST = 25  # groups; about the 5,000 candidates of the paper's smallest training set
 _STEP = 4
 
 
-def learning_sizes(n_groups: int) -> list[int]:
-    """Numbers of groups to train on, each four times the one before, and all at the end.
+def default_sizes(n_groups: int) -> list[int]:
+    """Numbers of groups to train on, each about four times the one before, up to all.
 
     Examples
     --------
-    >>> learning_sizes(2000), learning_sizes(90)
-    ([25, 100, 400, 2000], [5, 20, 90])
+    >>> default_sizes(2000), default_sizes(90)
+    ([25, 108, 464, 2000], [5, 21, 90])
     """
-    size = min(_SMALLEST, max(1, n_groups // _STEP**2))
-    sizes = []
-    while 2 * size < n_groups:
-        sizes.append(size)
-        size *= _STEP
-    return [*sizes, n_groups]
+    smallest = min(_SMALLEST, max(1, n_groups // _STEP**2))
+    n_steps = round(log(n_groups / smallest, _STEP))
+    return learning_sizes(n_groups, smallest=smallest, n_sizes=1 + n_steps)
 
 
 def learning_curve(
@@ -61,7 +59,7 @@ def learning_curve(
     fits : CrossFits
         What `crossfit` found on this data.
     sizes : sequence of int, optional
-        Numbers of negative groups; by default `learning_sizes` of the smallest training part,
+        Numbers of negative groups; by default `default_sizes` of the smallest training part,
         the last being all that it has.
     random_state : int, default=0
         Of the order of negative groups, and of the intervals.
@@ -78,7 +76,7 @@ def learning_curve(
     say = progress or (lambda text: None)
     orders = [_NegativesInOrder(data, train, random_state) for train, _ in fits.folds]
     fewest = min(len(order) for order in orders)
-    sizes = learning_sizes(fewest) if sizes is None else [int(size) for size in sizes]
+    sizes = default_sizes(fewest) if sizes is None else [int(size) for size in sizes]
     if not sizes or min(sizes) < 1 or max(sizes) > fewest:
         raise ValueError(
             f"sizes must lie between 1 and {fewest}, the negative groups that every training "
@@ -114,10 +112,9 @@ class _NegativesInOrder:
 
     def __init__(self, data: LabelledCandidates, train: NDArray[np.int64], seed: int) -> None:
         table = group_level(data.y[train], data.groups[train])
-        negative = np.flatnonzero(~table.positive)
-        place = np.full(len(table.positive), -1)  # positive groups come before all others
-        place[negative] = np.random.default_rng(seed).permutation(len(negative))
-        self._train, self._place, self._n = train, place[table.index.codes], len(negative)
+        places = places_of_groups(table.positive, seed)
+        self._train, self._place = train, places[table.index.codes]
+        self._n = int(np.count_nonzero(~table.positive))
 
     def __len__(self) -> int:
         return self._n

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm.evaluation.numbers import Decision
-from groupcm.evaluation.proportions import share_interval
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics import index_groups, operating_point
+from groupcm.metrics.proportion import share_interval
 
 __all__ = ["ChosenThreshold", "choose_threshold", "decide", "own_threshold"]
 

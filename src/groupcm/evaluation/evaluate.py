@@ -18,7 +18,7 @@ from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import score_candidates
 from groupcm.evaluation.thinning import thinned
 from groupcm.evaluation.training import training_of
-from groupcm.evaluation.warning_once import each_warning_once
+from groupcm.gathered_warnings import gathered_warnings
 from groupcm.metrics import (
     bootstrap_interval,
     froc_curve,
@@ -129,7 +129,7 @@ def evaluate_scored(
     positive, score = candidates.group_positive, candidates.group_score
     clusters = candidates.group_patient
     found = find_cases(model, candidates, _N_CASES, _N_CONTRIBUTIONS)
-    with each_warning_once():
+    with gathered_warnings():
         return Evaluation(
             title=title,
             version=__version__,

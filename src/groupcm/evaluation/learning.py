@@ -1,14 +1,9 @@
-"""What more negative groups buy: the same model, trained on some of them and on all.
-
-A draw puts the negative groups in random order; its training sets are the first few of them,
-the first many, and so on, each with all positive groups, so that larger sets hold the smaller.
-"""
+"""What more negative groups buy: the same model, trained on some of them and on all."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,15 +12,18 @@ from sklearn.base import clone
 
 from groupcm.classifier import GroupClassifier
 from groupcm.classifier_cv import GroupClassifierCV
+from groupcm.evaluation.joined_intervals import joined
+from groupcm.evaluation.learning_sets import learning_sizes, places_of_groups
+from groupcm.evaluation.model_name import model_name
 from groupcm.evaluation.numbers import LearningCurve, LearningLine
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.warning_once import each_warning_once
+from groupcm.gathered_warnings import gathered_warnings
 from groupcm.metrics import Interval, bootstrap_interval
 
-__all__ = ["TrainingGroups", "learning_curve", "negative_sizes", "untrained"]
+__all__ = ["TrainingGroups", "learning_curve", "untrained"]
 
 _N_SIZES = 8
-_FEWEST = 10
+_SMALLEST = 10
 _N_DRAWS = 3
 _SMALL_SHARE = 0.25  # sizes up to this share of all are drawn several times
 
@@ -47,21 +45,22 @@ class TrainingGroups:
     fit: Callable[[Any, NDArray[np.bool_]], None]
     most_negatives: int | None = None
 
+    @property
+    def n_negative(self) -> int:
+        """How many are negative."""
+        return int(np.count_nonzero(~self.is_positive))
 
-def negative_sizes(n_negative: int, most: int | None = None) -> list[int]:
-    """Numbers of negative groups at equal ratios, up to all there are.
+    def sizes(self) -> list[int]:
+        """Numbers of negative groups to train on, without those that are too many but not all.
 
-    Those above ``most`` are left out, but for all.
-
-    Examples
-    --------
-    >>> negative_sizes(1000)
-    [10, 19, 37, 72, 139, 268, 518, 1000]
-    >>> negative_sizes(1000, most=100)
-    [10, 19, 37, 72, 1000]
-    """
-    grid = np.geomspace(min(_FEWEST, n_negative), n_negative, _N_SIZES).round().astype(int)
-    return [n for n in np.unique(grid).tolist() if most is None or n <= most or n == n_negative]
+        Examples
+        --------
+        >>> TrainingGroups(np.zeros(1000, bool), print, most_negatives=100).sizes()
+        [10, 19, 37, 72, 1000]
+        """
+        most = self.n_negative if self.most_negatives is None else self.most_negatives
+        grid = learning_sizes(self.n_negative, smallest=_SMALLEST, n_sizes=_N_SIZES)
+        return [size for size in grid if size <= most or size == self.n_negative]
 
 
 def untrained(model: Any) -> Any:
@@ -106,7 +105,7 @@ def learning_curve(
     score : callable
         From a fitted model to the score of each test group.
     sizes : sequence of int, optional
-        Numbers of negative groups; by default `negative_sizes`.
+        Numbers of negative groups; by default those of ``training``.
     on_fit : callable, optional
         Hears before each fit the size, the number of the fit and how many there are.
     n_resamples, level, random_state
@@ -118,15 +117,16 @@ def learning_curve(
         Small sizes are drawn several times: the estimate is the mean, and the interval also
         has the spread between draws.
     """
-    n_negative = int(np.count_nonzero(~training.is_positive))
+    n_negative = training.n_negative
     if sizes is None:
-        sizes = negative_sizes(n_negative, training.most_negatives)
+        sizes = training.sizes()
     n_draws = [_N_DRAWS if n <= _SMALL_SHARE * n_negative else 1 for n in sizes]
     n_done = 0
 
     def trained_on(size: int, draw: int) -> Interval:
         fresh = untrained(model)
-        training.fit(fresh, _drawn(training.is_positive, size, [random_state, draw]))
+        places = places_of_groups(training.is_positive, [random_state, draw])
+        training.fit(fresh, places < size)
         return bootstrap_interval(
             test.group_positive,
             score(fresh),
@@ -137,7 +137,7 @@ def learning_curve(
         )
 
     points: list[Interval | None] = []
-    with each_warning_once():
+    with gathered_warnings():
         for size, draws in zip(sizes, n_draws, strict=True):
             found = []
             for draw in range(draws):
@@ -146,42 +146,5 @@ def learning_curve(
                     on_fit(size, n_done, sum(n_draws))
                 found.append(trained_on(size, draw))
             points.append(joined(found, level))
-    return LearningCurve(
-        list(sizes), "negative groups", [LearningLine(type(model).__name__, points)]
-    )
-
-
-def _drawn(
-    is_positive: NDArray[np.bool_], n_negative: int, seed: Sequence[int]
-) -> NDArray[np.bool_]:
-    """All positive groups and the first few of the negative ones in a random order."""
-    order = np.random.default_rng(seed).permutation(np.flatnonzero(~is_positive))
-    chosen = is_positive.copy()
-    chosen[order[:n_negative]] = True
-    return chosen
-
-
-def joined(draws: Sequence[Interval], level: float = 0.95) -> Interval:
-    """One interval for several draws of the training groups.
-
-        half² = mean half² over the draws + (z · deviation between the draws)²
-
-    Examples
-    --------
-    >>> one = Interval(0.8, 0.7, 0.9)
-    >>> joined([one]) == one
-    True
-    >>> joined([Interval(0.7, 0.6, 0.8), Interval(0.9, 0.8, 1.0)]).low < 0.6
-    True
-    """
-    if len(draws) == 1:
-        return draws[0]
-    estimate, low, high = np.array(draws).T
-    between = NormalDist().inv_cdf(0.5 + level / 2.0) * float(estimate.std(ddof=1))
-    mean = float(estimate.mean())
-    below = float(np.hypot(np.sqrt(np.mean((estimate - low) ** 2)), between))
-    above = float(np.hypot(np.sqrt(np.mean((high - estimate) ** 2)), between))
-    # Unlike min and max, these keep a bound that is not known as NaN.
-    return Interval(
-        mean, float(np.maximum(0.0, mean - below)), float(np.minimum(1.0, mean + above))
-    )
+    line = LearningLine(model_name(untrained(model)), points)
+    return LearningCurve(list(sizes), "negative groups", [line])

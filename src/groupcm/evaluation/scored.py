@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from groupcm.candidates import Index
 from groupcm.evaluation.numbers import DataCounts
 from groupcm.group_index import GroupIndex
-from groupcm.group_table import _patient_of_groups as patient_of_groups
+from groupcm.group_table import patient_of_groups
 
 __all__ = ["ScoredCandidates"]
 

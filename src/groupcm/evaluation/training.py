@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from inspect import signature
 from typing import Any
 
+from groupcm.calibration import CalibratedGroupClassifier
+from groupcm.evaluation.model_name import calibrated_part, model_name
 from groupcm.evaluation.numbers import DataCounts, Training
 from groupcm.weights import linear_part
 
@@ -29,12 +31,12 @@ def training_of(model: Any, trained_on: DataCounts | None = None) -> Training:
     --------
     >>> from groupcm import GroupClassifier
     >>> model = GroupClassifier(0.9, tol=1e-6).fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
-    >>> training_of(model).parameters
-    {'lam': '0.9', 'tol': '1e-06'}
+    >>> training_of(model).model, training_of(model).parameters
+    ('GCM', {'lam': '0.9', 'tol': '1e-06'})
     """
     certified = linear_part(model)
     return Training(
-        model=type(model).__name__,
+        model=model_name(model),
         parameters=_parameters(model),
         trained_on=trained_on,
         objective=_number(certified, "objective_"),
@@ -47,10 +49,19 @@ def training_of(model: Any, trained_on: DataCounts | None = None) -> Training:
 
 def _parameters(model: Any) -> Mapping[str, str]:
     """λ or C, and whatever else is not as the estimator has it by default."""
+    if isinstance(model, CalibratedGroupClassifier):
+        of_calibration = {f"calibration {name}": value for name, value in _own(model).items()}
+        return {**_parameters(calibrated_part(model)), **of_calibration}
     given: dict[str, str] = {}
     inner = getattr(model, "estimator", None)
     if inner is not None and hasattr(inner, "get_params"):
         given |= {"estimator": type(inner).__name__, **_parameters(inner)}
+    return given | _own(model)
+
+
+def _own(model: Any) -> dict[str, str]:
+    """The parameters of a model itself, without those of a model within."""
+    given: dict[str, str] = {}
     defaults = signature(type(model).__init__).parameters
     for name, value in model.get_params(deep=False).items():
         if name in _NEVER:

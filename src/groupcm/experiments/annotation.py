@@ -143,6 +143,7 @@ def annotation_curve(
     """
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2, for intervals; got {repeats}.")
+    models = contenders(["gcm", "misvm"], n_settings, random_state=random_state)
     data = LabelledCandidates.check(X, y, groups, overlap, patients)
     if data.overlap is None and data.labels_are_of_groups:
         raise ValueError(
@@ -154,7 +155,6 @@ def annotation_curve(
     table = group_level(data.y, data.groups)
     chosen = _checked_sizes(sizes, n_all, int(table.positive.sum()))
     say = progress or (lambda text: None)
-    models = contenders(["gcm", "misvm"], n_settings, random_state=random_state)
     auc = np.empty((2, len(chosen), repeats))
     of_all = np.empty(repeats)
     for r, part in enumerate(parts):

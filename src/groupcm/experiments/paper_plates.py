@@ -102,11 +102,14 @@ def _differences(results: PaperResults, level: str) -> Plate:
 
 
 def _names(a: Trial, b: Trial) -> str:
-    shorter = {UNGROUPED: "ungrouped"}
-    one, other = (
-        f"{shorter.get(trial.method, trial.method)} {compact(trial.negatives)}" for trial in (a, b)
-    )
-    return f"{one} − {other}"
+    """Two models, their common method or size named once."""
+    one, other = ("ungrouped" if t.method == UNGROUPED else t.method for t in (a, b))
+    many, few = compact(a.negatives), compact(b.negatives)
+    if one == other:
+        return f"{one}, {many} − {few}"
+    if many == few:
+        return f"{one} − {other}, {many}"
+    return f"{one} {many} − {other} {few}"
 
 
 def compact(n: int) -> str:

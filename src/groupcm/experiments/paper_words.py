@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from groupcm.experiments.claims import FAILS, HOLDS, OPEN, Claim, Finding
@@ -19,6 +18,13 @@ __all__ = [
     "repeats_words",
     "summary_sentence",
 ]
+
+
+_COUNTED = {
+    HOLDS: ("holds", "hold"),
+    FAILS: ("does not hold", "do not hold"),
+    OPEN: ("is not settled", "are not settled"),
+}
 
 
 def dataset_rows(results: PaperResults) -> list[tuple[str, str, str, str, str]]:
@@ -87,18 +93,19 @@ def repeats_words(finding: Finding) -> str:
 
 
 def summary_sentence(claims: Sequence[Claim]) -> str:
-    """How many claims hold.
+    """Which claims hold.
 
     Examples
     --------
-    >>> summary_sentence([])
-    'Of 0 claims 0 hold here, 0 do not hold, and 0 are not settled.'
+    >>> summary_sentence([Claim("a", "Grouping wins.", [])])
+    'Of 1 claim here 1 holds (a), 0 do not hold, and 0 are not settled.'
     """
-    counts = Counter(claim.verdict for claim in claims)
-    return (
-        f"Of {len(claims)} claims {counts[HOLDS]} hold here, {counts[FAILS]} do not hold, and "
-        f"{counts[OPEN]} are not settled."
-    )
+    counts = []
+    for verdict, (one, several) in _COUNTED.items():
+        ids = [claim.id for claim in claims if claim.verdict == verdict]
+        named = f" ({'; '.join(ids)})" if ids else ""
+        counts.append(f"{len(ids)} {one if len(ids) == 1 else several}{named}")
+    return f"Of {counted(len(claims), 'claim')} here {counts[0]}, {counts[1]}, and {counts[2]}."
 
 
 def method_sentences(sizes: Sizes) -> list[str]:

@@ -54,8 +54,9 @@ class TrainingSet:
 
     def one_by_one(self, n_candidates: int, rng: np.random.Generator) -> LabelledCandidates:
         """Negative candidates drawn from all frames, and each positive frame's best one."""
-        negatives = rng.choice(np.flatnonzero(self.polyp < 0), n_candidates, replace=False)
-        rows = np.concatenate([best_rows(self.held), negatives])
+        negatives = np.flatnonzero(self.polyp < 0)
+        drawn = rng.choice(negatives, min(n_candidates, len(negatives)), replace=False)
+        rows = np.concatenate([best_rows(self.held), drawn])
         return self.held.take(np.sort(rows))
 
 

@@ -8,13 +8,13 @@ group is no maximum over its candidates.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri
 
 from groupcm.group_index import index_groups
+from groupcm.metrics.proportion import wilson_bounds
 from groupcm.metrics.truth import positive_rows
 
 __all__ = ["ReliabilityCurve", "group_brier_score", "reliability_curve"]
@@ -78,11 +78,10 @@ def reliability_curve(
 ) -> ReliabilityCurve:
     """Among groups of about one probability, how many are positive, and how sure that is.
 
-        predicted = 1/n Σ_{k in bin} p_k,    observed q = 1/n Σ_{k in bin} y_k,
-        low, high = ( q + z²/2n ∓ z √(q(1 − q)/n + z²/4n²) ) / (1 + z²/n)
+        predicted = 1/n Σ_{k in bin} p_k,    observed = 1/n Σ_{k in bin} y_k
 
-    for the ``n`` groups of a bin (Wilson's interval, ``z`` the normal quantile of ``level``,
-    groups taken as independent).
+    for the ``n`` groups of a bin, with Wilson's interval of the share observed, as
+    `groupcm.metrics.proportion.wilson_bounds` has it: groups are taken as independent.
 
     Parameters
     ----------
@@ -123,17 +122,8 @@ def reliability_curve(
     count = count[filled]
     predicted = np.bincount(in_bin, p, minlength=n_bins)[filled] / count
     observed = np.bincount(in_bin, is_positive, minlength=n_bins)[filled] / count
-    low, high = _wilson(observed, count, level)
+    low, high = wilson_bounds(observed, count, level=level)
     return ReliabilityCurve(predicted, observed, low, high, count.astype(np.int64))
-
-
-def _wilson(share: Vector, count: NDArray[Any], level: float) -> tuple[Vector, Vector]:
-    z = float(ndtri(0.5 + level / 2.0))
-    centre = share + z**2 / (2.0 * count)
-    reach = z * np.sqrt(share * (1.0 - share) / count + (z / (2.0 * count)) ** 2)
-    scale = 1.0 + z**2 / count
-    # Rounding must not put a share of 0 or 1 outside its own interval.
-    return np.minimum((centre - reach) / scale, share), np.maximum((centre + reach) / scale, share)
 
 
 def _read(

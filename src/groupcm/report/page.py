@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from groupcm.comparison.numbers import ModelComparison
 from groupcm.evaluation.numbers import Evaluation
@@ -12,36 +12,63 @@ from groupcm.report.extra import require_report_extra
 if TYPE_CHECKING:
     from groupcm.report.figures.plate import Plate
 
-__all__ = ["comparison_page", "evaluation_page"]
+__all__ = ["Page", "comparison_page", "draw_comparison", "draw_evaluation", "evaluation_page"]
 
 
-def evaluation_page(evaluation: Evaluation, plates: Sequence[Plate] | None = None) -> str:
-    """Write an evaluation as one HTML page.
+class Page(NamedTuple):
+    """A page in HTML, and the figures that are in it."""
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    plates : sequence of Plate, optional
-        Its figures, where they are drawn already.
+    html: str
+    plates: Sequence[Plate]
 
-    Returns
-    -------
-    str
-        The page, with its figures inside.
+
+def evaluation_page(evaluation: Evaluation) -> str:
+    """Write an evaluation as one HTML page, with its figures inside.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.evaluation.evaluate import evaluate
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(60, n_positive=20, group_size=5)
+    >>> model = GroupClassifier().fit(made.X, made.y, made.groups)
+    >>> found = evaluate(model, made.X, made.y, made.groups, title="Frames", n_resamples=50)
+    >>> "<title>Frames</title>" in evaluation_page(found)
+    True
     """
+    return draw_evaluation(evaluation).html
+
+
+def comparison_page(comparison: ModelComparison) -> str:
+    """Write a comparison of models as one HTML page, with its figures inside.
+
+    Examples
+    --------
+    >>> from groupcm.comparison.compare_models import compare_models
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(40, n_positive=20, group_size=5)
+    >>> found = compare_models(
+    ...     made.X, made.y, made.groups, models=["svm", "gcm"], cv=2, n_settings=1,
+    ...     learning=False, n_resamples=50, title="Two models",
+    ... )
+    >>> "<title>Two models</title>" in comparison_page(found)
+    True
+    """
+    return draw_comparison(comparison).html
+
+
+def draw_evaluation(evaluation: Evaluation) -> Page:
+    """Draw the figures of an evaluation, and write its page."""
     require_report_extra()
     from groupcm.report import evaluation_words
     from groupcm.report.evaluation_plates import evaluation_plates
     from groupcm.report.figures.weights import by_size
-    from groupcm.report.render import render
 
-    return render(
+    return _filled(
         "evaluation.html",
-        evaluation_plates(evaluation) if plates is None else plates,
+        evaluation,
+        evaluation_plates(evaluation),
         evaluation=evaluation,
-        level=evaluation.level,
-        title=evaluation.title,
-        version=evaluation.version,
         alarms=evaluation_words.alarms_sentence(evaluation.decision, evaluation.level),
         ranking=evaluation_words.ranking_sentence(evaluation),
         certificate=evaluation_words.certificate_sentence(evaluation.training),
@@ -50,35 +77,20 @@ def evaluation_page(evaluation: Evaluation, plates: Sequence[Plate] | None = Non
     )
 
 
-def comparison_page(comparison: ModelComparison, plates: Sequence[Plate] | None = None) -> str:
-    """Write a comparison of models as one HTML page.
-
-    Parameters
-    ----------
-    comparison : ModelComparison
-    plates : sequence of Plate, optional
-        Its figures, where they are drawn already.
-
-    Returns
-    -------
-    str
-        The page, with its figures inside.
-    """
+def draw_comparison(comparison: ModelComparison) -> Page:
+    """Draw the figures of a comparison, and write its page."""
     require_report_extra()
     from groupcm.report import comparison_words
     from groupcm.report.comparison_plates import comparison_plates, looks_of
     from groupcm.report.figures.style import colour_name
-    from groupcm.report.render import render
 
     looks = looks_of(comparison)
     models = comparison_words.by_auc(comparison.models)
-    return render(
+    return _filled(
         "comparison.html",
-        comparison_plates(comparison) if plates is None else plates,
+        comparison,
+        comparison_plates(comparison),
         comparison=comparison,
-        level=comparison.level,
-        title=comparison.title,
-        version=comparison.version,
         summary=comparison_words.summary_sentences(comparison),
         models=models,
         group_rocs=[(model.name, model.group_roc) for model in models],
@@ -92,3 +104,12 @@ def comparison_page(comparison: ModelComparison, plates: Sequence[Plate] | None 
             for pair in comparison.pairs
         ],
     )
+
+
+def _filled(
+    template: str, found: Evaluation | ModelComparison, plates: Sequence[Plate], **values: Any
+) -> Page:
+    from groupcm.report.render import render
+
+    common = {"level": found.level, "title": found.title, "version": found.version}
+    return Page(render(template, plates, **common, **values), plates)

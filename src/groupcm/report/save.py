@@ -12,12 +12,13 @@ from groupcm.errors import InputError
 from groupcm.evaluation.numbers import Evaluation
 from groupcm.files import check_output, whole_file
 from groupcm.report.extra import require_report_extra
-from groupcm.report.page import comparison_page, evaluation_page
+from groupcm.report.page import draw_comparison, draw_evaluation
+from groupcm.report.stale_figures import remove_stale_figures
 
 if TYPE_CHECKING:
     from groupcm.report.figures.plate import Plate
 
-__all__ = ["check_report", "save_comparison", "save_evaluation"]
+__all__ = ["check_report", "save_comparison", "save_evaluation", "save_page"]
 
 _DOTS_PER_INCH = 200
 
@@ -61,36 +62,60 @@ def save_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> lis
     -------
     list of Path
         The files, the page first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.evaluation.evaluate import evaluate
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(60, n_positive=20, group_size=5)
+    >>> model = GroupClassifier().fit(made.X, made.y, made.groups)
+    >>> found = evaluate(model, made.X, made.y, made.groups, n_resamples=50)
+    >>> files = save_evaluation(found, Path(tempfile.mkdtemp()) / "report.html")
+    >>> [file.name for file in files[:3]], files[1].parent.name
+    (['report.html', 'group_roc.svg', 'group_roc.png'], 'report_figures')
     """
     page = check_report(path)
-    from groupcm.report.evaluation_plates import evaluation_plates
-
-    plates = evaluation_plates(evaluation)
-    return _save(evaluation_page(evaluation, plates), plates, page)
+    return save_page(*draw_evaluation(evaluation), page)
 
 
 def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -> list[Path]:
-    """Write the page of a comparison, and its figures into a folder beside it.
+    """Write the page of a comparison, and its figures, as `save_evaluation` does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm.comparison.compare_models import compare_models
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(40, n_positive=20, group_size=5)
+    >>> found = compare_models(
+    ...     made.X, made.y, made.groups, models=["svm", "gcm"], cv=2, n_settings=1,
+    ...     learning=False, n_resamples=50,
+    ... )
+    >>> files = save_comparison(found, Path(tempfile.mkdtemp()) / "report.html")
+    >>> [file.name for file in files[:3]]
+    ['report.html', 'group_auc.svg', 'group_auc.png']
+    """
+    page = check_report(path)
+    return save_page(*draw_comparison(comparison), page)
+
+
+def save_page(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
+    """Write a page, and its figures into a folder beside it; an earlier report's are removed.
 
     Parameters
     ----------
-    comparison : ModelComparison
-    path : path
-        Of the page, such as ``report.html``; the figures go to ``report_figures``.
+    html : str
+    plates : sequence of Plate
+    page : Path
+        As `check_report` gives it.
 
     Returns
     -------
     list of Path
         The files, the page first.
     """
-    page = check_report(path)
-    from groupcm.report.comparison_plates import comparison_plates
-
-    plates = comparison_plates(comparison)
-    return _save(comparison_page(comparison, plates), plates, page)
-
-
-def _save(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
     from groupcm.report.figures.style import style
 
     folder = _figures_beside(page)
@@ -103,10 +128,14 @@ def _save(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
         with whole_file(png) as beside, style():
             plate.figure.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
         files += [svg, png]
-    # Last: where the page is, its figures are.
+    # After its figures: where the page is, they are.
     with whole_file(page) as beside:
         beside.write_text(html, encoding="utf-8")
+    remove_stale_figures(folder, files)
     return [page, *files]
+
+
+_save = save_page  # as experiments call it
 
 
 def _figures_beside(page: Path) -> Path:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import floor, isfinite, log10
 
 from groupcm.metrics import Interval
+from groupcm.words import seconds
 
 __all__ = [
     "count",
     "counted",
-    "duration",
     "fraction",
     "interval",
     "number",
@@ -17,6 +17,7 @@ __all__ = [
     "percent",
     "percent_range",
     "plural",
+    "seconds",
     "signed",
 ]
 
@@ -174,20 +175,6 @@ def plural(thing: str) -> str:
     if thing.endswith("y") and thing[-2:-1] not in set("aeiou"):
         return f"{thing[:-1]}ies"
     return f"{thing}es" if thing.endswith(("s", "x", "ch", "sh")) else f"{thing}s"
-
-
-def duration(seconds: float) -> str:
-    """Write how long something took.
-
-    Examples
-    --------
-    >>> duration(0.0123), duration(42.4), duration(400), duration(3 * 3600)
-    ('0.012 s', '42 s', '6.7 min', '3 h')
-    """
-    for size, unit in ((3600.0, "h"), (60.0, "min")):
-        if seconds >= 2 * size:
-            return f"{number(seconds / size, 2)} {unit}"
-    return f"{number(seconds, 2)} s"
 
 
 def _decimals_of(value: float) -> int:

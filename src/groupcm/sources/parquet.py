@@ -131,7 +131,8 @@ def list_column(
     if features is not None:
         named = [features] if isinstance(features, str) else list(features)
         whole = named[0].rpartition("[")[0] if named else ""
-        if whole in schema.names and named == [f"{whole}[{j}]" for j in range(len(named))]:
+        by_place = [f"{whole}[{place}]" for place in range(len(named))]
+        if whole and named == by_place and named[0] not in schema.names:
             named = [whole]  # by the names of its elements, as a model knows them
         if len(named) != 1:
             return None

@@ -1,0 +1,80 @@
+"""The interval of a share, also where what is counted comes in clusters such as patients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+
+from groupcm.metrics.results import Interval
+
+__all__ = ["share_interval", "wilson_bounds"]
+
+
+def wilson_bounds(
+    share: ArrayLike, count: ArrayLike, *, level: float = 0.95
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Wilson's interval of a share ``q`` of ``n`` independent cases.
+
+        low, high = ( q + z²/2n ∓ z √(q(1 − q)/n + z²/4n²) ) / (1 + z²/n)
+
+    where ``z`` is the normal quantile of ``level``.
+
+    Parameters
+    ----------
+    share, count : array-like
+        The share of hits, and of how many; the count need not be whole.
+    level : float, default=0.95
+
+    Returns
+    -------
+    low, high : ndarray
+
+    Examples
+    --------
+    >>> low, high = wilson_bounds([0.0, 0.5], [10, 10])
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.0, 0.237], [0.278, 0.763])
+    """
+    q, n = np.asarray(share, dtype=np.float64), np.asarray(count, dtype=np.float64)
+    z = float(ndtri(0.5 + level / 2.0))
+    centre = q + z**2 / (2.0 * n)
+    reach = z * np.sqrt(q * (1.0 - q) / n + (z / (2.0 * n)) ** 2)
+    scale = 1.0 + z**2 / n
+    # Rounding must not put a share of 0 or 1 outside its own interval, nor that beyond them.
+    low = np.clip((centre - reach) / scale, 0.0, q)
+    return low, np.clip((centre + reach) / scale, q, 1.0)
+
+
+def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95) -> Interval:
+    """The share of hits, with an interval that is known to hold for few cases too.
+
+        n_eff = p (1 − p) / v,    v = C/(C−1) Σ_c (Σ_{i∈c} (x_i − p))² / n²
+
+    Wilson's interval with the effective number of cases in place of n: p is the share, x_i is
+    0 or 1, and v estimates the variance of p from the C clusters. n_eff is at most n, and
+    where every x_i is the same, which leaves v unknown, it is C.
+
+    Parameters
+    ----------
+    hits : array-like of bool of shape (n,)
+    clusters : array-like of shape (n,)
+        The cluster of each; those of a cluster resemble one another.
+    level : float, default=0.95
+
+    Examples
+    --------
+    >>> all_found = share_interval([True] * 10, range(10))
+    >>> all_found.estimate, round(all_found.low, 3)
+    (1.0, 0.722)
+    """
+    x = np.asarray(hits, dtype=np.float64)
+    _, cluster = np.unique(np.asarray(clusters), return_inverse=True)
+    p, n_clusters = float(x.mean()), int(cluster.max()) + 1
+    excess = np.bincount(cluster, x - p)
+    variance = n_clusters / max(1, n_clusters - 1) * float(excess @ excess) / len(x) ** 2
+    n = min(float(len(x)), p * (1.0 - p) / variance) if variance > 1e-12 else float(n_clusters)
+    low, high = wilson_bounds(p, n, level=level)
+    return Interval(p, float(low), float(high))
