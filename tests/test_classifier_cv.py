@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from groupcm import GroupClassifier, GroupClassifierCV, load, save, sources
+from groupcm import (
+    GroupClassifier,
+    GroupClassifierCV,
+    classifier_cv,
+    load,
+    save,
+    sources,
+    training_data,
+)
 from groupcm.folds import group_folds
 from groupcm.metrics import group_roc_auc, sensitivity_at_specificity
 from groupcm.simulate import capsule
@@ -89,6 +99,25 @@ def test_a_parquet_source_gives_the_scores_of_arrays(data, tmp_path):
         stream.fit(source, patients=data.patient)
         np.testing.assert_allclose(stream.scores_, arrays.scores_, atol=2e-3)
         assert stream.lam_ == arrays.lam_
+
+
+def test_many_rows_of_arrays_are_scored_by_their_groups(data, monkeypatch):
+    # Many rows of an array are trained on as a stream, which knows nothing of their groups.
+    few = GroupClassifierCV(lams=LAMS, tol=1e-6).fit(data.X, data.y, data.groups, data.overlap)
+    monkeypatch.setattr(training_data, "_MANY_ROWS", 1)
+    many = GroupClassifierCV(lams=LAMS, tol=1e-6).fit(data.X, data.y, data.groups, data.overlap)
+    np.testing.assert_allclose(many.scores_, few.scores_, atol=2e-3)
+
+
+def test_a_fold_that_is_interrupted_ends_the_search(data, monkeypatch):
+    real = classifier_cv.solve_path
+
+    def interrupted(*arguments):
+        return [replace(solution, interrupted=True) for solution in real(*arguments)]
+
+    monkeypatch.setattr(classifier_cv, "solve_path", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        GroupClassifierCV(lams=LAMS).fit(data.X, data.y, data.groups, data.overlap)
 
 
 def test_rows_in_any_order(data):

@@ -32,7 +32,7 @@ LAYERS = [
     {"weights", "evaluation"},
     {"comparison"},
     {"report"},
-    {"experiments"},
+    {"simulate", "experiments"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
 SHARED = {
@@ -46,6 +46,8 @@ SHARED = {
     "table_columns",
     "table_choice",
     "table_formats",
+    "gathered_warnings",
+    "words",
 }
 
 

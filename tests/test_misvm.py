@@ -148,6 +148,7 @@ def test_a_cycle_ends_and_is_said(monkeypatch):
     first = np.flatnonzero(np.diff(groups, prepend=-1))[::2]
     turns = iter([first + 1, first, first + 1, first])
     monkeypatch.setattr(alternating, "_better", lambda *a: next(turns))
+    monkeypatch.setattr(alternating, "_says_nothing", lambda *a: False)
     with pytest.warns(ConvergenceWarning, match="cycle"):
         model = MISVMClassifier(lam=0.5).fit(X, y, groups)
     assert model.outcome_ == "cycled"
@@ -157,6 +158,25 @@ def test_a_cycle_ends_and_is_said(monkeypatch):
 def _group_label(data):
     positive = np.unique(data.groups[data.y == 1])
     return np.isin(data.groups, positive).astype(int)
+
+
+def test_where_the_means_tell_nothing_the_line_between_them_chooses():
+    # The mean of every positive group lies among the candidates of the negative ones.
+    X, y, groups, on = made(10, n_groups=60, size=40, d=3, lift=6.0)
+    first = alternating.working_set.solve
+    points = []
+
+    def watched(task, *arguments, **options):
+        points.append(first(task, *arguments, **options))
+        return points[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alternating.working_set, "solve", watched)
+        model = MISVMClassifier(lam=0.1).fit(X, y, groups)
+    assert np.abs(points[0].weights).max() < 1e-5
+    assert np.mean(model.witnesses_ == on) > 0.8
+    loose = MISVMClassifier(lam=0.1, tol=1e-3).fit(X, y, groups)
+    np.testing.assert_array_equal(loose.witnesses_, model.witnesses_)
 
 
 def test_only_the_labels_of_groups_matter():

@@ -200,22 +200,24 @@ solver, tol, max_passes, memory, verbose :
             terms = prepared.terms_without(np.setdiff1d(np.arange(table.n_groups), train))
             with without_steps():
                 path = solve_path(template, prepared, list(lams), template._seed(), terms)
+            if any(solution.interrupted for solution in path):
+                raise KeyboardInterrupt
             weights += [solution.weights for solution in path]
             intercepts += [solution.intercept for solution in path]
         coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))
         held_out = np.full((table.n_groups, len(lams)), np.nan)
-        data, feature_map = prepared.data, prepared.feature_map
+        feature_map, rows = prepared.feature_map, prepared.data.rows_in_memory
         everywhere = None
-        if data.stream is not None:  # one pass for the models of all folds
+        if rows is None:  # one pass for the models of all folds
             scorer = LinearScorer(coef, intercept, feature_map)
-            everywhere = scorer.of_source_groups(data.stream.source).score
+            everywhere = scorer.of_source_groups(prepared.data.X.source).score
         for k, (_, test) in enumerate(folds):
             models = slice(k * len(lams), (k + 1) * len(lams))
             if everywhere is not None:
                 held_out[test] = everywhere[test, models]
             else:
                 scorer = LinearScorer(coef[models], intercept[models], feature_map)
-                held_out[test] = scorer.of_groups(data.X, table.groups, test)[0]
+                held_out[test] = scorer.of_groups(rows, table.groups, test)[0]
         return held_out
 
 

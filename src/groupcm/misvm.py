@@ -29,9 +29,10 @@ class MISVMClassifier(LinearGroupModel):
         (1−λ)/d Σ_j w_j² + λ/n+ Σ_{k positive} L(s_z(k)) + λ/n− Σ_{k negative} max_{i in k} L(−s_i)
 
     and the choice ``z(k)`` of a candidate for each positive group: its mean at first, then the
-    one of largest score, until no choice changes. A negative group has one slack, as in the
-    original. Each problem is solved to a certified gap; which choices are best is not a convex
-    question, so the end is a local optimum. Nothing is random.
+    one of largest score, until no choice changes. Where the means tell nothing (``w = 0``), the
+    first choice is along the line between the means of the classes. A negative group has one
+    slack, as in the original. Each problem is solved to a certified gap; which choices are best
+    is not a convex question, so the end is a local optimum. Nothing is random.
 
     Parameters
     ----------

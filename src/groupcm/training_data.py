@@ -75,6 +75,13 @@ class TrainingData:
         return self.X if isinstance(self.X, Stream) else None
 
     @property
+    def rows_in_memory(self) -> Matrix | None:
+        """The rows, unless they must be read: an array may be treated as a stream, too."""
+        if not isinstance(self.X, Stream):
+            return self.X
+        return self.X.source.X if isinstance(self.X.source, MatrixSource) else None
+
+    @property
     def n_rows(self) -> int:
         return len(self.y)
 

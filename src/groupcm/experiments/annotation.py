@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from groupcm.comparison.contenders import contenders
 from groupcm.comparison.crossfit import crossfit
 from groupcm.comparison.data import LabelledCandidates
-from groupcm.comparison.gathered_warnings import gathered_warnings
 from groupcm.experiments.repeated import mean_interval
 from groupcm.folds import group_folds
+from groupcm.gathered_warnings import gathered_warnings
 from groupcm.group_table import group_level
 from groupcm.metrics import Interval, group_roc_auc
 

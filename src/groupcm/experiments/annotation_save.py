@@ -10,7 +10,7 @@ from groupcm.experiments.annotation import AnnotationCurve
 from groupcm.experiments.annotation_words import against_misvm, method_sentences, next_hundred
 from groupcm.experiments.output import write_text
 from groupcm.report.extra import require_report_extra
-from groupcm.report.save import _save
+from groupcm.report.save import save_page
 
 __all__ = ["annotation_json", "save_annotation"]
 
@@ -53,7 +53,7 @@ def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Pat
         method=method_sentences(curve),
     )
     numbers = write_text(folder / "annotation.json", annotation_json(curve))
-    return [*_save(page, [plate], folder / "annotation.html"), numbers]
+    return [*save_page(page, [plate], folder / "annotation.html"), numbers]
 
 
 def annotation_json(curve: AnnotationCurve) -> str:

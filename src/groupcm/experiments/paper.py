@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.comparison.gathered_warnings import gathered_warnings
 from groupcm.evaluation.numbers import Roc
 from groupcm.experiments.areas import Areas
 from groupcm.experiments.claims import Claim, judge
@@ -19,6 +18,7 @@ from groupcm.experiments.test_set import Entries, TestSet, draw_test_set
 from groupcm.experiments.training import train_all
 from groupcm.experiments.training_set import draw_training_set
 from groupcm.experiments.trial import GCM, MISVM, SVM, UNGROUPED, Trained, Trial, trials_of
+from groupcm.gathered_warnings import gathered_warnings
 
 __all__ = ["LEVELS", "PaperResults", "main_trials", "run_paper"]
 

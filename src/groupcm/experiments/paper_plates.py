@@ -89,13 +89,14 @@ def _differences(results: PaperResults, level: str) -> Plate:
             difference = finding.comparison.difference
             colour = MUTED if finding.verdict == OPEN else INK
             look = Series(colour, "solid", "o" if finding.verdict == HOLDS else "X")
-            name = f"{claim.id[0]}: {_names(finding.a, finding.b)}"
+            letter = claim.id[0] + "′" * claim.id.endswith("second reading")
+            name = f"{letter}: {_names(finding.a, finding.b)}"
             rows.append(ForestRow(name, difference, interval(difference), look))
     return Plate(
         f"claims_per_{level}",
         f"Differences behind the claims, per {level}",
-        "The first model minus the second, with the letter of the claim. Grey intervals contain "
-        "0; a cross is a difference that does not hold as claimed, or is open.",
+        "The first model minus the second, with the letter of the claim (′: second reading). "
+        "Grey intervals contain 0; a cross is one that does not hold as claimed, or is open.",
         " ".join(f"{row.name}: {row.words}." for row in rows),
         forest_figure(rows, f"Difference in AUC of {level}s", reference=0.0),
     )

@@ -14,7 +14,7 @@ from groupcm.experiments.paper import PaperResults
 from groupcm.experiments.paper_json import paper_json
 from groupcm.experiments.trial import METHODS, trials_of
 from groupcm.report.extra import require_report_extra
-from groupcm.report.save import _save
+from groupcm.report.save import save_page
 
 __all__ = ["save_paper"]
 
@@ -44,7 +44,7 @@ def save_paper(results: PaperResults, folder: Path) -> list[Path]:
         "datasets.csv": _datasets_csv(results),
     }
     others = [write_text(folder / name, text) for name, text in texts.items()]
-    return [*_save(page, plates, folder / "paper.html"), *others]
+    return [*save_page(page, plates, folder / "paper.html"), *others]
 
 
 def _datasets_csv(results: PaperResults) -> str:

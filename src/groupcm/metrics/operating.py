@@ -180,8 +180,7 @@ def specificity_at_threshold(
 ) -> float:
     """Share of the negative groups that score below the threshold.
 
-    With ``functools.partial`` a metric for `bootstrap_interval`, where the threshold was
-    chosen on other data.
+    A metric as `sensitivity_at_threshold` is.
 
     Examples
     --------

@@ -135,8 +135,5 @@ def save_page(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
     return [page, *files]
 
 
-_save = save_page  # as experiments call it
-
-
 def _figures_beside(page: Path) -> Path:
     return page.with_name(f"{page.stem}_figures")

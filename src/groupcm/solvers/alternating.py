@@ -6,23 +6,29 @@
 
 until no choice changes. Each solve is a convex problem with its certificate; the choices are
 not convex, so what is reached is a local optimum.
+
+The means of positive groups may lie among the candidates of negative ones, and then ``w = 0``
+is the first solution: all candidates tie, and rounding would choose. There the first choice is
+made along the line from the mean of the negative candidates to that of the positive groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from groupcm.candidates import Index, Terms
 from groupcm.smoothing import Block, Rows
 from groupcm.solvers import newton, working_set
 from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Solution, Task
+from groupcm.solvers.start import mean_difference
 from groupcm.sources.arrays import RowSource, Winners
 
 __all__ = ["Alternation", "alternate"]
@@ -67,17 +73,14 @@ def alternate(task: Task, positive_groups: Terms, *, most_rounds: int) -> Altern
         Problems to solve at most.
     """
     negative = [terms for terms in task.terms if terms.sign < 0]
-    total = sum(
-        float(np.sum(np.broadcast_to(terms.weight, len(terms))))
-        for terms in task.terms
-        if terms.sign > 0
-    )
+    total = sum(_total_weight(terms) for terms in task.terms if terms.sign > 0)
     weight = total / len(positive_groups.start)
     means = _WithMeans(task.source, _group_means(task.source, positive_groups))
     first = replace(task, terms=[means.terms(weight), *negative], source=means)
     kept = [KeptRows(terms, task.source) for terms in negative if not terms.alone]
     solution = working_set.solve(first, kept=kept)
-    chosen = task.source.worst(positive_groups, solution.point).row
+    point = mean_difference(first) if _says_nothing(first, solution) else solution.point
+    chosen = task.source.worst(positive_groups, point).row
     seen: set[bytes] = set()
     passes, rounds = solution.passes, 1
     while True:
@@ -93,13 +96,33 @@ def alternate(task: Task, positive_groups: Terms, *, most_rounds: int) -> Altern
         rounds += 1
         best = _better(task.source, positive_groups, solution.point, chosen)
         passes += (task.source.rows_read - before) / max(1, task.n_rows)
-        if np.array_equal(best, chosen):
+        if np.array_equal(best, chosen) or _says_nothing(task, solution):
             return Alternation(solution, chosen, rounds, "settled", passes)
         if solution.interrupted or rounds >= most_rounds:
             return Alternation(solution, chosen, rounds, "exhausted", passes)
         if best.tobytes() in seen:
             return Alternation(solution, chosen, rounds, "cycled", passes)
         chosen = best
+
+
+def _says_nothing(task: Task, solution: Solution) -> bool:
+    """Whether ``w = 0`` is as good, within the tolerance."""
+    weight = {
+        sign: sum(_total_weight(terms) for terms in task.terms if terms.sign == sign)
+        for sign in (1, -1)
+    }
+    loss = task.problem.loss
+
+    def objective(b: float) -> float:
+        margins = loss.value(np.array([b, -b]))
+        return float(weight[1] * margins[0] + weight[-1] * margins[1])
+
+    at_zero: Any = minimize_scalar(objective, bounds=(-1.0, 1.0), method="bounded")
+    return solution.objective >= (1.0 - task.tol) * min(at_zero.fun, *map(objective, (-1.0, 1.0)))
+
+
+def _total_weight(terms: Terms) -> float:
+    return float(np.sum(np.broadcast_to(terms.weight, len(terms))))
 
 
 def _better(

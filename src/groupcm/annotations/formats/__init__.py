@@ -1,0 +1,1 @@
+"""One file a format: ``read(reading)`` and ``write(annotations, writing)`` each."""

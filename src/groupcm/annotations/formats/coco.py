@@ -1,0 +1,180 @@
+"""COCO: one JSON file of images, categories and annotations.
+
+Fields that COCO does not define are kept. A picture to do has ``"done": false``, a field of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import count
+from typing import Any
+
+from groupcm.annotations.coco_string import compress, decompress
+from groupcm.annotations.json_files import field, load, number, save, whole
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.reading import Reading
+from groupcm.annotations.regions import Box, Mask, Polygons, Region
+from groupcm.annotations.writing import Writing
+
+__all__ = ["read", "write"]
+
+_OWN = frozenset({"id", "image_id", "category_id", "bbox", "segmentation", "area", "score"})
+_TABLES = frozenset({"images", "annotations", "categories"})
+
+
+def read(reading: Reading) -> Annotations:
+    """Read a COCO file."""
+    content = load(reading.path)
+    with reading.at(""):
+        images = field(content, "images", list)
+        marks = field(content, "annotations", list, [])
+        categories, category_fields = _categories(field(content, "categories", list, []))
+    pictures = {}
+    for position, image in enumerate(images, start=1):
+        with reading.perhaps(f"image {position}"):
+            key = field(image, "id", (int, str))
+            if key in pictures:
+                raise ValueError(f"the id {key!r} is taken; each image needs its own")
+            name = reading.name(field(image, "file_name", str))
+            known = {"file_name", "width", "height", "done"}
+            extra = {name: value for name, value in image.items() if name not in known}
+            draft = reading.picture(name, whole(image, "width"), whole(image, "height"), extra)
+            draft.done = field(image, "done", bool, True)
+            pictures[key] = draft
+    for position, mark in enumerate(marks, start=1):
+        place = _place(mark, position)
+        draft = None
+        with reading.perhaps(place):
+            key = field(mark, "image_id", (int, str))
+            draft = pictures.get(key)
+            if draft is None:
+                raise ValueError(f"there is no image with the id {key!r}")
+        if draft is not None:
+            draft.add(f"{place} ({draft.name})", lambda mark=mark: _object(mark, categories))
+    extra = {name: content[name] for name in content if name not in _TABLES}
+    names = tuple(categories.values())
+    return reading.annotations(names, extra | {"category_fields": category_fields})
+
+
+def _place(mark: Any, position: int) -> str:
+    key = mark.get("id") if isinstance(mark, dict) else None
+    return f"annotation {position}" if key is None else f"annotation with the id {key}"
+
+
+def _categories(records: list[Any]) -> tuple[dict[Any, str], dict[str, dict[str, Any]]]:
+    """Names by id, and everything else that is said of each name."""
+    names: dict[Any, str] = {}
+    fields: dict[str, dict[str, Any]] = {}
+    for record in records:
+        key, name = field(record, "id", (int, str)), field(record, "name", str).strip()
+        if key in names:
+            raise ValueError(f"two categories have the id {key!r}; each needs its own")
+        if name in fields:
+            raise ValueError(f"two categories have the name {name!r}; each needs its own")
+        names[key] = name
+        fields[name] = {field: value for field, value in record.items() if field != "name"}
+    return names, fields
+
+
+def _object(mark: dict[str, Any], categories: dict[Any, str]) -> AnnotatedObject:
+    key = field(mark, "category_id", (int, str))
+    if key not in categories:
+        raise ValueError(f"there is no category with the id {key!r}")
+    score = None if mark.get("score") is None else number(mark, "score")
+    attributes = {name: value for name, value in mark.items() if name not in _OWN}
+    if attributes.get("iscrowd") == 0:
+        del attributes["iscrowd"]
+    own_id = field(mark, "id", (int, str), None)
+    return AnnotatedObject(categories[key], _region(mark), own_id, score, attributes)
+
+
+def _region(mark: dict[str, Any]) -> Region:
+    segmentation = field(mark, "segmentation", (dict, list), None)
+    if isinstance(segmentation, dict):
+        size = field(segmentation, "size", list)
+        if len(size) != 2 or not all(type(side) is int and side > 0 for side in size):
+            raise ValueError(f"the mask's size is {size}; it must be its height and width")
+        counts = field(segmentation, "counts", (list, str))
+        if isinstance(counts, str):
+            counts = decompress(counts).tolist()
+        return Mask(size[0], size[1], tuple(counts))
+    if segmentation:
+        return Polygons(_pairs(part) for part in segmentation)
+    box = field(mark, "bbox", list)
+    if len(box) != 4:
+        raise ValueError(f"'bbox' has {len(box)} numbers; it needs x, y, width and height")
+    return Box(*box)
+
+
+def _pairs(part: Any) -> Iterable[tuple[float, float]]:
+    if not isinstance(part, list) or len(part) % 2:
+        raise ValueError("a polygon must be a list of an even number of coordinates")
+    return zip(part[::2], part[1::2], strict=True)
+
+
+def write(annotations: Annotations, writing: Writing, *, compressed: bool = True) -> None:
+    """Write a COCO file; ``compressed`` chooses between COCO's two ways to write a mask."""
+    fields = annotations.extra.get("category_fields", {})
+    fields = fields if isinstance(fields, dict) else {}
+    known = [fields.get(name, {}) for name in annotations.categories]
+    category_ids = _ids(each.get("id") for each in known)
+    categories = [
+        {**each, "id": key, "name": name}
+        for each, key, name in zip(known, category_ids, annotations.categories, strict=True)
+    ]
+    by_name = dict(zip(annotations.categories, category_ids, strict=True))
+    image_ids = _ids(picture.extra.get("id") for picture in annotations)
+    images = [
+        _image(picture, key) for picture, key in zip(annotations.pictures, image_ids, strict=True)
+    ]
+    marks = iter(_ids(marked.id for marked in annotations.objects()))
+    records = [
+        {"id": next(marks), "image_id": key, "category_id": by_name[marked.category]}
+        | _record(marked, compressed)
+        for picture, key in zip(annotations.pictures, image_ids, strict=True)
+        for marked in picture.objects
+    ]
+    rest = {
+        name: value
+        for name, value in annotations.extra.items()
+        if name not in _TABLES and name != "category_fields"
+    }
+    content = rest | {"images": images, "annotations": records, "categories": categories}
+    save(writing.path, content)
+
+
+def _ids(wanted: Iterable[Any]) -> list[int]:
+    """Ids as wanted where they are whole numbers and not given before, else the next free."""
+    wanted = list(wanted)
+    whole_numbers = {key for key in wanted if type(key) is int}
+    free = (key for key in count(1) if key not in whole_numbers)
+    given: set[int] = set()
+    ids = []
+    for key in wanted:
+        ids.append(key if type(key) is int and key not in given else next(free))
+        given.add(ids[-1])
+    return ids
+
+
+def _image(picture: Picture, key: int) -> dict[str, Any]:
+    image = {**picture.extra, "id": key, "file_name": picture.name}
+    image |= {"width": picture.width, "height": picture.height}
+    return image if picture.done else image | {"done": False}
+
+
+def _record(marked: AnnotatedObject, compressed: bool) -> dict[str, Any]:
+    region = marked.region
+    box = region.box
+    record = {name: value for name, value in marked.attributes.items() if name not in _OWN}
+    record |= {"bbox": [box.x, box.y, box.width, box.height], "area": region.area}
+    record.setdefault("iscrowd", 0)
+    if isinstance(region, Polygons):
+        record["segmentation"] = [[value for point in part for value in point] for part in region.parts]
+    elif isinstance(region, Mask):
+        counts = compress(region.counts) if compressed else list(region.counts)
+        record["segmentation"] = {"size": [region.height, region.width], "counts": counts}
+    else:
+        record["segmentation"] = []
+    if marked.score is not None:
+        record["score"] = marked.score
+    return record

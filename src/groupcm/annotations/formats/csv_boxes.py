@@ -1,0 +1,170 @@
+"""A plain CSV of boxes, one a line; a picture whose box is empty has no object.
+
+The columns are ``image``, the box as ``x, y, width, height`` or by its edges ``xmin, ymin, xmax,
+ymax``, and if wanted ``category``, ``score``, ``image_width`` and ``image_height``; many other
+names for the same are understood. Edges are where the box ends, so ``xmax − xmin`` is its width.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+
+from groupcm.annotations.json_files import text_of
+from groupcm.annotations.model import AnnotatedObject, Annotations
+from groupcm.annotations.reading import Draft, Reading
+from groupcm.annotations.regions import Box
+from groupcm.annotations.safe_xml import attribute_number
+from groupcm.annotations.writing import Writing, shortest
+from groupcm.errors import InputError
+from groupcm.files import whole_file
+
+__all__ = ["read", "write"]
+
+_NAMES = {
+    "image": "image filename file imagefile imagename imagepath path picture frame imageid img",
+    "category": "category label class classname labelname categoryname defect type",
+    "score": "score confidence probability",
+    "image_width": "imagewidth imgwidth picturewidth",
+    "image_height": "imageheight imgheight pictureheight",
+}
+# Left, top, right, bottom; then left, top, width, height. The first that is there whole counts.
+_EDGES = (
+    ("xmin", "ymin", "xmax", "ymax"),
+    ("left", "top", "right", "bottom"),
+    ("x0", "y0", "x1", "y1"),
+    ("x1", "y1", "x2", "y2"),
+    ("bboxxmin", "bboxymin", "bboxxmax", "bboxymax"),
+    ("xtl", "ytl", "xbr", "ybr"),
+)
+_SIZES = (
+    ("x", "y", "width", "height"),
+    ("x", "y", "w", "h"),
+    ("left", "top", "width", "height"),
+    ("xmin", "ymin", "width", "height"),
+    ("bboxx", "bboxy", "bboxwidth", "bboxheight"),
+    ("bboxx", "bboxy", "bboxw", "bboxh"),
+)
+_DEFAULT_CATEGORY = "object"
+
+
+class _Columns:
+    """Which column means what."""
+
+    def __init__(self, header: list[str]) -> None:
+        plain = ["".join(filter(str.isalnum, name.lower())) for name in header]
+        self.at = {name: plain.index(name) for name in plain}
+        self.named = {
+            meaning: next((self.at[name] for name in names.split() if name in self.at), None)
+            for meaning, names in _NAMES.items()
+        }
+        edges = next((names for names in _EDGES if self._all(names)), None)
+        sizes = next((names for names in _SIZES if self._all(names)), None)
+        self.by_edges = edges is not None
+        self.box = edges or sizes
+        if self.by_edges and self._all(("width", "height")):
+            # Beside edges the words can only mean the picture.
+            for side in ("width", "height"):
+                if self.named[f"image_{side}"] is None:
+                    self.named[f"image_{side}"] = self.at[side]
+        missing = "the name of the picture" if self.named["image"] is None else "the box"
+        if self.box is None or self.named["image"] is None:
+            raise ValueError(
+                f"no column holds {missing}; the columns should be called image, x, y, width, "
+                f"height and category, and are called {', '.join(header)}"
+            )
+
+    def _all(self, names: tuple[str, ...]) -> bool:
+        return all(name in self.at for name in names)
+
+    def cell(self, row: list[str], meaning: str) -> str:
+        position = self.named[meaning]
+        return row[position].strip() if position is not None else ""
+
+    def box_cells(self, row: list[str]) -> Mapping[str, str]:
+        assert self.box is not None
+        return {name: row[self.at[name]].strip() for name in self.box}
+
+
+def read(reading: Reading) -> Annotations:
+    """Read a CSV of boxes."""
+    text = text_of(reading.path)
+    if not text.strip():
+        raise InputError(f"{reading.path} is empty; it should begin with the names of its columns")
+    first = text.lstrip().splitlines()[0]
+    separator = max(",;\t", key=first.count)
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    header: list[str] | None = None
+    columns = None
+    try:
+        for row in lines:
+            if not any(cell.strip() for cell in row):
+                continue
+            if columns is None:
+                header = row
+                with reading.at("line 1"):
+                    columns = _Columns(header)
+                continue
+            place = f"line {lines.line_num}"
+            draft = None
+            with reading.perhaps(place):
+                if len(row) != len(header or ()):
+                    raise ValueError(f"{len(row)} cells stand under {len(header or ())} columns")
+                draft = _picture(reading, columns, row)
+            if draft is not None and any(columns.box_cells(row).values()):
+                build = lambda row=row, columns=columns: _object(columns, row)  # noqa: E731
+                draft.add(place, build)
+    except csv.Error as error:
+        reading.fail(f"line {lines.line_num}", f"this is not CSV ({error})")
+    return reading.annotations()
+
+
+def _picture(reading: Reading, columns: _Columns, row: list[str]) -> Draft:
+    name = reading.name(columns.cell(row, "image"))
+    sides = []
+    for side in ("image_width", "image_height"):
+        text = columns.cell(row, side)
+        value = attribute_number(text, side) if text else None
+        if value is not None and value != int(value):
+            raise ValueError(f"{side!r} is {text}; it must be a whole number")
+        sides.append(None if value is None else int(value))
+    width, height = sides
+    draft = reading.drafted(name)
+    if draft is None:
+        return reading.picture(name, width, height)
+    if (width, height) not in ((None, None), (draft.width, draft.height)):
+        raise ValueError(
+            f"the picture {name!r} is {width} × {height} pixels here and "
+            f"{draft.width} × {draft.height} above"
+        )
+    return draft
+
+
+def _object(columns: _Columns, row: list[str]) -> AnnotatedObject:
+    numbers = [attribute_number(text, name) for name, text in columns.box_cells(row).items()]
+    box = Box.from_corners(*numbers) if columns.by_edges else Box(*numbers)
+    score = columns.cell(row, "score")
+    if columns.named["category"] is None:
+        category = _DEFAULT_CATEGORY
+    else:
+        category = columns.cell(row, "category")
+    return AnnotatedObject(category, box, score=attribute_number(score, "score") if score else None)
+
+
+def write(annotations: Annotations, writing: Writing) -> None:
+    """Write a CSV of boxes."""
+    scored = any(marked.score is not None for marked in annotations.objects())
+    header = ["image", "x", "y", "width", "height", "category", "image_width", "image_height"]
+    rows = [header + ["score"] * scored]
+    for picture in writing.known_pictures(annotations):
+        size = [str(picture.width), str(picture.height)]
+        for marked in picture.objects:
+            box = writing.box(picture, marked)
+            numbers = [shortest(value) for value in (box.x, box.y, box.width, box.height)]
+            score = [] if not scored else ["" if marked.score is None else repr(marked.score)]
+            rows.append([picture.name, *numbers, marked.category, *size, *score])
+        if not picture.objects:
+            rows.append([picture.name, "", "", "", "", "", *size, *([""] * scored)])
+    with whole_file(writing.path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)

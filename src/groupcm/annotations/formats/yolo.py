@@ -1,0 +1,111 @@
+"""YOLO: one text file a picture, a line an object, and a file with the names of the categories.
+
+A line is ``category x y width height`` with the box's centre, or ``category x1 y1 x2 y2 x3 y3 …``
+with a polygon's corners, all as shares of the picture's width and height. A sixth number after a
+box is a detector's score. An empty file says "no object here".
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from groupcm.annotations.json_files import text_of
+from groupcm.annotations.known_pictures import KnownPictures
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.pictures import find_pictures
+from groupcm.annotations.reading import Draft, Reading
+from groupcm.annotations.regions import Box, Polygons
+from groupcm.annotations.safe_xml import attribute_number
+from groupcm.annotations.writing import Writing, stems, whole_folder
+from groupcm.errors import InputError
+from groupcm.files import whole_file
+
+from .yolo_names import NAME_FILES, find_names
+
+__all__ = ["read", "write"]
+
+_DIGITS = 9  # of a pixel: what the division by the width took is put back
+
+
+def read(reading: Reading) -> Annotations:
+    """Read a folder of text files; the sizes of the pictures must be known or found beside."""
+    folder = reading.path
+    labels = folder / "labels" if (folder / "labels").is_dir() else folder
+    names = find_names([folder, labels, *list(folder.parents)[:2]])
+    if reading.known is None:
+        reading.known = _pictures_beside(labels)
+    files = sorted(file for file in labels.rglob("*.txt") if file.name not in NAME_FILES)
+    if not files:
+        raise InputError(f"there is no text file with labels in {labels}")
+    for file in files:
+        place = file.relative_to(labels).as_posix()
+        with reading.perhaps(place):
+            draft = reading.picture(reading.name(place.removesuffix(".txt")), None, None)
+            for number, line in enumerate(text_of(file).splitlines(), start=1):
+                if words := line.split():
+                    build = lambda words=words, draft=draft: _object(words, draft, names)  # noqa: E731
+                    draft.add(f"{place}, line {number}", build)
+    return reading.annotations(tuple(names))
+
+
+def _pictures_beside(labels: Path) -> KnownPictures | None:
+    """Pictures where YOLO's tools keep them: in ``images`` in place of ``labels``, or beside."""
+    for parent in (labels, *labels.parents):
+        if parent.name == "labels":
+            images = parent.with_name("images") / labels.relative_to(parent)
+            if images.is_dir():
+                return KnownPictures(images)
+    return KnownPictures(labels) if find_pictures(labels) else None
+
+
+def _object(words: list[str], draft: Draft, names: list[str]) -> AnnotatedObject:
+    if not words[0].isdigit():
+        raise ValueError(f"the category is {words[0]!r}; it must be a whole number")
+    if int(words[0]) >= len(names):
+        raise ValueError(f"there is no category {words[0]}; the last is {len(names) - 1}")
+    category = names[int(words[0])]
+    numbers = [attribute_number(word, f"number {i}") for i, word in enumerate(words[1:], start=2)]
+    if len(numbers) in (4, 5):
+        return AnnotatedObject(category, _box(numbers, draft), score=dict(enumerate(numbers)).get(4))
+    if len(numbers) < 6 or len(numbers) % 2:
+        raise ValueError(
+            f"the line has {len(words)} numbers; a box has 5, a polygon 7 or more, an odd number"
+        )
+    corners = zip(numbers[::2], numbers[1::2], strict=True)
+    scaled = [(round(x * draft.width, _DIGITS), round(y * draft.height, _DIGITS)) for x, y in corners]
+    return AnnotatedObject(category, Polygons([scaled]))
+
+
+def _box(numbers: list[float], draft: Draft) -> Box:
+    width, height = numbers[2] * draft.width, numbers[3] * draft.height
+    left, top = numbers[0] * draft.width - width / 2, numbers[1] * draft.height - height / 2
+    return Box(*(round(value, _DIGITS) for value in (left, top, width, height)))
+
+
+def write(annotations: Annotations, writing: Writing) -> None:
+    """Write a folder with ``classes.txt`` and the text files in ``labels``."""
+    pictures = list(writing.known_pictures(annotations))
+    with whole_folder(writing.path) as folder:
+        with whole_file(folder / NAME_FILES[0]) as beside:
+            text = "".join(f"{name}\n" for name in annotations.categories)
+            beside.write_text(text, encoding="utf-8")
+        for picture, stem in zip(pictures, stems(pictures, writing.format), strict=True):
+            file = folder / "labels" / f"{stem}.txt"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            lines = [
+                f"{annotations.categories.index(marked.category)} {_numbers(picture, marked, writing)}\n"
+                for marked in picture.objects
+            ]
+            with whole_file(file) as beside:
+                beside.write_text("".join(lines), encoding="utf-8")
+
+
+def _numbers(picture: Picture, marked: AnnotatedObject, writing: Writing) -> str:
+    region = marked.region
+    if isinstance(region, Polygons) and len(region.parts) == 1:
+        values = [value for x, y in region.parts[0] for value in (x, y)]
+    else:
+        box = writing.box(picture, marked)
+        values = [box.x + box.width / 2, box.y + box.height / 2, box.width, box.height]
+    sides = (picture.width, picture.height)
+    return " ".join(repr(value / sides[i % 2]) for i, value in enumerate(values))

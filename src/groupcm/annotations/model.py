@@ -1,0 +1,174 @@
+"""What people marked in a set of pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from groupcm.annotations.names import check_printable, relative_name
+from groupcm.annotations.regions import Region
+
+__all__ = ["AnnotatedObject", "Annotations", "Picture"]
+
+# COCO counts a picture's pixels in 32 bits.
+_MOST_PIXELS = 2**32 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedObject:
+    """One marked object: what it is and where.
+
+    Attributes
+    ----------
+    category
+        What it is.
+    region
+        Where it is: a `Box`, `Polygons` or a `Mask`.
+    id
+        The object's own number or name in the file it came from.
+    score
+        How sure a detector was; None where a person marked it.
+    attributes
+        Anything else the file says of it.
+
+    Examples
+    --------
+    >>> from groupcm.annotations import Box
+    >>> AnnotatedObject("polyp", Box(10, 20, 30, 40)).region.area
+    1200.0
+    """
+
+    category: str
+    region: Region
+    id: int | str | None = None
+    score: float | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "category", _category_name(self.category))
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture and the objects in it.
+
+    Attributes
+    ----------
+    name
+        File name relative to the folder of pictures, with ``/`` between folders.
+    width, height
+        Size in pixels, as the picture is looked at (after the rotation its EXIF data ask for).
+    objects
+        What is marked.
+    done
+        Whether a person has looked at it. Done and without objects says "no object here"; to do
+        says that nobody knows yet.
+    extra
+        Anything else the file says of the picture.
+
+    Examples
+    --------
+    >>> Picture("frames/001.jpg", 384, 288).is_positive
+    False
+    """
+
+    name: str
+    width: int
+    height: int
+    objects: tuple[AnnotatedObject, ...] = ()
+    done: bool = True
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        relative_name(self.name)
+        for side, value in (("width", self.width), ("height", self.height)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"the picture's {side} is {value!r}; it must be a whole number ≥ 1")
+        if self.width * self.height > _MOST_PIXELS:
+            raise ValueError(
+                f"the picture is said to have {self.width} × {self.height} pixels; "
+                "that is more than any picture here may have"
+            )
+        object.__setattr__(self, "objects", tuple(self.objects))
+
+    @property
+    def is_positive(self) -> bool:
+        """Whether an object is marked."""
+        return bool(self.objects)
+
+
+@dataclass(frozen=True, slots=True)
+class Annotations:
+    """A set of pictures and the categories that objects in them may have.
+
+    Attributes
+    ----------
+    pictures
+        Each name once.
+    categories
+        Names in their order. Left out, they are those of the objects, in order of appearance.
+    extra
+        Anything else the file says of the set.
+
+    Examples
+    --------
+    >>> from groupcm.annotations import AnnotatedObject, Box, Picture
+    >>> marked = Annotations([
+    ...     Picture("a.jpg", 384, 288, [AnnotatedObject("polyp", Box(10, 20, 30, 40))]),
+    ...     Picture("b.jpg", 384, 288),
+    ...     Picture("c.jpg", 384, 288, done=False),
+    ... ])
+    >>> marked.categories, len(marked), marked["b.jpg"].done, marked["c.jpg"].done
+    (('polyp',), 3, True, False)
+    """
+
+    pictures: tuple[Picture, ...]
+    categories: tuple[str, ...] = ()
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    _by_name: dict[str, Picture] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "pictures", tuple(self.pictures))
+        by_name: dict[str, Picture] = {}
+        for picture in self.pictures:
+            if by_name.setdefault(picture.name, picture) is not picture:
+                raise ValueError(f"the picture {picture.name!r} is there twice; give it once")
+        object.__setattr__(self, "_by_name", by_name)
+        used = dict.fromkeys(marked.category for marked in self.objects())
+        categories = tuple(map(_category_name, self.categories)) or tuple(used)
+        for position, name in enumerate(categories):
+            if name in categories[:position]:
+                raise ValueError(f"two categories have the name {name!r}; each needs its own")
+        object.__setattr__(self, "categories", categories)
+        missing = [name for name in used if name not in categories]
+        if missing:
+            raise ValueError(
+                f"an object has the category {missing[0]!r}, which is not among "
+                + ", ".join(map(repr, categories))
+            )
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+    def __iter__(self) -> Iterator[Picture]:
+        return iter(self.pictures)
+
+    def __getitem__(self, name: str) -> Picture:
+        return self._by_name[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def objects(self) -> Iterator[AnnotatedObject]:
+        """Go through all objects of all pictures."""
+        for picture in self.pictures:
+            yield from picture.objects
+
+
+def _category_name(name: str) -> str:
+    """Name without the spaces around it, which no two formats treat alike."""
+    if not isinstance(name, str) or not name.strip():
+        raise ValueError(f"a category is called {name!r}; it must have a name")
+    check_printable(name.strip(), "the category")
+    return name.strip()

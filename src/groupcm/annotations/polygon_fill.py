@@ -1,0 +1,96 @@
+"""Which pixels a polygon covers, exactly as COCO's own tools decide it.
+
+COCO draws on a grid five times finer than the pixels. A corner ``(x, y)`` goes to the grid point
+``(⌊5x + ½⌋, ⌊5y + ½⌋)`` (cut towards zero), an edge to the grid points nearest to it. Column
+``c`` is looked at between the grid columns ``5c + 2`` and ``5c + 3``, its middle: each edge that
+passes there changes sides at the higher ``v`` of its two grid points, which is the pixel
+``⌈(v + ½)/5 − ½⌉`` of the column. What lies between an odd and an even change is inside, so a
+polygon that crosses itself is filled by the even-odd rule.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.annotations.runs import Runs, from_edges
+
+__all__ = ["fill"]
+
+_FINE = 5
+_Ints = NDArray[np.int64]
+
+
+def fill(points: ArrayLike, height: int, width: int) -> Runs:
+    """Runs, column by column, of the pixels inside one closed polygon.
+
+    Parameters
+    ----------
+    points
+        Corners, one row ``x, y`` each.
+
+    Examples
+    --------
+    >>> fill([[1, 0], [3, 0], [3, 2], [1, 2]], height=3, width=4)
+    array([3, 2, 1, 2, 4])
+    """
+    fine = np.trunc(_FINE * np.asarray(points, dtype=np.float64) + 0.5).astype(np.int64)
+    begin, end = fine, np.roll(fine, -1, axis=0)
+    across = np.abs(end - begin)
+    flat = across[:, 0] >= across[:, 1]
+    column, top = (
+        np.concatenate(both)
+        for both in zip(
+            _where_flat_edges_pass(begin[flat], end[flat], width),
+            _where_steep_edges_pass(begin[~flat], end[~flat], width),
+            strict=True,
+        )
+    )
+    row = np.ceil(np.clip((top + 0.5) / _FINE - 0.5, 0, height)).astype(np.int64)
+    return from_edges(column * height + row, height * width)
+
+
+def _where_flat_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints, _Ints]:
+    """Columns that edges pass which are at least as wide as high, and the higher grid point."""
+    begin, end = _ordered(begin, end, axis=0)
+    edge, column = _columns_passed(begin[:, 0], end[:, 0], width)
+    (x, y), (dx, dy) = begin[edge].T, (end - begin)[edge].T
+    slope = dy / np.maximum(dx, 1)
+    step = _FINE * column + 2 - x
+    v = [np.trunc(y + slope * (step + side) + 0.5).astype(np.int64) for side in (0, 1)]
+    return column, np.minimum(*v)
+
+
+def _where_steep_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints, _Ints]:
+    """Columns that edges pass which are higher than wide, and the higher grid point."""
+    begin, end = _ordered(begin, end, axis=1)
+    left, right = np.minimum(begin[:, 0], end[:, 0]), np.maximum(begin[:, 0], end[:, 0])
+    edge, column = _columns_passed(left, right, width)
+    (x, y), (dx, dy) = begin[edge].T, (end - begin)[edge].T
+    slope = dx / np.maximum(dy, 1)
+    beyond = _FINE * column + 3
+    to_the_right = dx > 0
+    # The step after which u = ⌊x + slope·step + ½⌋ has passed. Solved, then put right: the steps
+    # around the solution are tried in the order and the arithmetic in which COCO takes them.
+    guess = np.floor((beyond - 0.5 - x) / np.where(dx == 0, 1.0, slope)).astype(np.int64)
+    tried = guess[:, None] + np.arange(-2, 4)
+    right_of = x[:, None] + slope[:, None] * tried + 0.5 >= beyond[:, None]
+    passed = right_of == to_the_right[:, None]
+    step = guess - 2 + np.argmax(passed, axis=1)
+    return column, y + step - 1
+
+
+def _ordered(begin: _Ints, end: _Ints, axis: int) -> tuple[_Ints, _Ints]:
+    """Edges with their smaller coordinate first."""
+    turn = (begin[:, axis] > end[:, axis])[:, None]
+    return np.where(turn, end, begin), np.where(turn, begin, end)
+
+
+def _columns_passed(left: _Ints, right: _Ints, width: int) -> tuple[_Ints, _Ints]:
+    """Pairs of an edge and a pixel column whose middle lies between the edge's ends."""
+    first = np.maximum(-((2 - left) // _FINE), 0)
+    last = np.minimum((right - 3) // _FINE, width - 1)
+    count = np.maximum(last - first + 1, 0)
+    edge = np.repeat(np.arange(left.size), count)
+    before = np.cumsum(count) - count
+    return edge, first[edge] + np.arange(edge.size) - before[edge]

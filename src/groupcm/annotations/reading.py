@@ -1,0 +1,183 @@
+"""What all readers share: places in sentences, sizes of pictures, objects that do not fit.
+
+A reader builds each object in a function that raises `ValueError` with half a sentence; the
+`Draft` of its picture adds the file and the place. By request an object or a picture that cannot
+be read is left out and counted; a picture that lost an object so is to do, never "no object here".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from groupcm.annotations.known_pictures import KnownPictures
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.names import relative_name
+from groupcm.annotations.regions import Box, Region
+from groupcm.annotations.warning import Tally
+from groupcm.errors import InputError
+
+__all__ = ["Draft", "Reading"]
+
+# Boxes of files with few digits reach beyond by this much of a pixel; nobody need hear of it.
+_ROUNDING = 0.01
+
+
+class Reading:
+    """One call of `read`: the file, the known pictures, and the counts of what happened."""
+
+    def __init__(
+        self, path: Path, known: KnownPictures | None = None, skip_damaged: bool = False
+    ) -> None:
+        self.path = path
+        self.known = known
+        self.skip_damaged = skip_damaged
+        self.tally = Tally(path)
+        self._drafts: dict[str, Draft] = {}
+
+    def fail(self, place: str, clause: object) -> NoReturn:
+        """Raise the sentence for a mistake at a place of the file."""
+        raise InputError(f"{self.path}{', ' + place if place else ''}: {clause}")
+
+    @contextmanager
+    def at(self, place: str) -> Iterator[None]:
+        """Name the file and the place in errors of the block."""
+        try:
+            yield
+        except InputError:
+            raise
+        except ValueError as error:
+            self.fail(place, error)
+
+    @contextmanager
+    def perhaps(self, place: str) -> Iterator[None]:
+        """As `at`, but by request leave out and count what the block could not read."""
+        try:
+            yield
+        except ValueError as error:
+            if self.skip_damaged:
+                self.tally.count("left out what could not be read", f"{place} ({error})")
+            elif isinstance(error, InputError):
+                raise
+            else:
+                self.fail(place, error)
+
+    def name(self, written: str, beside: Path | None = None) -> str:
+        """Name of the picture that the file calls so."""
+        if self.known is not None:
+            return self.known.name(written, beside)
+        return relative_name(written)
+
+    def size(self, name: str) -> tuple[int, int]:
+        """Width and height of a picture, where the file does not tell them."""
+        if self.known is None:
+            raise ValueError(
+                f"the size of the picture {name!r} is not written here; "
+                "give the folder of the pictures too (images=...)"
+            )
+        return self.known.size(name)
+
+    def picture(
+        self,
+        name: str,
+        width: int | None,
+        height: int | None,
+        extra: Mapping[str, Any] | None = None,
+    ) -> Draft:
+        """Begin a picture; unknown sizes come from the known pictures."""
+        if name in self._drafts:
+            raise ValueError(f"the picture {name!r} is there twice; give it once")
+        if width is None or height is None:
+            width, height = self.size(name)
+        picture = Picture(name, width, height, extra=extra or {})
+        self._check_size(picture)
+        draft = self._drafts[name] = Draft(self, picture)
+        return draft
+
+    def drafted(self, name: str) -> Draft | None:
+        """Return a picture begun before."""
+        return self._drafts.get(name)
+
+    def annotations(
+        self, categories: tuple[str, ...] = (), extra: Mapping[str, Any] | None = None
+    ) -> Annotations:
+        """Finish, warn of what was changed or left out, and return what was read."""
+        pictures = [draft.picture() for draft in self._drafts.values()]
+        with self.at(""):
+            read = Annotations(tuple(pictures), categories, extra or {})
+        self.tally.warn()
+        return read
+
+    def _check_size(self, picture: Picture) -> None:
+        """Compare with an annotation that is known; opening every picture would be slow."""
+        if self.known is None or self.known.folder is not None or picture.name not in self.known:
+            return
+        width, height = self.known.size(picture.name)
+        if (width, height) != (picture.width, picture.height):
+            raise ValueError(
+                f"the picture {picture.name!r} is said to be {picture.width} × {picture.height} "
+                f"pixels and is {width} × {height}"
+            )
+
+
+class Draft:
+    """A picture while its objects are being read."""
+
+    def __init__(self, reading: Reading, picture: Picture) -> None:
+        self._reading = reading
+        self._picture = picture
+        self._objects: list[AnnotatedObject] = []
+        self.name, self.width, self.height = picture.name, picture.width, picture.height
+        self.done = True
+
+    def add(self, place: str, build: Callable[[], AnnotatedObject]) -> None:
+        """Add the object that ``build`` makes, or tell the place at which it fails."""
+        before = len(self._objects)
+        with self._reading.perhaps(place):
+            self._objects.append(self._fitted(build(), place))
+        if len(self._objects) == before:
+            self.done = False
+
+    def leave_out(self, what: str, place: str) -> None:
+        """Count a mark that is no region; the picture is then not done."""
+        self._reading.tally.count(f"{what} cannot be used and were left out", place)
+        self.done = False
+
+    def picture(self) -> Picture:
+        """Return the picture with all its objects."""
+        picture = self._picture
+        return Picture(
+            picture.name,
+            picture.width,
+            picture.height,
+            tuple(self._objects),
+            self.done,
+            picture.extra,
+        )
+
+    def _fitted(self, marked: AnnotatedObject, place: str) -> AnnotatedObject:
+        """Cut a box at the picture's border; refuse what lies outside altogether."""
+        region: Region = marked.region
+        box = region.box
+        left, top = max(box.x, 0.0), max(box.y, 0.0)
+        right, bottom = min(box.right, self.width), min(box.bottom, self.height)
+        if left >= right or top >= bottom:
+            raise ValueError(
+                f"the object from ({box.x:g}, {box.y:g}) to ({box.right:g}, {box.bottom:g}) lies "
+                f"outside its picture {self.name!r} of {self.width} × {self.height} pixels"
+            )
+        if not isinstance(region, Box):
+            if hasattr(region, "counts"):
+                region.runs(self.height, self.width)
+            return marked
+        beyond = max(left - box.x, top - box.y, box.right - right, box.bottom - bottom)
+        if beyond <= 1e-9:
+            return marked
+        if beyond > _ROUNDING:
+            self._reading.tally.count("boxes reached beyond their picture and were cut", place)
+        cut = Box.from_corners(left, top, right, bottom)
+        return AnnotatedObject(
+            marked.category, cut, marked.id, marked.score, marked.attributes
+        )

@@ -1,0 +1,103 @@
+"""XML that cannot harm: no document type, so no entities, nothing fetched, nothing expanded."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from xml.etree.ElementTree import Element, ElementTree, TreeBuilder, indent
+from xml.parsers import expat
+
+from groupcm.errors import InputError
+from groupcm.files import whole_file
+
+__all__ = ["attribute_number", "line_of", "parse", "save"]
+
+_LINE = "\0line"  # no XML attribute can have this name
+_DEEPEST = 100
+
+
+def parse(path: Path) -> Element:
+    """Parse an XML file and return its root; each element knows its line (`line_of`)."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    if not content.strip():
+        raise InputError(f"{path} is empty; it should hold XML")
+    builder = TreeBuilder()
+    parser = expat.ParserCreate()
+    depth = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _DEEPEST:
+            raise InputError(f"{path}, line {parser.CurrentLineNumber}: the XML is nested too deeply")
+        builder.start(tag, {**attributes, _LINE: str(parser.CurrentLineNumber)})
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+        builder.end(tag)
+
+    def refuse(*_: object) -> None:
+        raise InputError(
+            f"{path}, line {parser.CurrentLineNumber}: the XML declares a document type or "
+            "entities, which an annotation does not need and which can be an attack; "
+            "remove the declaration"
+        )
+
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = builder.data
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    parser.ExternalEntityRefHandler = refuse
+    try:
+        parser.Parse(content, True)
+    except expat.ExpatError as error:
+        raise InputError(
+            f"{path}, line {error.lineno}, column {error.offset + 1}: this is not XML "
+            f"({expat.ErrorString(error.code)}); the file may be cut short or damaged"
+        ) from error
+    except (LookupError, ValueError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: the XML cannot be decoded ({error})") from error
+    return builder.close()
+
+
+def line_of(element: Element) -> str:
+    """Words for the place of an element."""
+    return f"line {element.get(_LINE)}"
+
+
+def attribute_number(text: str | None, name: str) -> float:
+    """Read the number that an attribute or a small element holds.
+
+    Examples
+    --------
+    >>> attribute_number(" 12.5 ", "xtl")
+    12.5
+    >>> attribute_number("nan", "xtl")
+    Traceback (most recent call last):
+    ValueError: 'xtl' is 'nan'; it must be a number
+    """
+    if text is None or not text.strip():
+        raise ValueError(f"{name!r} is missing")
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"{name!r} is {text.strip()!r}; it must be a number")
+    return value
+
+
+def save(path: Path, root: Element) -> None:
+    """Write an XML file, whole, in UTF-8."""
+    indent(root)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as beside:
+        ElementTree(root).write(beside, encoding="utf-8", xml_declaration=True)

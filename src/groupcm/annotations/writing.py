@@ -1,0 +1,134 @@
+"""What all writers share: regions a format cannot carry, pictures to do, folders written whole."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.regions import Box, Mask
+from groupcm.annotations.warning import Tally
+from groupcm.errors import InputError
+
+__all__ = ["Writing", "shortest", "stems", "whole_folder"]
+
+
+class Writing:
+    """One call of `write`: the place, and the counts of what the format could not carry."""
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path = path
+        self.format = name
+        self.tally = Tally(path)
+
+    def box(self, picture: Picture, marked: AnnotatedObject) -> Box:
+        """Box of an object, for a format that has boxes alone."""
+        region = marked.region
+        if isinstance(region, Box):
+            return region
+        self.tally.count(
+            f"polygons and masks became boxes, as {self.format} cannot carry them", picture.name
+        )
+        box = region.box
+        return Box.from_corners(
+            max(box.x, 0),
+            max(box.y, 0),
+            min(box.right, picture.width),
+            min(box.bottom, picture.height),
+        )
+
+    def mask(self, picture: Picture, marked: AnnotatedObject) -> Mask:
+        """Exact pixels of an object."""
+        if isinstance(marked.region, Mask):
+            return marked.region
+        runs = marked.region.runs(picture.height, picture.width)
+        if runs.size < 2:
+            raise InputError(
+                f"an object ({marked.category}) of {picture.name} covers no pixel's centre, so it "
+                f"cannot be written as the mask that {self.format} needs; make it larger or "
+                "remove it"
+            )
+        return Mask(picture.height, picture.width, tuple(runs.tolist()))
+
+    def known_pictures(self, annotations: Annotations) -> Iterator[Picture]:
+        """Pictures for a format in which a picture that is there is done.
+
+        Pictures to do are left out; one that holds objects all the same is written and counted.
+        """
+        for picture in annotations:
+            if picture.done:
+                yield picture
+            elif picture.objects:
+                self.tally.count(
+                    "pictures to do that hold objects were written as if they were done, as "
+                    f"{self.format} cannot tell the two apart",
+                    picture.name,
+                )
+                yield picture
+
+
+def shortest(value: float) -> str:
+    """Write a number in the fewest digits that give it back exactly.
+
+    Examples
+    --------
+    >>> shortest(12.0), shortest(0.1)
+    ('12', '0.1')
+    """
+    return str(int(value)) if value == int(value) else repr(float(value))
+
+
+def stems(pictures: list[Picture], format: str) -> list[str]:
+    """Names of pictures without their endings, for formats with one file a picture.
+
+    Examples
+    --------
+    >>> stems([Picture("day/a.jpg", 3, 2), Picture("b.png", 3, 2)], "YOLO")
+    ['day/a', 'b']
+    """
+    taken: dict[str, str] = {}
+    found = []
+    for picture in pictures:
+        stem = str(PurePosixPath(picture.name.replace("\\", "_")).with_suffix(""))
+        other = taken.setdefault(unicodedata.normalize("NFC", stem), picture.name)
+        if other != picture.name:
+            raise InputError(
+                f"{format} cannot tell the pictures {other!r} and {picture.name!r} apart, as it "
+                "names its files without the ending; rename one of them"
+            )
+        found.append(stem)
+    return found
+
+
+@contextmanager
+def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Fill a folder beside ``path``, and put it in its place only when the block ends well.
+
+    The folder must be new or empty, so that nothing old stays among the new files.
+    """
+    path = Path(path)
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_dir():
+        raise InputError(f"cannot write {path}: it is a file; give the name of a folder")
+    if target.is_dir() and any(target.iterdir()):
+        raise InputError(f"cannot write {path}: the folder is not empty; give a new one")
+    if not target.parent.is_dir():
+        raise InputError(
+            f"cannot write {path}: the folder {path.parent} does not exist; "
+            "make it first or choose another place"
+        )
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    beside.mkdir()
+    try:
+        yield beside
+        if target.is_dir():
+            target.rmdir()
+        os.rename(beside, target)
+    finally:
+        if beside.exists():
+            shutil.rmtree(beside)
