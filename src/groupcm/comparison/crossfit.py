@@ -21,7 +21,7 @@ from groupcm.folds import Folds, group_folds, resolve_folds
 from groupcm.group_table import group_level
 from groupcm.metrics import Metric, metric_named
 
-__all__ = ["CrossFit", "CrossFits", "Progress", "crossfit"]
+__all__ = ["CrossFit", "CrossFits", "Progress", "crossfit", "tune"]
 
 #: Hears in words what begins now.
 Progress = Callable[[str], None]
@@ -160,7 +160,7 @@ class _Unfinished:
         """Choose, train and score in one outer fold."""
         began = time.perf_counter()
         if len(self.contender.settings) > 1:
-            self.tuning[number] = _tune(self.contender, seen, inner, metric)
+            self.tuning[number] = tune(self.contender, seen, inner, metric)
             self.chosen.append(int(np.argmax(self.tuning[number])))
         else:
             self.chosen.append(0)
@@ -172,7 +172,7 @@ class _Unfinished:
         return CrossFit(self.contender, self.scores, self.chosen, self.tuning, self.seconds)
 
 
-def _tune(
+def tune(
     contender: Contender, data: LabelledCandidates, folds: Folds, metric: Metric
 ) -> NDArray[np.float64]:
     """The metric of every setting, the mean over folds."""

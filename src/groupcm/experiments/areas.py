@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from groupcm.experiments.test_set import Entries
 from groupcm.experiments.trial import Trial
 from groupcm.metrics import Comparison, Interval, group_roc_auc
-from groupcm.metrics.comparison import _p_value
+from groupcm.metrics.comparison import normal_p_value
 from groupcm.metrics.resampled import resampled_metric
 from groupcm.metrics.resampling import Resampling
 
@@ -90,7 +90,9 @@ class Areas:
     def of(self, trial: Trial) -> Interval:
         """The mean AUC over training sets."""
         k = self._number[trial]
-        return self._resampling.interval(float(self.of_repeats[k].mean()), self._means[:, k])
+        # The root above may lead beyond what an area can be.
+        means = np.clip(self._means[:, k], 0.0, 1.0)
+        return self._resampling.interval(float(self.of_repeats[k].mean()), means)
 
     def repeats(self, trial: Trial) -> NDArray[np.float64]:
         """The AUC of each training set."""
@@ -105,7 +107,7 @@ class Areas:
             a=self.of(a),
             b=self.of(b),
             difference=self._resampling.interval(estimate, differences),
-            p_value=_p_value(estimate, differences),
+            p_value=normal_p_value(estimate, differences),
             n_resamples=len(differences),
             metric="group_roc_auc",
         )

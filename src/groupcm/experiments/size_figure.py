@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLoca
 
 from groupcm.metrics import Interval
 from groupcm.report.figures.axes import plain
-from groupcm.report.figures.learning import _apart
+from groupcm.report.figures.learning import labelled_sizes
 from groupcm.report.figures.style import SURFACE, Series, in_style, legend_below, new_axes
 from groupcm.report.words import fraction
 
@@ -64,7 +64,7 @@ def size_figure(lines: Sequence[SizeLine], xlabel: str, ylabel: str) -> Figure:
         _draw(axes, line, shift, reach)
     axes.set_xscale("log")
     axes.set_xlim(sizes[0] / reach**0.07, sizes[-1] * reach**0.07)
-    axes.xaxis.set_major_locator(FixedLocator(_apart(sizes)))
+    axes.xaxis.set_major_locator(FixedLocator(labelled_sizes(sizes)))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axes.yaxis.set_major_locator(MaxNLocator(6))

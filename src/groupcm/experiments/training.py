@@ -17,7 +17,7 @@ from groupcm.classifier import GroupClassifier
 from groupcm.classifier_cv import GroupClassifierCV
 from groupcm.comparison.contender import Contender
 from groupcm.comparison.contenders import contenders
-from groupcm.comparison.crossfit import _tune
+from groupcm.comparison.crossfit import tune
 from groupcm.comparison.data import LabelledCandidates
 from groupcm.experiments.sizes import Sizes
 from groupcm.experiments.training_set import TrainingSet, best_rows, source_of
@@ -102,7 +102,7 @@ def _by_folds(trial: Trial, data: LabelledCandidates, sizes: Sizes) -> Trained:
     name, metric = {SVM: ("svm", candidate_roc_auc), MISVM: ("misvm", group_roc_auc)}[trial.method]
     contender: Contender = contenders([name], sizes.n_settings, max_negatives=None)[0]
     folds = group_folds(data.y, data.groups, data.patients, n_splits=sizes.n_folds)
-    scores = _tune(contender, data, folds, metric)
+    scores = tune(contender, data, folds, metric)
     setting = contender.settings[int(np.argmax(scores))]
     return _trained(trial, contender.fit(setting, data), contender.words(setting))
 

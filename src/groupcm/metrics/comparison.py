@@ -19,7 +19,7 @@ from groupcm.metrics.resampled import resampled_metric
 from groupcm.metrics.resampling import Resampling
 from groupcm.metrics.results import Comparison
 
-__all__ = ["compare"]
+__all__ = ["compare", "normal_p_value"]
 
 
 def compare(
@@ -86,13 +86,20 @@ def compare(
         a=a,
         b=b,
         difference=difference,
-        p_value=_p_value(difference.estimate, differences),
+        p_value=normal_p_value(difference.estimate, differences),
         n_resamples=int(np.count_nonzero(np.isfinite(differences))),
         metric=metric_name(metric),
     )
 
 
-def _p_value(difference: float, differences: NDArray[np.float64]) -> float:
+def normal_p_value(difference: float, differences: NDArray[np.float64]) -> float:
+    """Two-sided, of a normal difference whose deviation is that of its resamples.
+
+    Examples
+    --------
+    >>> round(normal_p_value(1.96, np.array([-1.0, 0.0, 1.0])), 3)
+    0.05
+    """
     if not np.all(np.isfinite(differences)):
         return math.nan
     if difference == 0:

@@ -14,7 +14,7 @@ from groupcm.report.figures.axes import plain
 from groupcm.report.figures.style import Series, empty_axes, in_style, legend_below, new_axes
 from groupcm.report.figures.text import shorten
 
-__all__ = ["learning_figure"]
+__all__ = ["labelled_sizes", "learning_figure"]
 
 _MOST_BANDS = 2  # more than these would hide each other
 _LONGEST_NAME = 22
@@ -78,7 +78,7 @@ def _frame(axes: Axes, sizes: np.ndarray, unit: str) -> None:
     low, high = float(sizes.min()), float(sizes.max())
     margin = (high / low) ** 0.07 if high > low else 1.5
     axes.set_xlim(low / margin, high * margin)
-    axes.xaxis.set_major_locator(FixedLocator(_apart(np.unique(sizes))))
+    axes.xaxis.set_major_locator(FixedLocator(labelled_sizes(np.unique(sizes))))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axes.yaxis.set_major_locator(MaxNLocator(6))
@@ -87,7 +87,7 @@ def _frame(axes: Axes, sizes: np.ndarray, unit: str) -> None:
     axes.set_ylabel("AUC of groups")
 
 
-def _apart(sizes: np.ndarray) -> list[float]:
+def labelled_sizes(sizes: np.ndarray) -> list[float]:
     """Those of the sizes whose labels do not run into each other."""
     reach = np.log(sizes[-1] / sizes[0]) or 1.0
     kept = [float(sizes[0])]
