@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, StratifiedShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from groupcm import (
@@ -80,7 +80,7 @@ def test_held_out_scores_come_from_models_that_did_not_see_the_group(data):
         numbers = np.asarray(expected.group)
         np.testing.assert_allclose(model.held_out_scores_[numbers], expected.score, atol=1e-2)
     positive = np.isin(np.arange(data.n_groups), data.groups[data.y == 1])
-    np.testing.assert_array_equal(model.held_out_labels_, positive)
+    np.testing.assert_array_equal(model.held_out_labels_, positive.astype(int))
 
 
 def test_a_parquet_source_gives_the_scores_of_arrays(data, tmp_path):
@@ -107,6 +107,26 @@ def test_many_rows_of_arrays_are_scored_by_their_groups(data, monkeypatch):
     monkeypatch.setattr(training_data, "_MANY_ROWS", 1)
     many = GroupClassifierCV(lams=LAMS, tol=1e-6).fit(data.X, data.y, data.groups, data.overlap)
     np.testing.assert_allclose(many.scores_, few.scores_, atol=2e-3)
+
+
+def test_folds_may_overlap_and_leave_groups_out(data):
+    repeated = StratifiedShuffleSplit(4, test_size=0.4, random_state=0)
+    positive = np.isin(np.arange(data.n_groups), data.groups[data.y == 1])
+    parts = list(repeated.split(np.zeros((data.n_groups, 1)), positive))
+    model = GroupClassifierCV(lams=LAMS, cv=repeated, tol=1e-6).fit(data.X, data.y, data.groups)
+    every = np.zeros((len(parts), data.n_groups))
+    for k, (train, test) in enumerate(parts):
+        rows = tuple(np.flatnonzero(np.isin(data.groups, side)) for side in (train, test))
+        alone = GroupClassifierCV(lams=LAMS, cv=[rows], tol=1e-6)
+        alone.fit(data.X, data.y, data.groups)
+        np.testing.assert_allclose(model.scores_[k], alone.scores_[0], atol=2e-3)
+        every[k, test] = 1
+    np.testing.assert_array_equal(np.isnan(model.held_out_scores_), every.sum(axis=0) == 0)
+
+
+def test_splitters_of_groups_need_no_patients(data):
+    model = GroupClassifierCV(lams=LAMS, cv=GroupKFold(3)).fit(data.X, data.y, data.groups)
+    assert model.scores_.shape == (3, 3)
 
 
 def test_a_fold_that_is_interrupted_ends_the_search(data, monkeypatch):

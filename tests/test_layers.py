@@ -15,7 +15,7 @@ PACKAGE = Path(groupcm.__file__).parent
 
 # A module may import from its own layer and from the ones above it in this list.
 LAYERS = [
-    {"kernels"},
+    {"annotations", "kernels"},
     {"losses", "penalties"},
     {"problem", "grouping", "smoothing"},
     {"sources", "scaling", "features"},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -141,6 +143,43 @@ def test_too_few_rounds_are_said():
     with pytest.warns(ConvergenceWarning, match=r"stopped after 2 problems.*raise max_iter"):
         model = MISVMClassifier(lam=0.9, max_iter=2).fit(data.X, _group_label(data), data.groups)
     assert model.outcome_ == "exhausted"
+
+
+def test_a_problem_that_is_not_solved_is_said():
+    data = capsule(40, n_positive=20, group_size=30, seed=2)
+    with pytest.warns(ConvergenceWarning, match=r"relative gap of .* raise max_passes"):
+        model = MISVMClassifier(lam=0.9, max_passes=1e-3).fit(
+            data.X, _group_label(data), data.groups
+        )
+    assert not model.solution_.converged
+
+
+def test_passes_are_counted_in_each_problem():
+    data = capsule(60, n_positive=40, group_size=60, seed=2)
+    model = MISVMClassifier(lam=0.9, max_passes=12).fit(data.X, _group_label(data), data.groups)
+    assert model.n_passes_ > 12  # of all problems together, and none of them stopped short
+    assert model.gap_ <= 1e-4
+
+
+@pytest.mark.parametrize("problem", [1, 2, 3])
+def test_ctrl_c_ends_the_fit(monkeypatch, problem):
+    data = capsule(40, n_positive=20, group_size=30, seed=2)
+    real, calls = alternating.working_set.solve, []
+
+    def interrupted(*arguments, **options):
+        calls.append(real(*arguments, **options))
+        return replace(calls[-1], interrupted=len(calls) == problem, converged=False)
+
+    monkeypatch.setattr(alternating.working_set, "solve", interrupted)
+    model = MISVMClassifier(lam=0.9)
+    if problem == 1:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(data.X, _group_label(data), data.groups)
+    else:
+        with pytest.warns(ConvergenceWarning, match="it was interrupted"):
+            model.fit(data.X, _group_label(data), data.groups)
+        assert model.outcome_ == "interrupted"
+    assert len(calls) == problem
 
 
 def test_a_cycle_ends_and_is_said(monkeypatch):

@@ -14,7 +14,7 @@ from groupcm.group_index import index_groups
 from groupcm.scoring import GroupScores
 from groupcm.validation import check_length
 
-__all__ = ["candidate_scores", "fit_with", "group_scores_of"]
+__all__ = ["candidate_scores", "fit_with", "group_scores_of", "require_finished"]
 
 
 def fit_with(estimator: Any, X: Any, y: ArrayLike, **metadata: Any) -> Any:
@@ -52,6 +52,18 @@ def fit_with(estimator: Any, X: Any, y: ArrayLike, **metadata: Any) -> Any:
         return estimator.fit(X, y)
     with config_context(enable_metadata_routing=True):
         return estimator.fit(X, y, **{name: known[name] for name in used})
+
+
+def require_finished(model: Any) -> Any:
+    """The model, unless Ctrl-C cut its training short: then work of many fits ends here.
+
+    A fit that is interrupted gives the best model so far, which a fold must not take for whole.
+    """
+    solutions = getattr(model, "solution_", None)
+    for solution in solutions if isinstance(solutions, list) else [solutions]:
+        if getattr(solution, "interrupted", False):
+            raise KeyboardInterrupt
+    return model
 
 
 def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:

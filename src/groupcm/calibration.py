@@ -12,7 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from groupcm.any_estimator import candidate_scores, fit_with, group_scores_of
+from groupcm.any_estimator import (
+    candidate_scores,
+    fit_with,
+    group_scores_of,
+    require_finished,
+)
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
 from groupcm.folds import GroupTable, group_level, require_partition, resolve_folds
 from groupcm.group_index import index_groups
@@ -181,7 +186,7 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         calibrated = cls(model, method=method, cv="prefit")
         known = np.isfinite(model.held_out_scores_)
         scores, labels = model.held_out_scores_[known], model.held_out_labels_[known]
-        return calibrated._store(model, model.classes_, scores, np.asarray(labels, dtype=bool))
+        return calibrated._store(model, model.classes_, scores, labels == model.classes_[1])
 
     def _hold_out(
         self, X: Any, y: NDArray[Any], known: dict[str, NDArray[Any]], table: GroupTable
@@ -196,6 +201,7 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         for train, test in folds:
             part = {name: each[train] for name, each in known.items()}
             model = fit_with(clone(self.estimator), _safe_indexing(X, train), y[train], **part)
+            require_finished(model)
             found = group_scores_of(model, _safe_indexing(X, test), table.index.codes[test])
             scores[found.group] = found.score
         return scores

@@ -63,9 +63,9 @@ solver, tol, max_passes, memory, verbose :
         The mean over folds at ``lam_``: a little too good, since ``lam_`` is the best of them.
     held_out_scores_ : ndarray of shape (n_groups,)
         The score of each group, in order of first appearance, by the model at ``lam_`` of the
-        fold that left it out; NaN for groups that no fold left out.
-    held_out_labels_ : ndarray of bool of shape (n_groups,)
-        Whether the group is positive.
+        fold that left it out; where several did, their mean, and NaN where none did.
+    held_out_labels_ : ndarray of shape (n_groups,)
+        The class of each group.
     coef_, intercept_, classes_, objective_, gap_, … :
         Of the model trained on all groups with ``lam_``, as of `GroupClassifier`.
 
@@ -88,7 +88,7 @@ solver, tol, max_passes, memory, verbose :
     scores_: Vector
     best_score_: float
     held_out_scores_: Vector
-    held_out_labels_: NDArray[np.bool_]
+    held_out_labels_: NDArray[Any]
 
     _fitted_state = (*LinearGroupModel._fitted_state, "lam_", "lams_", "scores_", "best_score_")
 
@@ -168,11 +168,8 @@ solver, tol, max_passes, memory, verbose :
             held_out = self._held_out(template, prepared, table, folds, lams)
             scores = np.array(
                 [
-                    [
-                        metric(table.positive[test], held_out[test, j], None)
-                        for j in range(len(lams))
-                    ]
-                    for _, test in folds
+                    [metric(table.positive[test], of_lam, None) for of_lam in of_fold.T]
+                    for (_, test), of_fold in zip(folds, held_out, strict=True)
                 ]
             )
             best = int(np.argmax(scores.mean(axis=0)))
@@ -181,8 +178,10 @@ solver, tol, max_passes, memory, verbose :
         self._store(prepared, [solution])
         self.lam_, self.lams_, self.scores_ = float(lams[best]), lams, scores
         self.best_score_ = float(scores[:, best].mean())
-        self.held_out_scores_ = held_out[:, best]
-        self.held_out_labels_ = table.positive
+        self.held_out_scores_ = _mean_over_folds(
+            table.n_groups, [test for _, test in folds], [of_fold[:, best] for of_fold in held_out]
+        )
+        self.held_out_labels_ = self.classes_[table.positive.astype(int)]
         return self
 
     def _held_out(
@@ -192,8 +191,8 @@ solver, tol, max_passes, memory, verbose :
         table: _GroupsOf,
         folds: list[tuple[Index, Index]],
         lams: Vector,
-    ) -> Vector:
-        """The score of each group at each λ, by the models of the fold that left it out."""
+    ) -> list[Vector]:
+        """For each fold the score of each group it leaves out at each λ."""
         weights, intercepts = [], []
         for k, (train, _) in enumerate(folds):
             announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
@@ -205,20 +204,27 @@ solver, tol, max_passes, memory, verbose :
             weights += [solution.weights for solution in path]
             intercepts += [solution.intercept for solution in path]
         coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))
-        held_out = np.full((table.n_groups, len(lams)), np.nan)
         feature_map, rows = prepared.feature_map, prepared.data.rows_in_memory
-        everywhere = None
         if rows is None:  # one pass for the models of all folds
             scorer = LinearScorer(coef, intercept, feature_map)
             everywhere = scorer.of_source_groups(prepared.data.X.source).score
+            of_folds = np.split(everywhere, len(folds), axis=1)
+            return [scores[test] for scores, (_, test) in zip(of_folds, folds, strict=True)]
+        held_out = []
         for k, (_, test) in enumerate(folds):
             models = slice(k * len(lams), (k + 1) * len(lams))
-            if everywhere is not None:
-                held_out[test] = everywhere[test, models]
-            else:
-                scorer = LinearScorer(coef[models], intercept[models], feature_map)
-                held_out[test] = scorer.of_groups(rows, table.groups, test)[0]
+            scorer = LinearScorer(coef[models], intercept[models], feature_map)
+            held_out.append(scorer.of_groups(rows, table.groups, test)[0])
         return held_out
+
+
+def _mean_over_folds(n_groups: int, tests: list[Index], scores: list[Vector]) -> Vector:
+    """The mean score of each group over the folds that left it out; NaN where none did."""
+    total, times = np.zeros(n_groups), np.zeros(n_groups)
+    for test, score in zip(tests, scores, strict=True):
+        total[test] += score
+        times[test] += 1
+    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
 
 class _GroupsOf:
@@ -253,7 +259,8 @@ class _GroupsOf:
     def folds(self, cv: Any, random_state: Any) -> list[tuple[Index, Index]]:
         """Numbers of groups to train and to test on."""
         if isinstance(cv, Integral) or hasattr(cv, "split"):
-            return resolve_folds(cv, self.positive, None, self.patient, random_state)
+            every = np.arange(self.n_groups)
+            return resolve_folds(cv, self.positive, every, self.patient, random_state)
         of_row = self._group_of_rows()
         patients = None if self.patient is None else self.patient[of_row]
         folds = resolve_folds(cv, self.labels_of_rows, of_row, patients, random_state)

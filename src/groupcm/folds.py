@@ -6,6 +6,7 @@ a fold: a patient with all its groups or, where no patients are given, one group
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
@@ -126,7 +127,10 @@ def resolve_folds(
     if hasattr(cv, "split") and not isinstance(cv, str | bytes):
         alone = groups is None and patients is None
         clusters = None if alone else table.patient[table.index.codes]
-        parts: Iterable[Any] = cv.split(np.zeros((table.index.n_rows, 1)), np.asarray(y), clusters)
+        rows = np.zeros((table.index.n_rows, 1))
+        with warnings.catch_warnings():  # what a splitter ignores is checked below
+            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            parts: Iterable[Any] = list(cv.split(rows, np.asarray(y), clusters))
     elif isinstance(cv, Iterable) and not isinstance(cv, str | bytes):
         parts = cv
     else:

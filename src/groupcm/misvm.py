@@ -14,7 +14,7 @@ from groupcm.classifier import GroupClassifier
 from groupcm.linear_model import LinearGroupModel
 from groupcm.preparing import Prepared
 from groupcm.solvers.alternating import Alternation, alternate
-from groupcm.training import make_task, solving
+from groupcm.training import make_task, solving, warn_unless_converged
 
 __all__ = ["MISVMClassifier"]
 
@@ -72,9 +72,9 @@ class MISVMClassifier(LinearGroupModel):
         first appearance.
     n_iter_ : int
         Convex problems solved.
-    outcome_ : {"settled", "cycled", "exhausted"}
-        Why it stopped: no choice changed; choices came back that were there before; or
-        ``max_iter``. The last two come with a warning.
+    outcome_ : {"settled", "cycled", "exhausted", "interrupted"}
+        Why it stopped: no choice changed; choices came back that were there before;
+        ``max_iter``; or Ctrl-C. The last three come with a warning.
     objective_, lower_bound_, gap_ : float
         Of the last convex problem.
     n_passes_ : float
@@ -170,6 +170,7 @@ class MISVMClassifier(LinearGroupModel):
         self.n_iter_ = found.rounds
         self.outcome_ = found.outcome
         self.n_passes_ = found.passes
+        warn_unless_converged(options, found.solution)
         _warn_unless_settled(found)
         return self
 
@@ -203,7 +204,7 @@ def _positive_groups(prepared: Prepared) -> Terms:
 
 
 def _warn_unless_settled(found: Alternation) -> None:
-    if found.outcome == "settled":
+    if found.outcome in ("settled", "interrupted"):  # who interrupts knows
         return
     why = {
         "cycled": "the choices of candidates came back to earlier ones, so they cycle; "

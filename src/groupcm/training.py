@@ -27,7 +27,7 @@ from groupcm.sources.sample import Sample
 from groupcm.sources.streamed_rows import StreamedRows
 from groupcm.training_data import TrainingData
 
-__all__ = ["make_task", "solve_classes", "solve_path", "solving"]
+__all__ = ["make_task", "solve_classes", "solve_path", "solving", "warn_unless_converged"]
 
 # The share of the memory allowed that the rows kept of a pass may take, of one task and of many
 # together. With less than so many bytes in all, a stream is read over and over.
@@ -49,7 +49,7 @@ def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solut
     solutions = [None if task is None else next(found) for task in tasks]
     for solution in solutions:
         if solution is not None:
-            _warn_if_not_converged(options, solution)
+            warn_unless_converged(options, solution)
     return solutions
 
 
@@ -73,7 +73,7 @@ def solve_path(
         tasks.append(make_task(options, prepared, scaled, lam, seed))
     solutions = _solve(options, prepared, tasks, related=True)
     for solution in solutions:
-        _warn_if_not_converged(options, solution)
+        warn_unless_converged(options, solution)
     return solutions
 
 
@@ -173,7 +173,8 @@ def _solve_task(
     return working_set.solve(task, near)
 
 
-def _warn_if_not_converged(options: Options, solution: Solution) -> None:
+def warn_unless_converged(options: Options, solution: Solution) -> None:
+    """Say how far a solution is from the optimum, where that is more than was asked for."""
     if solution.converged:
         return
     if solution.interrupted:

@@ -84,7 +84,9 @@ class Picture:
         relative_name(self.name)
         for side, value in (("width", self.width), ("height", self.height)):
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"the picture's {side} is {value!r}; it must be a whole number ≥ 1")
+                raise ValueError(
+                    f"the picture's {side} is {value!r}; it must be a whole number ≥ 1"
+                )
         if self.width * self.height > _MOST_PIXELS:
             raise ValueError(
                 f"the picture is said to have {self.width} × {self.height} pixels; "

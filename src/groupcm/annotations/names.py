@@ -51,5 +51,10 @@ def check_printable(text: str, what: str) -> None:
     ValueError: the category 'a\nb' holds '\n', which is no printable character
     """
     for character in text:
-        if unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or ord(character) & 0xFFFE == 0xFFFE:
-            raise ValueError(f"{what} {text!r} holds {character!r}, which is no printable character")
+        if (
+            unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+            or ord(character) & 0xFFFE == 0xFFFE
+        ):
+            raise ValueError(
+                f"{what} {text!r} holds {character!r}, which is no printable character"
+            )

@@ -14,7 +14,20 @@ from groupcm.errors import InputError
 __all__ = ["PICTURE_SUFFIXES", "find_pictures", "opening", "picture_size", "pillow"]
 
 PICTURE_SUFFIXES = frozenset(
-    [".bmp", ".gif", ".jpeg", ".jpg", ".jp2", ".pbm", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp"]
+    [
+        ".bmp",
+        ".gif",
+        ".jpeg",
+        ".jpg",
+        ".jp2",
+        ".pbm",
+        ".pgm",
+        ".png",
+        ".ppm",
+        ".tif",
+        ".tiff",
+        ".webp",
+    ]
 )
 _EXIF_ORIENTATION = 0x0112
 

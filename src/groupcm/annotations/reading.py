@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.names import relative_name
-from groupcm.annotations.regions import Box, Region
+from groupcm.annotations.regions import Box, Mask, Region
 from groupcm.annotations.warning import Tally
 from groupcm.errors import InputError
 
@@ -107,7 +107,7 @@ class Reading:
         pictures = [draft.picture() for draft in self._drafts.values()]
         with self.at(""):
             read = Annotations(tuple(pictures), categories, extra or {})
-        self.tally.warn()
+        self.tally.warn(stacklevel=5)
         return read
 
     def _check_size(self, picture: Picture) -> None:
@@ -169,8 +169,8 @@ class Draft:
                 f"outside its picture {self.name!r} of {self.width} × {self.height} pixels"
             )
         if not isinstance(region, Box):
-            if hasattr(region, "counts"):
-                region.runs(self.height, self.width)
+            if isinstance(region, Mask):
+                region.runs(self.height, self.width)  # refuses the size of another picture
             return marked
         beyond = max(left - box.x, top - box.y, box.right - right, box.bottom - bottom)
         if beyond <= 1e-9:
@@ -178,6 +178,4 @@ class Draft:
         if beyond > _ROUNDING:
             self._reading.tally.count("boxes reached beyond their picture and were cut", place)
         cut = Box.from_corners(left, top, right, bottom)
-        return AnnotatedObject(
-            marked.category, cut, marked.id, marked.score, marked.attributes
-        )
+        return AnnotatedObject(marked.category, cut, marked.id, marked.score, marked.attributes)

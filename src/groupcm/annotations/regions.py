@@ -187,6 +187,37 @@ class Mask:
         height, width = pixels.shape
         return cls(height, width, tuple(run_lengths.from_mask(pixels).tolist()))
 
+    @classmethod
+    def from_part(cls, part: ArrayLike, left: int, top: int, height: int, width: int) -> Mask:
+        """Make a mask of a picture of this size from the pixels of a part of it.
+
+        Examples
+        --------
+        >>> Mask.from_part([[1, 1]], left=1, top=2, height=3, width=3).box
+        Box(x=1.0, y=2.0, width=2.0, height=1.0)
+        """
+        part = np.asarray(part, dtype=bool)
+        right, bottom = left + part.shape[1], top + part.shape[0]
+        if min(left, top) < 0 or right > width or bottom > height:
+            raise ValueError(
+                f"the mask reaches from ({left}, {top}) to ({right}, {bottom}), outside the "
+                f"picture of {width} × {height} pixels"
+            )
+        pixels = np.zeros((height, width), dtype=bool)
+        pixels[top:bottom, left:right] = part
+        return cls.from_array(pixels)
+
+    def part(self) -> tuple[NDArray[np.bool_], int, int]:
+        """Return the pixels within the mask's own box, and its left and upper edge.
+
+        Examples
+        --------
+        >>> Mask.from_array([[0, 0, 0], [0, 1, 1]]).part()
+        (array([[ True,  True]]), 1, 1)
+        """
+        left, top, right, bottom = run_lengths.bounds(self.counts, self.height)
+        return self.mask(self.height, self.width)[top:bottom, left:right], left, top
+
     @property
     def box(self) -> Box:
         """The smallest box around all pixels."""

@@ -70,7 +70,7 @@ def canonical(runs: ArrayLike, size: int) -> Runs:
     --------
     >>> canonical([2, 0, 1, 4], size=8)
     array([3, 4, 1])
-    >>> canonical([2, 9], size=8)
+    >>> canonical([5, 6], size=8)
     Traceback (most recent call last):
     ValueError: the mask's runs cover 11 pixels and the mask has 8
     """

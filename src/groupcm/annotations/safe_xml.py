@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
+from typing import NoReturn
 from xml.etree.ElementTree import Element, ElementTree, TreeBuilder, indent
 from xml.parsers import expat
 
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 
-__all__ = ["attribute_number", "line_of", "parse", "save"]
+__all__ = ["line_of", "parse", "save"]
 
 _LINE = "\0line"  # no XML attribute can have this name
 _DEEPEST = 100
@@ -32,7 +32,9 @@ def parse(path: Path) -> Element:
         nonlocal depth
         depth += 1
         if depth > _DEEPEST:
-            raise InputError(f"{path}, line {parser.CurrentLineNumber}: the XML is nested too deeply")
+            raise InputError(
+                f"{path}, line {parser.CurrentLineNumber}: the XML is nested too deeply"
+            )
         builder.start(tag, {**attributes, _LINE: str(parser.CurrentLineNumber)})
 
     def end(tag: str) -> None:
@@ -40,7 +42,7 @@ def parse(path: Path) -> Element:
         depth -= 1
         builder.end(tag)
 
-    def refuse(*_: object) -> None:
+    def refuse(*_: object) -> NoReturn:
         raise InputError(
             f"{path}, line {parser.CurrentLineNumber}: the XML declares a document type or "
             "entities, which an annotation does not need and which can be an attack; "
@@ -71,28 +73,6 @@ def parse(path: Path) -> Element:
 def line_of(element: Element) -> str:
     """Words for the place of an element."""
     return f"line {element.get(_LINE)}"
-
-
-def attribute_number(text: str | None, name: str) -> float:
-    """Read the number that an attribute or a small element holds.
-
-    Examples
-    --------
-    >>> attribute_number(" 12.5 ", "xtl")
-    12.5
-    >>> attribute_number("nan", "xtl")
-    Traceback (most recent call last):
-    ValueError: 'xtl' is 'nan'; it must be a number
-    """
-    if text is None or not text.strip():
-        raise ValueError(f"{name!r} is missing")
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise ValueError(f"{name!r} is {text.strip()!r}; it must be a number")
-    return value
 
 
 def save(path: Path, root: Element) -> None:

@@ -20,7 +20,7 @@ class Tally:
     >>> for line in (3, 8):
     ...     tally.count("boxes reached beyond their picture and were cut", f"line {line}")
     >>> with warnings.catch_warnings(record=True, action="always") as told:
-    ...     tally.warn()
+    ...     tally.warn(stacklevel=2)
     >>> print(told[0].message)
     boxes.csv: boxes reached beyond their picture and were cut: 2, the first at line 3
     """
@@ -35,9 +35,9 @@ class Tally:
         self._first.setdefault(what, place)
         self._times[what] = self._times.get(what, 0) + 1
 
-    def warn(self) -> None:
-        """Warn once for each thing that happened."""
+    def warn(self, stacklevel: int) -> None:
+        """Warn once for each thing that happened, at the caller so many calls above."""
         for what, times in self._times.items():
             place = f"the first at {self._first[what]}" if times > 1 else f"at {self._first[what]}"
             message = f"{self.where}: {what}: {times}, {place}"
-            warnings.warn(message, AnnotationWarning, stacklevel=5)
+            warnings.warn(message, AnnotationWarning, stacklevel=stacklevel)

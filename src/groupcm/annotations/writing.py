@@ -15,7 +15,7 @@ from groupcm.annotations.regions import Box, Mask
 from groupcm.annotations.warning import Tally
 from groupcm.errors import InputError
 
-__all__ = ["Writing", "shortest", "stems", "whole_folder"]
+__all__ = ["Writing", "stems", "whole_folder"]
 
 
 class Writing:
@@ -70,17 +70,6 @@ class Writing:
                     picture.name,
                 )
                 yield picture
-
-
-def shortest(value: float) -> str:
-    """Write a number in the fewest digits that give it back exactly.
-
-    Examples
-    --------
-    >>> shortest(12.0), shortest(0.1)
-    ('12', '0.1')
-    """
-    return str(int(value)) if value == int(value) else repr(float(value))
 
 
 def stems(pictures: list[Picture], format: str) -> list[str]:

@@ -56,14 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
         _require_two_classes(candidates, arguments.label)
         took = fit_candidates(model, candidates, display)
         found = summary(model, candidates, took)
-    notes: dict[str, Any] = {"columns": columns, "trained_on": _counts(candidates, arguments)}
-    saved = model
-    if isinstance(model, GroupClassifierCV):
-        point = held_out_point(model, getattr(arguments, "specificity", _SPECIFICITY))
-        notes["operating_point"] = {"threshold": point.value, "chosen": point.chosen}
-        found += held_out_rows(model, point)
-        if "calibrate" in arguments:
-            saved = CalibratedGroupClassifier.of_held_out(model, method=arguments.calibrate)
+        notes: dict[str, Any] = {"columns": columns, "trained_on": _counts(candidates, arguments)}
+        saved = model
+        if isinstance(model, GroupClassifierCV):
+            point = held_out_point(model, getattr(arguments, "specificity", _SPECIFICITY))
+            notes["operating_point"] = {"threshold": point.value, "chosen": point.chosen}
+            found += held_out_rows(model, point)
+            if "calibrate" in arguments:
+                saved = CalibratedGroupClassifier.of_held_out(model, method=arguments.calibrate)
     save(saved, output, notes=notes)
     show_rows(found)
     print(certificate(model))

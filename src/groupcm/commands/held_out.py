@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from groupcm.classifier_cv import GroupClassifierCV
@@ -14,12 +16,20 @@ __all__ = ["held_out_point", "held_out_rows"]
 def held_out_point(model: GroupClassifierCV, specificity: float) -> ChosenThreshold:
     """The threshold of this specificity on the groups that the folds left out."""
     known = np.isfinite(model.held_out_scores_)
-    return choose_threshold(
+    point = choose_threshold(
         model.held_out_labels_[known],
         model.held_out_scores_[known],
         where="groups that the folds left out",
         specificity=specificity,
     )
+    if np.isinf(point.value):
+        warnings.warn(
+            f"no threshold keeps a specificity of {specificity:g} on the groups that the folds "
+            "left out and finds any; the noted one never raises an alarm: lower --specificity.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return point
 
 
 def held_out_rows(model: GroupClassifierCV, point: ChosenThreshold) -> list[tuple[str, str]]:

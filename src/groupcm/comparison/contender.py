@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groupcm.any_estimator import require_finished
 from groupcm.comparison.data import LabelledCandidates
 from groupcm.selection import lambda_path
 
@@ -51,7 +52,7 @@ class Contender:
         """The model of one setting."""
         overlap = {"overlap": data.overlap} if self.uses_overlap else {}
         model = self.make(**setting)
-        return _finished(model.fit(data.X, data.y, groups=data.groups, **overlap))
+        return require_finished(model.fit(data.X, data.y, groups=data.groups, **overlap))
 
     def fit_every(self, data: LabelledCandidates) -> Sequence[Any]:
         """The models of all settings, in their order."""
@@ -61,16 +62,9 @@ class Contender:
         path = lambda_path(
             data.X, data.y, data.groups, data.overlap, lams=lams, estimator=self.make()
         )
-        return [_finished(model) for model in path.models]
+        return [require_finished(model) for model in path.models]
 
     def words(self, setting: Setting) -> str:
         """A setting as a person reads it."""
         names = {"lam": "λ"}
         return ", ".join(f"{names.get(name, name)} = {v:.3g}" for name, v in setting.items())
-
-
-def _finished(model: Any) -> Any:
-    """Our models end well when interrupted; here Ctrl-C ends the whole comparison."""
-    if getattr(getattr(model, "solution_", None), "interrupted", False):
-        raise KeyboardInterrupt
-    return model

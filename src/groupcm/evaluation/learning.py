@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from groupcm.any_estimator import require_finished
 from groupcm.classifier import GroupClassifier
 from groupcm.classifier_cv import GroupClassifierCV
 from groupcm.evaluation.joined_intervals import joined
@@ -127,6 +128,7 @@ def learning_curve(
         fresh = untrained(model)
         places = places_of_groups(training.is_positive, [random_state, draw])
         training.fit(fresh, places < size)
+        require_finished(fresh)
         return bootstrap_interval(
             test.group_positive,
             score(fresh),

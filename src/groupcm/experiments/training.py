@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from groupcm.any_estimator import require_finished
 from groupcm.classifier import GroupClassifier
 from groupcm.classifier_cv import GroupClassifierCV
 from groupcm.comparison.contender import Contender
@@ -91,8 +92,8 @@ class _Gcm:
         model = GroupClassifierCV(self._sizes.n_settings, cv=self._sizes.n_folds, grouping=grouping)
         if grouping == "none":
             few = _one_a_group(data)
-            return _finished(model.fit(few.X, few.y, patients=few.patients)).lam_
-        return _finished(
+            return require_finished(model.fit(few.X, few.y, patients=few.patients)).lam_
+        return require_finished(
             model.fit(data.X, data.y, data.groups, data.overlap, patients=data.patients)
         ).lam_
 
@@ -115,16 +116,9 @@ def _one_a_group(data: LabelledCandidates) -> LabelledCandidates:
 
 
 def _trained(trial: Trial, model: Any, setting: str) -> Trained:
-    _finished(model)
+    require_finished(model)
     if trial.method != SVM:
         return Trained(trial, model.coef_[0], float(model.intercept_[0]), setting)
     scaler, svm = model.estimator_
     coef = svm.coef_[0] / scaler.scale_
     return Trained(trial, coef, float(svm.intercept_[0] - coef @ scaler.mean_), setting)
-
-
-def _finished(model: Any) -> Any:
-    """Our models end well when interrupted; here Ctrl-C ends the whole experiment."""
-    if getattr(getattr(model, "solution_", None), "interrupted", False):
-        raise KeyboardInterrupt
-    return model

@@ -46,8 +46,8 @@ class Alternation:
         The row chosen for each positive group in that problem.
     rounds : int
         Problems solved.
-    outcome : {"settled", "cycled", "exhausted"}
-        No choice changed; choices came back that were there before; too many rounds.
+    outcome : {"settled", "cycled", "exhausted", "interrupted"}
+        No choice changed; choices came back that were there before; too many rounds; Ctrl-C.
     passes : float
         Over the rows, of all rounds.
     """
@@ -55,7 +55,7 @@ class Alternation:
     solution: Solution
     witnesses: Index
     rounds: int
-    outcome: Literal["settled", "cycled", "exhausted"]
+    outcome: Literal["settled", "cycled", "exhausted", "interrupted"]
     passes: float
 
 
@@ -79,13 +79,19 @@ def alternate(task: Task, positive_groups: Terms, *, most_rounds: int) -> Altern
     first = replace(task, terms=[means.terms(weight), *negative], source=means)
     kept = [KeptRows(terms, task.source) for terms in negative if not terms.alone]
     solution = working_set.solve(first, kept=kept)
+    if solution.interrupted:  # before any candidate is chosen
+        raise KeyboardInterrupt
     point = mean_difference(first) if _says_nothing(first, solution) else solution.point
     chosen = task.source.worst(positive_groups, point).row
     seen: set[bytes] = set()
-    passes, rounds = solution.passes, 1
+    rounds = 1
+
+    def end(outcome: Literal["settled", "cycled", "exhausted", "interrupted"]) -> Alternation:
+        passes = task.source.rows_read / max(1, task.n_rows)
+        return Alternation(solution, chosen, rounds, outcome, passes)
+
     while True:
         seen.add(chosen.tobytes())
-        before = task.source.rows_read
         positive = Terms.of_rows(1, chosen, weight)
         solution = working_set.solve(
             replace(task, terms=[positive, *negative]),
@@ -94,14 +100,15 @@ def alternate(task: Task, positive_groups: Terms, *, most_rounds: int) -> Altern
             kept=kept,
         )
         rounds += 1
+        if solution.interrupted:
+            return end("interrupted")
         best = _better(task.source, positive_groups, solution.point, chosen)
-        passes += (task.source.rows_read - before) / max(1, task.n_rows)
         if np.array_equal(best, chosen) or _says_nothing(task, solution):
-            return Alternation(solution, chosen, rounds, "settled", passes)
-        if solution.interrupted or rounds >= most_rounds:
-            return Alternation(solution, chosen, rounds, "exhausted", passes)
+            return end("settled")
+        if rounds >= most_rounds:
+            return end("exhausted")
         if best.tobytes() in seen:
-            return Alternation(solution, chosen, rounds, "cycled", passes)
+            return end("cycled")
         chosen = best
 
 

@@ -81,7 +81,8 @@ class Trace:
     """The bracket around the optimum as it closes.
 
     ``best`` is the point of the smallest objective so far, ``latest`` the one to look at next;
-    ``first`` is the first point offered and its objective.
+    ``first`` is the first point offered and its objective. Of a source that others read before,
+    ``read_before`` is how much they read.
     """
 
     task: Task
@@ -92,6 +93,7 @@ class Trace:
     began: float = field(default_factory=time.perf_counter)
     silent: bool = False
     interrupted: bool = False
+    read_before: int = 0
 
     def __post_init__(self) -> None:
         self.best = self.latest
@@ -100,7 +102,7 @@ class Trace:
 
     @property
     def passes(self) -> float:
-        return self.task.source.rows_read / max(1, self.task.n_rows)
+        return (self.task.source.rows_read - self.read_before) / max(1, self.task.n_rows)
 
     @property
     def gap(self) -> float:

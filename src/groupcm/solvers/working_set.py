@@ -69,7 +69,9 @@ def solve(
     silent : bool
         Whether to announce nothing.
     """
-    trace = Trace(task, mean_difference(task) if start is None else start, silent=silent)
+    read_before = task.source.rows_read
+    begin = mean_difference(task) if start is None else start
+    trace = Trace(task, begin, silent=silent, read_before=read_before)
     try:
         warm = start is not None
         for sample in _samples(task) if start is None else ():

@@ -169,7 +169,9 @@ def _record(marked: AnnotatedObject, compressed: bool) -> dict[str, Any]:
     record |= {"bbox": [box.x, box.y, box.width, box.height], "area": region.area}
     record.setdefault("iscrowd", 0)
     if isinstance(region, Polygons):
-        record["segmentation"] = [[value for point in part for value in point] for part in region.parts]
+        record["segmentation"] = [
+            [value for point in part for value in point] for part in region.parts
+        ]
     elif isinstance(region, Mask):
         counts = compress(region.counts) if compressed else list(region.counts)
         record["segmentation"] = {"size": [region.height, region.width], "counts": counts}

@@ -13,10 +13,10 @@ from collections.abc import Mapping
 
 from groupcm.annotations.json_files import text_of
 from groupcm.annotations.model import AnnotatedObject, Annotations
+from groupcm.annotations.numbers import read_number, read_whole, shortest
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box
-from groupcm.annotations.safe_xml import attribute_number
-from groupcm.annotations.writing import Writing, shortest
+from groupcm.annotations.writing import Writing
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 
@@ -80,7 +80,7 @@ class _Columns:
 
     def cell(self, row: list[str], meaning: str) -> str:
         position = self.named[meaning]
-        return row[position].strip() if position is not None else ""
+        return row[position] if position is not None else ""
 
     def box_cells(self, row: list[str]) -> Mapping[str, str]:
         assert self.box is not None
@@ -122,14 +122,10 @@ def read(reading: Reading) -> Annotations:
 
 def _picture(reading: Reading, columns: _Columns, row: list[str]) -> Draft:
     name = reading.name(columns.cell(row, "image"))
-    sides = []
-    for side in ("image_width", "image_height"):
-        text = columns.cell(row, side)
-        value = attribute_number(text, side) if text else None
-        if value is not None and value != int(value):
-            raise ValueError(f"{side!r} is {text}; it must be a whole number")
-        sides.append(None if value is None else int(value))
-    width, height = sides
+    width, height = (
+        read_whole(columns.cell(row, side).strip(), side)
+        for side in ("image_width", "image_height")
+    )
     draft = reading.drafted(name)
     if draft is None:
         return reading.picture(name, width, height)
@@ -142,14 +138,14 @@ def _picture(reading: Reading, columns: _Columns, row: list[str]) -> Draft:
 
 
 def _object(columns: _Columns, row: list[str]) -> AnnotatedObject:
-    numbers = [attribute_number(text, name) for name, text in columns.box_cells(row).items()]
+    numbers = [read_number(text, name) for name, text in columns.box_cells(row).items()]
     box = Box.from_corners(*numbers) if columns.by_edges else Box(*numbers)
-    score = columns.cell(row, "score")
+    score = columns.cell(row, "score").strip()
     if columns.named["category"] is None:
         category = _DEFAULT_CATEGORY
     else:
         category = columns.cell(row, "category")
-    return AnnotatedObject(category, box, score=attribute_number(score, "score") if score else None)
+    return AnnotatedObject(category, box, score=read_number(score, "score") if score else None)
 
 
 def write(annotations: Annotations, writing: Writing) -> None:

@@ -10,10 +10,11 @@ from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element, SubElement
 
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.numbers import read_number, read_whole, shortest
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.regions import Box
-from groupcm.annotations.safe_xml import attribute_number, line_of, parse, save
-from groupcm.annotations.writing import Writing, shortest, stems, whole_folder
+from groupcm.annotations.safe_xml import line_of, parse, save
+from groupcm.annotations.writing import Writing, stems, whole_folder
 from groupcm.errors import InputError
 
 __all__ = ["read", "write"]
@@ -44,9 +45,9 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
     root = parse(file)
     if root.tag != "annotation":
         raise ValueError(f"the XML is a <{root.tag}>; Pascal VOC's is an <annotation>")
-    written = (root.findtext("filename") or "").strip().replace("\\", "/")
+    written = (root.findtext("filename") or "").strip("\r\n\t")
     inside = file.parent.relative_to(folder)
-    if "/" not in written:
+    if "/" not in written and "\\" not in written:
         written = str(PurePosixPath(inside.as_posix()) / (written or file.stem))
     width, height = (_side(root, side) for side in ("width", "height"))
     draft = reading.picture(reading.name(written), width, height)
@@ -58,16 +59,14 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
 def _side(root: Element, side: str) -> int | None:
     """Width or height; some tools write 0 for what they do not know."""
     size = root.find("size")
-    if size is None or not (size.findtext(side) or "").strip():
-        return None
-    return int(attribute_number(size.findtext(side), side)) or None
+    return None if size is None else read_whole(size.findtext(side), side) or None
 
 
 def _object(element: Element) -> AnnotatedObject:
     box = element.find("bndbox")
     if box is None:
         raise ValueError("the object has no <bndbox>")
-    left, top, right, bottom = (attribute_number(box.findtext(edge), edge) for edge in _EDGES)
+    left, top, right, bottom = (read_number(box.findtext(edge), edge) for edge in _EDGES)
     attributes = {
         name: text.strip() for name in _ATTRIBUTES if (text := element.findtext(name)) is not None
     }

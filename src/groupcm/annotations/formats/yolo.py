@@ -12,10 +12,10 @@ from pathlib import Path
 from groupcm.annotations.json_files import text_of
 from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.numbers import read_number
 from groupcm.annotations.pictures import find_pictures
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box, Polygons
-from groupcm.annotations.safe_xml import attribute_number
 from groupcm.annotations.writing import Writing, stems, whole_folder
 from groupcm.errors import InputError
 from groupcm.files import whole_file
@@ -64,15 +64,19 @@ def _object(words: list[str], draft: Draft, names: list[str]) -> AnnotatedObject
     if int(words[0]) >= len(names):
         raise ValueError(f"there is no category {words[0]}; the last is {len(names) - 1}")
     category = names[int(words[0])]
-    numbers = [attribute_number(word, f"number {i}") for i, word in enumerate(words[1:], start=2)]
+    numbers = [read_number(word, f"number {i}") for i, word in enumerate(words[1:], start=2)]
     if len(numbers) in (4, 5):
-        return AnnotatedObject(category, _box(numbers, draft), score=dict(enumerate(numbers)).get(4))
+        return AnnotatedObject(
+            category, _box(numbers, draft), score=dict(enumerate(numbers)).get(4)
+        )
     if len(numbers) < 6 or len(numbers) % 2:
         raise ValueError(
             f"the line has {len(words)} numbers; a box has 5, a polygon 7 or more, an odd number"
         )
     corners = zip(numbers[::2], numbers[1::2], strict=True)
-    scaled = [(round(x * draft.width, _DIGITS), round(y * draft.height, _DIGITS)) for x, y in corners]
+    scaled = [
+        (round(x * draft.width, _DIGITS), round(y * draft.height, _DIGITS)) for x, y in corners
+    ]
     return AnnotatedObject(category, Polygons([scaled]))
 
 
@@ -85,6 +89,7 @@ def _box(numbers: list[float], draft: Draft) -> Box:
 def write(annotations: Annotations, writing: Writing) -> None:
     """Write a folder with ``classes.txt`` and the text files in ``labels``."""
     pictures = list(writing.known_pictures(annotations))
+    number = {name: position for position, name in enumerate(annotations.categories)}
     with whole_folder(writing.path) as folder:
         with whole_file(folder / NAME_FILES[0]) as beside:
             text = "".join(f"{name}\n" for name in annotations.categories)
@@ -93,7 +98,7 @@ def write(annotations: Annotations, writing: Writing) -> None:
             file = folder / "labels" / f"{stem}.txt"
             file.parent.mkdir(parents=True, exist_ok=True)
             lines = [
-                f"{annotations.categories.index(marked.category)} {_numbers(picture, marked, writing)}\n"
+                f"{number[marked.category]} {_numbers(picture, marked, writing)}\n"
                 for marked in picture.objects
             ]
             with whole_file(file) as beside:

@@ -1,0 +1,134 @@
+"""CVAT for images 1.1: one XML file.
+
+Boxes may be turned (they become polygons). A mask is the runs of a part of the picture, row by
+row. A polygon of several parts is written as the mask of its pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.etree.ElementTree import Element, SubElement
+
+from groupcm.annotations import runs as run_lengths
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.numbers import read_number, read_whole, shortest
+from groupcm.annotations.reading import Draft, Reading
+from groupcm.annotations.regions import Box, Mask, Polygons, Region
+from groupcm.annotations.safe_xml import line_of, parse, save
+from groupcm.annotations.shapes import turned_box
+from groupcm.annotations.writing import Writing
+
+__all__ = ["read", "write"]
+
+_REGIONS = frozenset({"box", "polygon", "mask"})
+_NO_OBJECTS = frozenset({"tag"})
+
+
+def read(reading: Reading) -> Annotations:
+    """Read CVAT's XML for images."""
+    root = parse(reading.path)
+    with reading.at(""):
+        if root.tag != "annotations":
+            raise ValueError(f"the XML is a <{root.tag}>; CVAT's is <annotations>")
+        if root.find("track") is not None:
+            raise ValueError("this is CVAT's XML for video; export 'CVAT for images 1.1'")
+    for image in root.iter("image"):
+        with reading.perhaps(line_of(image)):
+            _read_image(reading, image)
+    labels = [(label.text or "").strip() for label in root.iterfind("./meta//labels/label/name")]
+    used = {shape.get("label", "").strip() for shape in root.iterfind("./image/*")}
+    # Without a list of labels, or with one that is not whole, the objects tell the categories.
+    return reading.annotations(tuple(labels) if used <= set(labels) else ())
+
+
+def _read_image(reading: Reading, image: Element) -> None:
+    width, height = (read_whole(image.get(side), side) for side in ("width", "height"))
+    draft = reading.picture(reading.name(image.get("name", "")), width, height)
+    for shape in image:
+        place = f"{line_of(shape)} ({draft.name})"
+        if shape.tag in _REGIONS:
+            draft.add(place, lambda shape=shape: _object(shape, draft))
+        elif shape.tag not in _NO_OBJECTS:
+            draft.leave_out(f"shapes <{shape.tag}>", place)
+
+
+def _object(shape: Element, draft: Draft) -> AnnotatedObject:
+    attributes = {
+        attribute.get("name", ""): attribute.text or "" for attribute in shape.iterfind("attribute")
+    }
+    readers = {"box": _box, "polygon": _polygon, "mask": _mask}
+    region = readers[shape.tag](shape, draft)
+    return AnnotatedObject(shape.get("label", ""), region, attributes=attributes)
+
+
+def _box(shape: Element, draft: Draft) -> Region:
+    edges = [read_number(shape.get(name), name) for name in ("xtl", "ytl", "xbr", "ybr")]
+    box = Box.from_corners(*edges)
+    turn = shape.get("rotation")
+    if turn is None:
+        return box
+    centre = (box.x + box.width / 2, box.y + box.height / 2)
+    return turned_box(box, read_number(turn, "rotation"), around=centre)
+
+
+def _polygon(shape: Element, draft: Draft) -> Region:
+    pairs = [pair.split(",") for pair in shape.get("points", "").split(";") if pair.strip()]
+    return Polygons([[[read_number(value, "points") for value in pair] for pair in pairs]])
+
+
+def _mask(shape: Element, draft: Draft) -> Region:
+    left, top, width, height = (
+        read_whole(shape.get(name), name) for name in ("left", "top", "width", "height")
+    )
+    if left is None or top is None or not width or not height:
+        raise ValueError("the mask needs left, top, width and height")
+    if width > draft.width or height > draft.height:
+        raise ValueError(f"the mask of {width} × {height} pixels is larger than its picture")
+    counts = [read_whole(word, "rle") or 0 for word in shape.get("rle", "").split(",")]
+    runs = run_lengths.canonical(counts, width * height)
+    part = run_lengths.to_mask(runs, height, width, order="C")
+    return Mask.from_part(part, left, top, draft.height, draft.width)
+
+
+def write(annotations: Annotations, writing: Writing) -> None:
+    """Write CVAT's XML for images."""
+    root = Element("annotations")
+    SubElement(root, "version").text = "1.1"
+    labels = SubElement(SubElement(SubElement(root, "meta"), "task"), "labels")
+    for category in annotations.categories:
+        label = SubElement(labels, "label")
+        SubElement(label, "name").text = category
+        SubElement(label, "attributes")
+    for number, picture in enumerate(writing.known_pictures(annotations)):
+        _write_image(SubElement(root, "image", {"id": str(number)}), picture, writing)
+    save(writing.path, root)
+
+
+def _write_image(image: Element, picture: Picture, writing: Writing) -> None:
+    image.attrib |= {
+        "name": picture.name,
+        "width": str(picture.width),
+        "height": str(picture.height),
+    }
+    for marked in picture.objects:
+        tag, values = _shape(marked, picture, writing)
+        common = {"label": marked.category, "source": "manual", "occluded": "0"}
+        shape = SubElement(image, tag, common | dict(values) | {"z_order": "0"})
+        for name, value in marked.attributes.items():
+            SubElement(shape, "attribute", {"name": str(name)}).text = str(value)
+
+
+def _shape(
+    marked: AnnotatedObject, picture: Picture, writing: Writing
+) -> tuple[str, Mapping[str, str]]:
+    region = marked.region
+    if isinstance(region, Box):
+        edges = {"xtl": region.x, "ytl": region.y, "xbr": region.right, "ybr": region.bottom}
+        return "box", {name: shortest(round(value, 9)) for name, value in edges.items()}
+    if isinstance(region, Polygons) and len(region.parts) == 1:
+        pairs = (f"{shortest(x)},{shortest(y)}" for x, y in region.parts[0])
+        return "polygon", {"points": ";".join(pairs)}
+    part, left, top = writing.mask(picture, marked).part()
+    numbers = {"left": left, "top": top, "width": part.shape[1], "height": part.shape[0]}
+    rle = ", ".join(map(str, run_lengths.from_mask(part, order="C").tolist()))
+    return "mask", {"rle": rle} | {name: str(value) for name, value in numbers.items()}

@@ -1,0 +1,162 @@
+"""labelme: one JSON file a picture, beside it.
+
+Shapes with the same label and the same ``group_id`` are one object. A circle becomes a polygon of
+72 corners. A picture to do that holds objects has the flag ``to do``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from groupcm.annotations.json_files import field, load, save, whole
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.png import mask_from_text, text_from_mask
+from groupcm.annotations.reading import Draft, Reading
+from groupcm.annotations.regions import Box, Mask, Polygons, Region
+from groupcm.annotations.runs import union
+from groupcm.annotations.shapes import circle
+from groupcm.annotations.writing import Writing, stems, whole_folder
+from groupcm.errors import InputError
+
+__all__ = ["read", "write"]
+
+_READABLE = frozenset({"polygon", "rectangle", "circle", "mask"})
+_TO_DO = "to do"
+
+
+def read(reading: Reading) -> Annotations:
+    """Read one JSON file, or all of a folder and the folders in it."""
+    folder = reading.path
+    if folder.is_file():
+        files = [folder]
+        folder = folder.parent
+    else:
+        files = sorted(folder.rglob("*.json"))
+        if not files:
+            raise InputError(f"there is no JSON file in {folder}")
+    for file in files:
+        place = "" if file == reading.path else file.relative_to(folder).as_posix()
+        with reading.perhaps(place):
+            _read_file(reading, file, folder, place)
+    return reading.annotations()
+
+
+def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
+    content = load(file)
+    shapes = field(content, "shapes", list)
+    draft = _picture(reading, content, file, folder)
+    draft.done = not field(content, "flags", dict, {}).get(_TO_DO, False)
+    objects: dict[Any, list[tuple[str, Any]]] = {}
+    for position, shape in enumerate(shapes, start=1):
+        where = f"{place + ', ' if place else ''}shape {position}"
+        kind = str(shape.get("shape_type") or "polygon") if isinstance(shape, dict) else "polygon"
+        if kind not in _READABLE:
+            draft.leave_out(f"shapes of the type {kind!r}", where)
+            continue
+        group = shape.get("group_id") if isinstance(shape, dict) else None
+        key = position if group is None else (str(shape.get("label")), str(group))
+        objects.setdefault(key, []).append((where, shape))
+    for group in objects.values():
+        draft.add(group[0][0], lambda group=group: _object([shape for _, shape in group], draft))
+
+
+def _picture(reading: Reading, content: Any, file: Path, folder: Path) -> Draft:
+    written = field(content, "imagePath", str)
+    beside = None
+    if reading.known is not None and reading.known.folder is not None:
+        name = reading.known.name(written, beside=file.parent)
+    else:
+        beside = PurePosixPath(file.parent.relative_to(folder).as_posix())
+        name = reading.name(str(beside / written) if beside.parts else written)
+    return reading.picture(name, whole(content, "imageWidth"), whole(content, "imageHeight"))
+
+
+def _object(shapes: list[Any], draft: Draft) -> AnnotatedObject:
+    regions = [_region(shape, draft) for shape in shapes]
+    attributes = field(shapes[0], "attributes", dict, {})
+    category = field(shapes[0], "label", str)
+    return AnnotatedObject(category, _together(regions, draft), attributes=attributes)
+
+
+def _together(regions: list[Region], draft: Draft) -> Region:
+    """One region of the shapes of a group: polygons stay polygons, anything else is a mask."""
+    if len(regions) == 1:
+        return regions[0]
+    parts = [part for region in regions if isinstance(region, Polygons) for part in region.parts]
+    if all(isinstance(region, Polygons) for region in regions):
+        return Polygons(parts)
+    size = draft.height, draft.width
+    runs = union([region.runs(*size) for region in regions], draft.height * draft.width)
+    return Mask(*size, tuple(runs.tolist()))
+
+
+def _region(shape: Any, draft: Draft) -> Region:
+    kind = field(shape, "shape_type", str, "polygon")
+    points = field(shape, "points", list)
+    if not all(isinstance(point, list) and len(point) == 2 for point in points):
+        raise ValueError("'points' must be a list of pairs x, y")
+    if kind == "polygon":
+        return Polygons([points])
+    if len(points) != 2:
+        raise ValueError(f"a {kind} has {len(points)} points; it needs 2")
+    # As polygons do, refuse what is no number before anything is compared.
+    first, second = (Polygons([[point, (0, 0), (1, 1)]]).parts[0][0] for point in points)
+    if kind == "circle":
+        return circle(first, second)
+    (left, right), (top, bottom) = (sorted(pair) for pair in zip(first, second, strict=True))
+    if kind == "rectangle":
+        return Box.from_corners(left, top, right, bottom)
+    return _mask(field(shape, "mask", str), (left, top, right, bottom), draft)
+
+
+def _mask(text: str, edges: tuple[float, ...], draft: Draft) -> Mask:
+    """Mask of the part of the picture between two pixels, both of which belong to it."""
+    left, top, right, bottom = (round(edge) for edge in edges)
+    part = mask_from_text(text, bottom - top + 1, right - left + 1)
+    return Mask.from_part(part, left, top, draft.height, draft.width)
+
+
+def write(annotations: Annotations, writing: Writing) -> None:
+    """Write a folder of JSON files, to be put beside the pictures."""
+    pictures = [picture for picture in annotations if picture.done or picture.objects]
+    with whole_folder(writing.path) as folder:
+        for picture, stem in zip(pictures, stems(pictures, writing.format), strict=True):
+            file = folder / f"{stem}.json"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            save(file, _content(picture))
+
+
+def _content(picture: Picture) -> dict[str, Any]:
+    shapes: list[dict[str, Any]] = []
+    for position, marked in enumerate(picture.objects, start=1):
+        drawn = _shapes(marked.region)
+        group = position if len(drawn) > 1 else None
+        common = {"label": marked.category, "group_id": group, "description": "", "flags": {}}
+        if marked.attributes:
+            common["attributes"] = dict(marked.attributes)
+        shapes += [common | shape for shape in drawn]
+    return {
+        "version": "5.5.0",
+        "flags": {} if picture.done else {_TO_DO: True},
+        "shapes": shapes,
+        "imagePath": PurePosixPath(picture.name).name,
+        "imageData": None,
+        "imageHeight": picture.height,
+        "imageWidth": picture.width,
+    }
+
+
+def _shapes(region: Region) -> list[dict[str, Any]]:
+    if isinstance(region, Polygons):
+        return [
+            {"shape_type": "polygon", "points": [list(point) for point in part], "mask": None}
+            for part in region.parts
+        ]
+    box = region.box
+    if isinstance(region, Box):
+        points = [[box.x, box.y], [box.right, box.bottom]]
+        return [{"shape_type": "rectangle", "points": points, "mask": None}]
+    pixels, left, top = region.part()
+    points = [[left, top], [left + pixels.shape[1] - 1, top + pixels.shape[0] - 1]]
+    return [{"shape_type": "mask", "points": points, "mask": text_from_mask(pixels)}]

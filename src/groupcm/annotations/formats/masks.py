@@ -1,0 +1,183 @@
+"""A folder of mask pictures, a value or a colour an object or a category.
+
+We write one PNG a picture with a value an object, more where objects overlap or there are more
+than 255, and ``masks.json``, which says what each value is. Without that file the meaning of the
+values is asked for, unless there is but one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.annotations.json_files import field, load, save, whole
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.names import relative_name
+from groupcm.annotations.pictures import pillow
+from groupcm.annotations.reading import Draft, Reading
+from groupcm.annotations.regions import Mask
+from groupcm.annotations.writing import Writing, stems, whole_folder
+from groupcm.errors import InputError
+from groupcm.files import whole_file
+
+from .mask_values import Meaning, MeaningName, name_of_value, values_of
+
+__all__ = ["SIDE_FILE", "read", "write"]
+
+SIDE_FILE = "masks.json"
+# Compression with losses changes values, so JPEG cannot be a mask.
+_SUFFIXES = frozenset({".png", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".pbm", ".ppm"})
+_ENDING = re.compile(r"[ _-](mask|seg|segmentation|label|labels|gt)$", re.IGNORECASE)
+_MOST_VALUES = 255
+
+
+def read(
+    reading: Reading,
+    *,
+    values: MeaningName | None = None,
+    categories: Mapping[int | str, str | None] | None = None,
+    separate: bool = True,
+    min_pixels: int = 1,
+) -> Annotations:
+    """Read a folder of masks; the options are those of `Meaning`."""
+    folder = reading.path
+    if (folder / SIDE_FILE).is_file():
+        return _read_described(reading)
+    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES)
+    if not files:
+        raise InputError(f"there is no PNG mask in {folder}")
+    found = set()
+    for file in files:
+        with reading.perhaps(file.relative_to(folder).as_posix()):
+            found |= set(np.unique(values_of(file)).tolist()) - {0}
+    meaning = Meaning(
+        values or _only_meaning(found, folder),
+        max(found, default=1),
+        categories,
+        separate,
+        min_pixels,
+    )
+    for file in files:
+        place = file.relative_to(folder).as_posix()
+        with reading.perhaps(place):
+            pixels = values_of(file)
+            draft = _picture(reading, place, pixels)
+            for position, marked in enumerate(meaning.objects(pixels), start=1):
+                draft.add(f"{place}, object {position}", lambda marked=marked: marked)
+    named = [name for name in (categories or {}).values() if name is not None]
+    return reading.annotations(tuple(dict.fromkeys(named)))
+
+
+def _only_meaning(found: set[int], folder: Path) -> MeaningName:
+    if len(found) <= 1:
+        return "binary"
+    some = ", ".join(map(name_of_value, sorted(found)[:4])) + (", …" if len(found) > 4 else "")
+    raise InputError(
+        f"the masks in {folder} hold {len(found)} values ({some}); say whether each is an object "
+        "(values='object'), a category (values='category'), or all are one (values='binary')"
+    )
+
+
+def _picture(reading: Reading, place: str, pixels: NDArray[np.int64]) -> Draft:
+    """Picture of a mask: of the same name, whatever the ending, with or without ``_mask``."""
+    height, width = pixels.shape
+    if reading.known is None:
+        return reading.picture(reading.name(place), width, height)
+    stem = place.rsplit(".", 1)[0]
+    try:
+        name = reading.known.name(stem)
+    except ValueError:
+        if not _ENDING.search(stem):
+            raise
+        name = reading.known.name(_ENDING.sub("", stem))
+    draft = reading.picture(name, *reading.known.size(name))
+    _check_size(pixels, draft.width, draft.height)
+    return draft
+
+
+def _check_size(pixels: NDArray[np.int64], width: int, height: int) -> None:
+    if pixels.shape != (height, width):
+        raise ValueError(
+            f"the mask is {pixels.shape[1]} × {pixels.shape[0]} pixels and the picture "
+            f"{width} × {height}; they must be the same"
+        )
+
+
+def _read_described(reading: Reading) -> Annotations:
+    """Read a folder with a file that says what each value is."""
+    content = load(reading.path / SIDE_FILE)
+    with reading.at(SIDE_FILE):
+        records = field(content, "pictures", list)
+        categories = field(content, "categories", list)
+    for position, record in enumerate(records, start=1):
+        place = f"{SIDE_FILE}, picture {position}"
+        with reading.perhaps(place):
+            name = reading.name(field(record, "name", str))
+            draft = reading.picture(name, whole(record, "width"), whole(record, "height"))
+            draft.done = field(record, "done", bool, True)
+            loaded: dict[str, NDArray[np.int64]] = {}
+            for number, item in enumerate(field(record, "objects", list), start=1):
+                build = lambda item=item: _described(item, reading, draft, loaded)  # noqa: B023, E731
+                draft.add(f"{place} ({name}), object {number}", build)
+    return reading.annotations(tuple(categories))
+
+
+def _described(
+    record: Any, reading: Reading, draft: Draft, loaded: dict[str, NDArray[np.int64]]
+) -> AnnotatedObject:
+    file = relative_name(field(record, "mask", str))
+    if file not in loaded:
+        loaded[file] = values_of(reading.path / file)
+        _check_size(loaded[file], draft.width, draft.height)
+    value = field(record, "value", int)
+    chosen = (loaded[file] == value) & (loaded[file] > 0)
+    if not chosen.any():
+        raise ValueError(f"no pixel of {file} has the value {value}")
+    return AnnotatedObject(field(record, "category", str), Mask.from_array(chosen))
+
+
+def write(annotations: Annotations, writing: Writing) -> None:
+    """Write a folder of PNG masks with the file that says what each value is."""
+    pictures = list(annotations)
+    image = pillow()
+    with whole_folder(writing.path) as folder:
+        records = []
+        for picture, stem in zip(pictures, stems(pictures, writing.format), strict=True):
+            layers, objects = _layers(picture, stem, writing)
+            for file, pixels in layers.items():
+                (folder / file).parent.mkdir(parents=True, exist_ok=True)
+                with whole_file(folder / file) as beside:
+                    image.fromarray(pixels).save(beside, format="PNG")
+            record = {"name": picture.name, "width": picture.width, "height": picture.height}
+            records.append(record | {"done": picture.done, "objects": objects})
+        content = {"categories": list(annotations.categories), "pictures": records}
+        save(folder / SIDE_FILE, content)
+
+
+def _layers(
+    picture: Picture, stem: str, writing: Writing
+) -> tuple[dict[str, NDArray[np.uint8]], list[dict[str, Any]]]:
+    """Fewest mask pictures, filled one after another, in which no object covers another."""
+    empty = np.zeros((picture.height, picture.width), dtype=np.uint8)
+    layers: dict[str, NDArray[np.uint8]] = {}
+    if picture.done or picture.objects:
+        layers[f"{stem}.png"] = empty.copy()
+    objects = []
+    for marked in picture.objects:
+        mask = writing.mask(picture, marked).mask(picture.height, picture.width)
+        free = (
+            name
+            for name, pixels in layers.items()
+            if pixels.max() < _MOST_VALUES and not pixels[mask].any()
+        )
+        file = next(free, f"{stem}.{len(layers) + 1}.png")
+        pixels = layers.setdefault(file, empty.copy())
+        value = int(pixels.max()) + 1
+        pixels[mask] = value
+        objects.append({"mask": file, "value": value, "category": marked.category})
+    return layers, objects

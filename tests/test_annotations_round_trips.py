@@ -1,0 +1,268 @@
+"""What is written is read again: same pixels, boxes, names and marks, as far as a format goes."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from pycocotools.coco import COCO
+
+from annotation_examples import annotations, marked_set, write_pictures
+from groupcm.annotations import (
+    FORMATS,
+    AnnotatedObject,
+    Annotations,
+    AnnotationWarning,
+    Box,
+    Mask,
+    Picture,
+    Polygons,
+    find_pictures,
+    read,
+    with_folder,
+    write,
+)
+
+# pycocotools has not followed NumPy 2 in how it hands out its arrays.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
+BOXES_ALONE = {"voc", "csv"}
+TELLS_TO_DO = {"coco", "label_studio", "masks"}
+some = settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def round_trip(marked: Annotations, format: str, **options) -> Annotations:
+    """Write and read; sizes come from the set itself where the format has none."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnnotationWarning)
+        path = Path(folder) / ("folder" if FORMATS[format].folder else f"file{SUFFIX[format]}")
+        write(marked, path, format, **options)
+        return read(path, marked if format == "yolo" else None, format)
+
+
+SUFFIX = {"coco": ".json", "label_studio": ".json", "cvat": ".xml", "csv": ".csv"}
+
+
+def pixels(picture: Picture, marked: AnnotatedObject) -> np.ndarray:
+    return marked.region.mask(picture.height, picture.width)
+
+
+def becomes_a_box(format: str, region) -> bool:
+    one_part = isinstance(region, Polygons) and len(region.parts) == 1
+    return format in BOXES_ALONE or (format == "yolo" and not one_part)
+
+
+def assert_same_object(format: str, picture: Picture, old: AnnotatedObject, new: AnnotatedObject):
+    assert new.category == old.category
+    if isinstance(old.region, Box) and format != "masks":
+        close = [getattr(old.region, name) for name in ("x", "y", "width", "height")]
+        found = [getattr(new.region, name) for name in ("x", "y", "width", "height")]
+        np.testing.assert_allclose(found, close, rtol=0, atol=2e-9)
+    if becomes_a_box(format, old.region):
+        box = old.region.box
+        found = new.region.box
+        np.testing.assert_allclose([found.x, found.y], [box.x, box.y], rtol=0, atol=2e-9)
+        np.testing.assert_allclose(
+            [found.right, found.bottom], [box.right, box.bottom], rtol=0, atol=2e-9
+        )
+    else:
+        np.testing.assert_array_equal(pixels(picture, new), pixels(picture, old))
+    if isinstance(old.region, Mask) and not becomes_a_box(format, old.region):
+        assert new.region == old.region
+
+
+def coarse(marked: Annotations) -> Annotations:
+    """Only objects with a pixel: the others cannot become masks."""
+    kept = [
+        Picture(
+            each.name,
+            each.width,
+            each.height,
+            tuple(thing for thing in each.objects if pixels(each, thing).any()),
+            each.done,
+        )
+        for each in marked
+    ]
+    return Annotations(tuple(kept), marked.categories)
+
+
+@pytest.mark.parametrize("format", list(FORMATS))
+@some
+@given(drawn=annotations())
+def test_round_trip_keeps_what_the_format_carries(format, drawn):
+    drawn = coarse(drawn)
+    if format in TELLS_TO_DO:
+        expected = list(drawn)
+    else:
+        expected = [each for each in drawn if each.done or each.objects]
+    if not expected:
+        return
+    found = round_trip(drawn, format)
+    assert {each.name for each in found} == {each.name for each in expected}
+    for old in expected:
+        new = found[old.name]
+        assert (new.width, new.height) == (old.width, old.height)
+        assert new.done == (old.done if format in {*TELLS_TO_DO, "labelme"} else True)
+        assert len(new.objects) == len(old.objects)
+        for one, other in zip(old.objects, new.objects, strict=True):
+            assert_same_object(format, old, one, other)
+    if format in {"coco", "cvat", "masks", "yolo"}:
+        assert found.categories == drawn.categories
+
+
+@some
+@given(drawn=annotations())
+def test_coco_gives_everything_back_exactly(drawn):
+    found = round_trip(drawn, "coco")
+    assert [
+        (each.name, each.width, each.height, each.done, [thing.region for thing in each.objects])
+        for each in found
+    ] == [
+        (each.name, each.width, each.height, each.done, [thing.region for thing in each.objects])
+        for each in drawn
+    ]
+
+
+@pytest.mark.parametrize("compressed", [True, False])
+def test_pycocotools_reads_our_coco_and_finds_the_same_pixels(tmp_path, compressed):
+    marked = marked_set()
+    write(marked, tmp_path / "marked.json", "coco", compressed=compressed)
+    coco = COCO(tmp_path / "marked.json")
+    assert [each["name"] for each in coco.loadCats(coco.getCatIds())] == ["lesion", "polyp"]
+    for key in coco.getImgIds():
+        (image,) = coco.loadImgs(key)
+        picture = marked[image["file_name"]]
+        records = coco.loadAnns(coco.getAnnIds(imgIds=key))
+        assert len(records) == len(picture.objects)
+        for record, thing in zip(records, picture.objects, strict=True):
+            assert record["area"] == thing.region.area
+            if not isinstance(thing.region, Box):
+                np.testing.assert_array_equal(coco.annToMask(record), pixels(picture, thing))
+
+
+def test_coco_keeps_what_it_does_not_know(tmp_path):
+    content = {
+        "info": {"year": 2024},
+        "licenses": [{"id": 1, "name": "mine"}],
+        "images": [
+            {
+                "id": 31,
+                "file_name": "a.jpg",
+                "width": 20,
+                "height": 10,
+                "license": 1,
+                "patient": "p7",
+            }
+        ],
+        "categories": [{"id": 9, "name": "polyp", "supercategory": "lesion"}],
+        "annotations": [
+            {
+                "id": 77,
+                "image_id": 31,
+                "category_id": 9,
+                "bbox": [1, 2, 3, 4],
+                "area": 12.0,
+                "iscrowd": 1,
+                "segmentation": [],
+                "score": 0.25,
+                "reader": "Dr B",
+            }
+        ],
+    }
+    (tmp_path / "old.json").write_text(json.dumps(content))
+    write(read(tmp_path / "old.json"), tmp_path / "new.json", "coco")
+    assert json.loads((tmp_path / "new.json").read_text()) == content
+
+
+def test_label_studio_finds_its_pictures_behind_a_prefix(tmp_path):
+    marked = marked_set()
+    write(marked, tmp_path / "tasks.json", "label_studio", prefix="/data/local-files/?d=")
+    assert '"/data/local-files/?d=day%20one/b.png"' in (tmp_path / "tasks.json").read_text()
+    assert {each.name for each in read(tmp_path / "tasks.json")} == {each.name for each in marked}
+
+
+def test_regions_that_become_boxes_are_counted(tmp_path):
+    for format in ("voc", "csv", "yolo"):
+        with pytest.warns(AnnotationWarning, match=r"became boxes, as .* cannot carry them: 2, "):
+            write(marked_set(), tmp_path / format, format)
+
+
+def test_pictures_to_do_that_hold_objects_are_counted(tmp_path):
+    box = AnnotatedObject("polyp", Box(1, 1, 2, 2))
+    begun = Annotations(
+        (Picture("a.jpg", 9, 9, (box,), done=False), Picture("b.jpg", 9, 9, done=False))
+    )
+    for format in ("voc", "csv", "yolo", "cvat"):
+        with pytest.warns(AnnotationWarning, match=r"as if they were done.*: 1, at a\.jpg"):
+            write(begun, tmp_path / format, format)
+    for format in ("coco", "label_studio", "masks", "labelme"):
+        assert not round_trip(begun, format)["a.jpg"].done
+
+
+def test_scores_survive_where_the_format_has_them():
+    box = AnnotatedObject("polyp", Box(1, 1, 2, 2), score=0.125)
+    scored = Annotations((Picture("a.jpg", 9, 9, (box,)),))
+    for format in ("coco", "label_studio", "csv"):
+        assert [thing.score for thing in round_trip(scored, format).objects()] == [0.125]
+
+
+def test_attributes_survive_where_the_format_has_them():
+    box = AnnotatedObject("polyp", Box(1, 1, 2, 2), attributes={"difficult": "1"})
+    scored = Annotations((Picture("a.jpg", 9, 9, (box,)),))
+    for format in ("coco", "labelme", "cvat", "voc"):
+        (found,) = round_trip(scored, format).objects()
+        assert found.attributes["difficult"] == "1"
+
+
+def test_masks_of_many_overlapping_objects_keep_every_pixel():
+    rng = np.random.default_rng(0)
+    many = [AnnotatedObject("spot", Mask.from_array(rng.random((8, 9)) < 0.3)) for _ in range(30)]
+    many += [AnnotatedObject("dot", Box(x % 40, x // 40 % 20, 1, 1)) for x in range(300)]
+    small = Annotations(
+        (Picture("a.jpg", 9, 8, tuple(many[:30])), Picture("b.jpg", 40, 20, tuple(many[30:])))
+    )
+    found = round_trip(small, "masks")
+    for picture in small:
+        for old, new in zip(picture.objects, found[picture.name].objects, strict=True):
+            np.testing.assert_array_equal(pixels(picture, new), pixels(picture, old))
+
+
+def test_a_folder_gives_sizes_and_the_pictures_nobody_marked(tmp_path):
+    marked = marked_set()
+    images = tmp_path / "images"
+    write_pictures(images, marked)
+    assert find_pictures(images) == ["a.jpg", "c.jpg", "d.jpg", "day one/b.png"]
+    with pytest.warns(AnnotationWarning):
+        write(marked, tmp_path / "yolo", "yolo")
+    found = read(tmp_path / "yolo", images)
+    assert {each.name for each in found} == {"a.jpg", "c.jpg", "day one/b.png"}
+    assert (found["c.jpg"].width, found["c.jpg"].height) == (17, 11)
+    both = with_folder(found, images)
+    assert not both["d.jpg"].done
+    assert with_folder(found, images, done=True)["d.jpg"].done
+
+
+def test_names_with_a_backslash_survive_where_the_picture_is_there(tmp_path):
+    odd = Annotations((Picture("a\\b.png", 5, 4, (AnnotatedObject("x", Box(1, 1, 2, 2)),)),))
+    write_pictures(tmp_path / "images", odd)
+    for format in FORMATS:
+        path = tmp_path / f"odd.{format}"
+        write(odd, path, format)
+        if format == "yolo":  # its files are named after the pictures, and theirs cannot be
+            continue
+        assert [each.name for each in read(path, tmp_path / "images", format)] == ["a\\b.png"]
+        if format not in ("labelme",):
+            assert [each.name for each in read(path, format=format)] == ["a/b.png"]
+
+
+def test_nothing_is_left_when_writing_fails(tmp_path):
+    point = AnnotatedObject("polyp", Polygons([[(0, 0), (0.1, 0), (0.1, 0.1)]]))
+    fine = AnnotatedObject("polyp", Box(1, 1, 2, 2))
+    marked = Annotations((Picture("a.jpg", 9, 9, (fine,)), Picture("b.jpg", 9, 9, (point,))))
+    with pytest.raises(ValueError, match=r"b\.jpg covers no pixel's centre"):
+        write(marked, tmp_path / "masks", "masks")
+    assert list(tmp_path.iterdir()) == []
