@@ -92,10 +92,10 @@ def test_probabilities_reach_the_scores_and_the_threshold_the_evaluation(here, c
         (["--folds", "3"], "--folds needs --cv"),
         (["--calibrate", "sigmoid"], "--calibrate needs --cv"),
         (["--cv", "--specificity", "90"], "--specificity is 90; it is a share, between 0 and 1"),
-        (["--cv", "--scoring", "auc"], "'auc' is no metric"),
-        (["--cv", "--lams", "0"], "lams must be at least 1"),
-        (["--cv", "--folds", "1"], "at least 2; got 1"),
-        (["--cv", "--folds", "500"], "fewer than the 500 folds"),
+        (["--cv", "--scoring", "auc"], '"sensitivity_at_specificity".'),
+        (["--cv", "--lams", "0"], "--lams must be at least 1"),
+        (["--cv", "--folds", "1"], "--folds must be a whole number of folds, at least 2; got 1"),
+        (["--cv", "--folds", "500"], "fewer than the 500 folds; use --folds "),
     ],
 )
 def test_mistakes_are_one_sentence(here, capsys, tmp_path, options, sentence):
@@ -118,3 +118,47 @@ def test_a_table_without_the_features_of_the_model(here, capsys, tmp_path):
     assert "few.parquet lacks 2 of the 13 features" in said
     assert "contrast, size" in said
     assert not (tmp_path / "r.html").exists()
+
+
+def test_evaluating_what_was_trained_on_is_said(here, capsys):
+    train = str(here / "train.parquet")
+    assert main(["fit", train, *ROLES, "--lam", "0.5", "-o", "m.json"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "m.json", train]) == 0
+    assert "trained on; on groups it has seen, every number flatters" in capsys.readouterr().err
+    assert main(["evaluate", "m.json", str(here / "test.parquet")]) == 0
+    assert "flatters" not in capsys.readouterr().err
+
+
+def test_a_threshold_chosen_on_the_evaluated_table_stays_flagged(here, capsys):
+    train, test = str(here / "train.parquet"), str(here / "test.parquet")
+    assert main(["fit", train, *ROLES, "--lam", "0.5", "-o", "m.json"]) == 0
+    capsys.readouterr()
+    wanted = ["--specificity", "0.95", "--validation"]
+    assert main(["evaluate", "m.json", test, *wanted, test]) == 0
+    assert "flatters it" in capsys.readouterr().out
+    assert main(["evaluate", "m.json", test, *wanted, train]) == 0
+    assert "flatters it" not in capsys.readouterr().out
+
+
+def test_a_table_without_the_patients_of_training_is_said(here, capsys):
+    train = str(here / "train.parquet")
+    assert main(["fit", train, *ROLES, "--lam", "0.5", "-o", "m.json"]) == 0
+    table = pq.read_table(here / "test.parquet").drop_columns(["patient"])
+    pq.write_table(table, "few.parquet")
+    capsys.readouterr()
+    assert main(["evaluate", "m.json", "few.parquet"]) == 0
+    assert "few.parquet has no column 'patient'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_group_of_two_patients_is_told_by_its_name(here, capsys, suffix):
+    table = pq.read_table(here / "train.parquet")
+    names = pa.array([f"frame {g} é" for g in table["frame"].to_pylist()])
+    patient = [f"p{p}" for p in table["patient"].to_pylist()]
+    patient[1] = "another"
+    table = table.set_column(0, "frame", names).set_column(1, "patient", pa.array(patient))
+    pq.write_table(table, "t.parquet") if suffix == "parquet" else pacsv.write_csv(table, "t.csv")
+    assert main(["fit", f"t.{suffix}", *ROLES, "--cv", "-o", "m.json"]) == 2
+    said = capsys.readouterr().err
+    assert f"group frame 0 é belongs to two patients, {patient[0]} and another" in said

@@ -37,7 +37,7 @@ from groupcm.features import Polynomial
 from groupcm.metrics import Interval, RocCurve
 from groupcm.metrics.proportion import share_interval, wilson_bounds
 from groupcm.metrics.reliability import group_brier_score
-from groupcm.metrics.resampling import FewClustersWarning
+from groupcm.metrics.few_clusters import FewClustersWarning
 from groupcm.sources import from_parquet
 
 quick = partial(evaluate, n_resamples=40)

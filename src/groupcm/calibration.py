@@ -21,6 +21,7 @@ from groupcm.any_estimator import (
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
 from groupcm.folds import GroupTable, group_level, require_partition, resolve_folds
 from groupcm.group_index import index_groups
+from groupcm.linear_model import labelled, mean_right
 from groupcm.scoring import GroupScores
 from groupcm.sources.source import Source
 from groupcm.training_data import leave_out, source_of_columns
@@ -183,6 +184,11 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         >>> calibrated.predict_proba_groups(data.X, data.groups).shape
         (130, 2)
         """
+        if not hasattr(model, "held_out_scores_"):
+            raise ValueError(
+                f"this {type(model).__name__} has no scores of groups that folds held out; "
+                "fit a GroupClassifierCV, or use CalibratedGroupClassifier(...).fit."
+            )
         calibrated = cls(model, method=method, cv="prefit")
         known = np.isfinite(model.held_out_scores_)
         scores, labels = model.held_out_scores_[known], model.held_out_labels_[known]
@@ -261,13 +267,26 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         return self.estimator_.predict(X)
 
     def score(  # pyright: ignore[reportIncompatibleMethodOverride]
-        self, X: Any, y: ArrayLike, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Share of groups, or without ``groups`` of rows, that are classified right."""
+        """Share of groups, or without ``groups`` of rows, that are classified right.
+
+        With ``sample_weight``, one a candidate, a group weighs the mean of its candidates'.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        X, y, groups = labelled(X, y, groups, None if names is None else list(names))
         if groups is None:
-            return float(np.mean(self.predict(X) == np.asarray(y)))
+            predicted = self.predict(X)
+            return mean_right(predicted == as_labels(y, len(predicted)), None, sample_weight)
+        index = index_groups(groups)
         truth = self.classes_[_positive_groups(self.classes_, y, groups).astype(int)]
-        return float(np.mean(self.predict_groups(X, groups) == truth))
+        predicted = self.predict_groups(X, None if isinstance(X, Source) else groups)
+        return mean_right(predicted == truth, index, sample_weight)
 
 
 def _score_fitted(

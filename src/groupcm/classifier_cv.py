@@ -163,7 +163,7 @@ solver, tol, max_passes, memory, verbose :
         with template._told():
             prepared = template._prepare(X, y, groups, overlap, shared_passes=True)
             require_path(prepared)
-            table = _GroupsOf(prepared.data, patients)
+            table = _GroupsOf(prepared.data, groups, patients)
             folds = table.folds(self.cv, self.random_state)
             held_out = self._held_out(template, prepared, table, folds, lams)
             scores = np.array(
@@ -230,12 +230,14 @@ def _mean_over_folds(n_groups: int, tests: list[Index], scores: list[Vector]) ->
 class _GroupsOf:
     """The groups of training data, numbered as the engine numbers them."""
 
-    def __init__(self, data: TrainingData, patients: ArrayLike | None) -> None:
+    def __init__(
+        self, data: TrainingData, ids: ArrayLike | None, patients: ArrayLike | None
+    ) -> None:
         self.groups = data.groups or Groups(np.arange(data.n_rows + 1), NO_ORDER)
         self.labels_of_rows = data.y
         self.positive = np.zeros(len(self.groups), dtype=np.bool_)
         self.positive[self.groups.of_rows(data.rows_of(1))] = True
-        self.patient = None if patients is None else self._one_patient_each(patients)
+        self.patient = None if patients is None else self._one_patient_each(ids, patients)
 
     @property
     def n_groups(self) -> int:
@@ -249,9 +251,14 @@ class _GroupsOf:
         of_row[self.groups.order] = of_position
         return of_row
 
-    def _one_patient_each(self, patients: ArrayLike) -> Index:
-        """The patient of each group; a group with two is refused."""
-        table = group_level(self.labels_of_rows, self._group_of_rows(), patients)
+    def _one_patient_each(self, ids: ArrayLike | None, patients: ArrayLike) -> Index:
+        """The patient of each group; a group with two is refused, by its id where it has one."""
+        is_named = ids is not None and not isinstance(ids, str)
+        table = group_level(
+            self.labels_of_rows, ids if is_named else self._group_of_rows(), patients
+        )
+        if is_named:  # both number groups in order of first appearance
+            return table.patient
         patient = np.empty(self.n_groups, dtype=np.int64)
         patient[np.asarray(table.index.ids)] = table.patient
         return patient

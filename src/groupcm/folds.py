@@ -165,7 +165,7 @@ def _require_enough(table: GroupTable, n_splits: int) -> None:
     else:
         have = f"{kind} groups come from {fewest} patient"
     plural = "" if fewest == 1 else "s"
-    use = f"use cv={fewest} or fewer" if fewest >= 2 else "folds need at least 2"
+    use = f"use cv={fewest} or fewer" if fewest >= 2 else "folds need at least 2 of them"
     raise ValueError(f"{have}{plural}, fewer than the {n_splits} folds; {use}.")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 __all__ = ["gathered_warnings"]
@@ -16,6 +16,8 @@ _NUMBER = re.compile(r"\d[\d.,e+-]*")
 def gathered_warnings() -> Iterator[None]:
     """Within the block warnings wait; after it those that differ in numbers only are told once.
 
+    They are told, too, where the block ends in an error.
+
     Examples
     --------
     >>> always = warnings.catch_warnings(record=True, action="always")
@@ -25,13 +27,20 @@ def gathered_warnings() -> Iterator[None]:
     >>> [str(warning.message) for warning in told]
     ['stopped at a gap of 0.1. (3 such warnings)']
     """
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        _tell(caught)
+
+
+def _tell(caught: Sequence[warnings.WarningMessage]) -> None:
     alike: dict[tuple[type[Warning], str], list[str]] = {}
     for warning in caught:
         words = " ".join(str(warning.message).split())
         alike.setdefault((warning.category, _NUMBER.sub("", words)), []).append(words)
     for (category, _), messages in alike.items():
         times = f" ({len(messages)} such warnings)" if len(messages) > 1 else ""
-        warnings.warn(f"{messages[0]}{times}", category, stacklevel=3)
+        warnings.warn(f"{messages[0]}{times}", category, stacklevel=4)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import GroupIndex, index_groups
+from groupcm.group_index import GroupIndex, index_groups, require_present
 from groupcm.validation import as_labels, distinct
 
-__all__ = ["GroupTable", "group_level", "patient_of_groups"]
+__all__ = ["GroupTable", "group_level", "index_patients", "owner_of_groups", "patient_of_groups"]
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,23 @@ def group_level(
     positive = index.maxima(_is_positive(y))
     if patients is None:
         return GroupTable(index, positive, np.arange(index.n_groups))
-    by_patient = index_groups(patients)
+    by_patient = index_patients(patients)
     _require_rows("patients", by_patient.n_rows, len(y))
     return GroupTable(index, positive, patient_of_groups(index, by_patient), by_patient.ids)
+
+
+def index_patients(patients: ArrayLike) -> GroupIndex:
+    """Which rows belong to which patient, or one sentence about a row that has none.
+
+    Examples
+    --------
+    >>> index_patients([7, 7, 8]).ids.tolist()
+    [7, 8]
+    """
+    patients = np.asarray(patients)
+    if patients.ndim == 1:
+        require_present(patients, "patients has no id at row {}; every candidate needs a patient.")
+    return index_groups(patients)
 
 
 def patient_of_groups(index: GroupIndex, by_patient: GroupIndex) -> NDArray[np.intp]:
@@ -94,18 +108,37 @@ def patient_of_groups(index: GroupIndex, by_patient: GroupIndex) -> NDArray[np.i
     >>> patient_of_groups(index_groups(["a", "a", "b", "c"]), index_groups([7, 7, 8, 7])).tolist()
     [0, 1, 0]
     """
+    return owner_of_groups(index, by_patient, "patients")
+
+
+def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDArray[np.intp]:
+    """Who has each group, or one sentence about a group of two owners.
+
+    Parameters
+    ----------
+    index, by_owner : GroupIndex
+        Which rows belong to which group, and to which owner.
+    owners : str
+        What they are, such as "patients".
+
+    Examples
+    --------
+    >>> owner_of_groups(index_groups(["a", "a"]), index_groups([7, 8]), "patients")
+    Traceback (most recent call last):
+    ValueError: group a belongs to two patients, 7 and 8 (row 1); all candidates of a group ...
+    """
     first_run = np.unique(index.run_codes, return_index=True)[1]
-    patient = by_patient.codes[index.run_starts[first_run]]
-    differs = by_patient.codes != patient[index.codes]
+    owner = by_owner.codes[index.run_starts[first_run]]
+    differs = by_owner.codes != owner[index.codes]
     if differs.any():
         row = int(np.argmax(differs))
         group = index.codes[row]
-        first, other = by_patient.ids[patient[group]], by_patient.ids[by_patient.codes[row]]
+        first, other = by_owner.ids[owner[group]], by_owner.ids[by_owner.codes[row]]
         raise ValueError(
-            f"group {index.ids[group]!s} belongs to two patients, {first!s} and {other!s} "
-            f"(row {row}); a group must have one patient."
+            f"group {index.ids[group]!s} belongs to two {owners}, {first!s} and {other!s} "
+            f"(row {row}); all candidates of a group must belong to one."
         )
-    return patient
+    return owner
 
 
 def _is_positive(y: NDArray[Any]) -> NDArray[np.bool_]:

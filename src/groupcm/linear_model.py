@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.candidates import Groups
-from groupcm.group_index import index_groups
+from groupcm.group_index import GroupIndex, index_groups
 from groupcm.preparing import Prepared
 from groupcm.scoring import GroupScores, LinearScorer, require_features
 from groupcm.smoothing import Matrix
@@ -21,7 +21,7 @@ from groupcm.sources.source import Source
 from groupcm.training_data import leave_out, source_of_columns
 from groupcm.validation import as_labels, as_matrix, check_length, require_finite
 
-__all__ = ["LinearGroupModel"]
+__all__ = ["LinearGroupModel", "labelled", "mean_right"]
 
 
 class LinearGroupModel(ClassifierMixin, BaseEstimator):
@@ -139,16 +139,10 @@ class LinearGroupModel(ClassifierMixin, BaseEstimator):
         With ``sample_weight``, one a candidate, a group weighs the mean of its candidates'.
         """
         check_is_fitted(self)
-        weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        if isinstance(X, Source):
-            leave_out(y=y, groups=groups)
-        if isinstance(X, str | os.PathLike):
-            X = source_of_columns(X, groups, y, features=self._trained_names())
-        if isinstance(X, Source):
-            truth = X.index()
-            y, groups = truth.labels_of_rows(), truth.groups_of_rows()
+        X, y, groups = labelled(X, y, groups, self._trained_names())
         if groups is None:
-            return float(np.average(self.predict(X) == np.asarray(y), weights=weight))
+            predicted = self.predict(X)
+            return mean_right(predicted == as_labels(y, len(predicted)), None, sample_weight)
         index = index_groups(groups)
         predicted = self.predict_groups(X, None if isinstance(X, Source) else groups)
         y = as_labels(y, index.n_rows)
@@ -157,9 +151,7 @@ class LinearGroupModel(ClassifierMixin, BaseEstimator):
         others = np.any(holds[:, ~background], axis=1, keepdims=True)
         holds[:, background] &= ~others
         right = holds[np.arange(index.n_groups), np.searchsorted(self.classes_, predicted)]
-        if weight is not None:
-            weight = np.bincount(index.codes, weight) / np.bincount(index.codes)
-        return float(np.average(right, weights=weight))
+        return mean_right(right, index, sample_weight)
 
     def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
@@ -211,3 +203,30 @@ class LinearGroupModel(ClassifierMixin, BaseEstimator):
         self.n_passes_ = float(passes[0]) if binary else passes
         self.history_ = found[0].steps if binary else [solution.steps for solution in found]
         self.solution_ = found[0] if binary else found
+
+
+def labelled(X: Any, y: Any, groups: Any, features: list[str] | None) -> tuple[Any, Any, Any]:
+    """Candidates with their labels and groups, which a source, or a path, brings itself."""
+    if isinstance(X, Source):
+        leave_out(y=y, groups=groups)
+    if isinstance(X, str | os.PathLike):
+        X = source_of_columns(X, groups, y, features=features)
+    if isinstance(X, Source):
+        truth = X.index()
+        return X, truth.labels_of_rows(), truth.groups_of_rows()
+    if y is None:
+        raise ValueError("y is needed: the label of each candidate.")
+    return X, y, groups
+
+
+def mean_right(
+    right: NDArray[np.bool_], index: GroupIndex | None, sample_weight: ArrayLike | None
+) -> float:
+    """The share that is right; a group weighs the mean of its candidates' weights."""
+    if sample_weight is None:
+        return float(np.mean(right))
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    check_length("sample_weight", weight, len(right) if index is None else index.n_rows)
+    if index is not None:
+        weight = np.bincount(index.codes, weight) / np.bincount(index.codes)
+    return float(np.average(right, weights=weight))

@@ -54,14 +54,14 @@ class LambdaPath:
 
 
 def lambda_grid(n: int = 10) -> NDArray[np.float64]:
-    """``λ / (1 − λ)`` from 0.01 to 100, evenly in its logarithm.
+    """``λ / (1 − λ)`` from 0.01 to 100, evenly in its logarithm; of one, λ = 0.5.
 
     Examples
     --------
     >>> lambda_grid(3).round(3)
     array([0.01, 0.5 , 0.99])
     """
-    odds = np.logspace(-2.0, 2.0, n)
+    odds = np.logspace(-2.0, 2.0, n) if n > 1 else np.ones(1)
     return odds / (1.0 + odds)
 
 

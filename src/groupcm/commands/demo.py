@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     print()
     print(f"Scored {scored.table.num_rows:,} frames of other patients, by their best candidate:")
     label = np.asarray(unseen.label)
-    show_rows([*scored.auc, _alarms(scored.table, unseen.group.codes, label)])
+    show_rows([*scored.auc, _alarms(scored.table, unseen.group.codes, label, point.value)])
     print("The frames that score highest, and the truth:")
     _show_highest(scored.table, unseen.group.codes, label)
     print()
@@ -86,7 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     print("The same by hand:")
     options = " ".join(f"--{role} {column}" for role, column in _COLUMNS.items())
     train, test, model_file, scores = (quote(str(p)) for p in (train, test, model_file, scores))
-    print(f"  groupcm fit {train} {options} --cv --lams {_N_LAMS} -o {model_file}")
+    folds = f"--cv --lams {_N_LAMS} --specificity {_SPECIFICITY}"
+    print(f"  groupcm fit {train} {options} {folds} -o {model_file}")
     print(f"  groupcm score {model_file} {test} --label {_COLUMNS['label']} -o {scores}")
     print(f"  groupcm evaluate {model_file} {test} --report {quote(str(report))}")
     return 0
@@ -135,15 +136,19 @@ def _as_table(made: simulate.Capsule) -> pa.Table:
     return pa.table({name: pa.array(np.ascontiguousarray(v)) for name, v in columns.items()})
 
 
-def _alarms(scores: pa.Table, groups: np.ndarray, label: np.ndarray) -> tuple[str, str]:
-    """Count the polyps found where one frame in twenty without one raises a false alarm."""
+def _alarms(
+    scores: pa.Table, groups: np.ndarray, label: np.ndarray, threshold: float
+) -> tuple[str, str]:
+    """Count the alarms that the noted threshold raises."""
     score, winner = scores["score"].to_numpy(), scores["winner"].to_numpy()
     positive = index_groups(groups).maxima(label == 1)
-    found = positive & (score > np.quantile(score[~positive], 0.95))
+    found = positive & (score >= threshold)
+    false = ~positive & (score >= threshold)
     return (
-        "at 5 % false alarms",
+        "at the threshold",
         f"{found.sum()} of {positive.sum()} frames with a polyp are found, "
-        f"{(label[winner[found]] == 1).sum()} of them by a candidate on the polyp",
+        f"{(label[winner[found]] == 1).sum()} of them by a candidate on the polyp; "
+        f"{false.sum()} of {(~positive).sum():,} without one raise an alarm",
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import require_two_classes
 from groupcm.persistence import SavedModel, read
 from groupcm.progress import listening
-from groupcm.table_formats import check_not_input
+from groupcm.table_formats import check_not_input, find_tables
 
 __all__ = ["run"]
 
@@ -102,6 +104,7 @@ def _evaluate(
             trained_on=_trained_on(saved),
             notes=_notes(arguments, scored),
         )
+    _warn_if_seen(_trained_on(saved), evaluation.data)
     if not arguments.train:
         return evaluation
     train = columns.open_training(arguments.train, display)
@@ -127,8 +130,13 @@ def _threshold(
         tables = arguments.validation
         validation = _score(saved.model, columns.open(tables, display), display)
         where = f"groups of {name_of(tables)}"
+        is_same = not set(_resolved(tables)).isdisjoint(_resolved(arguments.tables))
         return choose_threshold(
-            validation.group_positive, validation.group_score, where=where, **wanted
+            validation.group_positive,
+            validation.group_score,
+            where=where,
+            is_chosen_here=is_same,
+            **wanted,
         )
     if arguments.threshold is not None:
         return ChosenThreshold(arguments.threshold, "given")
@@ -136,6 +144,22 @@ def _threshold(
     if noted is None or any(value is not None for value in wanted.values()):
         return None
     return ChosenThreshold(float(noted["threshold"]), str(noted["chosen"]))
+
+
+def _resolved(tables: Sequence[str]) -> list[Path]:
+    return [file.resolve() for file in find_tables(tables)]
+
+
+def _warn_if_seen(noted: DataCounts | None, found: DataCounts) -> None:
+    """Warn where the tables have the name and the counts of those trained on."""
+    if noted is None or replace(noted, n_objects=None) != replace(found, n_objects=None):
+        return
+    warnings.warn(
+        f"{found.name} has the name and the numbers of groups and candidates that the model was "
+        "trained on; on groups it has seen, every number flatters it.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 def _trained_on(saved: SavedModel) -> DataCounts | None:

@@ -17,6 +17,7 @@ from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.held_out import held_out_point, held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
 from groupcm.commands.maps import feature_map_of
+from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.trained import name_of
 from groupcm.commands.words import show_rows
@@ -33,6 +34,13 @@ __all__ = ["fit_candidates", "run"]
 
 # Where to put the threshold that a model fitted with folds remembers.
 _SPECIFICITY = 0.9
+_OPTION_OF_PARAMETER = {
+    "use cv=": "use --folds ",
+    "cv must": "--folds must",
+    "lams must": "--lams must",
+    'set background="negative"': "give --background negative",
+    ", or a callable(y, scores, groups)": "",
+}
 _ROLES = ("group", "label", "overlap", "patient")
 _FOLD_OPTIONS = ("folds", "lams", "scoring", "calibrate", "specificity")
 _NOT_OPTIONS = {
@@ -87,7 +95,7 @@ def _model_of(arguments: argparse.Namespace) -> Any:
         for name in ("lam", "C", "checkpoint"):
             if name in options:
                 raise InputError(f"--cv chooses λ by itself, in many fits; leave out --{name}")
-        with mistakes():
+        with mistakes_in_options(_OPTION_OF_PARAMETER):
             metric_named(options.get("scoring", "group_roc_auc"))
             chosen_lams(options.get("lams", 10))
         _require_share(arguments)
@@ -151,7 +159,10 @@ def fit_candidates(model: Any, candidates: Candidates, display: Display) -> floa
     n_features = len(candidates.feature_names)
     display.status(f"fitting {candidates.n_rows:,} rows × {n_features} features")
     start = time.perf_counter()
-    with mistakes(), listening(display.step, display.reading, display.status):
+    with (
+        mistakes_in_options(_OPTION_OF_PARAMETER),
+        listening(display.step, display.reading, display.status),
+    ):
         candidates.fit(model)
     return time.perf_counter() - start
 

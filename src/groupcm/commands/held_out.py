@@ -41,8 +41,9 @@ def held_out_rows(model: GroupClassifierCV, point: ChosenThreshold) -> list[tupl
         model.held_out_labels_[known], model.held_out_scores_[known], threshold=point.value
     )
     folds = f"{len(scores)} folds, {scores.min():.4f} to {scores.max():.4f}"
+    edge = {0: ", the smallest tried", len(model.lams_) - 1: ", the largest tried"}
     return [
-        ("chosen λ", f"{model.lam_:.4g} of {len(model.lams_)}"),
+        ("chosen λ", f"{model.lam_:.4g} of {len(model.lams_)}{edge.get(best, '')}"),
         (metric_name(model.scoring).replace("_", " "), f"{scores.mean():.4f} ({folds})"),
         (
             "threshold",

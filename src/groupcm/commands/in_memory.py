@@ -16,6 +16,7 @@ from groupcm.commands.side_columns import index_key, read_objects
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import positive_rows, scores_of
 from groupcm.group_index import index_groups
+from groupcm.group_table import patient_of_groups
 from groupcm.scoring import GroupScores
 from groupcm.tables import CandidateTable
 
@@ -39,6 +40,9 @@ class InMemory(Candidates):
         return index_groups(self.table.group.codes).maxima(np.asarray(self.table.label) == label)
 
     def fit(self, model: Any) -> None:
+        table = self.table
+        if table.patient is not None:  # a group of two patients is told by its name
+            patient_of_groups(index_key(table.group), index_key(table.patient))
         self._fit_rows(model, slice(None))
 
     def _fit_rows(self, model: Any, rows: slice | NDArray[np.intp]) -> None:

@@ -39,7 +39,8 @@ def _add_fold_options(folds) -> None:
         "--scoring",
         default=argparse.SUPPRESS,
         metavar="METRIC",
-        help="what to choose by (group_roc_auc)",
+        help="what to choose by: group_roc_auc (the default), group_average_precision or "
+        "sensitivity_at_specificity",
     )
     folds.add_argument(
         "--specificity",

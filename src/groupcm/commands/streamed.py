@@ -16,6 +16,7 @@ from groupcm.commands.candidates import Candidates
 from groupcm.commands.side_columns import index_key, read_key, read_objects
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import index_source, positive_in_source, score_source
+from groupcm.group_table import patient_of_groups
 from groupcm.scoring import GroupScores
 from groupcm.sources.parquet import ParquetSource
 from groupcm.sources.stream import Stream
@@ -45,7 +46,12 @@ class Streamed(Candidates):
 
     def fit(self, model: Any) -> None:
         patient = self._patient() if "patients" in signature(model.fit).parameters else None
-        model.fit(self.source, **({} if patient is None else {"patients": patient.codes}))
+        if patient is None:
+            model.fit(self.source)
+            return
+        # A group of two patients is told by its name.
+        patient_of_groups(index_source(self.source), index_key(patient))
+        model.fit(self.source, patients=patient.codes)
 
     def _patient(self) -> KeyColumn | None:
         column = self.source.roles["patient"]

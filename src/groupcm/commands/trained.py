@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -92,8 +93,16 @@ class TrainedColumns:
         noted = self._noted("patient")
         if self._given_patient is not None or noted is None:
             return self._given_patient
-        has = [noted in open_table(file).schema.names for file in files]
-        return noted if all(has) else None
+        without = [file for file in files if noted not in open_table(file).schema.names]
+        if not without:
+            return noted
+        warnings.warn(
+            f"{without[0]} has no column {noted!r}, which told patients in training: intervals "
+            "draw groups instead, and are too narrow where a patient has several.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return None
 
 
 def name_of(tables: Sequence[str]) -> str:

@@ -112,7 +112,7 @@ def compare_models(
     return ModelComparison(
         title=title,
         version=__version__,
-        data=_count(data, data_name),
+        data=_count(data.take(fits.left_out), data_name),
         n_folds=len(fits.folds),
         n_settings=max(len(contender.settings) for contender in chosen),
         folds_by="group" if data.patients is None else "patient",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 from groupcm.any_estimator import require_finished
@@ -67,4 +68,9 @@ class Contender:
     def words(self, setting: Setting) -> str:
         """A setting as a person reads it."""
         names = {"lam": "λ"}
-        return ", ".join(f"{names.get(name, name)} = {v:.3g}" for name, v in setting.items())
+        return ", ".join(f"{names.get(name, name)} = {_shown(v)}" for name, v in setting.items())
+
+
+def _shown(value: Any) -> str:
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return f"{value:.3g}" if is_number else " ".join(str(value).split())

@@ -52,11 +52,6 @@ class CrossFit:
     tuning: NDArray[np.float64]
     seconds: float
 
-    @property
-    def most_chosen(self) -> int:
-        """The setting chosen in most folds, of several the first."""
-        return int(np.bincount(self.chosen).argmax())
-
 
 @dataclass(frozen=True, eq=False)
 class CrossFits:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.comparison.common_scale import fold_percentiles
-from groupcm.comparison.contender import Contender, Setting
-from groupcm.comparison.crossfit import CrossFits, Progress
+from groupcm.comparison.crossfit import CrossFit, CrossFits, Progress
 from groupcm.comparison.data import LabelledCandidates
 from groupcm.evaluation.learning_sets import learning_sizes, places_of_groups
 from groupcm.evaluation.numbers import LearningCurve, LearningLine
@@ -51,7 +50,10 @@ def learning_curve(
     progress: Progress | None = None,
     **interval: Any,
 ) -> LearningCurve:
-    """Train every contender again on fewer negative groups, with its most often chosen setting.
+    """Train every contender again on fewer negative groups.
+
+    In each fold it has the setting that was chosen there, which the fold's test groups had no
+    part in.
 
     Parameters
     ----------
@@ -87,11 +89,10 @@ def learning_curve(
     lines = []
     for result in fits.results:
         contender = result.contender
-        setting = contender.settings[result.most_chosen]
         found = []
         for size in sizes:
             say(f"{contender.name}: learning curve, {size:,} negative groups")
-            scores = _out_of_fold(contender, setting, data, fits.folds, orders, size)
+            scores = _out_of_fold(result, data, fits.folds, orders, size)
             pooled = fold_percentiles(truth.y, scores[left_out], truth.groups, fold)
             found.append(
                 bootstrap_interval(
@@ -125,15 +126,15 @@ class _NegativesInOrder:
 
 
 def _out_of_fold(
-    contender: Contender,
-    setting: Setting,
+    result: CrossFit,
     data: LabelledCandidates,
     folds: Folds,
     orders: Sequence[_NegativesInOrder],
     size: int,
 ) -> NDArray[np.float64]:
+    contender = result.contender
     scores = np.full(len(data.y), np.nan)
-    for (_, test), order in zip(folds, orders, strict=True):
-        model = contender.fit(setting, data.take(order.rows(size)))
+    for (_, test), order, chosen in zip(folds, orders, result.chosen, strict=True):
+        model = contender.fit(contender.settings[chosen], data.take(order.rows(size)))
         scores[test] = model.decision_function(data.X[test])
     return scores

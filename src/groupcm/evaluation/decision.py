@@ -18,6 +18,8 @@ __all__ = ["ChosenThreshold", "choose_threshold", "decide", "own_threshold"]
 # Between these scores a probability of one half is looked for, until they meet.
 _FARTHEST = 1e9
 _HALVINGS = 90
+# A model says positive where the score is above 0, and an alarm is at or above a threshold.
+_ABOVE_ZERO = float(np.nextafter(0.0, 1.0))
 
 
 @dataclass(frozen=True)
@@ -81,10 +83,10 @@ def choose_threshold(
 
 
 def own_threshold(model: Any) -> ChosenThreshold:
-    """What the model itself decides by: score 0, or where a probability passes one half."""
+    """What the model itself decides by: a score above 0, or where a probability passes one half."""
     probability = getattr(model, "calibrator_", None)
     if probability is None:
-        return ChosenThreshold(0.0, "the model's own: it decides by the sign of the score")
+        return ChosenThreshold(_ABOVE_ZERO, "the model's own: it decides by the sign of the score")
     low, high = -_FARTHEST, _FARTHEST
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)

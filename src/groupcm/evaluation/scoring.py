@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.group_index import GroupIndex, index_groups
+from groupcm.group_table import index_patients
 from groupcm.sources.source import Source
 from groupcm.sources.stream import Stream
 from groupcm.training_data import leave_out
@@ -39,7 +40,7 @@ def score_candidates(
     for name, values in (("groups", groups), ("patients", patients), ("objects", objects)):
         if values is not None:
             check_length(name, values, n_rows)
-    by_patient = None if patients is None else index_groups(patients)
+    by_patient = None if patients is None else index_patients(patients)
     ids = None if objects is None else np.asarray(objects)
     if isinstance(X, Source):
         leave_out(y=y, groups=groups)

@@ -23,6 +23,7 @@ __all__ = [
 ]
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "not settled here"
+_CHANCE = 0.05
 _NOTICEABLE = 0.1  # of what the smaller training set leaves to be gained
 
 
@@ -54,7 +55,8 @@ class Finding:
 
     @property
     def verdict(self) -> str:
-        return verdict(self.comparison.difference, self.claimed, self.margin)
+        found = self.comparison
+        return verdict(found.difference, self.claimed, self.margin, p_value=found.p_value)
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,14 @@ class Claim:
         return joint_verdict([finding.verdict for finding in self.findings])
 
 
-def verdict(difference: Interval, claimed: str, margin: float = 0.0) -> str:
-    """Judge a claim by the interval of a difference.
+def verdict(
+    difference: Interval, claimed: str, margin: float = 0.0, *, p_value: float = 0.0
+) -> str:
+    """Judge a claim by the interval of a difference, and its p-value.
 
     A claim of a difference holds where the interval lies on its side of 0, does not hold where
-    it lies on the other, and is open where it contains 0. A claim of no noticeable gain holds
+    it lies on the other, and is open where it contains 0, or p is 0.05 or more: with few training
+    sets the two may disagree. A claim of no noticeable gain holds
     where the interval lies below ``margin``, does not hold where it lies above, and is open where
     it contains it.
 
@@ -87,6 +92,8 @@ def verdict(difference: Interval, claimed: str, margin: float = 0.0) -> str:
     >>> verdict(Interval(0.001, -0.001, 0.003), "no noticeable gain", margin=0.005)
     'holds'
     """
+    if claimed in ("higher", "lower") and p_value >= _CHANCE:
+        return OPEN
     low, high = difference.low - margin, difference.high - margin
     above, below = (HOLDS, FAILS) if claimed == "higher" else (FAILS, HOLDS)
     if low > 0:

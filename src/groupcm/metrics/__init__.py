@@ -25,7 +25,7 @@ from groupcm.metrics.reliability import (
     group_brier_score,
     reliability_curve,
 )
-from groupcm.metrics.resampling import FewClustersWarning
+from groupcm.metrics.few_clusters import FewClustersWarning
 from groupcm.metrics.results import (
     Comparison,
     FrocCurve,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.few_clusters import fewest_clusters
 from groupcm.metrics.named import Metric, metric_named
 from groupcm.metrics.ranking import rank
 from groupcm.metrics.resampled import resampled_metric
@@ -33,7 +34,13 @@ def bootstrap_interval(
     n_resamples: int = 2000,
     random_state: int | np.random.Generator | None = 0,
 ) -> Interval:
-    """A metric, and the percentile interval of its resamples.
+    """A metric, and the expanded percentile interval of its resamples.
+
+        from the quantile Φ(−k t_{C−1}) to Φ(k t_{C−1}),    k = √(C / (C − 1))
+
+    where t is Student's quantile of ``level`` and C counts the clusters of the class that lies
+    in fewer. With many clusters this is the percentile interval; with few it is wider, because
+    resamples of few clusters spread less than other clusters would.
 
     Parameters
     ----------
@@ -48,7 +55,8 @@ def bootstrap_interval(
     clusters : array-like of shape (n,), optional
         Whom every candidate belongs to: patients. Without it, every group is its own.
     level : float
-        Share of the resamples between the bounds.
+        How often such intervals hold the true value; with many clusters also the share of the
+        resamples between the bounds.
     n_resamples : int
         How many resamples.
     random_state : int, Generator or None
@@ -63,8 +71,9 @@ def bootstrap_interval(
     -----
     FewClustersWarning
         Where all positive (or all negative) groups lie in one cluster: nothing is known of how
-        they vary, and the bounds are NaN. Also where more than a tenth of the resamples lack
-        one class; they are left out.
+        they vary, and the bounds are NaN. Also where they lie in fewer than ten: with five an
+        interval of 95 % holds the true value in about 93 % of all studies, with three in about
+        80 %. Also where more than a tenth of the resamples lack one class; they are left out.
 
     Examples
     --------
@@ -85,7 +94,7 @@ def bootstrap_interval(
     found = resampled_metric(
         y, [scores], groups, metric=metric_named(metric), clusters=clusters, resampling=resampling
     )
-    return resampling.interval(found.estimates[0], found.values[:, 0])
+    return resampling.interval(found.estimates[0], found.values[:, 0], found.n_clusters)
 
 
 def roc_band(
@@ -103,7 +112,8 @@ def roc_band(
 
         max { tpr(t) : fpr(t) <= fpr_j }
 
-    of every resample, and its percentiles. For candidates, give their groups as clusters.
+    of every resample, and its percentiles as in `bootstrap_interval`. For candidates, give their
+    groups as clusters.
 
     Parameters
     ----------
@@ -134,4 +144,5 @@ def roc_band(
     found = read_clusters(clusters, truth.index, len(np.asarray(y)))
     ranking = rank(truth.is_positive, truth.scores, found.of_group, found.n_clusters)
     values = resampling.values(sensitivities_at(ranking, at), ranking.positives, ranking.negatives)
-    return SensitivityBand(*resampling.bounds(values))
+    n_clusters = fewest_clusters(ranking.positives, ranking.negatives)
+    return SensitivityBand(*resampling.bounds(values, n_clusters))

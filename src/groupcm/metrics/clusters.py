@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.group_index import GroupIndex, index_groups, require_present
+from groupcm.group_table import owner_of_groups
 
 __all__ = ["Clusters", "read_clusters"]
 
@@ -43,25 +43,5 @@ def read_clusters(clusters: ArrayLike | None, index: GroupIndex | None, n_rows: 
     require_present(ids, "clusters has no id at row {}; every candidate needs a cluster.")
     numbered = index_groups(ids)
     of_row = numbered.codes
-    if index is None:
-        return Clusters(of_row, of_row, numbered.n_groups)
-    of_group = of_row[_first_rows(index)]
-    _require_whole_groups(of_row, of_group, index, numbered.ids)
+    of_group = of_row if index is None else owner_of_groups(index, numbered, "clusters")
     return Clusters(of_row, of_group, numbered.n_groups)
-
-
-def _first_rows(index: GroupIndex) -> NDArray[np.intp]:
-    return index.run_starts[np.unique(index.run_codes, return_index=True)[1]]
-
-
-def _require_whole_groups(
-    of_row: NDArray[np.intp], of_group: NDArray[np.intp], index: GroupIndex, ids: NDArray[Any]
-) -> None:
-    is_elsewhere = of_row != of_group[index.codes]
-    if is_elsewhere.any():
-        row = int(np.argmax(is_elsewhere))
-        group = index.codes[row]
-        raise ValueError(
-            f"group {index.ids[group]!s} lies in two clusters, {ids[of_group[group]]!s} and "
-            f"{ids[of_row[row]]!s}; all candidates of a group must belong to one."
-        )

@@ -1,8 +1,9 @@
 """Two models on the same groups.
 
-    z = (a − b) / se,    p = 2 Φ(−|z|)
+    z = (a − b) / (k se),    p = 2 T_{C−1}(−|z|),    k = √(C / (C − 1))
 
-``se`` is the standard deviation of the difference over resamples that both models share. On
+``se`` is the standard deviation of the difference over resamples that both models share, T is
+Student's distribution, and C counts the clusters of the class that lies in fewer. On many
 independent groups this is DeLong's test with the bootstrap's standard error for his, and
 it keeps to clusters where groups are not independent.
 """
@@ -14,6 +15,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.metrics.few_clusters import two_sided_p_value
 from groupcm.metrics.named import Metric, metric_name, metric_named
 from groupcm.metrics.resampled import resampled_metric
 from groupcm.metrics.resampling import Resampling
@@ -36,9 +38,10 @@ def compare(
 ) -> Comparison:
     """Whether one set of scores is better than another, on the same groups.
 
-        p = 2 Φ(−|a − b| / se)
+        p = 2 T_{C−1}(−|a − b| / (k se)),    k = √(C / (C − 1))
 
-    where ``se`` is the standard deviation of ``a − b`` over the resamples. The intervals are
+    where ``se`` is the standard deviation of ``a − b`` over the resamples and C counts the
+    clusters of the class that lies in fewer; with many of them T is the normal Φ. The intervals are
     percentiles of the same resamples, so that near the level the two may disagree by a little.
 
     Parameters
@@ -77,23 +80,28 @@ def compare(
         resampling=resampling,
     )
     a, b = (
-        resampling.interval(estimate, values)
+        resampling.interval(estimate, values, found.n_clusters)
         for estimate, values in zip(found.estimates, found.values.T, strict=True)
     )
     differences = found.values[:, 0] - found.values[:, 1]
-    difference = resampling.interval(a.estimate - b.estimate, differences)
+    difference = resampling.interval(a.estimate - b.estimate, differences, found.n_clusters)
     return Comparison(
         a=a,
         b=b,
         difference=difference,
-        p_value=normal_p_value(difference.estimate, differences),
+        p_value=normal_p_value(difference.estimate, differences, found.n_clusters),
         n_resamples=int(np.count_nonzero(np.isfinite(differences))),
         metric=metric_name(metric),
     )
 
 
-def normal_p_value(difference: float, differences: NDArray[np.float64]) -> float:
+def normal_p_value(
+    difference: float, differences: NDArray[np.float64], n_clusters: float = math.inf
+) -> float:
     """Two-sided, of a normal difference whose deviation is that of its resamples.
+
+    Where these came from few clusters the deviation is itself uncertain: see
+    `groupcm.metrics.few_clusters.two_sided_p_value`.
 
     Examples
     --------
@@ -107,4 +115,4 @@ def normal_p_value(difference: float, differences: NDArray[np.float64]) -> float
     standard_error = float(np.std(differences, ddof=1))
     if standard_error == 0:
         return 1 / (len(differences) + 1)
-    return math.erfc(abs(difference) / standard_error / math.sqrt(2))
+    return two_sided_p_value(difference, standard_error, n_clusters)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
+from groupcm.metrics.few_clusters import student_quantile
 from groupcm.metrics.results import Interval
 
 __all__ = ["share_interval", "wilson_bounds"]
@@ -38,8 +39,11 @@ def wilson_bounds(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.237], [0.278, 0.763])
     """
+    return _wilson(share, count, float(ndtri(0.5 + level / 2.0)))
+
+
+def _wilson(share: ArrayLike, count: ArrayLike, z: float) -> tuple[NDArray[Any], NDArray[Any]]:
     q, n = np.asarray(share, dtype=np.float64), np.asarray(count, dtype=np.float64)
-    z = float(ndtri(0.5 + level / 2.0))
     centre = q + z**2 / (2.0 * n)
     reach = z * np.sqrt(q * (1.0 - q) / n + (z / (2.0 * n)) ** 2)
     scale = 1.0 + z**2 / n
@@ -49,13 +53,17 @@ def wilson_bounds(
 
 
 def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95) -> Interval:
-    """The share of hits, with an interval that is known to hold for few cases too.
+    """The share of hits, with an interval that holds for few cases and few clusters too.
 
-        n_eff = p (1 − p) / v,    v = C/(C−1) Σ_c (Σ_{i∈c} (x_i − p))² / n²
+        n_eff = (p (1 − p) + a) / (v + a / C),    a = 1 / 4C²
+        v = max( p (1 − p) / n,  C/(C−1) Σ_c (Σ_{i∈c} (x_i − p))² / n² )
 
-    Wilson's interval with the effective number of cases in place of n: p is the share, x_i is
-    0 or 1, and v estimates the variance of p from the C clusters. n_eff is at most n, and
-    where every x_i is the same, which leaves v unknown, it is C.
+    Wilson's interval with the effective number of cases in place of n, and Student's quantile
+    t_{C−1} in place of the normal one: p is the share, x_i is 0 or 1, and v estimates the
+    variance of p from the C clusters. Where every x_i is the same nothing is known of v, and
+    n_eff is C: each cluster counts as one case. The small a leads there without a jump, from
+    shares that are nearly 0 or 1 or clusters that happen to agree. From one cluster nothing is
+    known: the interval is 0 to 1.
 
     Parameters
     ----------
@@ -68,13 +76,17 @@ def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95)
     --------
     >>> all_found = share_interval([True] * 10, range(10))
     >>> all_found.estimate, round(all_found.low, 3)
-    (1.0, 0.722)
+    (1.0, 0.662)
     """
     x = np.asarray(hits, dtype=np.float64)
     _, cluster = np.unique(np.asarray(clusters), return_inverse=True)
     p, n_clusters = float(x.mean()), int(cluster.max()) + 1
+    if n_clusters == 1:
+        return Interval(p, 0.0, 1.0)
     excess = np.bincount(cluster, x - p)
-    variance = n_clusters / max(1, n_clusters - 1) * float(excess @ excess) / len(x) ** 2
-    n = min(float(len(x)), p * (1.0 - p) / variance) if variance > 1e-12 else float(n_clusters)
-    low, high = wilson_bounds(p, n, level=level)
+    between = n_clusters / (n_clusters - 1) * float(excess @ excess) / len(x) ** 2
+    variance = max(between, p * (1.0 - p) / len(x))
+    a = 0.25 / n_clusters**2
+    n_eff = (p * (1.0 - p) + a) / (variance + a / n_clusters)
+    low, high = _wilson(p, n_eff, student_quantile(level, n_clusters))
     return Interval(p, float(low), float(high))

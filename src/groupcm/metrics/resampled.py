@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.few_clusters import fewest_clusters
 from groupcm.metrics.named import Metric
 from groupcm.metrics.ranking import rank
 from groupcm.metrics.rebuilt import on_rebuilt_rows
@@ -33,10 +34,13 @@ class Resampled:
         On the data itself.
     values : ndarray of shape (n_kept, n_scores)
         On the resamples that hold both classes, the same ones for all scores.
+    n_clusters : int
+        Of the class that lies in fewer clusters.
     """
 
     estimates: list[float]
     values: NDArray[np.float64]
+    n_clusters: int
 
 
 def resampled_metric(
@@ -76,13 +80,14 @@ def resampled_metric(
         of_counts = [
             on_rebuilt_rows(metric, y, scores, group_of_row, found) for scores in several_scores
         ]
+    positives, negatives = rankings[0].positives, rankings[0].negatives
     values = resampling.values(
         lambda count: [of(count) for of in of_counts],
-        rankings[0].positives,
-        rankings[0].negatives,
+        positives,
+        negatives,
         in_threads=is_weighted,
     )
-    return Resampled(estimates, values)
+    return Resampled(estimates, values, fewest_clusters(positives, negatives))
 
 
 def _function_and_parameters(metric: Metric) -> tuple[Any, dict[str, Any]]:

@@ -6,6 +6,7 @@ generator of its own: child k of the seed. Memory is one vector of counts a thre
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,18 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.metrics.few_clusters import (
+    FewClustersWarning,
+    expanded_tail,
+    warn_of_few,
+)
 from groupcm.metrics.results import Interval
 from groupcm.metrics.weighted import OfCounts
 from groupcm.parallel import thread_map
 
-__all__ = ["FewClustersWarning", "Resampling"]
+__all__ = ["Resampling"]
 
 _RESAMPLES_A_BLOCK = 16
 _MOST_LEFT_OUT = 0.1
-
-
-class FewClustersWarning(UserWarning):
-    """There are too few clusters for an interval, or for one to be trusted."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class Resampling:
 
         ``positives`` and ``negatives`` count groups by cluster. A single row of NaN, with a
         warning, where one class lies in fewer than two clusters: nothing says how it varies.
-        A warning, too, where many resamples lack a class.
+        A warning, too, where it lies in few, or many resamples lack a class.
         """
         for name, there in (("positive", positives), ("negative", negatives)):
             if np.count_nonzero(there) < 2:
@@ -103,11 +105,14 @@ class Resampling:
         by_block = thread_map(of_block, blocks) if in_threads else map(of_block, blocks)
         found = [value for values in by_block for value in values]
         left_out = self.n_resamples - len(found)
-        if left_out > _MOST_LEFT_OUT * self.n_resamples:
+        if left_out <= _MOST_LEFT_OUT * self.n_resamples:
+            warn_of_few(positives, negatives, stacklevel=4)
+        else:
             _warn(
                 f"{left_out} of {self.n_resamples} resamples hold one class only and are left "
                 f"out; {np.count_nonzero(positives)} clusters hold positive and "
-                f"{np.count_nonzero(negatives)} hold negative groups, few for an interval."
+                f"{np.count_nonzero(negatives)} hold negative groups, so few that the interval is "
+                "too narrow."
             )
         if not found:
             return _unknown(of_counts, len(positives))
@@ -119,14 +124,22 @@ class Resampling:
         # Not spawn: a second call of it would give other children.
         return [_Block(self._seed, number, size) for number, size in enumerate(sizes)]
 
-    def bounds(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The two quantiles that hold the middle ``level`` of the resamples."""
-        tail = (1 - self.level) / 2
+    def bounds(
+        self, values: NDArray[np.float64], n_clusters: float = math.inf
+    ) -> NDArray[np.float64]:
+        """The two quantiles that hold the middle ``level`` of the resamples.
+
+        A larger share of them where ``n_clusters``, those of the class that lies in fewer, are
+        few: see `groupcm.metrics.few_clusters.expanded_tail`.
+        """
+        tail = expanded_tail(self.level, n_clusters)
         return np.quantile(values, [tail, 1 - tail], axis=0)
 
-    def interval(self, estimate: float, values: NDArray[np.float64]) -> Interval:
-        """The percentile interval of a number."""
-        low, high = self.bounds(values)
+    def interval(
+        self, estimate: float, values: NDArray[np.float64], n_clusters: float = math.inf
+    ) -> Interval:
+        """The percentile interval of a number, by `bounds`."""
+        low, high = self.bounds(values, n_clusters)
         return Interval(estimate, float(low), float(high))
 
 

@@ -116,7 +116,7 @@ def _deciding(evaluation: Evaluation) -> list[Plate]:
             "Scores of positive and negative groups",
             "Each kind of groups adds up to 100 %. What is orange and left of the threshold is "
             "missed; what is blue and right of it is a false alarm.",
-            f"At the threshold {number(point.threshold)} the sensitivity is "
+            f"{at_threshold(point.threshold)}, the sensitivity is "
             f"{fraction(point.sensitivity)} and the specificity {fraction(point.specificity)}.",
             score_distribution_figure(
                 evaluation.positive_scores, evaluation.negative_scores, point.threshold

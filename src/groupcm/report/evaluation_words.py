@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groupcm.evaluation.numbers import DataCounts, Decision, Evaluation, Training
-from groupcm.report.words import count, counted, fraction, interval, number, percent
+from groupcm.report.words import at_threshold, count, counted, fraction, interval, number, percent
 
 __all__ = ["alarms_sentence", "certificate_sentence", "data_rows", "ranking_sentence"]
 
@@ -28,7 +28,7 @@ def alarms_sentence(decision: Decision, level: float = 0.95) -> str:
     n_negative = point.false_positives + point.true_negatives
     bounds = f"{percent(level)} interval"
     return (
-        f"At the threshold {number(point.threshold)}, {count(point.true_positives)} of "
+        f"{at_threshold(point.threshold)}, {count(point.true_positives)} of "
         f"{counted(n_positive, 'positive group')} {_are(point.true_positives)} found "
         f"(sensitivity {fraction(point.sensitivity)}, "
         f"{bounds} {interval(decision.sensitivity, with_estimate=False)}), and "

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from math import floor, isfinite, log10
 
 from groupcm.metrics import Interval
 from groupcm.words import seconds
 
 __all__ = [
+    "at_threshold",
     "count",
     "counted",
     "fraction",
@@ -19,6 +21,7 @@ __all__ = [
     "plural",
     "seconds",
     "signed",
+    "threshold_rule",
 ]
 
 _DECIMALS = 3
@@ -32,12 +35,12 @@ def number(value: float, digits: int = 3) -> str:
     --------
     >>> number(0.42137), number(-12.345), number(1234567.0), number(0.0000213)
     ('0.421', '−12.3', '1,234,567', '2.13 × 10⁻⁵')
-    >>> number(float("inf")), number(0.0)
-    ('∞', '0')
+    >>> number(float("inf")), number(0.0), number(5e-324)
+    ('∞', '0', '0')
     """
     if not isfinite(value):
         text = "not known" if value != value else "∞" if value > 0 else "-∞"
-    elif value == 0:
+    elif abs(value) < sys.float_info.min:  # 0, or next to it
         text = "0"
     elif abs(value) >= 1e9 or abs(value) < 1e-4:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -136,10 +139,46 @@ def p_value(value: float) -> str:
     --------
     >>> p_value(0.0004), p_value(0.0021), p_value(0.034), p_value(0.42)
     ('p < 0.001', 'p = 0.002', 'p = 0.034', 'p = 0.42')
+    >>> p_value(float("nan"))
+    'p not known'
     """
+    if value != value:
+        return "p not known"
     if value < 0.001:
         return "p < 0.001"
     return f"p = {value:.{3 if value < 0.1 else 2}f}"
+
+
+def at_threshold(value: float) -> str:
+    """Begin a sentence on what a threshold does.
+
+    Examples
+    --------
+    >>> at_threshold(0.42), at_threshold(float("inf"))
+    ('At the threshold 0.42', 'Where no group raises an alarm')
+    """
+    if isfinite(value):
+        return f"At the threshold {number(value)}"
+    return f"Where {_who_alarms(value)}"
+
+
+def threshold_rule(value: float) -> str:
+    """Write a threshold, and which groups raise an alarm.
+
+    Examples
+    --------
+    >>> threshold_rule(0.421372)
+    '0.421372; a group whose score is at least this raises an alarm'
+    >>> threshold_rule(float("inf"))
+    '∞; no group raises an alarm'
+    """
+    return f"{number(value, 6)}; {_who_alarms(value)}"
+
+
+def _who_alarms(threshold: float) -> str:
+    if isfinite(threshold):
+        return "a group whose score is at least this raises an alarm"
+    return "no group raises an alarm" if threshold > 0 else "every group raises an alarm"
 
 
 def count(value: int) -> str:
