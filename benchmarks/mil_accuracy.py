@@ -47,12 +47,12 @@ class NestedRun:
 def run(folder: Path, seeds: int) -> Iterator[Figure]:
     """Measure each set over all seeds."""
     wanted = [(str(folder), name, seed) for name in LEAST_ACCURACY for seed in range(seeds)]
-    found: dict[str, list[NestedRun]] = {name: [] for name in LEAST_ACCURACY}
+    found: dict[tuple[str, int], NestedRun] = {}
     for (_, name, seed), one in in_processes(nested_run, wanted):
         say(f"    {name}, seed {seed}: accuracy {one.accuracy:.3f}, {one.seconds:.3g} s")
-        found[name].append(one)
+        found[name, seed] = one
     for name, least in LEAST_ACCURACY.items():
-        yield _figure(name, least, found[name])
+        yield _figure(name, least, [found[name, seed] for seed in range(seeds)])
 
 
 def nested_run(folder: str, name: str, seed: int) -> NestedRun:

@@ -6,6 +6,8 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -28,6 +30,7 @@ from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
 from groupcm.errors import InputError
 from groupcm.folds import group_folds
+from groupcm.group_index import index_groups
 from groupcm.metrics.reliability import group_brier_score, reliability_curve
 from groupcm.sources import from_parquet
 
@@ -473,3 +476,40 @@ def test_interval_is_wilsons():
 def test_bad_probabilities(y, p, groups, options, message):
     with pytest.raises(ValueError, match=message):
         reliability_curve(y, p, groups, **options)
+
+
+def test_score_of_a_source_is_that_of_its_rows(model, tmp_path):
+    unseen = frames(1)
+    columns = {f"f{j}": column for j, column in enumerate(unseen.X.T)}
+    table = pa.table({"frame": unseen.groups, "polyp": unseen.y, **columns})
+    path = tmp_path / "unseen.parquet"
+    pq.write_table(table, path, row_group_size=50)
+    source = from_parquet(path, group="frame", label="polyp", features=list(columns))
+    expected = model.score(unseen.X, unseen.y, unseen.groups)
+    assert 0.5 < expected < 1.0
+    assert model.score(source) == model.score(source, None) == expected
+    assert model.score(path, "polyp", "frame") == expected
+    with pytest.raises(ValueError, match="y comes with the source; leave it out"):
+        model.score(source, unseen.y)
+
+
+def test_score_weighs_as_the_estimator_does(model):
+    unseen = frames(1)
+    weight = np.random.default_rng(0).random(len(unseen.y))
+    right = model.predict_groups(unseen.X, unseen.groups) == truth_of_groups(unseen)
+    index = index_groups(unseen.groups)
+    of_group = [weight[index.codes == k].mean() for k in range(index.n_groups)]
+    found = model.score(unseen.X, unseen.y, unseen.groups, sample_weight=weight)
+    assert found == pytest.approx(np.average(right, weights=of_group))
+    of_rows = np.average(model.predict(unseen.X) == unseen.y, weights=weight)
+    assert model.score(unseen.X, unseen.y, sample_weight=weight) == pytest.approx(of_rows)
+    with pytest.raises(ValueError, match="sample_weight has"):
+        model.score(unseen.X, unseen.y, unseen.groups, sample_weight=weight[1:])
+
+
+def test_score_needs_labels(model):
+    unseen = frames(1)
+    for scored in (model, model.estimator_):
+        for groups in (None, unseen.groups):
+            with pytest.raises(ValueError, match=r"^y is needed: the label of each candidate\.$"):
+                scored.score(unseen.X, None, groups)

@@ -24,7 +24,7 @@ pytest.importorskip("jinja2")
 
 @pytest.fixture(scope="module")
 def made():
-    return simulate.capsule(60, n_positive=20, n_patients=30, group_size=12, seed=2)
+    return simulate.capsule(60, n_positive=20, n_polyps=18, n_patients=45, group_size=12, seed=2)
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ COLUMNS = {"group": "frame", "label": "polyp", "overlap": "fit", "patient": "who
 
 
 def make(seed: int) -> simulate.Capsule:
-    return simulate.capsule(60, n_positive=20, n_patients=15, group_size=30, seed=seed)
+    return simulate.capsule(60, n_positive=20, n_polyps=15, n_patients=50, group_size=30, seed=seed)
 
 
 @pytest.fixture(scope="module")

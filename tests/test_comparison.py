@@ -23,12 +23,21 @@ from groupcm.comparison.contenders import contender_names, contenders
 from groupcm.comparison.crossfit import crossfit
 from groupcm.comparison.data import LabelledCandidates
 from groupcm.comparison.learning_curve import learning_curve
-from groupcm.metrics import candidate_roc_auc, compare, group_roc_auc
+from groupcm.comparison.numbers import Pair
+from groupcm.metrics import (
+    Comparison,
+    FewClustersWarning,
+    Interval,
+    candidate_roc_auc,
+    compare,
+    group_roc_auc,
+)
+from groupcm.report.comparison_words import pair_sentence
 
 
 @pytest.fixture(scope="module")
 def made():
-    return simulate.capsule(90, n_positive=24, n_patients=45, group_size=15, seed=3)
+    return simulate.capsule(90, n_positive=24, n_polyps=18, n_patients=45, group_size=15, seed=3)
 
 
 @pytest.fixture(scope="module")
@@ -249,7 +258,6 @@ def test_no_model_scores_a_group_or_patient_it_saw(spied, made, by_patient):
         np.testing.assert_array_equal(RowSpy.log[calls[-1]][0], train)
         np.testing.assert_array_equal(RowSpy.log[calls[-1]][1], test)
     assert found.results[0].chosen == [1, 1, 1, 1]
-    assert found.results[0].most_chosen == 1
     np.testing.assert_array_equal(found.results[0].scores, data.X[:, 1])
 
 
@@ -436,3 +444,58 @@ def test_features_that_tell_nothing_score_one_half(made):
         assert model.group_roc.auc.estimate == 0.5
     for pair in found.pairs:
         assert pair.group.difference.estimate == 0.0
+
+
+def test_rows_that_no_fold_tests_are_not_counted(made):
+    even, odd = np.flatnonzero(made.patient % 2 == 0), np.flatnonzero(made.patient % 2 == 1)
+    with pytest.warns(FewClustersWarning):
+        found = compare_models(
+            made.X,
+            made.y,
+            made.groups,
+            patients=made.patient,
+            models=["gcm"],
+            cv=[(even, odd)],
+            n_settings=1,
+            learning=False,
+            n_resamples=50,
+        )
+    groups = np.unique(made.groups[odd])
+    positive = np.isin(groups, made.groups[made.y == 1])
+    assert found.data.n_candidates == len(odd)
+    assert found.data.n_positive_groups == positive.sum()
+    assert found.data.n_negative_groups == (~positive).sum()
+    assert found.data.n_patients == len(np.unique(made.patient[odd]))
+
+
+def test_settings_of_any_kind_are_told():
+    contender = Contender("spy", "", [{}], RowSpy)
+    setting = {"lam": 0.12345, "kernel": "rbf", "depth": None, "fair": True, "n": np.int64(12)}
+    words = "λ = 0.123, kernel = rbf, depth = None, fair = True, n = 12"
+    assert contender.words(setting) == words
+
+
+def test_learning_curve_trains_each_fold_with_its_own_setting(spied):
+    spy = Contender("spy", "", [{"sign": -1.0}, {"sign": 1.0}], RowSpy)
+    fits = crossfit(spied, [spy], cv=2)
+    mixed = replace(fits, results=[replace(fits.results[0], chosen=[0, 1])])
+    (point,) = learning_curve(spied, mixed, sizes=[20], n_resamples=50).lines[0].auc
+    signs = np.where(fits.fold == 0, -1.0, 1.0)
+    scores = fold_percentiles(spied.y, signs * spied.X[:, 1], spied.groups, fits.fold)
+    assert point is not None
+    assert point.estimate == pytest.approx(group_roc_auc(spied.y, scores, spied.groups))
+    assert point.estimate < 0.9
+
+
+def test_patients_that_are_missing_are_named(made):
+    whose = made.patient.astype(object)
+    whose[3] = None
+    with pytest.raises(ValueError, match=r"^patients has no id at row 3; every candidate needs"):
+        compare_models(made.X, made.y, made.groups, patients=whose, models=["gcm"])
+
+
+def test_a_p_value_that_is_not_known_is_said_to_be_so():
+    unknown = Interval(0.1, np.nan, np.nan)
+    result = Comparison(unknown, unknown, unknown, np.nan, 0, "group_roc_auc")
+    sentence = pair_sentence(Pair("GCM", "SVM", result))
+    assert sentence.endswith("GCM is ahead by 0.100 (interval not known), p not known.")

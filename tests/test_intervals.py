@@ -21,6 +21,8 @@ from groupcm.metrics import (
     sensitivity_at_specificity,
     sensitivity_at_threshold,
 )
+from groupcm.metrics.comparison import normal_p_value
+from groupcm.metrics.resampling import Resampling
 from scored import group_maxima, patients_with_frames
 
 
@@ -81,9 +83,67 @@ def test_an_interval_is_that_of_the_naive_loop():
     found = bootstrap_interval(
         y, scores, frame, clusters=patient, level=0.8, n_resamples=100, random_state=7
     )
+    few = min(len(set(patient[positive])) for positive in split_by_group(y, frame))
+    reach = scipy.stats.t.ppf(0.9, few - 1) * math.sqrt(few / (few - 1))
+    tail = scipy.stats.norm.cdf(-reach)
+    assert 0.05 < tail < 0.1
     assert found == pytest.approx(
-        (group_roc_auc(y, scores, frame), *np.quantile(values, [0.1, 0.9]))
+        (group_roc_auc(y, scores, frame), *np.quantile(values, [tail, 1 - tail]))
     )
+
+
+def split_by_group(y, groups):
+    """The rows of positive groups, and those of negative ones."""
+    is_positive = np.isin(groups, groups[y.astype(bool)])
+    return is_positive, ~is_positive
+
+
+def test_many_clusters_have_the_plain_percentiles():
+    values = np.random.default_rng(0).standard_normal(500)
+    resampling = Resampling(level=0.9, n_resamples=500, random_state=0)
+    plain = np.quantile(values, [0.05, 0.95])
+    np.testing.assert_allclose(resampling.bounds(values), plain, rtol=1e-12)
+    np.testing.assert_allclose(resampling.bounds(values, 10_000), plain, atol=0.01)
+    low, high = resampling.bounds(values, 4)
+    assert low < plain[0] - 0.3
+    assert high > plain[1] + 0.3
+
+
+def test_a_class_of_few_patients_is_warned_of():
+    patient, scores = np.repeat(np.arange(40), 5), np.arange(200.0)
+    options = {"clusters": patient, "n_resamples": 50}
+    y = patient < 9
+    said = "9 clusters, such as patients, hold positive groups and 31 hold negative.* too narrow"
+    with pytest.warns(FewClustersWarning, match=said):
+        bootstrap_interval(y, scores, **options)
+    with pytest.warns(FewClustersWarning, match="31 clusters.* and 9 hold negative ones"):
+        compare(~y, scores, -scores, **options)
+    bootstrap_interval(patient < 10, scores, **options)
+
+
+def test_few_clusters_make_a_difference_less_sure():
+    differences = np.random.default_rng(0).normal(0.3, 0.1, 400)
+    error = np.std(differences, ddof=1)
+    for n_clusters in (2, 5, 30):
+        t = 0.3 / error / math.sqrt(n_clusters / (n_clusters - 1))
+        expected = 2 * scipy.stats.t.sf(t, n_clusters - 1)
+        assert normal_p_value(0.3, differences, n_clusters) == pytest.approx(expected)
+    assert normal_p_value(0.3, differences) == pytest.approx(2 * scipy.stats.norm.sf(0.3 / error))
+
+
+def test_intervals_over_five_patients_hold_the_truth_more_often():
+    """Every patient has habits of their own, one in each class."""
+    truth = scipy.stats.norm.cdf(0.5)
+    rng = np.random.default_rng(5)
+    patient, y = np.repeat(np.arange(5), 12), np.tile(np.arange(12) < 4, 5)
+    holds = 0
+    for _ in range(200):
+        habit = rng.standard_normal((5, 2))[patient, y.astype(int)]
+        scores = y + habit + rng.standard_normal(60)
+        with pytest.warns(FewClustersWarning, match="5 clusters"):
+            found = bootstrap_interval(y, scores, clusters=patient, n_resamples=300)
+        holds += found.low <= truth <= found.high
+    assert holds / 200 > 0.9
 
 
 def test_groups_drawn_alone_give_scipys_interval():
@@ -287,7 +347,10 @@ def test_many_resamples_of_one_class_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"clusters": list("ppqrst")}, "group a lies in two clusters, p and q; all candidates"),
+        (
+            {"clusters": list("ppqrst")},
+            "group a belongs to two clusters, p and q .*; all",
+        ),
         ({"clusters": list("pq")}, r"clusters must hold .* shape \(6,\) to match y; got .*\(2,\)"),
         ({"clusters": [1, 1, 1, 2, np.nan, 3]}, "clusters has no id at row 4"),
         ({"level": 95}, "level=95 is no level"),

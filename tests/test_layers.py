@@ -16,6 +16,7 @@ PACKAGE = Path(groupcm.__file__).parent
 # A module may import from its own layer and from the ones above it in this list.
 LAYERS = [
     {"annotations", "kernels"},
+    {"images"},
     {"losses", "penalties"},
     {"problem", "grouping", "smoothing"},
     {"sources", "scaling", "features"},

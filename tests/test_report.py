@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from browser import chromium, visiting
+from groupcm.commands.evaluation_words import evaluation_rows
 from groupcm.comparison.numbers import ModelComparison
 from groupcm.errors import InputError
 from groupcm.evaluation.numbers import Evaluation
@@ -332,7 +333,12 @@ def test_numbers_that_are_not_known_are_said_to_be_so():
         ),
     )
     text = Reader(evaluation_page(evaluation)).text
-    assert "At the threshold ∞, 0 of 80 positive groups are found" in text
+    assert "Where no group raises an alarm, 0 of 80 positive groups are found" in text
+    assert "∞; no group raises an alarm" in text
+    assert "At the threshold" not in text
+    assert "0 of the 0 groups" not in text
+    rows = dict(evaluation_rows(evaluation))
+    assert rows["threshold"].startswith("∞, no group raises an alarm (")
     assert "AUC 0.900 (interval not known)" in text
     assert "nan" not in text.lower().split()
 

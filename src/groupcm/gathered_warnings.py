@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 __all__ = ["gathered_warnings"]
 
@@ -32,8 +32,11 @@ def gathered_warnings() -> Iterator[None]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield
-    finally:
-        _tell(caught)
+    except BaseException:
+        with suppress(Warning):  # where warnings are errors, the block's own error comes first
+            _tell(caught)
+        raise
+    _tell(caught)
 
 
 def _tell(caught: Sequence[warnings.WarningMessage]) -> None:

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.parallel import slices, thread_map
 
-__all__ = ["GroupIndex", "index_groups", "require_present"]
+__all__ = ["GroupIndex", "index_groups", "owner_of_groups", "require_present"]
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,36 @@ def index_groups(groups: ArrayLike) -> GroupIndex:
     run_starts = np.concatenate([np.zeros(1, dtype=np.intp), *_changes(groups)])
     ids, run_codes = _number_runs(groups[run_starts])
     return GroupIndex(ids if labels is None else labels[ids], run_starts, run_codes, n_rows)
+
+
+def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDArray[np.intp]:
+    """Who has each group, or one sentence about a group of two owners.
+
+    Parameters
+    ----------
+    index, by_owner : GroupIndex
+        Which rows belong to which group, and to which owner.
+    owners : str
+        What they are, such as "patients".
+
+    Examples
+    --------
+    >>> owner_of_groups(index_groups(["a", "a"]), index_groups([7, 8]), "patients")
+    Traceback (most recent call last):
+    ValueError: group a belongs to two patients, 7 and 8 (row 1); all candidates of a group ...
+    """
+    first_run = np.unique(index.run_codes, return_index=True)[1]
+    owner = by_owner.codes[index.run_starts[first_run]]
+    differs = by_owner.codes != owner[index.codes]
+    if differs.any():
+        row = int(np.argmax(differs))
+        group = index.codes[row]
+        first, other = by_owner.ids[owner[group]], by_owner.ids[by_owner.codes[row]]
+        raise ValueError(
+            f"group {index.ids[group]!s} belongs to two {owners}, {first!s} and {other!s} "
+            f"(row {row}); all candidates of a group must belong to one."
+        )
+    return owner
 
 
 def require_present(values: NDArray[Any], message: str) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import GroupIndex, index_groups, require_present
+from groupcm.group_index import GroupIndex, index_groups, owner_of_groups, require_present
 from groupcm.validation import as_labels, distinct
 
-__all__ = ["GroupTable", "group_level", "index_patients", "owner_of_groups", "patient_of_groups"]
+__all__ = ["GroupTable", "group_level", "index_patients", "patient_of_groups"]
 
 
 @dataclass(frozen=True)
@@ -109,36 +109,6 @@ def patient_of_groups(index: GroupIndex, by_patient: GroupIndex) -> NDArray[np.i
     [0, 1, 0]
     """
     return owner_of_groups(index, by_patient, "patients")
-
-
-def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDArray[np.intp]:
-    """Who has each group, or one sentence about a group of two owners.
-
-    Parameters
-    ----------
-    index, by_owner : GroupIndex
-        Which rows belong to which group, and to which owner.
-    owners : str
-        What they are, such as "patients".
-
-    Examples
-    --------
-    >>> owner_of_groups(index_groups(["a", "a"]), index_groups([7, 8]), "patients")
-    Traceback (most recent call last):
-    ValueError: group a belongs to two patients, 7 and 8 (row 1); all candidates of a group ...
-    """
-    first_run = np.unique(index.run_codes, return_index=True)[1]
-    owner = by_owner.codes[index.run_starts[first_run]]
-    differs = by_owner.codes != owner[index.codes]
-    if differs.any():
-        row = int(np.argmax(differs))
-        group = index.codes[row]
-        first, other = by_owner.ids[owner[group]], by_owner.ids[by_owner.codes[row]]
-        raise ValueError(
-            f"group {index.ids[group]!s} belongs to two {owners}, {first!s} and {other!s} "
-            f"(row {row}); all candidates of a group must belong to one."
-        )
-    return owner
 
 
 def _is_positive(y: NDArray[Any]) -> NDArray[np.bool_]:

@@ -30,8 +30,8 @@ class MISVMClassifier(LinearGroupModel):
 
     and the choice ``z(k)`` of a candidate for each positive group: its mean at first, then the
     one of largest score, until no choice changes. Where the means tell nothing (``w = 0``), the
-    first choice is along the line between the means of the classes. A negative group has one
-    slack, as in the original. Each problem is solved to a certified gap; which choices are best
+    first choice is that of the problem with every negative candidate alone. A negative group has
+    one slack, as in the original. Each problem is solved to a certified gap; which choices are best
     is not a convex question, so the end is a local optimum. Nothing is random.
 
     Parameters

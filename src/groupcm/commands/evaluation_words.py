@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import isnan
+import sys
+from math import isinf, isnan
 
 from groupcm.evaluation.numbers import Evaluation
 from groupcm.metrics import Interval
@@ -30,7 +31,7 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
         rows.append(("candidate AUC", told(evaluation.candidate_roc.auc)))
     rows += [
         ("average precision", told(evaluation.average_precision)),
-        ("threshold", f"{point.threshold:.6g} ({decision.chosen})"),
+        ("threshold", f"{threshold_words(point.threshold)} ({decision.chosen})"),
         (
             "sensitivity",
             f"{told(decision.sensitivity)}; "
@@ -59,6 +60,19 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     if decision.is_chosen_here:
         rows.append(("note", "the threshold was chosen on these very groups, which flatters it"))
     return rows
+
+
+def threshold_words(value: float) -> str:
+    """Say a threshold; what none or every group reaches is said so.
+
+    Examples
+    --------
+    >>> threshold_words(0.4213721), threshold_words(5e-324), threshold_words(float("inf"))
+    ('0.421372', '0', '∞, no group raises an alarm')
+    """
+    if isinf(value):
+        return "∞, no group raises an alarm" if value > 0 else "−∞, every group raises an alarm"
+    return f"{value:.6g}" if abs(value) >= sys.float_info.min else "0"
 
 
 def with_interval(value: Interval, level: float = 0.95) -> str:

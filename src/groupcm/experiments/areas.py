@@ -78,6 +78,7 @@ class Areas:
             clusters=entries.patient,
             resampling=self._resampling,
         )
+        self._n_clusters = found.n_clusters
         self.of_repeats = np.reshape(found.estimates, (len(trials), n_repeats))
         values = found.values.reshape(-1, len(trials), n_repeats)
         self._means = values.mean(axis=2)
@@ -92,7 +93,8 @@ class Areas:
         k = self._number[trial]
         # The root above may lead beyond what an area can be.
         means = np.clip(self._means[:, k], 0.0, 1.0)
-        return self._resampling.interval(float(self.of_repeats[k].mean()), means)
+        estimate = float(self.of_repeats[k].mean())
+        return self._resampling.interval(estimate, means, self._n_clusters)
 
     def repeats(self, trial: Trial) -> NDArray[np.float64]:
         """The AUC of each training set."""
@@ -106,8 +108,8 @@ class Areas:
         return Comparison(
             a=self.of(a),
             b=self.of(b),
-            difference=self._resampling.interval(estimate, differences),
-            p_value=normal_p_value(estimate, differences),
+            difference=self._resampling.interval(estimate, differences, self._n_clusters),
+            p_value=normal_p_value(estimate, differences, self._n_clusters),
             n_resamples=len(differences),
             metric="group_roc_auc",
         )

@@ -11,6 +11,7 @@ from groupcm.metrics.curves import (
     group_precision_recall_curve,
     group_roc_curve,
 )
+from groupcm.metrics.few_clusters import FewClustersWarning
 from groupcm.metrics.froc import froc_curve
 from groupcm.metrics.named import METRICS, Metric, metric_name, metric_named
 from groupcm.metrics.operating import (
@@ -25,7 +26,6 @@ from groupcm.metrics.reliability import (
     group_brier_score,
     reliability_curve,
 )
-from groupcm.metrics.few_clusters import FewClustersWarning
 from groupcm.metrics.results import (
     Comparison,
     FrocCurve,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import GroupIndex, index_groups, require_present
-from groupcm.group_table import owner_of_groups
+from groupcm.group_index import GroupIndex, index_groups, owner_of_groups, require_present
 
 __all__ = ["Clusters", "read_clusters"]
 

@@ -99,7 +99,7 @@ def warn_of_few(
         warnings.warn(
             f"{np.count_nonzero(positives)} clusters, such as patients, hold positive groups and "
             f"{np.count_nonzero(negatives)} hold negative ones; with fewer than {_FEW} of either "
-            "the interval is too narrow.",
+            "the interval may be too narrow.",
             FewClustersWarning,
             stacklevel=stacklevel + 1,
         )

@@ -76,7 +76,7 @@ def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95)
     --------
     >>> all_found = share_interval([True] * 10, range(10))
     >>> all_found.estimate, round(all_found.low, 3)
-    (1.0, 0.662)
+    (1.0, 0.661)
     """
     x = np.asarray(hits, dtype=np.float64)
     _, cluster = np.unique(np.asarray(clusters), return_inverse=True)

@@ -111,8 +111,8 @@ class Resampling:
             _warn(
                 f"{left_out} of {self.n_resamples} resamples hold one class only and are left "
                 f"out; {np.count_nonzero(positives)} clusters hold positive and "
-                f"{np.count_nonzero(negatives)} hold negative groups, so few that the interval is "
-                "too narrow."
+                f"{np.count_nonzero(negatives)} hold negative groups, so few that the interval may "
+                "be too narrow."
             )
         if not found:
             return _unknown(of_counts, len(positives))

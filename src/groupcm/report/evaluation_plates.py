@@ -14,7 +14,7 @@ from groupcm.report.figures.style import series_of
 from groupcm.report.figures.weights import by_size, weights_figure
 from groupcm.report.high_specificity import shows_high_specificity
 from groupcm.report.learning_words import learning_shows
-from groupcm.report.words import fraction, interval, number, percent, plural
+from groupcm.report.words import at_threshold, fraction, interval, number, percent, plural
 
 __all__ = ["evaluation_plates"]
 
@@ -92,7 +92,7 @@ def _finding(evaluation: Evaluation) -> list[Plate]:
         return []
     things = plural(froc.object_word)
     alarms, found = froc_at(froc, evaluation.decision.point.threshold)
-    at_threshold = (
+    reached = (
         f"At the chosen threshold {percent(found)} of the {things} are found with "
         f"{number(alarms)} false alarms a group."
     )
@@ -101,8 +101,8 @@ def _finding(evaluation: Evaluation) -> list[Plate]:
             "froc",
             f"FROC: {things} found against false alarms",
             f"Each point is a threshold: the share of the {things} found (up) for so many false "
-            f"alarms in a group on average (right). {at_threshold}",
-            at_threshold,
+            f"alarms in a group on average (right). {reached}",
+            reached,
             froc_figure(froc, evaluation.decision.point.threshold),
         )
     ]

@@ -7,9 +7,9 @@
 until no choice changes. Each solve is a convex problem with its certificate; the choices are
 not convex, so what is reached is a local optimum.
 
-The means of positive groups may lie among the candidates of negative ones, and then ``w = 0``
+The means of positive groups often lie among the candidates of negative ones, and then ``w = 0``
 is the first solution: all candidates tie, and rounding would choose. There the first choice is
-made along the line from the mean of the negative candidates to that of the positive groups.
+that of the same problem with every negative candidate alone.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ from groupcm.smoothing import Block, Rows
 from groupcm.solvers import newton, working_set
 from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Solution, Task
-from groupcm.solvers.start import mean_difference
 from groupcm.sources.arrays import RowSource, Winners
 
 __all__ = ["Alternation", "alternate"]
+
+# How exactly the first choice needs its problem solved.
+_ROUGH = 1e-2
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def alternate(task: Task, positive_groups: Terms, *, most_rounds: int) -> Altern
     solution = working_set.solve(first, kept=kept)
     if solution.interrupted:  # before any candidate is chosen
         raise KeyboardInterrupt
-    point = mean_difference(first) if _says_nothing(first, solution) else solution.point
+    point = _every_negative_alone(first) if _says_nothing(first, solution) else solution.point
     chosen = task.source.worst(positive_groups, point).row
     seen: set[bytes] = set()
     rounds = 1
@@ -126,6 +128,21 @@ def _says_nothing(task: Task, solution: Solution) -> bool:
 
     at_zero: Any = minimize_scalar(objective, bounds=(-1.0, 1.0), method="bounded")
     return solution.objective >= (1.0 - task.tol) * min(at_zero.fun, *map(objective, (-1.0, 1.0)))
+
+
+def _every_negative_alone(task: Task) -> NDArray[np.float64]:
+    """The solution where negative candidates share the weight of their groups."""
+    alone = [
+        terms
+        if terms.sign > 0
+        else replace(terms, weight=_total_weight(terms) / terms.n_rows, alone=True)
+        for terms in task.terms
+    ]
+    rough = replace(task, terms=alone, tol=max(task.tol, _ROUGH))
+    found = working_set.solve(rough, silent=True)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    return found.point
 
 
 def _total_weight(terms: Terms) -> float:

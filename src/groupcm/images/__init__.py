@@ -1,0 +1,1 @@
+"""Pictures: their files, their regions, and how regions fit what people marked."""

@@ -1,0 +1,94 @@
+"""Which pictures a folder holds, in the order in which a person would count them."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from pathlib import Path
+
+from groupcm.annotations.names import relative_name
+from groupcm.annotations.pictures import find_pictures
+from groupcm.errors import InputError
+from groupcm.images.reading import page_count
+
+__all__ = ["list_pictures", "natural_order"]
+
+_MAY_HAVE_PAGES = (".tif", ".tiff", ".gif", ".webp")
+_NUMBER = re.compile(r"(\d+)")
+
+
+def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list[str]:
+    """Names of all pictures in a folder and the folders in it, ``frame 2`` before ``frame 10``.
+
+    Parameters
+    ----------
+    folder
+        Links in it may not lead out of it. Links to folders within it are not followed, so that
+        nothing is listed twice.
+    pages
+        List the pages of a stack one by one, as ``stack.tif#1``, ``stack.tif#2``, ….
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("frame 10.png", "frame 2.png", "Été.jpg", "notes.txt"):
+    ...     (folder / name).touch()
+    >>> list_pictures(folder)
+    ['Été.jpg', 'frame 2.png', 'frame 10.png']
+    """
+    folder = Path(folder)
+    names = sorted(find_pictures(folder), key=natural_order)
+    _refuse_links_that_leave(folder, names)
+    for name in names:
+        try:
+            relative_name(name)
+        except ValueError as error:
+            raise InputError(f"in the folder {folder}, {error}; rename the file") from error
+    if not pages:
+        return names
+    return [each for name in names for each in _with_pages(folder, name)]
+
+
+def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
+    """Key that sorts numbers within names by their value, and letters without case and accents.
+
+    Examples
+    --------
+    >>> sorted(["a10", "a9", "B1", "á2"], key=natural_order)
+    ['á2', 'a9', 'a10', 'B1']
+    """
+    apart = unicodedata.normalize("NFKD", name)
+    plain = "".join(each for each in apart if not unicodedata.combining(each)).casefold()
+    parts = _NUMBER.split(plain)
+    texts, numbers = parts[::2], [int(digits) for digits in parts[1::2]]
+    return list(zip(texts, [*numbers, -1], strict=True)), name
+
+
+def _with_pages(folder: Path, name: str) -> list[str]:
+    if not name.lower().endswith(_MAY_HAVE_PAGES):
+        return [name]
+    try:
+        count = page_count(folder / name)
+    except InputError:
+        # Listed all the same: whoever reads it is told what is wrong.
+        return [name]
+    return [name] if count == 1 else [f"{name}#{page}" for page in range(1, count + 1)]
+
+
+def _refuse_links_that_leave(folder: Path, names: list[str]) -> None:
+    inner = [
+        Path(here, name)
+        for here, folders, _ in os.walk(folder)
+        for name in folders
+        if not name.startswith(".")
+    ]
+    home = folder.resolve()
+    for path in (*inner, *(folder / name for name in names)):
+        target = Path(os.path.realpath(path))
+        if not target.is_relative_to(home):
+            raise InputError(
+                f"{path} is a link that leads out of the folder of pictures, to {target}; "
+                "copy the pictures into the folder or give the other folder"
+            )
