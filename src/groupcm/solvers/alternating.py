@@ -34,6 +34,7 @@ __all__ = ["Alternation", "alternate"]
 
 # How exactly the first choice needs its problem solved.
 _ROUGH = 1e-2
+_ENOUGH_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -131,13 +132,19 @@ def _says_nothing(task: Task, solution: Solution) -> bool:
 
 
 def _every_negative_alone(task: Task) -> NDArray[np.float64]:
-    """The solution where negative candidates share the weight of their groups."""
-    alone = [
-        terms
-        if terms.sign > 0
-        else replace(terms, weight=_total_weight(terms) / terms.n_rows, alone=True)
-        for terms in task.terms
-    ]
+    """The solution where negative candidates share the weight of their groups.
+
+    Of many candidates some, evenly spread, are enough for a first choice.
+    """
+    alone = []
+    for terms in task.terms:
+        if terms.sign < 0:
+            weight = _total_weight(terms) / terms.n_rows
+            terms = replace(terms, weight=weight, alone=True)
+            if terms.n_rows > _ENOUGH_ROWS:
+                spread = np.linspace(0, terms.n_rows - 1, _ENOUGH_ROWS).astype(np.int64)
+                terms = terms.subset(spread)
+        alone.append(terms)
     rough = replace(task, terms=alone, tol=max(task.tol, _ROUGH))
     found = working_set.solve(rough, silent=True)
     if found.interrupted:
