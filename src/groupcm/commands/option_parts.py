@@ -12,6 +12,7 @@ __all__ = [
     "add_columns",
     "add_features",
     "add_report",
+    "add_whole_numbers",
     "names",
     "number",
     "whole",
@@ -46,6 +47,18 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         metavar="REPORT",
         help="page to write, .html; its figures go beside it as PNG and SVG",
     )
+
+
+def add_whole_numbers(parser, *options: tuple[str, int, str]) -> None:
+    """Add options of whole numbers: name, default, and what they are."""
+    for name, default, help in options:
+        parser.add_argument(
+            f"--{name}",
+            type=whole,
+            default=default,
+            metavar="N",
+            help=f"{help} (default: %(default)s)",
+        )
 
 
 def names(text: str) -> list[str]:

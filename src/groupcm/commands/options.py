@@ -8,7 +8,14 @@ from __future__ import annotations
 import argparse
 
 from groupcm import TYPE_CHECKING
-from groupcm.commands.option_parts import TABLES, add_columns, add_features, number, whole
+from groupcm.commands.option_parts import (
+    TABLES,
+    add_columns,
+    add_features,
+    add_whole_numbers,
+    number,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,20 +173,14 @@ def add_simulate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT", help="file, or folder with --files"
     )
-    for name, default, help in (
+    add_whole_numbers(
+        parser,
         ("negatives", 2000, "groups without a polyp"),
         ("positives", 293, "groups with a polyp"),
         ("group-size", 200, "mean number of rows a group"),
         ("files", 1, "files to write; more than one go into the folder OUT"),
         ("seed", 0, "another seed makes other patients"),
-    ):
-        parser.add_argument(
-            f"--{name}",
-            type=whole,
-            default=default,
-            metavar="N",
-            help=f"{help} (default: %(default)s)",
-        )
+    )
     parser.add_argument(
         "--layout",
         choices=("wide", "list"),

@@ -12,6 +12,7 @@ from groupcm.commands.option_parts import (
     add_columns,
     add_features,
     add_report,
+    add_whole_numbers,
     names,
     number,
     whole,
@@ -68,19 +69,13 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="which (default: svm,misvm,gcm-none,gcm; also logistic, lightgbm)",
     )
-    for name, default, help in (
+    add_whole_numbers(
+        how,
         ("folds", 5, "folds that split no group and no patient"),
         ("settings", 10, "settings that each model may choose from, inside the folds"),
         ("max-negatives", 100_000, "negatives that models of single candidates train on"),
         ("seed", 0, "of the folds"),
-    ):
-        how.add_argument(
-            f"--{name}",
-            type=whole,
-            default=default,
-            metavar="N",
-            help=f"{help} (default: %(default)s)",
-        )
+    )
     how.add_argument(
         "--no-learning",
         dest="learning",
@@ -113,7 +108,7 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep", action="store_true", help="leave the made candidates in DIR where they are files"
     )
-    _add_seed(parser, "of the made candidates")
+    add_whole_numbers(parser, ("seed", 0, "of the made candidates"))
 
 
 def _add_annotation(parser: argparse.ArgumentParser) -> None:
@@ -127,28 +122,16 @@ def _add_annotation(parser: argparse.ArgumentParser) -> None:
         metavar="N,N",
         help="numbers of annotated positive groups (default: spread over what there is)",
     )
-    for name, default, help in (
+    add_whole_numbers(
+        how,
         ("repeats", 5, "draws of so many groups"),
         ("folds", 5, "folds that split no group and no patient"),
         ("settings", 5, "λ to choose from, inside the folds"),
-    ):
-        how.add_argument(
-            f"--{name}",
-            type=whole,
-            default=default,
-            metavar="N",
-            help=f"{help} (default: %(default)s)",
-        )
-    _add_seed(how, "of folds and draws")
+        ("seed", 0, "of folds and draws"),
+    )
 
 
 def _add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="DIR", help="folder for the page and the figures"
-    )
-
-
-def _add_seed(parser, help: str) -> None:
-    parser.add_argument(
-        "--seed", type=whole, default=0, metavar="N", help=f"{help} (default: %(default)s)"
     )
