@@ -346,7 +346,7 @@ def test_a_calibrated_model_tells_the_settings_of_the_one_within(train):
         "cv": "3",
         "penalty": "l2",
         "lam": f"{model.estimator_.lam_:.4g}, chosen by cross-validation",
-        "calibration cv": "4",
+        "probabilities": "sigmoid curve",
     }
 
 

@@ -50,8 +50,7 @@ def training_of(model: Any, trained_on: DataCounts | None = None) -> Training:
 def _parameters(model: Any) -> Mapping[str, str]:
     """λ or C, and whatever else is not as the estimator has it by default."""
     if isinstance(model, CalibratedGroupClassifier):
-        of_calibration = {f"calibration {name}": value for name, value in _own(model).items()}
-        return {**_parameters(calibrated_part(model)), **of_calibration}
+        return {**_parameters(calibrated_part(model)), "probabilities": f"{model.method} curve"}
     given: dict[str, str] = {}
     inner = getattr(model, "estimator", None)
     if inner is not None and hasattr(inner, "get_params"):

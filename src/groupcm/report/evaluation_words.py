@@ -44,8 +44,8 @@ def ranking_sentence(evaluation: Evaluation) -> str:
     auc = evaluation.group_roc.auc
     return (
         "Of a positive and a negative group drawn at random, the positive one scores higher in "
-        f"{percent(auc.estimate)} of all cases: that is the area under the ROC curve, "
-        f"AUC {interval(auc)}."
+        f"{percent(auc.estimate)} of all cases (a tie is half a case): that is the area under the "
+        f"ROC curve, AUC {interval(auc)}."
     )
 
 
