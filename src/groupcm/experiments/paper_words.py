@@ -140,7 +140,8 @@ def method_sentences(sizes: Sizes) -> list[str]:
         + f", {sizes.n_resamples:,} times, the same for all models. With few training sets they "
         "are rough. No p-value is corrected for the number of claims.",
         "A claim holds where the interval of the difference lies on the claimed side of 0, does "
-        "not hold where it lies on the other, and is not settled where it contains 0. A gain is "
+        "not hold where it lies on the other, and is not settled where it contains 0 or p is 0.05 "
+        "or more. A gain is "
         "noticeable from a tenth of what the smaller training set left to be gained (1 − AUC); "
         "the claim of no noticeable gain holds where the whole interval lies below that, and does "
         "not hold where it lies above. A claim of several differences needs all of them, and "
