@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from groupcm.commands.display import mistakes, plain_warnings, working
+from groupcm.commands.display import plain_warnings, working
+from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.experiments.annotation import annotation_curve
@@ -83,7 +83,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
             on_file=lambda path: display.status(f"reading {path}"),
         )
         _require_two_classes(table, arguments.label)
-        with _mistakes_in_options():
+        with mistakes_in_options(_OPTION_OF_PARAMETER):
             curve = annotation_curve(
                 table.X,
                 np.asarray(table.label),
@@ -124,16 +124,3 @@ def _require_two_classes(table: CandidateTable, label: str) -> None:
             f"the label column {label!r} holds {len(classes)} "
             f"class{'es' * (len(classes) > 1)}; this experiment needs two"
         )
-
-
-@contextmanager
-def _mistakes_in_options() -> Iterator[None]:
-    """A mistake in the words of the command line."""
-    try:
-        with mistakes():
-            yield
-    except InputError as error:
-        message = str(error)
-        for parameter, option in _OPTION_OF_PARAMETER.items():
-            message = message.replace(parameter, option)
-        raise InputError(message) from error
