@@ -34,7 +34,7 @@ $(BIN)/python:
 	  { echo "groupcm needs Python 3.11 or later; name one with: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.demo: extras = cli,report
+$(VENV)/.demo: extras = cli,images,report
 $(VENV)/.test: extras = test
 $(VENV)/.lint: extras = test,lint
 $(VENV)/.bench: extras = bench

@@ -1,0 +1,174 @@
+"""How candidates and their features are made of a picture: a few values that travel in a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.annotations import Region
+from groupcm.images.features import DEFAULT_FAMILIES, FAMILIES
+from groupcm.images.proposals import PROPOSERS, Proposals
+from groupcm.images.reading import Pixels
+from groupcm.images.regions import Regions
+from groupcm.images.resizing import resized
+from groupcm.images.view import View
+
+__all__ = ["FeatureFamily", "PictureCandidates", "Recipe"]
+
+_VERSION = 1
+_LONGEST_SIDE = 512
+
+
+class FeatureFamily(Protocol):
+    """What measures candidates: numbers with names, the same for every picture."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+
+    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class PictureCandidates:
+    """The candidates of one picture.
+
+    Attributes
+    ----------
+    regions
+        Where they are, in the picture's own pixels.
+    values
+        Their features, shape (n, d).
+    """
+
+    regions: Regions
+    values: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """From pixels to candidates with features; the same pixels give the same numbers.
+
+    Parameters
+    ----------
+    proposals
+        Where candidates are.
+    features
+        Families of features, in their order.
+    longest_side
+        Larger pictures are looked at shrunk to it. Candidates are told in the picture's own
+        pixels all the same.
+
+    Examples
+    --------
+    >>> from groupcm.images.made import make_frames
+    >>> frame = next(make_frames(1, height=48, width=64))
+    >>> recipe = Recipe()
+    >>> found = recipe.candidates(frame.pixels)
+    >>> found.values.shape == (len(found.regions), len(recipe.feature_names))
+    True
+    >>> Recipe.from_json(recipe.to_json()) == recipe
+    True
+    """
+
+    proposals: Proposals = field(default_factory=Proposals.default)
+    features: tuple[FeatureFamily, ...] = DEFAULT_FAMILIES
+    longest_side: int = _LONGEST_SIDE
+
+    def __post_init__(self) -> None:
+        if self.longest_side < 1:
+            raise ValueError(f"longest_side is {self.longest_side}; it must be 1 or more")
+        names = self.feature_names
+        if not names:
+            raise ValueError("the recipe has no features; it needs one family or more")
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"two features are called {twice[0]!r}; take each family once")
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of all features, in the order of the values."""
+        return tuple(name for family in self.features for name in family.names)
+
+    def candidates(
+        self, pixels: Pixels, given: Sequence[Region] | None = None
+    ) -> PictureCandidates:
+        """Find and measure the candidates of a picture.
+
+        Parameters
+        ----------
+        pixels
+            As `groupcm.images.reading.read_picture` gives them.
+        given
+            What a detector found, where the recipe asks for it.
+        """
+        height, width = pixels.shape[:2]
+        view = View.of(pixels, self.longest_side)
+        if given is not None:
+            whole = Regions.of(given, height, width, what="given candidate")
+            view.given = resized(whole, view.height, view.width)
+        regions = self.proposals.propose(view)
+        parts = [family.measure(view, regions) for family in self.features]
+        return PictureCandidates(resized(regions, height, width), np.concatenate(parts, axis=1))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values, for a file."""
+        return {
+            "version": _VERSION,
+            "longest_side": self.longest_side,
+            "at_most": self.proposals.at_most,
+            "distinct": self.proposals.distinct,
+            "proposals": [_plain(part, PROPOSERS) for part in self.proposals.parts],
+            "features": [_plain(family, FAMILIES) for family in self.features],
+        }
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Recipe:
+        """Make the recipe again from the values of `to_json`.
+
+        Examples
+        --------
+        >>> Recipe.from_json({"version": 99})
+        Traceback (most recent call last):
+        ValueError: the recipe has the form 99, newer than 1, the newest that is known here
+        """
+        version = plain.get("version")
+        if not isinstance(version, int) or version > _VERSION:
+            raise ValueError(
+                f"the recipe has the form {version}, newer than {_VERSION}, "
+                "the newest that is known here"
+            )
+        parts = tuple(_made(part, PROPOSERS, "proposal") for part in plain["proposals"])
+        proposals = Proposals(parts, at_most=plain["at_most"], distinct=plain["distinct"])
+        features = tuple(_made(part, FAMILIES, "family of features") for part in plain["features"])
+        return cls(proposals, features, plain["longest_side"])
+
+
+def _plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:
+    kind = next((name for name, each in known.items() if type(part) is each), None)
+    if kind is None:
+        raise ValueError(
+            f"{type(part).__name__} cannot be written into a recipe; there are {', '.join(known)}"
+        )
+    values = {each.name: getattr(part, each.name) for each in fields(part)}
+    return {"kind": kind} | {
+        name: list(value) if isinstance(value, tuple) else value for name, value in values.items()
+    }
+
+
+def _made(plain: Mapping[str, Any], known: Mapping[str, type], what: str) -> Any:
+    values = {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
+    kind = values.pop("kind", None)
+    if kind not in known:
+        raise ValueError(f"there is no {what} {kind!r}; there are {', '.join(known)}")
+    allowed = {each.name for each in fields(known[kind])}
+    for name in values:
+        if name not in allowed:
+            raise ValueError(
+                f"the {what} {kind!r} has no setting {name!r}; it has "
+                + (", ".join(sorted(allowed)) or "none")
+            )
+    return known[kind](**values)
