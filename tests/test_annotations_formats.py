@@ -421,11 +421,14 @@ def test_specks_of_masks_can_be_left_out(tmp_path):
     assert [thing.region.area for thing in read(tmp_path, min_pixels=100).objects()] == [16]
 
 
-def test_sizes_are_those_of_the_picture_as_it_is_looked_at(tmp_path):
+@pytest.mark.parametrize("ending", ["jpg", "png", "tif"])
+@pytest.mark.parametrize(("orientation", "size"), [(1, (30, 20)), (3, (30, 20)), (6, (20, 30))])
+def test_sizes_are_those_of_the_picture_as_it_is_looked_at(tmp_path, ending, orientation, size):
     exif = Image.Exif()
-    exif[0x0112] = 6
-    Image.new("RGB", (30, 20)).save(tmp_path / "turned.jpg", exif=exif)
-    assert picture_size(tmp_path / "turned.jpg") == (20, 30)
+    exif[0x0112] = orientation
+    path = tmp_path / f"turned.{ending}"
+    Image.new("RGB", (30, 20)).save(path, exif=exif)
+    assert picture_size(path) == size
 
 
 def test_names_are_found_however_their_accents_are_written(tmp_path):

@@ -30,6 +30,7 @@ PICTURE_SUFFIXES = frozenset(
     ]
 )
 _EXIF_ORIENTATION = 0x0112
+_TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 
 
 def pillow() -> ModuleType:
@@ -75,7 +76,9 @@ def find_pictures(folder: str | os.PathLike[str]) -> list[str]:
 def picture_size(path: str | os.PathLike[str]) -> tuple[int, int]:
     """Width and height as the picture is looked at, without reading its pixels."""
     with opening(path) as picture:
-        width, height = picture.size
+        # Of a TIFF file, newer versions of Pillow tell the size already turned.
+        stored = picture.tag_v2 if picture.format == "TIFF" else dict(enumerate(picture.size, 256))
+        width, height = int(stored[_TIFF_WIDTH]), int(stored[_TIFF_HEIGHT])
         turned = picture.getexif().get(_EXIF_ORIENTATION, 1) in (5, 6, 7, 8)
     return (height, width) if turned else (width, height)
 
