@@ -89,10 +89,11 @@ def seen(monkeypatch) -> list[Evaluation]:
     return found
 
 
-NOTHING = dict.fromkeys(
-    ("label", "group", "patient", "object", "features", "validation", "specificity",
-     "sensitivity", "threshold", "train", "title", "report")
+NOTHING: dict[str, Any] = dict.fromkeys(
+    ("label", "group", "patient", "object", "overlap", "features", "validation", "specificity",
+     "sensitivity", "threshold", "train", "title", "report", "images", "annotations")
 )  # fmt: skip
+NOTHING["least_overlap"] = 0.3
 
 
 def evaluate(*tables: str, model: str = "m.json", **options) -> int:
@@ -127,6 +128,32 @@ def test_numbers_are_printed(folder, seen, model, test, capsys):
     assert rows["objects found"].endswith(f" of {n_objects}")
     assert "Wrote" not in shown.out
     assert "scoring" in shown.err
+
+
+def test_the_winner_on_the_object(folder, seen, model, test, capsys):
+    write_table(as_table(test), "test.csv")
+    index = metrics.index_groups(test.groups)
+    winner, positive = index.winners(scores(model, test)), index.maxima(test.y == 1)
+    n_on, n_all = int((test.overlap[winner[positive]] >= 0.3).sum()), int(positive.sum())
+    assert 0 < n_on < n_all
+    for table in ("test.parquet", "test.csv"):  # as in training: the column fit
+        evaluate(table)
+        assert f"; {n_on} of {n_all} positive groups, with an overlap of 0.3" in read_out(capsys)
+    evaluate(overlap="contrast", least_overlap=1e6)
+    assert f"; 0 of {n_all} positive groups" in read_out(capsys)
+    write_table(as_table(test).drop_columns(["fit"]), "no_fit.parquet")
+    evaluate("no_fit.parquet")
+    assert "winner on the object" not in read_out(capsys)
+    with pytest.raises(InputError, match=r"no_fit.parquet has no column 'fit' for the overlap"):
+        evaluate("no_fit.parquet", overlap="fit")
+    with pytest.raises(InputError, match="overlap column 'frame' holds text; use numbers"):
+        evaluate(overlap="frame")
+    with pytest.raises(InputError, match="least_overlap is 0; it must be above 0"):
+        evaluate(least_overlap=0.0)
+
+
+def read_out(capsys) -> str:
+    return capsys.readouterr().out
 
 
 def test_streamed_is_as_in_memory(folder, seen, test, monkeypatch):

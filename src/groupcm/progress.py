@@ -18,6 +18,7 @@ __all__ = [
     "announce",
     "announce_reading",
     "announce_stage",
+    "count_pictures",
     "count_reading",
     "listening",
     "print_readings",
@@ -74,39 +75,54 @@ class Step:
 
 @dataclass(frozen=True)
 class Reading:
-    """How far one pass over rows is.
+    """How far one pass over rows, or over pictures, is.
 
     Attributes
     ----------
     doing : str
         What the rows are read for, such as "scoring".
-    rows, of_rows : int
-        Rows read so far in this pass, and rows it will read.
-    bytes : int
-        What those rows take in memory.
+    rows : int
+        Rows read so far in this pass.
+    of_rows : int or None
+        Rows it will read; None where nobody knows, as in a video.
+    bytes : int or None
+        What those rows take in memory; None where nobody counts.
     seconds : float
         Time since the pass began.
+    unit : str
+        What is counted: "rows" or "pictures".
+    before : int
+        Those of them that were ready when the pass began.
     """
 
     doing: str
     rows: int
-    of_rows: int
-    bytes: int
+    of_rows: int | None
+    bytes: int | None
     seconds: float
+    unit: str = "rows"
+    before: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything is read."""
+        return self.of_rows is not None and self.rows >= self.of_rows
 
     @property
     def rows_a_second(self) -> float:
         """Speed so far."""
-        return self.rows / max(self.seconds, 1e-9)
+        return (self.rows - self.before) / max(self.seconds, 1e-9)
 
     @property
-    def bytes_a_second(self) -> float:
+    def bytes_a_second(self) -> float | None:
         """Speed so far."""
-        return self.bytes / max(self.seconds, 1e-9)
+        return None if self.bytes is None else self.bytes / max(self.seconds, 1e-9)
 
     @property
-    def seconds_left(self) -> float:
+    def seconds_left(self) -> float | None:
         """At the speed so far."""
+        if self.of_rows is None or self.rows <= self.before:
+            return None
         return (self.of_rows - self.rows) / max(self.rows_a_second, 1e-9)
 
 
@@ -197,6 +213,25 @@ def count_reading(doing: str, of_rows: int, all_bytes: int) -> Callable[[int], R
     return reading
 
 
+def count_pictures(
+    doing: str, of_pictures: int | None, before: int = 0
+) -> Callable[[int], Reading]:
+    """Work on pictures that begins now: from the pictures done so far to how far it is.
+
+    Examples
+    --------
+    >>> count_pictures("proposing", 100, before=20)(50).unit
+    'pictures'
+    """
+    began = time.perf_counter()
+
+    def reading(done: int) -> Reading:
+        seconds = time.perf_counter() - began
+        return Reading(doing, done, of_pictures, None, seconds, "pictures", before)
+
+    return reading
+
+
 def print_step(step: Step) -> None:
     """Show a step as one plain line."""
     print(
@@ -225,11 +260,14 @@ def print_readings(clock: Callable[[], float] = time.monotonic) -> Callable[[Rea
         if now - last < _SECONDS_BETWEEN_LINES:
             return
         last = now
-        print(
-            f"{reading.doing} {reading.rows:,} of {reading.of_rows:,} rows, "
-            f"{reading.rows_a_second:.3g} rows/s, {reading.bytes_a_second / 1e6:.3g} MB/s, "
-            f"{reading.seconds_left:.0f} s left",
-            flush=True,
-        )
+        told = f"{reading.doing} {reading.rows:,}"
+        if reading.of_rows is not None:
+            told += f" of {reading.of_rows:,}"
+        told += f" {reading.unit}, {reading.rows_a_second:.3g} {reading.unit}/s"
+        if reading.bytes_a_second is not None:
+            told += f", {reading.bytes_a_second / 1e6:.3g} MB/s"
+        if reading.seconds_left is not None:
+            told += f", {reading.seconds_left:.0f} s left"
+        print(told, flush=True)
 
     return show

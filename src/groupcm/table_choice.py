@@ -12,9 +12,16 @@ import pyarrow as pa
 
 from groupcm.errors import InputError
 from groupcm.table_columns import is_number, kind_of
-from groupcm.table_formats import TableFile
+from groupcm.table_formats import TableFile, is_parquet
+from groupcm.table_roles import agreed
 
-__all__ = ["ChosenColumns", "check_roles", "choose_columns", "require_column"]
+__all__ = [
+    "ChosenColumns",
+    "check_roles",
+    "choose_columns",
+    "described_features",
+    "require_column",
+]
 
 
 @dataclass(frozen=True)
@@ -47,16 +54,26 @@ def choose_columns(
     roles : mapping
         The column of each role, None for a role that has none.
     features : sequence of str, optional
-        By default every column without a role.
+        By default those that the tables describe, else every column without a role.
 
     Raises
     ------
     InputError
         One sentence that names the file and the column.
     """
+    if features is None:
+        features = described_features(files, roles)
     taken = check_roles(files, roles, features)
     names = _choose_features(files, taken, features)
     return ChosenColumns(names, taken, np.dtype(_matrix_dtype(files, names)))
+
+
+def described_features(files: list[TableFile], roles: Mapping[str, str | None]) -> list[str] | None:
+    """The features that tables describe, but for columns with a role; None where they do not."""
+    about = agreed([(file.path, file.schema if is_parquet(file.path) else None) for file in files])
+    if about is None:
+        return None
+    return [name for name in about.features if name not in roles.values()]
 
 
 def check_roles(

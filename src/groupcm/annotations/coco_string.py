@@ -7,10 +7,12 @@ the last group is the sign. 48 is added to make each group a printable character
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["compress", "decompress"]
+__all__ = ["compress", "compress_many", "decompress"]
 
 _LOW, _SIGN, _MORE, _FIRST_CHARACTER = 0x1F, 0x10, 0x20, 48
 _LONGEST = 12  # groups: sixty bits are enough for any picture
@@ -24,8 +26,23 @@ def compress(runs: ArrayLike) -> str:
     >>> compress([6, 1, 40, 4, 5, 4, 5, 4, 21])
     '61X13mN000`0'
     """
-    values = np.array(runs, dtype=np.int64)
-    values[3:] -= np.asarray(runs, dtype=np.int64)[1:-2]
+    values = np.asarray(runs, dtype=np.int64)
+    return compress_many(values, [0, values.size])[0]
+
+
+def compress_many(runs: ArrayLike, ptr: ArrayLike) -> list[str]:
+    """Return the strings of many masks at once; the runs of mask i are ptr[i] to ptr[i + 1].
+
+    Examples
+    --------
+    >>> compress_many([6, 1, 40, 4, 5, 2, 2, 2], [0, 5, 8])
+    ['61X13mN', '222']
+    """
+    runs, ptr = np.asarray(runs, dtype=np.int64), np.asarray(ptr, dtype=np.int64)
+    place = np.arange(runs.size) - np.repeat(ptr[:-1], np.diff(ptr))
+    late = np.flatnonzero(place >= 3)
+    values = runs.copy()
+    values[late] -= runs[late - 2]
     groups = []
     going = np.ones(values.size, dtype=bool)
     while going.any():
@@ -35,9 +52,11 @@ def compress(runs: ArrayLike) -> str:
         groups.append(np.where(going, low + _MORE * more + _FIRST_CHARACTER, 0))
         going = more
     if not groups:
-        return ""
-    characters = np.stack(groups, axis=1).ravel()
-    return characters[characters > 0].astype(np.uint8).tobytes().decode("ascii")
+        return [""] * (ptr.size - 1)
+    characters = np.stack(groups, axis=1)
+    ends = np.concatenate([[0], np.cumsum(np.count_nonzero(characters, axis=1))])[ptr].tolist()
+    text = characters[characters > 0].astype(np.uint8).tobytes().decode("ascii")
+    return [text[start:end] for start, end in pairwise(ends)]
 
 
 def decompress(text: str) -> NDArray[np.int64]:

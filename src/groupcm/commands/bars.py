@@ -33,16 +33,17 @@ class Bars:
         self._progress.reset(self._pass, start=False, description=text, note="")
 
     def reading(self, reading: Reading) -> None:
-        if reading.rows >= reading.of_rows:
+        if reading.is_over:
             self.status(self._doing)
             return
+        of_all = "" if reading.of_rows is None else f" of {short(reading.of_rows)}"
         self._progress.start_task(self._pass)
         self._progress.update(
             self._pass,
             description=reading.doing,
             total=reading.of_rows,
             completed=reading.rows,
-            note=f"{short(reading.rows)} of {short(reading.of_rows)} rows, {speed(reading)}",
+            note=f"{short(reading.rows)}{of_all} {reading.unit}, {speed(reading)}",
         )
 
     def step(self, step: Step) -> None:

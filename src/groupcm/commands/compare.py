@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.words import seconds, show_rows
@@ -46,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
             max_negatives=arguments.max_negatives or None,
             random_state=arguments.seed,
         )
+    require_columns(arguments, fill_in_columns(arguments), ("group", "label"))
     with plain_warnings(), working() as display:
         table = read_tables(
             arguments.tables,

@@ -29,7 +29,7 @@ class Display(Protocol):
         ...
 
     def reading(self, reading: Reading) -> None:
-        """Show how far a pass over rows is."""
+        """Show how far a pass over rows or pictures is."""
         ...
 
     def step(self, step: Step) -> None:
@@ -58,9 +58,11 @@ class Lines:
         if now - self._last_reading < _SECONDS_BETWEEN_LINES:
             return
         self._last_reading = now
-        share = 100 * reading.rows // max(1, reading.of_rows)
-        rows = f"{reading.rows:,} of {reading.of_rows:,} rows ({share} %)"
-        self.status(f"  {reading.doing}: {rows}, {speed(reading)}")
+        told = f"{reading.rows:,} {reading.unit}"
+        if reading.of_rows is not None:
+            share = 100 * reading.rows // max(1, reading.of_rows)
+            told = f"{reading.rows:,} of {reading.of_rows:,} {reading.unit} ({share} %)"
+        self.status(f"  {reading.doing}: {told}, {speed(reading)}")
 
     def step(self, step: Step) -> None:
         self.status(f"  {step.seconds:8.2f} s  {step.passes:6.2f} passes  gap {step.gap:.1e}")

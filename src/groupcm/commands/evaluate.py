@@ -7,14 +7,16 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from groupcm.commands.candidates import Candidates
+from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.evaluation_words import evaluation_rows
 from groupcm.commands.learning import learn_again
+from groupcm.commands.side_columns import read_overlap
 from groupcm.commands.trained import TrainedColumns, name_of
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
@@ -27,6 +29,9 @@ from groupcm.persistence import SavedModel, read
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input, find_tables
 
+if TYPE_CHECKING:
+    from groupcm.commands.case_pictures import PictureFolder
+
 __all__ = ["run"]
 
 
@@ -34,7 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, score, evaluate, and say or write what was found."""
     report = _check_report(arguments)
     _check_threshold_options(arguments)
+    pictures = _open_pictures(arguments)
     saved = read(arguments.model)
+    fill_in_columns(arguments)
     with mistakes():
         require_two_classes(saved.model)
     with plain_warnings(), working() as display:
@@ -51,7 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
             from groupcm.report.save import save_evaluation
 
             display.status("drawing the report")
-            save_evaluation(evaluation, report)
+            shown = None if pictures is None else pictures.draw_cases(evaluation, arguments.tables)
+            save_evaluation(evaluation, report, shown)
     show_rows(evaluation_rows(evaluation))
     if report is not None:
         print(f"Wrote {report}.")
@@ -69,6 +77,19 @@ def _check_report(arguments: argparse.Namespace) -> Path | None:
     if report.exists() and report.samefile(arguments.model):
         raise InputError(f"{report} is the model; write the report to another file")
     return report
+
+
+def _open_pictures(arguments: argparse.Namespace) -> PictureFolder | None:
+    if arguments.images is None:
+        if arguments.annotations is not None:
+            raise InputError("--annotations is drawn onto pictures; give their folder as --images")
+        return None
+    if arguments.report is None:
+        raise InputError("--images is for the report; give --report REPORT.html too")
+    from groupcm.commands.case_pictures import PictureFolder
+
+    with plain_warnings():
+        return PictureFolder.open(arguments.images, arguments.annotations)
 
 
 def _check_threshold_options(arguments: argparse.Namespace) -> None:
@@ -90,6 +111,9 @@ def _evaluate(
     candidates = columns.open(arguments.tables, display, object=arguments.object)
     threshold = _threshold(saved, columns, arguments, display)
     scored = _score(saved.model, candidates, display)
+    noted = (saved.notes.get("columns") or {}).get("overlap")
+    overlap = read_overlap(find_tables(arguments.tables), arguments.overlap, noted)
+    scored = replace(scored, overlap=overlap)
     display.status("evaluating")
     with mistakes():
         evaluation = evaluate_scored(
@@ -101,6 +125,7 @@ def _evaluate(
             title=arguments.title or f"{Path(arguments.model).stem} on {name_of(arguments.tables)}",
             data_name=name_of(arguments.tables),
             object_word=arguments.object or "object",
+            least_overlap=arguments.least_overlap,
             trained_on=_trained_on(saved),
             notes=_notes(arguments, scored),
         )

@@ -27,6 +27,17 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
     rows.append(("group AUC", told(evaluation.group_roc.auc)))
+    localisation = evaluation.localisation
+    if localisation is not None:
+        rows.append(
+            (
+                "winner on the object",
+                f"{told(localisation.share)}; {localisation.n_on_object:,} of "
+                f"{localisation.n_positive_groups:,} positive groups, with an overlap of "
+                f"{localisation.least_overlap:g} or more; the candidates allow "
+                f"{localisation.n_reachable:,}",
+            )
+        )
     if evaluation.candidate_roc is not None:
         rows.append(("candidate AUC", told(evaluation.candidate_roc.auc)))
     rows += [

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.words import show_rows
@@ -75,6 +76,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
     folder = check_folder(arguments.output)
     page = folder / "annotation.html"
     check_not_input(page, arguments.tables)
+    require_columns(arguments, fill_in_columns(arguments), ("group", "label"))
     with plain_warnings(), working() as display:
         table = read_tables(
             arguments.tables,

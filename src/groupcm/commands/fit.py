@@ -13,6 +13,7 @@ import numpy as np
 from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.classifier import GroupClassifier
 from groupcm.classifier_cv import GroupClassifierCV
+from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.held_out import held_out_point, held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
@@ -56,6 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
     model = _model_of(arguments)
     if getattr(model, "checkpoint", None) is not None:
         _check_checkpoint(Path(model.checkpoint), output, arguments.tables)
+    about = fill_in_columns(arguments)
+    require_columns(arguments, about, ("group", "label"))
     columns = {role: getattr(arguments, role) for role in _ROLES}
     with plain_warnings(), working(model.tol) as display:
         candidates = open_candidates(
@@ -65,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
         took = fit_candidates(model, candidates, display)
         found = summary(model, candidates, took)
         notes: dict[str, Any] = {"columns": columns, "trained_on": _counts(candidates, arguments)}
+        if about is not None and about.recipe is not None:
+            notes["recipe"] = about.recipe
         saved = model
         if isinstance(model, GroupClassifierCV):
             point = held_out_point(model, getattr(arguments, "specificity", _SPECIFICITY))

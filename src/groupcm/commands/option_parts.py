@@ -24,8 +24,9 @@ TABLES = "Parquet, CSV or Arrow files, or folders of them"
 
 def add_columns(columns) -> None:
     """Add the columns of a table that is trained on."""
-    columns.add_argument("--group", required=True, metavar="COL", help="which group a row is in")
-    columns.add_argument("--label", required=True, metavar="COL", help="the class of a row")
+    columns.description = "A table that groupcm images made knows its columns; others need names."
+    columns.add_argument("--group", metavar="COL", help="which group a row is in")
+    columns.add_argument("--label", metavar="COL", help="the class of a row")
     columns.add_argument(
         "--overlap", metavar="COL", help="how well a row fits the annotation (0: not at all)"
     )

@@ -33,9 +33,26 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         ("group", "default: as in training"),
         ("patient", "whose row it is; intervals draw patients (default: as in training)"),
         ("object", "which object a positive row lies on, such as the polyp, for the FROC curve"),
+        ("overlap", "how well a row fits the object (default: as in training, where it is there)"),
     ):
         columns.add_argument(f"--{role}", metavar="COL", help=help)
+    columns.add_argument(
+        "--least-overlap",
+        type=number,
+        default=0.3,
+        metavar="X",
+        help="from this overlap on, a winner lies on the object (default: %(default)s)",
+    )
     add_features(columns, "default: by the names the model was trained with")
+    pictures = parser.add_argument_group("pictures in the report")
+    pictures.add_argument(
+        "--images",
+        metavar="FOLDER",
+        help="the pictures of these tables: those to look at are shown with their winner",
+    )
+    pictures.add_argument(
+        "--annotations", metavar="FILE", help="what people marked in them, outlined beside it"
+    )
     choice = parser.add_argument_group("threshold (default: the one noted in training, or 0)")
     for name, help in (
         ("specificity", "the threshold that keeps this specificity"),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.inputs import Candidates, open_candidates
 from groupcm.commands.trained import features_of, name_features, needed_column
@@ -47,6 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     output = check_output(arguments.output)
     check_not_input(output, arguments.tables)
     saved = read(arguments.model)
+    fill_in_columns(arguments)
     group = needed_column(saved, arguments.model, "group", arguments.group)
     features = features_of(saved, arguments.model, arguments.features)
     with plain_warnings(), working() as display:

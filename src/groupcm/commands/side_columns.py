@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.group_index import GroupIndex, index_groups
-from groupcm.table_choice import require_column
-from groupcm.table_columns import KeyColumn, Piece, is_text, key_column
+from groupcm.table_choice import check_roles, require_column
+from groupcm.table_columns import KeyColumn, Piece, is_text, key_column, number_column
 from groupcm.table_formats import open_table
 
-__all__ = ["index_key", "read_key", "read_objects"]
+__all__ = ["index_key", "read_key", "read_objects", "read_overlap"]
 
 
 def index_key(key: KeyColumn) -> GroupIndex:
@@ -55,6 +55,37 @@ def read_objects(
             "is empty; every positive row needs the object it lies on"
         )
     return numbers
+
+
+def read_overlap(
+    files: Sequence[Path], given: str | None, noted: str | None
+) -> NDArray[np.float64] | None:
+    """How well each row fits the object; None where the tables do not tell.
+
+    Parameters
+    ----------
+    files : sequence of Path
+    given : str or None
+        The column, as a user named it: every table must have it.
+    noted : str or None
+        Else the column of training, if these tables all have it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
+    >>> _ = path.write_text("frame,fit\\na,0.5\\na,0\\n")
+    >>> read_overlap([path], None, "fit"), read_overlap([path], None, "iou")
+    (array([0.5, 0. ]), None)
+    """
+    column = given or noted
+    tables = [open_table(file) for file in files]
+    if column is None or (
+        given is None and any(column not in table.schema.names for table in tables)
+    ):
+        return None
+    check_roles(tables, {"overlap": column}, None)
+    return number_column(column, _pieces(files, column, "overlap"))
 
 
 def _pieces(files: Sequence[Path], column: str, role: str) -> Iterator[Piece]:

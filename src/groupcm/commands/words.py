@@ -35,9 +35,15 @@ def speed(reading: Reading) -> str:
     --------
     >>> speed(Reading("scoring", 5_000_000, 20_000_000, 260_000_000, 2.0))
     '2.5 M rows/s, 130 MB/s, 6 s left'
+    >>> speed(Reading("proposing", 30, 90, None, 10.0, "pictures"))
+    '3 pictures/s, 20 s left'
     """
-    rows, bytes = short(reading.rows_a_second), short(reading.bytes_a_second)
-    return f"{rows} rows/s, {bytes}B/s, {seconds(ceil(reading.seconds_left))} left"
+    told = [f"{short(reading.rows_a_second)} {reading.unit}/s"]
+    if reading.bytes_a_second is not None:
+        told.append(f"{short(reading.bytes_a_second)}B/s")
+    if reading.seconds_left is not None:
+        told.append(f"{seconds(ceil(reading.seconds_left))} left")
+    return ", ".join(told)
 
 
 def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:

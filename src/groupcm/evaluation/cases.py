@@ -27,24 +27,30 @@ class Findings:
 
     highest_negatives: Sequence[Case]
     lowest_positives: Sequence[Case]
+    highest_positives: Sequence[Case]
     weights: Sequence[Weight]
 
 
 def find_cases(
     model: Any, candidates: ScoredCandidates, n_cases: int, n_contributions: int
 ) -> Findings:
-    """The negative groups of largest score and the positive ones of smallest, with winners."""
+    """The groups of each class that the model finds hardest, and its surest positives."""
     positive, score = candidates.group_positive, candidates.group_score
     highest = _first(np.flatnonzero(~positive), -score, n_cases)
     lowest = _first(np.flatnonzero(positive), score, n_cases)
-    shown = np.concatenate([highest, lowest])
+    surest = _first(np.flatnonzero(positive), -score, n_cases)
+    shown = np.concatenate([highest, lowest, surest])
     why: Sequence[Sequence[Contribution]] = [()] * len(shown)
     weights: Sequence[Weight] = ()
     linear = linear_part(model)
     if linear is not None:
         why, weights = _explain(linear, candidates, candidates.winner[shown], n_contributions)
-    cases = [_case(candidates, group, because) for group, because in zip(shown, why, strict=True)]
-    return Findings(cases[: len(highest)], cases[len(highest) :], weights)
+    because = dict(zip(shown.tolist(), why, strict=True))
+
+    def cases(groups: Index) -> list[Case]:
+        return [_case(candidates, group, because[group]) for group in groups.tolist()]
+
+    return Findings(cases(highest), cases(lowest), cases(surest), weights)
 
 
 def _explain(
@@ -94,4 +100,5 @@ def _case(candidates: ScoredCandidates, group: int, because: Sequence[Contributi
         patient=patient,
         is_winner_positive=bool(candidates.is_positive[winner]),
         contributions=because,
+        winner_overlap=None if candidates.overlap is None else float(candidates.overlap[winner]),
     )

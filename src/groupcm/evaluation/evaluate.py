@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from groupcm import __version__
 from groupcm.evaluation.cases import find_cases
 from groupcm.evaluation.decision import ChosenThreshold, choose_threshold, decide, own_threshold
+from groupcm.evaluation.localisation import LEAST_OVERLAP, localisation_of
 from groupcm.evaluation.numbers import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.reliability import reliability_of
 from groupcm.evaluation.roc import roc_of
@@ -43,6 +44,7 @@ def evaluate(
     *,
     patients: ArrayLike | None = None,
     objects: ArrayLike | None = None,
+    overlap: ArrayLike | None = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a fitted model of two classes on groups it has not seen.
@@ -54,7 +56,8 @@ def evaluate(
         certificate are told of those that have them, reliability of those that give
         probabilities of groups.
     X : array, CSR matrix or data frame of shape (n, d), or a source
-        A source brings its labels and groups; a few numbers a row of it are held in memory.
+        A source brings its labels, groups and overlap; a few numbers a row of it are held in
+        memory.
     y : array-like of shape (n,)
         A label a candidate.
     groups : array-like of shape (n,), optional
@@ -63,6 +66,8 @@ def evaluate(
         Whose each candidate is. Intervals then come from drawing patients, else groups.
     objects : array-like of shape (n,), optional
         Which object, such as a polyp, each positive candidate lies on.
+    overlap : array-like of shape (n,), optional
+        How well each candidate fits an object; with it, the share of winners on the object.
     **options
         As of `evaluate_scored`.
 
@@ -80,7 +85,9 @@ def evaluate(
     >>> found.data.n_positive_groups, found.group_roc.auc.estimate > 0.5
     (20, True)
     """
-    scored = score_candidates(model, X, y, groups, patients=patients, objects=objects)
+    scored = score_candidates(
+        model, X, y, groups, patients=patients, objects=objects, overlap=overlap
+    )
     return evaluate_scored(model, scored, **options)
 
 
@@ -94,6 +101,7 @@ def evaluate_scored(
     title: str = "Evaluation",
     data_name: str = "the groups evaluated",
     object_word: str = "object",
+    least_overlap: float = LEAST_OVERLAP,
     trained_on: DataCounts | None = None,
     n_resamples: int = 2000,
     level: float = 0.95,
@@ -114,6 +122,8 @@ def evaluate_scored(
         says so.
     title, data_name, object_word : str
         Words of the report: its title, what was evaluated, what an object is.
+    least_overlap : float, default=0.3
+        From this overlap on, a winner lies on the object.
     trained_on : DataCounts, optional
     n_resamples, level, random_state
         Of the intervals.
@@ -128,6 +138,7 @@ def evaluate_scored(
     chosen = _threshold(model, candidates, threshold, specificity, sensitivity)
     positive, score = candidates.group_positive, candidates.group_score
     clusters = candidates.group_patient
+    localisation = localisation_of(candidates, least_overlap=least_overlap, level=level)
     found = find_cases(model, candidates, _N_CASES, _N_CONTRIBUTIONS)
     with gathered_warnings():
         return Evaluation(
@@ -146,6 +157,8 @@ def evaluate_scored(
             weights=found.weights,
             highest_negatives=found.highest_negatives,
             lowest_positives=found.lowest_positives,
+            highest_positives=found.highest_positives,
+            localisation=localisation,
             positive_scores=score[positive],
             negative_scores=score[~positive],
             reliability=reliability_of(model, candidates, level),

@@ -20,6 +20,7 @@ __all__ = [
     "Froc",
     "LearningCurve",
     "LearningLine",
+    "Localisation",
     "Reliability",
     "Roc",
     "Training",
@@ -93,6 +94,21 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class Localisation:
+    """How many winners of positive groups truly lie on the object.
+
+    A winner does where its overlap is ``least_overlap`` or more. In ``n_reachable`` positive
+    groups any candidate does: no winner can lie on the object in the others.
+    """
+
+    n_positive_groups: int
+    n_on_object: int
+    share: Interval
+    n_reachable: int
+    least_overlap: float = 0.3
+
+
+@dataclass(frozen=True)
 class Weight:
     """The weight of a feature: for one standard deviation of it, and for one unit."""
 
@@ -120,6 +136,7 @@ class Case:
     patient: str | None = None
     is_winner_positive: bool | None = None
     contributions: Sequence[Contribution] = ()
+    winner_overlap: float | None = None
 
 
 @dataclass(frozen=True)
@@ -174,3 +191,5 @@ class Evaluation:
     learning: LearningCurve | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     level: float = 0.95
+    localisation: Localisation | None = None
+    highest_positives: Sequence[Case] = ()

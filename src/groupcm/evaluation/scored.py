@@ -41,6 +41,8 @@ class ScoredCandidates:
         Which rows belong to which patient.
     objects : ndarray of shape (n,), or None
         The object a positive candidate lies on; of no meaning where it is not positive.
+    overlap : ndarray of shape (n,), or None
+        How well each candidate fits an object of its group.
     """
 
     index: GroupIndex
@@ -49,6 +51,7 @@ class ScoredCandidates:
     rows: Rows
     by_patient: GroupIndex | None = None
     objects: NDArray[Any] | None = None
+    overlap: NDArray[np.floating] | None = None
 
     def __post_init__(self) -> None:
         positive = self.group_positive

@@ -13,7 +13,7 @@ from groupcm.group_table import index_patients
 from groupcm.sources.source import Source
 from groupcm.sources.stream import Stream
 from groupcm.training_data import leave_out
-from groupcm.validation import as_labels, as_matrix, check_length
+from groupcm.validation import as_labels, as_matrix, as_overlap, check_length
 
 __all__ = [
     "index_source",
@@ -34,8 +34,9 @@ def score_candidates(
     *,
     patients: ArrayLike | None = None,
     objects: ArrayLike | None = None,
+    overlap: ArrayLike | None = None,
 ) -> ScoredCandidates:
-    """Score rows in memory, or a source, which brings its labels and groups itself."""
+    """Score rows in memory, or a source, which brings labels, groups and overlap itself."""
     n_rows = X.n_rows if isinstance(X, Source) else _n_rows(X)
     for name, values in (("groups", groups), ("patients", patients), ("objects", objects)):
         if values is not None:
@@ -43,7 +44,7 @@ def score_candidates(
     by_patient = None if patients is None else index_patients(patients)
     ids = None if objects is None else np.asarray(objects)
     if isinstance(X, Source):
-        leave_out(y=y, groups=groups)
+        leave_out(y=y, groups=groups, overlap=overlap)
         return score_source(model, X, by_patient=by_patient, objects=ids)
     matrix = as_matrix(X)
     return ScoredCandidates(
@@ -53,6 +54,7 @@ def score_candidates(
         lambda rows: _dense(matrix[rows]),
         by_patient,
         ids,
+        as_overlap(overlap, n_rows),
     )
 
 
@@ -63,7 +65,7 @@ def score_source(
     by_patient: GroupIndex | None = None,
     objects: NDArray[Any] | None = None,
 ) -> ScoredCandidates:
-    """Score the candidates of a source in one pass."""
+    """Score the candidates of a source in one pass over its features."""
     return ScoredCandidates(
         index_source(source),
         scores_of(model, source),
@@ -71,6 +73,7 @@ def score_source(
         Stream(source).raw,
         by_patient,
         objects,
+        source.overlap_of(np.arange(source.n_rows)) if source.has_overlap else None,
     )
 
 

@@ -6,6 +6,7 @@ With |c ∩ o| the area that candidate c and object o share,
     dice                2 |c ∩ o| / (|c| + |o|)
     object_coverage     |c ∩ o| / |o|
     candidate_coverage  |c ∩ o| / |c|
+    box_iou             iou of the boxes around c and o
 
 Areas are exact: a pixel is a unit square, and a box may cover parts of pixels.
 """
@@ -33,7 +34,9 @@ OVERLAPS: dict[str, Callable[[_Floats, _Floats, _Floats], _Floats]] = {
     "dice": lambda shared, c, o: 2 * shared / (c + o),
     "object_coverage": lambda shared, c, o: shared / o,
     "candidate_coverage": lambda shared, c, o: shared / c,
+    "box_iou": lambda shared, c, o: shared / (c + o - shared),
 }
+_OF_BOXES = ("box_iou",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,8 @@ def overlap(
     if kind not in OVERLAPS:
         raise ValueError(f"the overlap {kind!r} is not one of " + ", ".join(map(repr, OVERLAPS)))
     both = _gathered(candidates, objects, height, width)
+    if kind in _OF_BOXES:
+        both = _around(both[0]), _around(both[1])
     shared = shared_area(*both)
     areas = both[0].areas[:, None], both[1].areas[None, :]
     return np.minimum(OVERLAPS[kind](shared, *areas), 1.0)
@@ -160,6 +165,11 @@ def _gathered(
         else Regions.of(candidates, *size, what="candidate"),
         objects if isinstance(objects, Regions) else Regions.of(objects, *size, what="object"),
     )
+
+
+def _around(regions: Regions) -> Regions:
+    """The boxes around regions."""
+    return Regions.from_boxes(regions.edges, regions.height, regions.width)
 
 
 def _boxes_with_boxes(a: _Floats, b: _Floats) -> _Floats:

@@ -1,9 +1,11 @@
 """From numbers to figures to one page that people want to look at."""
 
+from groupcm.report.case_pictures import CasePictures
 from groupcm.report.page import comparison_page, evaluation_page
 from groupcm.report.save import check_report, save_comparison, save_evaluation
 
 __all__ = [
+    "CasePictures",
     "check_report",
     "comparison_page",
     "evaluation_page",

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from groupcm.evaluation.numbers import DataCounts, Decision, Evaluation, Training
+from groupcm.evaluation.numbers import DataCounts, Decision, Evaluation, Localisation, Training
 from groupcm.report.words import at_threshold, count, counted, fraction, interval, number, percent
 
-__all__ = ["alarms_sentence", "certificate_sentence", "data_rows", "ranking_sentence"]
+__all__ = [
+    "alarms_sentence",
+    "certificate_sentence",
+    "data_rows",
+    "localisation_sentence",
+    "ranking_sentence",
+]
 
 
 def alarms_sentence(decision: Decision, level: float = 0.95) -> str:
@@ -47,6 +53,28 @@ def ranking_sentence(evaluation: Evaluation) -> str:
         f"{percent(auc.estimate)} of all cases (a tie is half a case): that is the area under the "
         f"ROC curve, AUC {interval(auc)}."
     )
+
+
+def localisation_sentence(localisation: Localisation, level: float = 0.95) -> str:
+    """Say how often the winner lies on the object, and how often it can.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import Interval
+    >>> print(localisation_sentence(Localisation(50, 36, Interval(0.72, 0.58, 0.83), 48)))
+    In 36 of 50 positive groups (0.720, 95 % interval 0.580 to 0.830) the winner lies on the object:
+    it overlaps it by 0.3 or more. In 2 no candidate does, so no winner can.
+    """
+    n_groups, share = localisation.n_positive_groups, localisation.share
+    bounds = f"{percent(level)} interval {interval(share, with_estimate=False)}"
+    n_out_of_reach = n_groups - localisation.n_reachable
+    reach = f"In {count(n_out_of_reach)} no candidate does, so no winner can."
+    return (
+        f"In {count(localisation.n_on_object)} of {counted(n_groups, 'positive group')} "
+        f"({fraction(share.estimate)}, {bounds}) the winner lies on the object: it overlaps it by "
+        f"{number(localisation.least_overlap)} or more. "
+        f"{reach if n_out_of_reach else 'In every one some candidate does.'}"
+    ).replace("interval interval", "interval")
 
 
 def certificate_sentence(training: Training) -> str | None:

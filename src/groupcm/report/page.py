@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from groupcm.comparison.numbers import ModelComparison
 from groupcm.evaluation.numbers import Evaluation
+from groupcm.report.case_pictures import CasePictures
 from groupcm.report.extra import require_report_extra
 
 if TYPE_CHECKING:
@@ -22,8 +23,8 @@ class Page(NamedTuple):
     plates: Sequence[Plate]
 
 
-def evaluation_page(evaluation: Evaluation) -> str:
-    """Write an evaluation as one HTML page, with its figures inside.
+def evaluation_page(evaluation: Evaluation, pictures: CasePictures | None = None) -> str:
+    """Write an evaluation as one HTML page, with its figures and pictures inside.
 
     Examples
     --------
@@ -36,7 +37,7 @@ def evaluation_page(evaluation: Evaluation) -> str:
     >>> "<title>Frames</title>" in evaluation_page(found)
     True
     """
-    return draw_evaluation(evaluation).html
+    return draw_evaluation(evaluation, pictures).html
 
 
 def comparison_page(comparison: ModelComparison) -> str:
@@ -57,13 +58,14 @@ def comparison_page(comparison: ModelComparison) -> str:
     return draw_comparison(comparison).html
 
 
-def draw_evaluation(evaluation: Evaluation) -> Page:
+def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None) -> Page:
     """Draw the figures of an evaluation, and write its page."""
     require_report_extra()
     from groupcm.report import evaluation_words
     from groupcm.report.evaluation_plates import evaluation_plates
     from groupcm.report.figures.weights import by_size
 
+    localisation = evaluation.localisation
     return _filled(
         "evaluation.html",
         evaluation,
@@ -71,6 +73,10 @@ def draw_evaluation(evaluation: Evaluation) -> Page:
         evaluation=evaluation,
         alarms=evaluation_words.alarms_sentence(evaluation.decision, evaluation.level),
         ranking=evaluation_words.ranking_sentence(evaluation),
+        locating=None
+        if localisation is None
+        else evaluation_words.localisation_sentence(localisation, evaluation.level),
+        pictures=pictures,
         certificate=evaluation_words.certificate_sentence(evaluation.training),
         data_rows=evaluation_words.data_rows(evaluation),
         weights=by_size(evaluation.weights),

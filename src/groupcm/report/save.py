@@ -11,6 +11,7 @@ from groupcm.comparison.numbers import ModelComparison
 from groupcm.errors import InputError
 from groupcm.evaluation.numbers import Evaluation
 from groupcm.files import check_output, whole_file
+from groupcm.report.case_pictures import CasePictures
 from groupcm.report.extra import require_report_extra
 from groupcm.report.page import draw_comparison, draw_evaluation
 from groupcm.report.stale_figures import remove_stale_figures
@@ -49,7 +50,11 @@ def check_report(path: str | os.PathLike[str]) -> Path:
     return page
 
 
-def save_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> list[Path]:
+def save_evaluation(
+    evaluation: Evaluation,
+    path: str | os.PathLike[str],
+    pictures: CasePictures | None = None,
+) -> list[Path]:
     """Write the page of an evaluation, and its figures into a folder beside it.
 
     Parameters
@@ -57,6 +62,8 @@ def save_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> lis
     evaluation : Evaluation
     path : path
         Of the page, such as ``report.html``; the figures go to ``report_figures``.
+    pictures : CasePictures, optional
+        Of the groups to look at, for the page.
 
     Returns
     -------
@@ -77,7 +84,7 @@ def save_evaluation(evaluation: Evaluation, path: str | os.PathLike[str]) -> lis
     (['report.html', 'group_roc.svg', 'group_roc.png'], 'report_figures')
     """
     page = check_report(path)
-    return save_page(*draw_evaluation(evaluation), page)
+    return save_page(*draw_evaluation(evaluation, pictures), page)
 
 
 def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -> list[Path]:

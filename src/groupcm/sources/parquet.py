@@ -26,7 +26,13 @@ from groupcm.sources.chunk import Chunk, FeatureColumns, FeatureRows, Features
 from groupcm.sources.keys import Keys, Labels
 from groupcm.sources.local import LocalSource, require_batch_rows
 from groupcm.sources.source import Columns
-from groupcm.table_choice import ChosenColumns, check_roles, choose_columns, require_column
+from groupcm.table_choice import (
+    ChosenColumns,
+    check_roles,
+    choose_columns,
+    described_features,
+    require_column,
+)
 from groupcm.table_columns import Piece, numbers_of
 from groupcm.table_formats import TableFile, find_tables, is_parquet, open_table, readable
 
@@ -62,7 +68,8 @@ def from_parquet(
         A column that is no feature.
     features : str or sequence of str, optional
         The feature columns, of any numeric type, or one column of fixed-size lists. By
-        default the only column of fixed-size lists, or else every column not named above.
+        default those that the files describe (see `groupcm.table_roles`), the only column of
+        fixed-size lists, or else every column not named above.
     batch_rows : int
         At most so many rows are decoded at once by a thread.
     memory : int or str, optional
@@ -87,6 +94,8 @@ def from_parquet(
     """
     files = [open_table(file) for file in _find(path)]
     roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
+    if features is None:
+        features = described_features(files, roles)
     listed = list_column(files, {name for name in roles.values() if name}, features)
     require_batch_rows(batch_rows)
     if listed is not None:

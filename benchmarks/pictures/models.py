@@ -1,0 +1,84 @@
+"""The models that are compared on the candidates of pictures, and their nested folds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm import GroupClassifier
+from groupcm.comparison.contender import Contender
+from groupcm.comparison.contenders import contenders
+from groupcm.comparison.crossfit import crossfit
+from groupcm.comparison.data import LabelledCandidates
+from groupcm.fold_checks import Folds
+from groupcm.folds import group_folds
+
+from .candidates import SetCandidates
+
+__all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
+
+#: Name in the table: name of a contender of `groupcm compare`, or how one is made.
+MODELS = ("SVM", "GCM", "GCM, background", "LightGBM")
+WHOLE_PICTURE = "whole picture"
+
+
+def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -> Contender:
+    """A model of the table, with the settings it chooses among inside the folds."""
+    given: dict[str, Any] = {"max_negatives": max_negatives, "random_state": seed}
+    if name == "GCM, background":
+        return _with_background(contenders(["gcm"], n_settings, **given)[0], seed)
+    if name == WHOLE_PICTURE:
+        return _either(*contenders(["logistic", "lightgbm"], n_settings, **given))
+    return contenders([name], n_settings, **given)[0]
+
+
+def _with_background(gcm: Contender, seed: int) -> Contender:
+    def make(lam: float = 0.5) -> GroupClassifier:
+        return GroupClassifier(lam, background="negative", random_state=seed)
+
+    about = "The same; what lies beside the objects is one more negative group a picture."
+    return Contender("GCM, background", about, gcm.settings, make, has_path=True)
+
+
+def _either(*several: Contender) -> Contender:
+    """One contender that may choose any setting of several."""
+    makers: dict[str, Callable[..., Any]] = {one.name: one.make for one in several}
+
+    def make(model: str = several[0].name, **setting: Any) -> Any:
+        return makers[model](**setting)
+
+    settings = [{"model": one.name, **each} for one in several for each in one.settings]
+    return Contender(WHOLE_PICTURE, "Features of the whole picture alone.", settings, make)
+
+
+def scores_of_folds(
+    data: SetCandidates,
+    names: Sequence[str],
+    *,
+    seed: int,
+    n_folds: int = 5,
+    n_settings: int = 8,
+    max_negatives: int = 60_000,
+    min_overlap: float = 0.3,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
+    """Scores of every candidate by models that saw no picture of its cluster, and its fold.
+
+    Positive pictures whose best candidate overlaps the object by less than ``min_overlap`` are
+    left out of training, for every model. They are tested like all others.
+    """
+    rows = LabelledCandidates.check(
+        data.values, data.y, data.picture, data.overlap, data.cluster[data.picture]
+    ).numbered()
+    folds = group_folds(
+        rows.y, rows.groups, rows.patients, n_splits=n_folds, random_state=seed
+    )
+    missed = data.positive & (data.best < min_overlap)
+    trained: Folds = [(train[~missed[data.picture[train]]], test) for train, test in folds]
+    chosen = [contender_named(name, n_settings, max_negatives, seed) for name in names]
+    fits = crossfit(rows, chosen, cv=trained, random_state=seed, progress=progress)
+    scores = {name: fit.scores for name, fit in zip(names, fits.results, strict=True)}
+    return scores, fits.fold

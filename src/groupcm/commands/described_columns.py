@@ -1,0 +1,38 @@
+"""Columns that nobody named, taken from what the tables say of themselves."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from groupcm.errors import InputError
+from groupcm.table_roles import ROLES, TableDescription, described
+
+__all__ = ["fill_in_columns", "require_columns"]
+
+
+def fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
+    """Set each column option that was not given to what the tables say; return what they say."""
+    about = described(arguments.tables)
+    if about is None:
+        return None
+    for role in ROLES:
+        if role in arguments and getattr(arguments, role) is None:
+            setattr(arguments, role, about.roles.get(role))
+    return about
+
+
+def require_columns(
+    arguments: argparse.Namespace, about: TableDescription | None, roles: Sequence[str]
+) -> None:
+    """Refuse to go on where nobody says which column has a role."""
+    for role in roles:
+        if getattr(arguments, role) is not None:
+            continue
+        table = arguments.tables[0]
+        if about is not None and role == "label":
+            raise InputError(
+                f"{table} has no labels, since it was made without annotations; make it again "
+                "with --annotations, label it with groupcm images label, or give --label COL"
+            )
+        raise InputError(f"{table} does not say which column is the {role}; give --{role} COL")

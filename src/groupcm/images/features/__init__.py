@@ -1,0 +1,23 @@
+"""Features of candidates in pictures, a family a file; a recipe names those it takes."""
+
+from __future__ import annotations
+
+from groupcm.images.features.colour import Colour
+from groupcm.images.features.contrast import Contrast
+from groupcm.images.features.gradients import Gradients
+from groupcm.images.features.network_embedding import NetworkEmbedding
+from groupcm.images.features.shape import Shape
+from groupcm.images.features.texture import Texture
+
+__all__ = ["DEFAULT_FAMILIES", "FAMILIES"]
+
+FAMILIES: dict[str, type] = {
+    "shape": Shape,
+    "colour": Colour,
+    "contrast": Contrast,
+    "texture": Texture,
+    "gradients": Gradients,
+    "network": NetworkEmbedding,
+}
+
+DEFAULT_FAMILIES = (Shape(), Colour(), Contrast(), Texture(), Gradients())

@@ -1,0 +1,153 @@
+"""Parts of a picture over which maps are summed: the candidates, and boxes in and about them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.images.regions import Regions
+from groupcm.kernels.region_sums import region_counts, region_moments, region_sums
+
+__all__ = ["Areas", "Strips", "pixel_edges"]
+
+_Ints = NDArray[np.int64]
+_Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Strips:
+    """Runs of pixels within a column, area by area and from left to right.
+
+    Attributes
+    ----------
+    width
+        Of the picture.
+    ptr
+        Where the strips of every area begin, shape (n + 1,).
+    column, top, bottom
+        The strips; ``bottom`` is one past the last row.
+
+    Examples
+    --------
+    >>> strips = Strips.of(Regions.from_boxes([[0.2, 0.4, 2.1, 1.1]], height=4, width=4))
+    >>> strips.column, strips.top, strips.bottom
+    (array([0, 1]), array([0, 0]), array([1, 1]))
+    """
+
+    width: int
+    ptr: _Ints
+    column: _Ints
+    top: _Ints
+    bottom: _Ints
+
+    @classmethod
+    def of(cls, regions: Regions) -> Strips:
+        """Take the regions themselves; a box becomes the pixels nearest to it, at least one."""
+        boxes = np.flatnonzero(regions.is_box)
+        of_boxes = cls.of_boxes(pixel_edges(regions)[boxes], regions.width)
+        owner = np.concatenate(
+            [
+                np.repeat(np.arange(len(regions)), np.diff(regions.strip_ptr)),
+                np.repeat(boxes, np.diff(of_boxes.ptr)),
+            ]
+        )
+        order = np.argsort(owner, kind="stable")
+        counts = np.bincount(owner, minlength=len(regions))
+        return cls(
+            regions.width,
+            _pointer(counts),
+            np.concatenate([regions.column, of_boxes.column])[order],
+            np.concatenate([regions.top, of_boxes.top])[order],
+            np.concatenate([regions.bottom, of_boxes.bottom])[order],
+        )
+
+    @classmethod
+    def of_boxes(cls, edges: _Ints, width: int) -> Strips:
+        """Take boxes, rows of left, top, right and bottom within the picture."""
+        left, top, right, bottom = edges.T
+        wide = right - left
+        ptr = _pointer(wide)
+        column = np.arange(ptr[-1]) + np.repeat(left - ptr[:-1], wide)
+        return cls(width, ptr, column, np.repeat(top, wide), np.repeat(bottom, wide))
+
+    def followed_by(self, others: Strips) -> Strips:
+        """Put the areas of others after these."""
+        return Strips(
+            self.width,
+            np.concatenate([self.ptr, self.ptr[-1] + others.ptr[1:]]),
+            np.concatenate([self.column, others.column]),
+            np.concatenate([self.top, others.top]),
+            np.concatenate([self.bottom, others.bottom]),
+        )
+
+
+class Areas:
+    """Areas ready for sums: their strips, column after column.
+
+    Maps are given column by column too, shape (width, height), and sums have a row a map and a
+    column an area.
+
+    Attributes
+    ----------
+    pixels
+        Number of pixels of every area, shape (n,).
+
+    Examples
+    --------
+    >>> areas = Areas(Strips.of(Regions.from_labels([[1, 1, 2], [0, 2, 2]])))
+    >>> areas.pixels
+    array([2., 3.])
+    >>> areas.sums(np.array([[[1, 2], [3, 4], [5, 6]]], dtype=np.float32))
+    array([[ 4., 15.]])
+    """
+
+    def __init__(self, strips: Strips) -> None:
+        n = len(strips.ptr) - 1
+        owner = np.repeat(np.arange(n), np.diff(strips.ptr))
+        # NumPy sorts small whole numbers in one sweep.
+        small = strips.column.astype(np.uint16) if strips.width < 2**16 else strips.column
+        order = np.argsort(small, kind="stable")
+        self.pixels = np.bincount(owner, strips.bottom - strips.top, minlength=n)
+        column_ptr = _pointer(np.bincount(strips.column, minlength=strips.width))
+        self._strips = column_ptr, owner[order], strips.top[order], strips.bottom[order]
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def sums(self, maps: NDArray[np.float32]) -> _Doubles:
+        """Sum maps of shape (maps, width, height) over every area."""
+        sums = np.zeros((len(maps), len(self)))
+        region_sums(maps, *self._strips, sums)
+        return sums
+
+    def moments(self, maps: NDArray[np.float32]) -> tuple[_Doubles, _Doubles]:
+        """Sum maps, and their squares, over every area."""
+        sums, squares = np.zeros((2, len(maps), len(self)))
+        region_moments(maps, *self._strips, sums, squares)
+        return sums, squares
+
+    def counts(self, codes: NDArray[np.uint8], n_codes: int) -> _Doubles:
+        """Count the pixels of every code from 0 to ``n_codes - 1``; shape (n_codes, n)."""
+        counts = np.zeros((n_codes, len(self)))
+        region_counts(codes, *self._strips, counts)
+        return counts
+
+
+def pixel_edges(regions: Regions) -> _Ints:
+    """Round left, top, right and bottom of every region to pixels, a pixel apart or more.
+
+    Examples
+    --------
+    >>> pixel_edges(Regions.from_boxes([[0.6, 1.2, 3.4, 1.3]], height=4, width=4))
+    array([[1, 1, 3, 2]])
+    """
+    size = np.array([regions.width, regions.height])
+    first = np.clip(np.floor(regions.edges[:, :2] + 0.5), 0, size - 1)
+    last = np.clip(np.floor(regions.edges[:, 2:] + 0.5), first + 1, size)
+    return np.hstack([first, last]).astype(np.int64)
+
+
+def _pointer(counts: _Ints) -> _Ints:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)

@@ -1,0 +1,74 @@
+"""Colours of a picture in several spaces, as maps to be summed."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.images.view import View
+
+__all__ = ["CHANNELS", "colour_channels", "column_by_column"]
+
+CHANNELS = (
+    "lightness",
+    "green_red",
+    "blue_yellow",
+    "saturation",
+    "hue_cos",
+    "hue_sin",
+    "red_share",
+    "green_share",
+    "red_minus_green",
+    "yellow_minus_blue",
+)
+# In the dark, ratios of colours are noise: this much light is added below the line.
+_DARK = np.float32(0.02)
+
+
+def column_by_column(picture: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn (height, width) into a map of shape (width, height), and (…, n) into n such maps.
+
+    Examples
+    --------
+    >>> column_by_column(np.zeros((2, 3, 5), dtype=np.float32)).shape
+    (5, 3, 2)
+    """
+    return np.ascontiguousarray(picture.T)
+
+
+def colour_channels(view: View) -> NDArray[np.float32]:
+    """Return the maps of `CHANNELS`, shape (channels, width, height).
+
+    Lightness, green to red and blue to yellow are those of CIE Lab, divided by 100. Saturation
+    is that of HSV; cosine and sine of the hue count by it, since a grey has no hue. A share is
+    that of the sum of red, green and blue.
+
+    Examples
+    --------
+    >>> red = View(np.full((1, 1, 3), (1, 0, 0), dtype=np.float32))
+    >>> dict(zip(CHANNELS, colour_channels(red).ravel().round(2).tolist(), strict=True))
+    {'lightness': 0.53, 'green_red': 0.8, 'blue_yellow': 0.67, 'saturation': 0.98,
+     'hue_cos': 0.98, 'hue_sin': 0.0, 'red_share': 0.96, 'green_share': 0.02,
+     'red_minus_green': 1.0, 'yellow_minus_blue': 0.5}
+    """
+    maps = np.empty((len(CHANNELS), view.width, view.height), dtype=np.float32)
+    maps[:3] = view.lab.T
+    maps[:3] /= 100
+    red, green, blue = column_by_column(view.rgb)
+    largest = np.maximum(np.maximum(red, green), blue)
+    chroma = largest - np.minimum(np.minimum(red, green), blue)
+    per_light = 1 / (largest + _DARK)
+    maps[3] = chroma * per_light
+    # Cosine and sine of the hue times the saturation, without an angle.
+    along = red - (green + blue) / 2
+    across = (green - blue) * np.float32(np.sqrt(0.75))
+    length = np.sqrt(along**2 + across**2)
+    weight = maps[3] / np.maximum(length, np.float32(1e-6))
+    maps[4] = along * weight
+    maps[5] = across * weight
+    per_sum = 1 / (red + green + blue + 2 * _DARK)
+    maps[6] = (red + _DARK * np.float32(2 / 3)) * per_sum
+    maps[7] = (green + _DARK * np.float32(2 / 3)) * per_sum
+    maps[8] = red - green
+    maps[9] = (red + green) / 2 - blue
+    return maps

@@ -1,0 +1,130 @@
+"""An embedding: candidates cut out of their picture, and numbers that a function gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.images.features.crops import crops
+from groupcm.images.regions import Regions
+from groupcm.images.view import View
+
+__all__ = ["Embedding", "check_crops", "embed", "numbered"]
+
+_Floats = NDArray[np.float32]
+_CROPS_AT_A_TIME = 32
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Features by a function of your own.
+
+    A function cannot be written into a model file. Where a model shall travel, save the network
+    as a file and take `groupcm.images.features.network_embedding.NetworkEmbedding`.
+
+    Parameters
+    ----------
+    function
+        Takes crops as float32 of shape (n, 3, size, size), red, green and blue from 0 to 1, at
+        most 32 of them at a time; gives n rows of numbers. Where pictures are shared among
+        processes it must be picklable, so no lambda.
+    n_features
+        How many numbers a candidate gets.
+    size, margin, square
+        How candidates are cut out; see `groupcm.images.features.crops.crops`.
+    name
+        What the features are called: ``embedding 000``, ``embedding 001``, …
+
+    Examples
+    --------
+    >>> colours = Embedding(lambda crops: crops.mean(axis=(2, 3)), n_features=3, size=8)
+    >>> colours.names
+    ('embedding 000', 'embedding 001', 'embedding 002')
+    >>> view = View(np.full((20, 30, 3), 0.5, dtype=np.float32))
+    >>> colours.measure(view, Regions.from_boxes([[2, 3, 9, 9]], height=20, width=30))
+    array([[0.5, 0.5, 0.5]], dtype=float32)
+    """
+
+    function: Callable[[_Floats], Any]
+    n_features: int
+    size: int = 64
+    margin: float = 0.1
+    square: bool = True
+    name: str = "embedding"
+
+    cannot_be_written: ClassVar[str] = (
+        "an Embedding is a function, which a recipe cannot carry; save the network as an ONNX "
+        "file and take NetworkEmbedding.of(FILE)"
+    )
+
+    def __post_init__(self) -> None:
+        check_crops(self.n_features, self.size, self.margin)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features."""
+        return numbered(self.name, self.n_features)
+
+    def measure(self, view: View, regions: Regions) -> _Floats:
+        """Measure every region; shape (n, n_features)."""
+        return embed(
+            self._checked, view, regions, self.n_features, self.size, self.margin, self.square
+        )
+
+    def _checked(self, batch: _Floats) -> _Floats:
+        given = np.asarray(self.function(batch), dtype=np.float32)
+        wanted = (len(batch), self.n_features)
+        if given.shape != wanted:
+            raise ValueError(
+                f"the function of {self.name!r} gave the shape {given.shape} for {len(batch)} "
+                f"crops; it must give {wanted}"
+            )
+        if not np.isfinite(given).all():
+            raise ValueError(
+                f"the function of {self.name!r} gave a value that is no finite number; "
+                "features must be finite"
+            )
+        return given
+
+
+def embed(
+    function: Callable[[_Floats], _Floats],
+    view: View,
+    regions: Regions,
+    n_features: int,
+    size: int,
+    margin: float,
+    square: bool,
+) -> _Floats:
+    """Give crops to a function, a few at a time, so that memory does not grow with their number."""
+    values = np.empty((len(regions), n_features), dtype=np.float32)
+    for start in range(0, len(regions), _CROPS_AT_A_TIME):
+        some = np.arange(start, min(start + _CROPS_AT_A_TIME, len(regions)))
+        cut = crops(view, regions.take(some), size, margin, square)
+        values[some] = function(np.ascontiguousarray(cut.transpose(0, 3, 1, 2)))
+    return values
+
+
+def numbered(name: str, n_features: int) -> tuple[str, ...]:
+    """Names with numbers of equal length, so that they sort in their order.
+
+    Examples
+    --------
+    >>> numbered("net", 1001)[-2:]
+    ('net 0999', 'net 1000')
+    """
+    digits = max(3, len(str(n_features - 1)))
+    return tuple(f"{name} {number:0{digits}}" for number in range(n_features))
+
+
+def check_crops(n_features: int, size: int, margin: float) -> None:
+    """Refuse settings that no crop can have."""
+    for what, value in (("n_features", n_features), ("size", size)):
+        if value < 1:
+            raise ValueError(f"{what} is {value}; it must be 1 or more")
+    if not 0 <= margin < float("inf"):
+        raise ValueError(f"margin is {margin}; it must be 0 or more")

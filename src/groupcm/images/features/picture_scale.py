@@ -1,0 +1,77 @@
+"""What is usual in a picture: the middle and the spread of a map, and ranks of its values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.kernels.features_quantiles import value_counts
+
+__all__ = ["PictureScale", "ranks"]
+
+_BINS = 2048
+_QUARTILES_TO_DEVIATION = 1.349
+
+
+@dataclass(frozen=True, eq=False)
+class PictureScale:
+    """Middle and spread of every map over the whole picture.
+
+    Attributes
+    ----------
+    median
+        Shape (maps, 1).
+    spread
+        Mean of the standard deviation and of the one that the quartiles suggest, which a few
+        bright spots do not move; shape (maps, 1).
+
+    Examples
+    --------
+    >>> scale = PictureScale.of(np.arange(8, dtype=np.float32).reshape(1, 2, 4), least=0.1)
+    >>> scale.median.round(1), scale.spread.round(1)
+    (array([[3.5]]), array([[2.6]]))
+    """
+
+    median: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, maps: NDArray[np.float32], least: float) -> PictureScale:
+        """Look at maps of shape (maps, width, height); no spread is taken to be under ``least``."""
+        quartiles = np.array([_quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
+        robust = (quartiles[:, 2] - quartiles[:, 0]) / _QUARTILES_TO_DEVIATION
+        deviation = maps.std(axis=(1, 2), dtype=np.float64)
+        spread = np.maximum((robust + deviation) / 2, least)
+        return cls(quartiles[:, 1:2], spread[:, None])
+
+
+def ranks(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the share of the values below each, equal ones counted by half.
+
+    Examples
+    --------
+    >>> ranks(np.array([[3, 9], [3, 3]], dtype=np.float32)).round(3)
+    array([[0.375, 0.875],
+           [0.375, 0.375]], dtype=float32)
+    """
+    low, factor, below = _cumulated(values)
+    place = np.clip(((values - low) * factor).astype(np.int64), 0, _BINS - 1)
+    return ((below[:-1] + below[1:]) / (2 * below[-1]))[place].astype(np.float32)
+
+
+def _quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray[np.float64]:
+    low, factor, below = _cumulated(values)
+    return low + np.interp(np.array(shares) * below[-1], below, np.arange(_BINS + 1)) / factor
+
+
+def _cumulated(
+    values: NDArray[np.float32],
+) -> tuple[float, float, NDArray[np.float64]]:
+    """Return the lower end of the first bin, bins a unit, and how many values lie below each bin."""
+    low, high = float(values.min()), float(values.max())
+    factor = _BINS / (high - low) if high > low else 1.0
+    counts = np.zeros(_BINS)
+    value_counts(values.ravel(), low, factor, counts)
+    return low, factor, np.concatenate([[0.0], np.cumsum(counts)])

@@ -1,0 +1,36 @@
+"""Where candidates may be in a picture: several ways to propose them, and their union."""
+
+from __future__ import annotations
+
+from groupcm.images.proposals.extremal import ExtremalRegions
+from groupcm.images.proposals.given import Given
+from groupcm.images.proposals.merging import Merging
+from groupcm.images.proposals.proposer import Proposer
+from groupcm.images.proposals.recall import Recall, proposal_recall
+from groupcm.images.proposals.ridges import Ridges
+from groupcm.images.proposals.superpixels import Superpixels
+from groupcm.images.proposals.union import Proposals
+from groupcm.images.proposals.windows import Windows
+
+__all__ = [
+    "PROPOSERS",
+    "ExtremalRegions",
+    "Given",
+    "Merging",
+    "Proposals",
+    "Proposer",
+    "Recall",
+    "Ridges",
+    "Superpixels",
+    "Windows",
+    "proposal_recall",
+]
+
+PROPOSERS: dict[str, type] = {
+    "superpixels": Superpixels,
+    "merging": Merging,
+    "extremal": ExtremalRegions,
+    "ridges": Ridges,
+    "windows": Windows,
+    "given": Given,
+}

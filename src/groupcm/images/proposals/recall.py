@@ -1,0 +1,101 @@
+"""How many of the annotated objects a setting of proposals finds.
+
+An object that no candidate fits can never be learned, so this is the first number to look at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.images.overlap import overlap
+from groupcm.images.regions import Regions
+
+__all__ = ["Recall", "best_of_objects", "proposal_recall"]
+
+
+@dataclass(frozen=True)
+class Recall:
+    """How well candidates fit the objects of a set of pictures.
+
+    Attributes
+    ----------
+    n_objects
+        Number of objects.
+    mean_best
+        Best overlap of an object with any candidate, on average.
+    share_half
+        Share of the objects whose best overlap is 0.5 or more.
+    n_candidates
+        Candidates a picture, on average.
+
+    Examples
+    --------
+    >>> print(Recall(412, 0.783, 0.961, 431.2))
+    412 objects: best overlap 0.78 on average; 0.96 of them 0.5 or better; 431 candidates a picture
+    """
+
+    n_objects: int
+    mean_best: float
+    share_half: float
+    n_candidates: float
+
+    def __str__(self) -> str:
+        objects = f"{self.n_objects:,} object" + "s" * (self.n_objects != 1)
+        candidates = f"{self.n_candidates:,.0f} candidates a picture"
+        if not self.n_objects:
+            return f"{objects}; {candidates}"
+        return (
+            f"{objects}: best overlap {self.mean_best:.2f} on average; "
+            f"{self.share_half:.2f} of them 0.5 or better; {candidates}"
+        )
+
+
+def proposal_recall(pictures: Iterable[tuple[Regions, Regions]], kind: str = "box_iou") -> Recall:
+    """Compare candidates with the objects of the same picture, picture by picture.
+
+    Parameters
+    ----------
+    pictures
+        Candidates and objects of each picture; one at a time is held in memory.
+    kind
+        The overlap; see `groupcm.images.overlap.overlap`.
+
+    Examples
+    --------
+    >>> candidates = Regions.from_boxes([[0, 0, 4, 4], [2, 2, 4, 4]], height=8, width=8)
+    >>> objects = Regions.from_boxes([[0, 0, 4, 3], [6, 6, 8, 8]], height=8, width=8)
+    >>> print(proposal_recall([(candidates, objects)]))
+    2 objects: best overlap 0.38 on average; 0.50 of them 0.5 or better; 2 candidates a picture
+    """
+    best: list[NDArray[np.float64]] = [np.empty(0)]
+    counts = []
+    for candidates, objects in pictures:
+        best.append(best_of_objects(candidates, objects, kind))
+        counts.append(len(candidates))
+    every = np.concatenate(best)
+    return Recall(
+        n_objects=every.size,
+        mean_best=float(every.mean()) if every.size else float("nan"),
+        share_half=float((every >= 0.5).mean()) if every.size else float("nan"),
+        n_candidates=float(np.mean(counts)) if counts else 0.0,
+    )
+
+
+def best_of_objects(
+    candidates: Regions, objects: Regions, kind: str = "box_iou"
+) -> NDArray[np.float64]:
+    """Return the best overlap of each object with any candidate; 0 where there are none.
+
+    Examples
+    --------
+    >>> candidates = Regions.from_boxes([[0, 0, 4, 4], [2, 2, 4, 4]], height=8, width=8)
+    >>> best_of_objects(candidates, Regions.from_boxes([[0, 0, 4, 3]], height=8, width=8))
+    array([0.75])
+    """
+    if not len(candidates):
+        return np.zeros(len(objects))
+    return overlap(candidates, objects, kind).max(axis=0)

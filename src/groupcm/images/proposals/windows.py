@@ -1,0 +1,70 @@
+"""Sliding windows: boxes of several sizes and shapes laid over the whole picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from groupcm.images.regions import Regions
+from groupcm.images.view import View
+
+__all__ = ["Windows"]
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Boxes of some sizes and shapes at equal steps, the largest first.
+
+    Parameters
+    ----------
+    sizes
+        Square roots of the boxes' areas, as shares of that of the picture.
+    aspects
+        Widths over heights, relative to the picture's.
+    step
+        From one box to the next, as a share of the box.
+
+    Examples
+    --------
+    >>> view = View(np.zeros((20, 40, 3), dtype=np.float32))
+    >>> Windows(sizes=(0.5,), aspects=(1.0,), step=1.0).propose(view).edges
+    array([[ 0.,  0., 20., 10.],
+           [20.,  0., 40., 10.],
+           [ 0., 10., 20., 20.],
+           [20., 10., 40., 20.]])
+    """
+
+    sizes: tuple[float, ...] = (0.8, 0.55, 0.35)
+    aspects: tuple[float, ...] = (0.5, 1.0, 2.0)
+    step: float = 0.4
+
+    def __post_init__(self) -> None:
+        if not self.sizes or min(self.sizes) <= 0:
+            raise ValueError(f"sizes are {self.sizes}; they must be positive")
+        if not self.aspects or min(self.aspects) <= 0:
+            raise ValueError(f"aspects are {self.aspects}; they must be positive")
+        if self.step <= 0:
+            raise ValueError(f"step is {self.step}; it must be positive")
+
+    def propose(self, view: View) -> Regions:
+        """Return the boxes, the largest first."""
+        made = [np.empty((0, 4))]
+        for size in sorted(self.sizes, reverse=True):
+            for aspect in self.aspects:
+                across = _steps(view.width, min(size * aspect**0.5, 1.0), self.step)
+                down = _steps(view.height, min(size / aspect**0.5, 1.0), self.step)
+                rows, columns = np.mgrid[: len(down), : len(across)].reshape(2, -1)
+                left, right = across[columns].T
+                top, bottom = down[rows].T
+                made.append(np.stack([left, top, right, bottom], axis=1))
+        return Regions.from_boxes(np.concatenate(made), view.height, view.width)
+
+
+def _steps(length: int, share: float, step: float) -> np.ndarray:
+    """Begins and ends of boxes side by side that reach from one border to the other."""
+    side = max(1.0, share * length)
+    room = length - side
+    count = 1 + int(np.ceil(room / (step * side) - 1e-9))
+    begin = np.linspace(0.0, room, count) if count > 1 else np.array([room / 2])
+    return np.stack([begin, begin + side], axis=1)

@@ -1,0 +1,147 @@
+"""What is done with one picture while a folder is scored, and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.annotations import Region
+from groupcm.errors import InputError
+from groupcm.images.overlap import overlap
+from groupcm.images.overlay import draw_overlay
+from groupcm.images.overlay_files import write_overlay
+from groupcm.images.parallel_pictures import PictureTask
+from groupcm.images.reading import Pixels
+from groupcm.images.regions import Regions
+from groupcm.images.score import PictureScore, PictureScorer
+from groupcm.images.vote import vote
+
+__all__ = ["ScoredPicture", "Scoring", "ScoringTask"]
+
+
+@dataclass(frozen=True)
+class ScoringTask:
+    """A picture to score.
+
+    Attributes
+    ----------
+    picture
+        Where its pixels are.
+    objects
+        What people marked in it; None where nobody has looked.
+    given
+        What a detector found in it, where the recipe asks for that.
+    overlay
+        Where to write the picture with what was found; None for nowhere.
+    """
+
+    picture: PictureTask
+    objects: tuple[Region, ...] | None = None
+    given: tuple[Region, ...] | None = None
+    overlay: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the picture."""
+        return self.picture.name
+
+    def read(self) -> Pixels:
+        """Read the pixels."""
+        return self.picture.read()
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredPicture:
+    """A picture's result without its many candidates, so that many fit into memory.
+
+    Attributes
+    ----------
+    name, height, width
+        Of the picture.
+    score, probability, alarm, winner, located
+        See `groupcm.images.score.PictureScore`.
+    n_candidates
+        How many there were.
+    place
+        The candidate ``located``, alone.
+    n_marked
+        How many candidates score at least the threshold; None without one.
+    marks, mark_scores
+        Those candidates, where they were asked for.
+    is_positive
+        Whether people marked an object in it; None where nobody has looked.
+    winner_overlap, vote_overlap
+        Largest overlap (IoU of boxes) of the winner, and of the candidate that the best ones vote
+        for, with an object; None where there is no object.
+    """
+
+    name: str
+    height: int
+    width: int
+    score: float
+    probability: float | None
+    alarm: bool | None
+    winner: int
+    located: int
+    n_candidates: int
+    place: Regions
+    n_marked: int | None = None
+    marks: Regions | None = None
+    mark_scores: NDArray[np.float64] | None = None
+    is_positive: bool | None = None
+    winner_overlap: float | None = None
+    vote_overlap: float | None = None
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """Score a picture, draw what was found, and compare it with what people marked.
+
+    It is called in processes of its own by `groupcm.images.parallel_pictures.map_pictures`.
+    """
+
+    scorer: PictureScorer
+    keep_marks: bool = False
+
+    def __call__(self, task: ScoringTask, pixels: Pixels) -> ScoredPicture:
+        height, width = pixels.shape[:2]
+        try:
+            found = self.scorer(pixels, task.name, task.given)
+            objects = None
+            if task.objects is not None:
+                objects = Regions.of(task.objects, height, width, what="object")
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(f"the picture {task.name}: {error}") from error
+        if task.overlay is not None:
+            write_overlay(draw_overlay(pixels, found, truth=objects), task.overlay)
+        on_objects = (None, None) if not objects else _overlaps(found, objects)
+        marked = found.marked
+        return ScoredPicture(
+            name=task.name,
+            height=height,
+            width=width,
+            score=found.score,
+            probability=found.probability,
+            alarm=found.alarm,
+            winner=found.winner,
+            located=found.located,
+            n_candidates=len(found.regions),
+            place=found.regions.take([found.located]),
+            n_marked=None if found.threshold is None else len(marked),
+            marks=found.regions.take(marked) if self.keep_marks else None,
+            mark_scores=found.scores[marked] if self.keep_marks else None,
+            is_positive=None if objects is None else len(objects) > 0,
+            winner_overlap=on_objects[0],
+            vote_overlap=on_objects[1],
+        )
+
+
+def _overlaps(found: PictureScore, objects: Regions) -> tuple[float, float]:
+    two = found.regions.take([found.winner, vote(found.regions, found.scores)])
+    winner, voted = overlap(two, objects, "box_iou").max(axis=1).tolist()
+    return winner, voted

@@ -1,0 +1,115 @@
+"""Frames of a video file, one after another."""
+
+from __future__ import annotations
+
+import os
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.errors import InputError
+
+__all__ = ["frame_name", "video_frames"]
+
+
+def frame_name(number: int) -> str:
+    """Name a frame by its number in the video, from 1.
+
+    Examples
+    --------
+    >>> frame_name(12)
+    'frame 000012'
+    """
+    return f"frame {number:06d}"
+
+
+def video_frames(
+    path: str | os.PathLike[str], every: int = 1
+) -> Iterator[tuple[str, NDArray[np.uint8]]]:
+    """Read the frames of a video in their order; a few are in memory at a time.
+
+    Parameters
+    ----------
+    path
+        Any video that FFmpeg reads.
+    every
+        Take the first frame and then one in so many.
+
+    Yields
+    ------
+    name : str
+        ``frame 000001`` for the first; frames that are left out are counted.
+    pixels : array of shape (height, width, 3)
+        Red, green and blue from 0 to 255.
+
+    Examples
+    --------
+    >>> next(video_frames("no-such.mp4"))
+    Traceback (most recent call last):
+    groupcm.errors.InputError: the video no-such.mp4 does not exist
+    """
+    if every < 1:
+        raise ValueError(f"every is {every}; it must be 1 or more")
+    path = Path(path)
+    if not path.is_file():
+        what = "is a folder, not a file" if path.is_dir() else "does not exist"
+        raise InputError(f"the video {path} {what}")
+    return _every(path, every)
+
+
+def _every(path: Path, every: int) -> Iterator[tuple[str, NDArray[np.uint8]]]:
+    reader = _quietly(lambda: _opened(path))
+    number = 0
+    try:
+        frames = _step(path, number, reader.iter)
+        while (frame := _step(path, number, lambda: next(frames, None))) is not None:
+            number += 1
+            if (number - 1) % every == 0:
+                yield frame_name(number), np.ascontiguousarray(frame, dtype=np.uint8)
+    finally:
+        _quietly(reader.close)
+    if not number:
+        raise InputError(f"the video {path} holds no frame")
+
+
+def _opened(path: Path) -> Any:
+    try:
+        return import_module("imageio.v3").imopen(path, "r", plugin="FFMPEG")
+    except ImportError as error:
+        raise InputError(
+            "videos are read with imageio and FFmpeg; install them with: "
+            "pip install 'groupcm[images]'"
+        ) from error
+    except Exception as error:  # imageio raises many kinds, with all that FFmpeg printed
+        raise InputError(
+            f"the video {path} cannot be read: it is no video that FFmpeg knows, or is damaged"
+        ) from error
+
+
+def _step(path: Path, number: int, step: Callable[[], Any]) -> Any:
+    try:
+        return _quietly(step)
+    except Exception as error:
+        after = f"after frame {number}" if number else "from its first frame on"
+        raise InputError(f"the video {path} cannot be read {after}; it is damaged") from error
+
+
+def _quietly(step: Callable[[], Any]) -> Any:
+    """Do something that forgets pipes to FFmpeg instead of closing them, which is harmless."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        try:
+            return step()
+        except BaseException as error:
+            # What an error remembers would be forgotten later, and then not quietly.
+            told: BaseException | None = error
+            while told is not None:
+                traceback.clear_frames(told.__traceback__)
+                told = told.__context__
+            raise

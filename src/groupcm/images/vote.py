@@ -1,0 +1,83 @@
+"""Where the best candidates of a picture agree that the object is."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.images.overlap import overlap as overlap_of
+from groupcm.images.regions import Regions
+
+__all__ = ["AMONG", "TEMPERATURE", "vote"]
+
+TEMPERATURE = 0.25
+AMONG = 50
+
+
+def vote(
+    regions: Regions,
+    scores: ArrayLike,
+    *,
+    overlap: str = "box_iou",
+    temperature: float = TEMPERATURE,
+    among: int = AMONG,
+) -> int:
+    r"""Return the candidate of largest expected overlap with the object.
+
+    ::
+
+        argmax_i  Σ_j p_j o(i, j),      p_j = exp(s_j / T) / Σ_k exp(s_k / T)
+
+    If candidate j were exactly the object with probability p_j, the sum is the overlap that
+    candidate i can expect. i, j and k run over the ``among`` candidates of largest score s.
+
+    The sums are rounded once, whatever the order of their terms, so that candidates in the same
+    position are truly equal. Of equal ones the larger score wins, then the earlier candidate.
+
+    Parameters
+    ----------
+    regions
+        Candidates of one picture.
+    scores
+        Their scores, shape (n,).
+    overlap
+        o: a kind of `groupcm.images.overlap`.
+    temperature
+        T, in units of the scores: towards 0 the winner alone decides, and the more the larger T.
+    among
+        How many candidates vote and can be voted for.
+
+    Examples
+    --------
+    The winner stands alone; the next three agree.
+
+    >>> boxes = [[0, 0, 2, 2], [4, 4, 8, 8], [4, 4, 8, 9], [4, 4, 9, 8]]
+    >>> regions = Regions.from_boxes(boxes, height=10, width=10)
+    >>> vote(regions, [1.0, 0.9, 0.9, 0.9])
+    1
+    >>> vote(regions, [1.0, 0.9, 0.9, 0.9], temperature=0.01)
+    0
+    """
+    s = np.asarray(scores, dtype=np.float64)
+    _check(s, len(regions), temperature, among)
+    best = np.argsort(-s, kind="stable")[:among]
+    share = np.exp((s[best] - s[best[0]]) / temperature)
+    chosen = regions.take(best)
+    expected = share * overlap_of(chosen, chosen, overlap)
+    # The candidates are in order of their scores: the first of equal sums is the one to take.
+    return int(best[np.argmax([math.fsum(row) for row in expected.tolist()])])
+
+
+def _check(s: NDArray[np.float64], n: int, temperature: float, among: int) -> None:
+    if s.shape != (n,):
+        raise ValueError(f"scores have the shape {s.shape}; they need one for each of {n} regions")
+    if not n:
+        raise ValueError("there is no candidate to vote for; give one region or more")
+    if not np.isfinite(s).all():
+        raise ValueError(f"score {int(np.flatnonzero(~np.isfinite(s))[0])} is not finite")
+    if not temperature > 0:
+        raise ValueError(f"temperature is {temperature}; it must be above 0")
+    if among < 1:
+        raise ValueError(f"among is {among}; it must be 1 or more")
