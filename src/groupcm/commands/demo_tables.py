@@ -48,8 +48,8 @@ def run_on_tables(folder: Path, seed: int) -> int:
     with plain_warnings(), working(model.tol) as display:
         display.status("simulating frames of capsule endoscopy")
         # Another seed is other patients: nobody in the test was seen in training.
-        for path, seed in ((train, 2 * seed), (test, 2 * seed + 1)):
-            write_table(_as_table(simulate.capsule(seed=seed)), path)
+        for path, own_seed in ((train, 2 * seed), (test, 2 * seed + 1)):
+            write_table(_as_table(simulate.capsule(seed=own_seed)), path)
         seen = InMemory(read_tables([train], **_COLUMNS))
         took = fit_candidates(model, seen, display)
         point = held_out_point(model, _SPECIFICITY)

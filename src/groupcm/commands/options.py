@@ -151,6 +151,9 @@ def add_demo(parser: argparse.ArgumentParser) -> None:
         help="folder for the files (default: %(default)s)",
     )
     parser.add_argument(
+        "--tables", action="store_true", help="begin with tables of candidates, not with pictures"
+    )
+    parser.add_argument(
         "--seed", type=whole, default=0, metavar="N", help="of the made data (default: 0)"
     )
 

@@ -72,7 +72,7 @@ class Canvas:
         self.width, self.height = self._picture.size
         self._zoom = np.array([self.width / width, self.height / height])
         short = min(self.width, self.height)
-        self.line = max(2.5, short / 160)
+        self.line = max(3.0, short / 150)
         self._font_size = max(16, round(short / 24))
 
     def pixels(self) -> NDArray[np.uint8]:

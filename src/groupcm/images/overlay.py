@@ -62,7 +62,7 @@ def draw_overlay(
     canvas = Canvas(_as_seen(pixels))
     for place in found.marked[::-1]:
         if place != found.located:
-            canvas.outline(found.regions, int(place), _FOUND, thickness=0.5)
+            canvas.outline(found.regions, int(place), _FOUND, thickness=0.45)
     colour = _NO_ALARM if found.alarm is False else _FOUND
     canvas.outline(found.regions, found.located, colour)
     if truth is not None:

@@ -150,9 +150,9 @@ class Recipe:
 def _plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:
     kind = next((name for name, each in known.items() if type(part) is each), None)
     if kind is None:
-        raise ValueError(
-            f"{type(part).__name__} cannot be written into a recipe; there are {', '.join(known)}"
-        )
+        name = type(part).__name__
+        generic = f"{name} cannot be written into a recipe; there are {', '.join(known)}"
+        raise ValueError(getattr(part, "cannot_be_written", generic))
     values = {each.name: getattr(part, each.name) for each in fields(part)}
     return {"kind": kind} | {
         name: list(value) if isinstance(value, tuple) else value for name, value in values.items()

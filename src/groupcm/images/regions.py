@@ -178,7 +178,8 @@ class Regions:
         >>> Regions.from_labels([[1, 1, 2], [0, 2, 2]]).take([1]).areas
         array([3.])
         """
-        places = np.arange(len(self))[np.asarray(chosen, dtype=None if len(self) else np.int64)]
+        wanted = np.asarray(chosen)
+        places = np.arange(len(self))[wanted if wanted.size else wanted.astype(np.int64)]
         counts = np.diff(self.strip_ptr)[places]
         ptr = _pointer(counts)
         strip = np.arange(ptr[-1]) + np.repeat(self.strip_ptr[places] - ptr[:-1], counts)

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 from groupcm.errors import InputError
 
-__all__ = ["require_report_extra"]
+__all__ = ["is_installed", "require_report_extra"]
 
 _PACKAGES = ("matplotlib", "jinja2")
 
@@ -18,13 +18,20 @@ def require_report_extra() -> None:
     --------
     >>> require_report_extra()
     """
-    if not all(_is_there(package) for package in _PACKAGES):
+    if not all(map(is_installed, _PACKAGES)):
         raise InputError(
             "a report needs matplotlib and jinja2; install them with: pip install 'groupcm[report]'"
         )
 
 
-def _is_there(package: str) -> bool:
+def is_installed(package: str) -> bool:
+    """Whether a package could be imported.
+
+    Examples
+    --------
+    >>> is_installed("numpy"), is_installed("no_such_package")
+    (True, False)
+    """
     try:
         return find_spec(package) is not None
     except ValueError:  # what stands in sys.modules is no module

@@ -34,7 +34,7 @@ def _session(content: bytes, file: str) -> Any:
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _ONLY_FATAL
     options.add_session_config_entry(
-        "session.model_external_initializers_file_folder_path", "."
+        "session.model_external_initializers_file_folder_path", _NO_FOLDER
     )
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -1,0 +1,169 @@
+"""Candidates of pictures as a table: a row a candidate, the rows of a picture together.
+
+=================== ======== ==================================================================
+column              type
+=================== ======== ==================================================================
+picture             text     name of the picture: the group
+candidate           int32    which candidate of its picture, from 0
+patient             text     where it is known of every picture
+label               int8     1 positive, 0 not; this and the next two where pictures are marked
+overlap             float32  largest overlap with an object of the picture
+object              text     which object that is, null where the candidate touches none
+left … bottom       float32  edges of the candidate's box, in pixels of the picture
+mask                text     its pixels, as COCO's compressed runs; null where it is a box
+height, width       int32    size of the picture
+features            float32  a column each, by their names
+=================== ======== ==================================================================
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from groupcm.annotations import Box, Mask, Region
+from groupcm.annotations.coco_string import compress_many, decompress
+from groupcm.images.labelling import Labels
+from groupcm.images.recipe import PictureCandidates, Recipe
+from groupcm.images.regions import Regions
+from groupcm.table_roles import TableDescription, describe
+
+__all__ = ["LABEL_COLUMNS", "REGION_COLUMNS", "candidate_rows", "candidate_schema", "row_regions"]
+
+_EDGES = ("left", "top", "right", "bottom")
+REGION_COLUMNS = (*_EDGES, "mask", "height", "width")
+LABEL_COLUMNS = {"label": pa.int8(), "overlap": pa.float32(), "object": pa.string()}
+
+
+def candidate_schema(recipe: Recipe, *, labels: bool, patients: bool) -> pa.Schema:
+    """Columns of a table of candidates, with the description that a fit reads.
+
+    Examples
+    --------
+    >>> schema = candidate_schema(Recipe(), labels=True, patients=False)
+    >>> schema.names[:6]
+    ['picture', 'candidate', 'label', 'overlap', 'object', 'left']
+    """
+    kinds: dict[str, pa.DataType] = {"picture": pa.string(), "candidate": pa.int32()}
+    roles = {"group": "picture"}
+    if patients:
+        kinds["patient"] = pa.string()
+        roles["patient"] = "patient"
+    if labels:
+        kinds |= LABEL_COLUMNS
+        roles |= {name: name for name in LABEL_COLUMNS}
+    kinds |= dict.fromkeys(_EDGES, pa.float32())
+    kinds |= {"mask": pa.string(), "height": pa.int32(), "width": pa.int32()}
+    kinds |= dict.fromkeys(recipe.feature_names, pa.float32())
+    about = TableDescription(roles, recipe.feature_names, recipe.to_json())
+    return describe(pa.schema(kinds), about)
+
+
+def candidate_rows(
+    schema: pa.Schema,
+    picture: str,
+    found: PictureCandidates,
+    labels: Labels | None = None,
+    patient: str | None = None,
+) -> pa.RecordBatch:
+    """Rows of one picture.
+
+    Examples
+    --------
+    >>> from groupcm.images.made import make_frames
+    >>> recipe, frame = Recipe(), next(make_frames(1, height=48, width=64))
+    >>> schema = candidate_schema(recipe, labels=False, patients=False)
+    >>> rows = candidate_rows(schema, frame.picture.name, recipe.candidates(frame.pixels))
+    >>> rows.column("picture")[0].as_py(), rows.column("width")[0].as_py()
+    ('patient1_frame1.png', 64)
+    """
+    regions, n = found.regions, len(found.regions)
+    values: dict[str, Any] = {
+        "picture": pa.repeat(picture, n),
+        "candidate": np.arange(n, dtype=np.int32),
+        "patient": pa.repeat(patient or "", n),
+        "mask": pa.array(_masks(regions), pa.string()),
+        "height": np.full(n, regions.height, dtype=np.int32),
+        "width": np.full(n, regions.width, dtype=np.int32),
+    }
+    values |= dict(zip(_EDGES, regions.edges.T.astype(np.float32), strict=True))
+    if labels is not None:
+        values |= label_values(picture, labels)
+    features = schema.names[len(schema) - found.values.shape[1] :]
+    values |= dict(zip(features, np.ascontiguousarray(found.values.T), strict=True))
+    columns = [pa.array(values[field.name], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def label_values(picture: str, labels: Labels) -> dict[str, Any]:
+    """Values of the columns that tell the truth.
+
+    An object is called by its picture and its number there, so that no two in any table have the
+    same name.
+    """
+    objects = [None if k < 0 else f"{picture} object {k + 1}" for k in labels.object.tolist()]
+    return {"label": labels.label, "overlap": labels.overlap, "object": objects}
+
+
+def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regions:
+    """Regions of the rows of one picture; ``boxes`` takes the boxes around them alone.
+
+    Examples
+    --------
+    >>> from groupcm.images.made import make_frames
+    >>> recipe, frame = Recipe(), next(make_frames(1, height=48, width=64))
+    >>> found = recipe.candidates(frame.pixels)
+    >>> schema = candidate_schema(recipe, labels=False, patients=False)
+    >>> again = row_regions(candidate_rows(schema, "a.png", found))
+    >>> np.allclose(again.areas, found.regions.areas)
+    True
+    """
+    height, width = (int(rows.column(name)[0].as_py()) for name in ("height", "width"))
+    edges = np.stack([np.asarray(rows.column(name), dtype=np.float64) for name in _EDGES], axis=1)
+    masks = rows.column("mask").to_pylist()
+    if boxes or not any(mask is not None for mask in masks):
+        return Regions.from_boxes(edges, height, width, what="candidate")
+    listed: list[Region] = [
+        Box.from_corners(*corners)
+        if mask is None
+        else Mask(height, width, tuple(decompress(mask).tolist()))
+        for corners, mask in zip(edges.tolist(), masks, strict=True)
+    ]
+    return Regions.of(listed, height, width, what="candidate")
+
+
+def _masks(regions: Regions) -> list[str | None]:
+    """COCO's compressed runs of each region that is no box."""
+    told: list[str | None] = [None] * len(regions)
+    masks = np.flatnonzero(~regions.is_box)
+    runs, ptr = _runs(regions.take(masks))
+    for place, text in zip(masks.tolist(), compress_many(runs, ptr), strict=True):
+        told[place] = text
+    return told
+
+
+def _runs(masks: Regions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Runs of masks, one after another, and where those of each begin."""
+    n, size = len(masks), masks.height * masks.width
+    owner = np.repeat(np.arange(n), np.diff(masks.strip_ptr))
+    begin = masks.column * masks.height + masks.top
+    end = masks.column * masks.height + masks.bottom
+    # A strip that goes on at the top of the next column is one run with it.
+    apart = (end[:-1] != begin[1:]) | (owner[:-1] != owner[1:])
+    first, last = np.ones((2, owner.size), dtype=bool)
+    first[1:], last[:-1] = apart, apart
+    owner, places = owner[first], np.stack([begin[first], end[last]], axis=1)
+    # Background follows the last run, but where that reaches the last pixel.
+    has_rest = np.ones(n, dtype=np.int64)
+    has_rest[owner[places[:, 1] == size]] = 0
+    ptr = np.concatenate([[0], np.cumsum(2 * np.bincount(owner, minlength=n) + has_rest)])
+    edges = np.full(ptr[-1], size)
+    rests_before = np.cumsum(has_rest) - has_rest
+    at = 2 * np.arange(owner.size) + rests_before[owner]
+    edges[at], edges[at + 1] = places.T
+    runs = np.diff(edges, prepend=0)
+    runs[ptr[:-1]] = edges[ptr[:-1]]
+    return runs, ptr.astype(np.int64)
