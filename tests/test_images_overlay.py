@@ -250,8 +250,11 @@ def test_an_overlay_knows_itself(tmp_path, ending):
         assert read.format == ("PNG" if ending == ".png" else "JPEG")
         assert np.abs(np.asarray(read).astype(int) - 200).max() <= 3
     assert is_overlay(path)
+    write_overlay(flat(0, 30, 40), path)  # an overlay may be replaced
     Image.new("RGB", (3, 3)).save(path)
     assert not is_overlay(path)
+    with pytest.raises(InputError, match="did not make"):
+        write_overlay(flat(0, 30, 40), path)
     assert [each.name for each in path.parent.iterdir()] == [path.name]
 
 
@@ -270,7 +273,7 @@ def test_folders_that_overlays_may_not_go_to(tmp_path):
     check_overlay_folder(other, pictures, ["a.png"])
     Image.new("RGB", (3, 3)).save(other / "b.png")
     check_overlay_folder(other, pictures, ["a.png"])
-    with pytest.raises(InputError, match=r"its file b\.png was not made by groupcm"):
+    with pytest.raises(InputError, match=r"b\.png: a file that groupcm did not make is there"):
         check_overlay_folder(other, pictures, ["a.png", "b.png"])
 
 

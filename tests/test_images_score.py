@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from groupcm.annotations import Box
+from groupcm.annotations import AnnotatedObject, Annotations, Box, Mask, Picture, Polygons
 from groupcm.errors import InputError
 from groupcm.images.made import write_frames
 from groupcm.images.marks import marks_of
@@ -20,6 +21,7 @@ from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
 from groupcm.images.score import PictureScore, PictureScorer, score_folder, score_picture
 from groupcm.images.scored_picture import Scoring, ScoringTask
+from groupcm.images.truth import MarkedPicture, Truth
 from groupcm.images.vote import vote
 from picture_model import (
     FRAMES,
@@ -121,7 +123,7 @@ def test_candidates_of_a_detector():
 class Odd:
     """A model in a few lines, of which some are changed."""
 
-    def __init__(self, scores=None, **attributes):
+    def __init__(self, scores: Any = None, **attributes):
         self.scores = scores
         vars(self).update(attributes)
 
@@ -187,9 +189,12 @@ def test_a_folder_in_the_order_of_its_names(tmp_path):
 
 def test_a_scorer_can_be_sent_to_another_process():
     work = Scoring(PictureScorer(fitted(), cheap_recipe()))
-    task = ScoringTask(VideoFrame("a", some_frames()[0].pixels))
+    marked = MarkedPicture((Box(1, 1, 9, 9),))
+    task = ScoringTask(VideoFrame("a", some_frames()[0].pixels), marked)
     sent = pickle.loads(pickle.dumps(work))
-    assert sent(task, task.read()).score == work(task, task.read()).score
+    one, two = (each(task, task.read()) for each in (work, sent))
+    assert (one.score, one.winner_overlap) == (two.score, two.winner_overlap)
+    assert one.is_positive
 
 
 def test_a_folder_with_a_picture_that_cannot_be_read(tmp_path):
@@ -210,19 +215,24 @@ def test_tiny_pictures(size):
     assert np.isfinite(found.score)
 
 
-def scored(task: ScoringTask, **options):
-    return Scoring(PictureScorer(fitted(), cheap_recipe(), **options), keep_marks=True)(
-        task, task.read()
-    )
+def scored(pixels: np.ndarray, *pictures: Picture, **options):
+    """Score a picture with the truth in these pictures."""
+    truth = Truth(Annotations(pictures, ("polyp",)), "truth.json")
+    work = Scoring(PictureScorer(fitted(), cheap_recipe(), **options), keep_marks=True)
+    return work(ScoringTask(VideoFrame("a", pixels), truth.of("a")), pixels)
+
+
+def picture_with(*regions: Box | Mask | Polygons, done: bool = True) -> Picture:
+    objects = [AnnotatedObject("polyp", region) for region in regions]
+    return Picture("a", WIDTH, HEIGHT, tuple(objects), done=done)
 
 
 def test_what_is_kept_of_a_picture():
     frame = next(each for each in some_frames() if each.picture.objects)
     objects = tuple(marked.region for marked in frame.picture.objects)
-    task = ScoringTask(VideoFrame("a", frame.pixels), objects)
     whole = score_picture(fitted(), cheap_recipe(), frame.pixels, vote=True)
     threshold = float(np.sort(whole.scores)[-5])
-    kept = scored(task, threshold=threshold, vote=True)
+    kept = scored(frame.pixels, picture_with(*objects), threshold=threshold, vote=True)
     assert (kept.height, kept.width) == (HEIGHT, WIDTH)
     assert (kept.score, kept.winner, kept.located) == (whole.score, whole.winner, whole.located)
     assert kept.place.edges.tolist() == [whole.regions.edges[whole.located].tolist()]
@@ -240,19 +250,24 @@ def test_what_is_kept_of_a_picture():
 
 def test_truth_that_nobody_knows_is_not_taken_for_negative():
     pixels = some_frames()[0].pixels
-    assert scored(ScoringTask(VideoFrame("a", pixels))).is_positive is None
-    negative = scored(ScoringTask(VideoFrame("a", pixels), ()))
+    assert scored(pixels).is_positive is None
+    assert scored(pixels, picture_with(done=False)).is_positive is None
+    negative = scored(pixels, picture_with())
     assert (negative.is_positive, negative.winner_overlap) == (False, None)
 
 
-def test_mistakes_in_annotations_name_the_picture():
-    task = ScoringTask(VideoFrame("day/a.png", some_frames()[0].pixels), (Box(99, 99, 5, 5),))
-    with pytest.raises(InputError, match=r"the picture day/a\.png: object 0 .* covers nothing"):
-        scored(task)
+def test_mistakes_in_candidates_given_name_the_picture():
+    recipe = Recipe(Proposals((PROPOSERS["given"](),)), cheap_recipe().features)
+    work, pixels = Scoring(PictureScorer(fitted(), recipe)), some_frames()[0].pixels
+    task = ScoringTask(VideoFrame("day/a.png", pixels), given=(Box(99, 99, 5, 5),))
+    with pytest.raises(InputError, match=r"the picture day/a\.png: given candidate 0 .* nothing"):
+        work(task, pixels)
 
 
 def test_a_task_can_be_sent_to_another_process(tmp_path):
-    task = ScoringTask(PictureFile(tmp_path, "a.png"), (Box(1, 1, 2, 2),), None, tmp_path / "o.png")
+    boxes = (Box(1, 1, 2, 2),)
+    marked, file = MarkedPicture(boxes, (9, 9)), PictureFile(tmp_path, "a.png")
+    task = ScoringTask(file, marked, boxes, tmp_path / "o.png")
     assert pickle.loads(pickle.dumps(task)) == task
 
 

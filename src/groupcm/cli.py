@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 
 from groupcm import TYPE_CHECKING, __version__
-from groupcm.commands import options, report_options
+from groupcm.commands import image_options, options, report_options
 from groupcm.errors import InputError
 
 if TYPE_CHECKING:
@@ -70,6 +70,9 @@ def build_parser() -> argparse.ArgumentParser:
     )
     report_options.add_experiment(
         _command(commands, "experiment", "repeat the paper's experiment, or weigh annotations")
+    )
+    image_options.add_images(
+        _command(commands, "images", "from pictures to candidates, and to scores and places")
     )
     options.add_demo(
         _command(commands, "demo", "simulate, train, score and explain; no data needed")

@@ -51,8 +51,12 @@ def overlay_names(names: Iterable[str]) -> dict[str, str]:
 
 
 def write_overlay(picture: NDArray[np.uint8], path: str | os.PathLike[str]) -> None:
-    """Write a picture as PNG or JPEG by its name, whole or not at all, and mark it as ours."""
+    """Write a picture as PNG or JPEG by its name, whole or not at all, and mark it as ours.
+
+    Folders are made where they are missing. Only an older overlay is replaced.
+    """
     path = Path(path)
+    _require_replaceable(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = pillow().fromarray(picture)
     with whole_file(path) as beside:
@@ -88,24 +92,29 @@ def is_overlay(path: str | os.PathLike[str]) -> bool:
 
 
 def check_overlay_folder(
-    folder: str | os.PathLike[str], pictures: str | os.PathLike[str], names: Iterable[str]
+    folder: str | os.PathLike[str], pictures: str | os.PathLike[str] | None, names: Iterable[str]
 ) -> None:
     """Refuse a folder in which overlays would replace what is no overlay, or join the pictures."""
-    folder, pictures = Path(folder), Path(pictures)
+    folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"cannot write overlays to {folder}: it is a file; name a folder")
-    there, here = folder.resolve(), pictures.resolve()
-    if there.is_relative_to(here) or here.is_relative_to(there):
-        raise InputError(
-            f"cannot write overlays to {folder}: it would mix them with the pictures in "
-            f"{pictures}; name a folder beside it"
-        )
-    for name in names:
-        if (folder / name).exists() and not is_overlay(folder / name):
+    if pictures is not None:
+        there, here = folder.resolve(), Path(pictures).resolve()
+        if there.is_relative_to(here) or here.is_relative_to(there):
             raise InputError(
-                f"cannot write overlays to {folder}: its file {name} was not made by groupcm; "
-                "name another folder"
+                f"cannot write overlays to {folder}: it would mix them with the pictures in "
+                f"{pictures}; name a folder beside it"
             )
+    for name in names:
+        _require_replaceable(folder / name)
+
+
+def _require_replaceable(path: Path) -> None:
+    if path.exists() and not is_overlay(path):
+        raise InputError(
+            f"cannot write the overlay {path}: a file that groupcm did not make is there; "
+            "name another folder for overlays"
+        )
 
 
 def _alike(name: str) -> str:

@@ -17,6 +17,7 @@ from groupcm.images.parallel_pictures import PictureTask
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.score import PictureScore, PictureScorer
+from groupcm.images.truth import MarkedPicture, object_regions
 from groupcm.images.vote import vote
 
 __all__ = ["ScoredPicture", "Scoring", "ScoringTask"]
@@ -30,7 +31,7 @@ class ScoringTask:
     ----------
     picture
         Where its pixels are.
-    objects
+    marked
         What people marked in it; None where nobody has looked.
     given
         What a detector found in it, where the recipe asks for that.
@@ -39,7 +40,7 @@ class ScoringTask:
     """
 
     picture: PictureTask
-    objects: tuple[Region, ...] | None = None
+    marked: MarkedPicture | None = None
     given: tuple[Region, ...] | None = None
     overlay: Path | None = None
 
@@ -101,18 +102,28 @@ class Scoring:
     """Score a picture, draw what was found, and compare it with what people marked.
 
     It is called in processes of its own by `groupcm.images.parallel_pictures.map_pictures`.
+
+    Parameters
+    ----------
+    scorer
+        Scores a picture.
+    where
+        What an error calls the annotations.
+    keep_marks
+        Whether to keep all candidates that score at least the threshold.
     """
 
     scorer: PictureScorer
+    where: str = "the annotations"
     keep_marks: bool = False
 
     def __call__(self, task: ScoringTask, pixels: Pixels) -> ScoredPicture:
         height, width = pixels.shape[:2]
+        objects = None
+        if task.marked is not None:
+            objects = object_regions(task.name, task.marked, height, width, self.where)
         try:
             found = self.scorer(pixels, task.name, task.given)
-            objects = None
-            if task.objects is not None:
-                objects = Regions.of(task.objects, height, width, what="object")
         except InputError:
             raise
         except ValueError as error:

@@ -72,6 +72,11 @@ class Strips:
         column = np.arange(ptr[-1]) + np.repeat(left - ptr[:-1], wide)
         return cls(width, ptr, column, np.repeat(top, wide), np.repeat(bottom, wide))
 
+    @property
+    def by_area(self) -> tuple[_Ints, _Ints, _Ints, _Ints]:
+        """Pointer, column, top and bottom, as kernels take them."""
+        return self.ptr, self.column, self.top, self.bottom
+
     def followed_by(self, others: Strips) -> Strips:
         """Put the areas of others after these."""
         return Strips(

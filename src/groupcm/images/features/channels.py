@@ -46,10 +46,18 @@ def colour_channels(view: View) -> NDArray[np.float32]:
     Examples
     --------
     >>> red = View(np.full((1, 1, 3), (1, 0, 0), dtype=np.float32))
-    >>> dict(zip(CHANNELS, colour_channels(red).ravel().round(2).tolist(), strict=True))
-    {'lightness': 0.53, 'green_red': 0.8, 'blue_yellow': 0.67, 'saturation': 0.98,
-     'hue_cos': 0.98, 'hue_sin': 0.0, 'red_share': 0.96, 'green_share': 0.02,
-     'red_minus_green': 1.0, 'yellow_minus_blue': 0.5}
+    >>> for name, value in zip(CHANNELS, colour_channels(red).ravel(), strict=True):
+    ...     print(f"{name} {value:.2f}")
+    lightness 0.53
+    green_red 0.80
+    blue_yellow 0.67
+    saturation 0.98
+    hue_cos 0.98
+    hue_sin 0.00
+    red_share 0.97
+    green_share 0.01
+    red_minus_green 1.00
+    yellow_minus_blue 0.50
     """
     maps = np.empty((len(CHANNELS), view.width, view.height), dtype=np.float32)
     maps[:3] = view.lab.T

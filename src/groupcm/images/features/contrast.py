@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.images.features.channels import CHANNELS, colour_channels
-from groupcm.images.features.picture_scale import PictureScale, ranks
+from groupcm.images.features.picture_scale import LEAST_SPREAD, PictureScale, ranks
 from groupcm.images.features.squash import log_ratio, signed_and_size
 from groupcm.images.features.surroundings import Surroundings
 from groupcm.images.regions import Regions
@@ -17,8 +17,6 @@ from groupcm.images.view import View
 
 __all__ = ["Contrast"]
 
-# Half a grey level of 8 bits: less is noise of the numbers.
-_LEAST_SPREAD = 0.002
 _MAPS = (*CHANNELS, "rank")
 
 
@@ -56,7 +54,7 @@ class Contrast:
         """Measure every region; shape (n, number of names)."""
         channels = colour_channels(view)
         maps = np.concatenate([channels, ranks(channels[:1])])
-        scale = PictureScale.of(maps, _LEAST_SPREAD)
+        scale = PictureScale.of(maps, LEAST_SPREAD)
         mean, deviation = Surroundings(regions, self.margin).moments(maps)
         within = np.sqrt((deviation.inside**2 + deviation.ring**2) / 2)
         parts = [

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from groupcm.kernels.features_quantiles import value_counts
 
-__all__ = ["PictureScale", "ranks"]
+__all__ = ["LEAST_SPREAD", "PictureScale", "quantiles", "ranks"]
 
+# Half a grey level of 8 bits, of a map from 0 to 1: a smaller spread is noise of the numbers.
+LEAST_SPREAD = 0.002
 _BINS = 2048
 _QUARTILES_TO_DEVIATION = 1.349
 
@@ -29,9 +31,9 @@ class PictureScale:
 
     Examples
     --------
-    >>> scale = PictureScale.of(np.arange(8, dtype=np.float32).reshape(1, 2, 4), least=0.1)
+    >>> scale = PictureScale.of(np.arange(9, dtype=np.float32).reshape(1, 3, 3), least=0.1)
     >>> scale.median.round(1), scale.spread.round(1)
-    (array([[3.5]]), array([[2.6]]))
+    (array([[4.]]), array([[2.8]]))
     """
 
     median: NDArray[np.float64]
@@ -40,7 +42,7 @@ class PictureScale:
     @classmethod
     def of(cls, maps: NDArray[np.float32], least: float) -> PictureScale:
         """Look at maps of shape (maps, width, height); no spread is taken to be under ``least``."""
-        quartiles = np.array([_quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
+        quartiles = np.array([quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
         robust = (quartiles[:, 2] - quartiles[:, 0]) / _QUARTILES_TO_DEVIATION
         deviation = maps.std(axis=(1, 2), dtype=np.float64)
         spread = np.maximum((robust + deviation) / 2, least)
@@ -61,7 +63,14 @@ def ranks(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return ((below[:-1] + below[1:]) / (2 * below[-1]))[place].astype(np.float32)
 
 
-def _quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray[np.float64]:
+def quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray[np.float64]:
+    """Return the values below which these shares of all values lie, to a 2048th of their range.
+
+    Examples
+    --------
+    >>> quantiles(np.arange(101, dtype=np.float32), (0.1, 0.5)).round(1)
+    array([10., 50.])
+    """
     low, factor, below = _cumulated(values)
     return low + np.interp(np.array(shares) * below[-1], below, np.arange(_BINS + 1)) / factor
 

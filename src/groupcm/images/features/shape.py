@@ -34,9 +34,19 @@ class Shape:
     --------
     >>> view = View(np.zeros((9, 9, 3), dtype=np.float32))
     >>> regions = Regions.from_boxes([[0, 0, 8, 2]], height=9, width=9)
-    >>> values = Shape().measure(view, regions)[0].round(2).tolist()
-    >>> dict(zip(Shape.names, values, strict=True))
-    {}
+    >>> for name, value in zip(Shape.names, Shape().measure(view, regions)[0], strict=True):
+    ...     print(f"{name} {value:.2f}")
+    shape_aspect 1.39
+    shape_aspect_size 1.39
+    shape_extent 1.00
+    shape_solidity 1.00
+    shape_compactness 0.80
+    shape_elongation 1.39
+    shape_upright -0.88
+    shape_slanted 0.00
+    shape_fullness 0.95
+    shape_lopsided 0.00
+    shape_strips 0.00
     """
 
     names: ClassVar[tuple[str, ...]] = tuple(
@@ -60,11 +70,9 @@ class Shape:
         """Measure every region; shape (n, number of names)."""
         strips = Strips.of(regions)
         moments = StripMoments.of(strips)
-        ends = strips.ptr, strips.column, strips.top, strips.bottom
-        n = len(regions)
-        hull, length, inner = np.empty(n), np.empty(n), np.empty(n)
-        hull_areas(*ends, hull)
-        outline_lengths(*ends, view.width, view.height, length, inner)
+        hull, length, inner = np.empty((3, len(regions)))
+        hull_areas(*strips.by_area, hull)
+        outline_lengths(*strips.by_area, view.width, view.height, length, inner)
         wide, high = moments.box_sides
         aspect = np.log(wide / high)
         parts = [

@@ -43,6 +43,22 @@ class Recall:
     share_half: float
     n_candidates: float
 
+    @classmethod
+    def of(cls, best: NDArray[np.float64], n_candidates: float) -> Recall:
+        """Summarise the best overlap of each object.
+
+        Examples
+        --------
+        >>> Recall.of(np.array([0.25, 0.75]), n_candidates=10.0)
+        Recall(n_objects=2, mean_best=0.5, share_half=0.5, n_candidates=10.0)
+        """
+        return cls(
+            n_objects=best.size,
+            mean_best=float(best.mean()) if best.size else float("nan"),
+            share_half=float((best >= 0.5).mean()) if best.size else float("nan"),
+            n_candidates=n_candidates,
+        )
+
     def __str__(self) -> str:
         objects = f"{self.n_objects:,} object" + "s" * (self.n_objects != 1)
         candidates = f"{self.n_candidates:,.0f} candidates a picture"
@@ -76,13 +92,7 @@ def proposal_recall(pictures: Iterable[tuple[Regions, Regions]], kind: str = "bo
     for candidates, objects in pictures:
         best.append(best_of_objects(candidates, objects, kind))
         counts.append(len(candidates))
-    every = np.concatenate(best)
-    return Recall(
-        n_objects=every.size,
-        mean_best=float(every.mean()) if every.size else float("nan"),
-        share_half=float((every >= 0.5).mean()) if every.size else float("nan"),
-        n_candidates=float(np.mean(counts)) if counts else 0.0,
-    )
+    return Recall.of(np.concatenate(best), float(np.mean(counts)) if counts else 0.0)
 
 
 def best_of_objects(

@@ -1,0 +1,50 @@
+"""The recipe that options ask for."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from groupcm.errors import InputError
+from groupcm.images.features import FAMILIES
+from groupcm.images.proposals import PROPOSERS, Given, Proposals
+from groupcm.images.recipe import Recipe
+
+__all__ = ["recipe_of"]
+
+
+def recipe_of(arguments: argparse.Namespace) -> Recipe:
+    """Make a recipe from ``--proposals``, ``--features``, ``--at-most`` and ``--longest-side``.
+
+    Examples
+    --------
+    >>> options = argparse.Namespace(
+    ...     proposals=["windows"], features=["shape"], at_most=9, longest_side=None, given=None
+    ... )
+    >>> recipe_of(options).to_json()["proposals"][0]["kind"]
+    'windows'
+    """
+    recipe, proposals = Recipe(), Proposals.default()
+    if arguments.proposals is not None:
+        proposals = replace(proposals, parts=_made(arguments.proposals, PROPOSERS, "--proposals"))
+    elif arguments.given is not None:
+        proposals = replace(proposals, parts=(Given(), *proposals.parts))
+    if arguments.at_most is not None:
+        proposals = replace(proposals, at_most=arguments.at_most)
+    recipe = replace(recipe, proposals=proposals)
+    if arguments.features is not None:
+        recipe = replace(recipe, features=_made(arguments.features, FAMILIES, "--features"))
+    if arguments.longest_side is not None:
+        recipe = replace(recipe, longest_side=arguments.longest_side)
+    return recipe
+
+
+def _made(wanted: Sequence[str], known: Mapping[str, type], option: str) -> tuple[Any, ...]:
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"{option}: there is no {name!r}; there are {', '.join(known)}")
+        if wanted.count(name) > 1:
+            raise InputError(f"{option}: {name!r} is named twice; name it once")
+    return tuple(known[name]() for name in wanted)

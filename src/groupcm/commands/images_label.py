@@ -1,0 +1,32 @@
+"""``groupcm images label``: a table of candidates in, the same with other labels out."""
+
+from __future__ import annotations
+
+import argparse
+
+from groupcm.commands.display import plain_warnings, working
+from groupcm.commands.option_mistakes import mistakes_in_options
+from groupcm.commands.proposed_words import OPTION_OF_PARAMETER, proposed_rows, show_written
+from groupcm.commands.words import show_rows
+from groupcm.images.relabel import label_table
+
+__all__ = ["run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Label, write, and say what came of it."""
+    with plain_warnings(), working() as display, mistakes_in_options(OPTION_OF_PARAMETER):
+        display.status(f"labelling {arguments.table}")
+        done = label_table(
+            arguments.table,
+            arguments.output,
+            annotations=arguments.annotations,
+            images=arguments.images,
+            category=arguments.category,
+            overlap=arguments.overlap,
+            positive_overlap=arguments.positive_overlap,
+            unmarked=arguments.unmarked.replace("-", "_"),
+        )
+    show_rows(proposed_rows(done))
+    show_written(done)
+    return 0

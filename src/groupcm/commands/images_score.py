@@ -1,0 +1,207 @@
+"""``groupcm images score``: a model and pictures in; scores, places and overlays out.
+
+The table and the marks are written when all pictures are done. Overlays are added to their folder
+picture by picture, each whole. Where a picture cannot be read and nobody asked to skip such ones,
+where a video breaks off, and at Ctrl-C, what was scored is written as ``NAME.partial.SUFFIX``
+instead, so that it is neither lost nor taken for everything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from math import isfinite
+from pathlib import Path
+
+from groupcm.commands.display import mistakes, plain_warnings, working
+from groupcm.commands.picture_scores import PictureScores
+from groupcm.commands.words import show_rows
+from groupcm.errors import InputError
+from groupcm.files import check_output
+from groupcm.images.given_candidates import read_given
+from groupcm.images.listing import list_pictures
+from groupcm.images.overlay_files import check_overlay_folder, overlay_names
+from groupcm.images.parallel_pictures import (
+    PictureFile,
+    PictureTask,
+    Unreadable,
+    VideoFrame,
+    map_pictures,
+)
+from groupcm.images.proposals import Given
+from groupcm.images.score import PictureScorer
+from groupcm.images.scored_picture import Scoring, ScoringTask
+from groupcm.images.truth import Truth, read_truth
+from groupcm.images.video import video_frames
+from groupcm.persistence import read
+from groupcm.progress import listening
+from groupcm.table_formats import check_table_name
+
+__all__ = ["run"]
+
+_CATEGORY = "object"  # what marks are called
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Score every picture, write what was found, and say how it went."""
+    check_table_name(arguments.output)
+    output = check_output(arguments.output)
+    marks = None if arguments.marks is None else check_output(arguments.marks)
+    _check_not_read(arguments)
+    if arguments.workers is not None and arguments.workers < 1:
+        raise InputError(f"--workers is {arguments.workers}; it must be 1 or more")
+    with plain_warnings(), working() as display:
+        with mistakes():
+            scorer = _scorer(arguments)
+            names = _names(arguments)
+            tasks = _tasks(arguments, names)
+        work = Scoring(scorer, arguments.annotations or "", keep_marks=marks is not None)
+        scores = PictureScores(
+            probability=hasattr(scorer.model, "calibrator_"),
+            threshold=scorer.threshold,
+            vote=scorer.vote,
+            category=None if marks is None else _CATEGORY,
+        )
+        display.status("scoring pictures")
+        going = map_pictures(
+            work,
+            tasks,
+            n_tasks=None if names is None else len(names),
+            doing="scoring",
+            workers=arguments.workers,
+            skip_unreadable=True,
+        )
+        unreadable: list[Unreadable] = []
+        with _keeping(scores, output, marks):
+            with listening(display.step, display.reading), closing(going) as found:
+                for _, result in found:
+                    if isinstance(result, Unreadable):
+                        unreadable.append(result)
+                    else:
+                        scores.add(result)
+            if unreadable and not arguments.skip_unreadable:
+                raise InputError(_told(unreadable) + "; --skip-unreadable leaves such pictures out")
+    scores.write(output, marks)
+    for picture in unreadable:
+        print(f"groupcm: left out: {picture.reason}", file=sys.stderr)
+    rows = scores.words()
+    show_rows([*rows, ("left out", f"{len(unreadable):,} unreadable")] if unreadable else rows)
+    for path in (output, marks, arguments.overlays):
+        if path is not None:
+            print(f"Wrote {path}.")
+    return 0
+
+
+def _check_not_read(arguments: argparse.Namespace) -> None:
+    """Refuse to replace what is being read."""
+    for written in (arguments.output, arguments.marks):
+        for used in (arguments.model, arguments.annotations, arguments.given, arguments.video):
+            if None not in (written, used) and Path(written).resolve() == Path(used).resolve():
+                raise InputError(f"{written} is read and cannot be written too; name another file")
+
+
+def _scorer(arguments: argparse.Namespace) -> PictureScorer:
+    threshold = arguments.threshold
+    if threshold is not None and not isfinite(threshold):
+        raise InputError(f"--threshold is {threshold}; it must be a number")
+    saved = read(arguments.model)
+    scorer = PictureScorer.of_saved(
+        saved, arguments.model, vote=arguments.vote, threshold=threshold
+    )
+    asks_for_given = any(isinstance(part, Given) for part in scorer.recipe.proposals.parts)
+    if asks_for_given and arguments.given is None:
+        raise InputError(
+            f"{arguments.model} was trained on candidates of a detector; "
+            "give those of these pictures with --given FILE"
+        )
+    if arguments.given is not None and not asks_for_given:
+        raise InputError(
+            f"{arguments.model} finds its candidates itself, without a detector; leave out --given"
+        )
+    if scorer.threshold is None and arguments.marks is not None:
+        raise InputError(
+            f"--marks needs --threshold, from which on candidates are marked: {arguments.model} "
+            "has no operating point"
+        )
+    return scorer
+
+
+def _names(arguments: argparse.Namespace) -> list[str] | None:
+    """Names of the pictures of a folder; None for a video, whose frames nobody has counted."""
+    if (arguments.folder is None) == (arguments.video is None):
+        raise InputError("give a folder of pictures or --video FILE, one of the two")
+    if arguments.folder is None:
+        return None
+    names = list_pictures(arguments.folder)
+    if not names:
+        raise InputError(f"there is no picture in the folder {arguments.folder}")
+    return names
+
+
+def _truth(arguments: argparse.Namespace, names: list[str] | None) -> Truth | None:
+    if arguments.annotations is None:
+        return None
+    category = vars(arguments).get("category")
+    return read_truth(arguments.annotations, names or (), _folder(arguments), category=category)
+
+
+def _tasks(arguments: argparse.Namespace, names: list[str] | None) -> Iterator[ScoringTask]:
+    """The pictures, each with all that is known of it and the file of its overlay."""
+    truth, given = _truth(arguments, names), None
+    if arguments.given is not None:
+        given = read_given(arguments.given, names or (), _folder(arguments))
+    overlays = None if arguments.overlays is None else Path(arguments.overlays)
+    files = overlay_names(names or ())
+    if overlays is not None:
+        check_overlay_folder(overlays, _folder(arguments), files.values())
+
+    def task(picture: PictureTask) -> ScoringTask:
+        name = picture.name
+        file = files.get(name) or overlay_names([name])[name]
+        return ScoringTask(
+            picture,
+            None if truth is None else truth.of(name),
+            None if given is None else given.get(name, ()),
+            None if overlays is None else overlays / file,
+        )
+
+    return map(task, _pictures(arguments, names))
+
+
+def _pictures(arguments: argparse.Namespace, names: list[str] | None) -> Iterator[PictureTask]:
+    if names is None:
+        return (VideoFrame(*frame) for frame in video_frames(arguments.video))
+    folder = Path(arguments.folder)
+    return (PictureFile(folder, name, arguments.most_pixels) for name in names)
+
+
+def _folder(arguments: argparse.Namespace) -> Path | None:
+    return None if arguments.folder is None else Path(arguments.folder)
+
+
+def _told(unreadable: list[Unreadable]) -> str:
+    more = f" (and {len(unreadable) - 1} more)" if len(unreadable) > 1 else ""
+    return unreadable[0].reason + more
+
+
+@contextmanager
+def _keeping(scores: PictureScores, output: Path, marks: Path | None) -> Iterator[None]:
+    """Within the block, what ends the work early has what was done written under another name."""
+    try:
+        yield
+    except (InputError, KeyboardInterrupt) as error:
+        if not len(scores):
+            raise
+        partial = _partial(output)
+        scores.write(partial, None if marks is None else _partial(marks))
+        kept = f"the scores of {len(scores):,} other pictures are in {partial}"
+        if isinstance(error, InputError):
+            raise InputError(f"{error}; {kept}") from error
+        print(f"groupcm: {kept}", file=sys.stderr)
+        raise
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.partial{path.suffix}")

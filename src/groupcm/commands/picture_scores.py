@@ -1,0 +1,135 @@
+"""Scores of pictures as they come in: the rows of a table, the marks, and what is told of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from groupcm.annotations import Mask, Picture
+from groupcm.annotations.coco_string import compress
+from groupcm.evaluation.localisation import LEAST_OVERLAP
+from groupcm.images.marks import marks_of, write_marks
+from groupcm.images.scored_picture import ScoredPicture
+from groupcm.metrics import group_roc_auc
+from groupcm.table_formats import write_table
+
+__all__ = ["PictureScores"]
+
+_Column = tuple[pa.DataType, Callable[[ScoredPicture], Any]]
+
+
+class PictureScores:
+    """Results of pictures, kept small.
+
+    Parameters
+    ----------
+    probability, threshold, vote
+        Whether pictures have a probability, a threshold, and a candidate that was voted for;
+        there are columns for what they have.
+    category
+        What marks are called; None where nobody asked for marks.
+    """
+
+    def __init__(
+        self, *, probability: bool, threshold: float | None, vote: bool, category: str | None
+    ) -> None:
+        self._threshold, self._category = threshold, category
+        self._columns = _columns(probability, threshold is not None, vote)
+        self._values: dict[str, list[Any]] = {name: [] for name in self._columns}
+        self._marked: list[Picture] = []
+        self._truth: list[tuple[float, bool]] = []
+        self._overlaps: list[tuple[float, float]] = []
+
+    def __len__(self) -> int:
+        return len(self._values["picture"])
+
+    def add(self, found: ScoredPicture) -> None:
+        """Take in one picture."""
+        for name, (_, value) in self._columns.items():
+            self._values[name].append(value(found))
+        if self._category is not None and found.marks is not None and found.mark_scores is not None:
+            self._marked.append(
+                marks_of(found.name, found.marks, found.mark_scores, self._category)
+            )
+        if found.is_positive is not None:
+            self._truth.append((found.score, found.is_positive))
+        if found.winner_overlap is not None and found.vote_overlap is not None:
+            self._overlaps.append((found.winner_overlap, found.vote_overlap))
+
+    def table(self) -> pa.Table:
+        """Return a row a picture."""
+        return pa.table(
+            {name: pa.array(self._values[name], kind) for name, (kind, _) in self._columns.items()}
+        )
+
+    def write(self, output: Path, marks: Path | None) -> None:
+        """Write the table, and the marks where they were asked for; each whole or not at all."""
+        write_table(self.table(), output)
+        if marks is not None and self._category is not None:
+            write_marks(self._marked, marks, self._category)
+
+    def words(self) -> list[tuple[str, str]]:
+        """Tell how many pictures there are, and how well they agree with what people marked."""
+        candidates = sum(self._values["n_candidates"])
+        rows = [
+            ("pictures", f"{len(self):,}"),
+            ("candidates", f"{candidates:,}, {candidates / max(len(self), 1):.0f} a picture"),
+        ]
+        if self._threshold is not None:
+            alarms, marked = sum(self._values["alarm"]), sum(self._values["n_marked"])
+            rows += [
+                ("threshold", f"{self._threshold:.6g}"),
+                ("alarms", f"{alarms:,} of {len(self):,} pictures"),
+                ("marked", f"{marked:,} candidates"),
+            ]
+        return rows + self._truth_words()
+
+    def _truth_words(self) -> list[tuple[str, str]]:
+        if not self._truth:
+            return []
+        score, positive = (np.array(each) for each in zip(*self._truth, strict=True))
+        told = f"{len(score):,} pictures, {positive.sum():,} of them with an object"
+        rows = [("annotated", told)]
+        if positive.all() or not positive.any():
+            which = "every" if positive.all() else "no"
+            rows.append(("AUC", f"not defined: {which} annotated picture shows an object"))
+        else:
+            rows.append(("AUC", f"{group_roc_auc(positive, score):.4f}"))
+        if self._overlaps:
+            on = np.array(self._overlaps) >= LEAST_OVERLAP
+            for name, hits in zip(("winner on object", "vote on object"), on.T, strict=True):
+                share = f"{hits.mean():.3f}, {hits.sum():,} of {len(hits):,} positive pictures"
+                rows.append((name, f"{share} (box IoU {LEAST_OVERLAP:g} or more)"))
+        return rows
+
+
+def _columns(probability: bool, threshold: bool, vote: bool) -> dict[str, _Column]:
+    whole, edge = pa.int32(), pa.float32()
+    columns: dict[str, _Column] = {
+        "picture": (pa.string(), lambda found: found.name),
+        "score": (pa.float64(), lambda found: found.score),
+    }
+    if probability:
+        columns["probability"] = pa.float64(), lambda found: found.probability
+    if threshold:
+        columns["alarm"] = pa.bool_(), lambda found: found.alarm
+    columns["winner"] = whole, lambda found: found.winner
+    if vote:
+        columns["located"] = whole, lambda found: found.located
+    for place, name in enumerate(("left", "top", "right", "bottom")):
+        columns[name] = edge, lambda found, place=place: found.place.edges[0, place]
+    columns["mask"] = pa.string(), _compressed_mask
+    for name in ("height", "width", "n_candidates"):
+        columns[name] = whole, lambda found, name=name: getattr(found, name)
+    if threshold:
+        columns["n_marked"] = whole, lambda found: found.n_marked
+    return columns
+
+
+def _compressed_mask(found: ScoredPicture) -> str | None:
+    region = found.place.region(0)
+    return compress(region.counts) if isinstance(region, Mask) else None

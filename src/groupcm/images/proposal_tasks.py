@@ -1,0 +1,176 @@
+"""Which pictures candidates are proposed in, in which order, and what is known of each."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from groupcm.annotations import Region
+from groupcm.errors import InputError
+from groupcm.images.given_candidates import GivenCandidates
+from groupcm.images.parallel_pictures import PictureFile, VideoFrame
+from groupcm.images.reading import MOST_PIXELS, Pixels
+from groupcm.images.truth import MarkedPicture, Truth, known_patients
+from groupcm.images.video import video_frames
+
+__all__ = ["FolderTasks", "ProposalTask", "ProposalTasks", "VideoTasks"]
+
+
+@dataclass(frozen=True, eq=False)
+class ProposalTask:
+    """A picture, with what is known of it and its place in the table."""
+
+    place: int
+    picture: PictureFile | VideoFrame
+    marked: MarkedPicture | None
+    given: tuple[Region, ...] | None
+    patient: str | None
+
+    @property
+    def name(self) -> str:
+        """Name of the picture."""
+        return self.picture.name
+
+    def read(self) -> Pixels:
+        """Read its pixels."""
+        return self.picture.read()
+
+
+class ProposalTasks(ABC):
+    """The pictures to propose candidates in.
+
+    Attributes
+    ----------
+    names
+        Those that are not left out, in order; None where they are not known before they come.
+    n_left_out
+        Pictures that nobody has looked at, as far as they have come.
+    has_patients
+        Whether the patient of every picture is known.
+    settings
+        Plain values that what comes depends on.
+    """
+
+    names: list[str] | None = None
+    n_left_out = 0
+    has_patients = False
+
+    def __init__(self, truth: Truth | None, given: GivenCandidates | None) -> None:
+        self._truth, self._given = truth, given
+        self.settings: dict[str, Any] = {}
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[ProposalTask]:
+        """Go through the pictures."""
+
+    @abstractmethod
+    def stamp_of(self, name: str) -> str:
+        """What the rows of a picture depend on: its file, and what is known of it."""
+
+    def _marked(self, name: str) -> tuple[bool, MarkedPicture | None]:
+        """Whether to take a picture, and what is marked in it."""
+        if self._truth is None:
+            return True, None
+        marked = self._truth.of(name)
+        return marked is not None, marked
+
+    def _given_in(self, name: str) -> tuple[Region, ...] | None:
+        return None if self._given is None else self._given.get(name, ())
+
+
+class FolderTasks(ProposalTasks):
+    """Pictures of a folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        names: Sequence[str],
+        truth: Truth | None,
+        given: GivenCandidates | None,
+        patient_from: str | None = None,
+        most_pixels: int = MOST_PIXELS,
+    ) -> None:
+        super().__init__(truth, given)
+        self._folder, self._most_pixels = folder, most_pixels
+        self.names = [name for name in names if self._marked(name)[0]]
+        self.n_left_out = len(names) - len(self.names)
+        self._patients = {}
+        if patient_from is not None:
+            self._patients = _patients_in_names(self.names, patient_from)
+        elif truth is not None:
+            self._patients = known_patients(self.names, truth)
+        self.has_patients = bool(self._patients)
+
+    def __iter__(self) -> Iterator[ProposalTask]:
+        for place, name in enumerate(self.names or ()):
+            picture = PictureFile(self._folder, name, self._most_pixels)
+            marked, patient = self._marked(name)[1], self._patients.get(name)
+            yield ProposalTask(place, picture, marked, self._given_in(name), patient)
+
+    def stamp_of(self, name: str) -> str:
+        path = self._folder / name
+        if not path.exists():  # a page of a stack
+            path = self._folder / name.rpartition("#")[0]
+        known = (self._marked(name)[1], self._given_in(name), self._patients.get(name))
+        return _short([*_stamp(path), repr(known)])
+
+
+class VideoTasks(ProposalTasks):
+    """Frames of a video, one in every so many."""
+
+    def __init__(
+        self, video: Path, every: int, truth: Truth | None, given: GivenCandidates | None
+    ) -> None:
+        super().__init__(truth, given)
+        self._frames = video_frames(video, every)
+        # Which frame has which place depends on all that is marked.
+        marks = "" if truth is None else repr(truth.marked.pictures)
+        self.settings = {"video": [every, *_stamp(video), _short([marks, repr(given)])]}
+
+    def __iter__(self) -> Iterator[ProposalTask]:
+        place = 0
+        for name, pixels in self._frames:
+            is_taken, marked = self._marked(name)
+            if is_taken:
+                frame = VideoFrame(name, pixels)
+                yield ProposalTask(place, frame, marked, self._given_in(name), None)
+            place += is_taken
+            self.n_left_out += not is_taken
+
+    def stamp_of(self, name: str) -> str:
+        return ""
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    about = os.stat(path)
+    return about.st_size, about.st_mtime_ns
+
+
+def _short(values: list[Any]) -> str:
+    return hashlib.blake2b(repr(values).encode(), digest_size=12).hexdigest()
+
+
+def _patients_in_names(names: Sequence[str], pattern: str) -> dict[str, str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"patient_from {pattern!r} is no regular expression: {error}") from error
+    if not compiled.groups:
+        raise InputError(
+            f"patient_from {pattern!r} has no group in parentheses, which would be the patient"
+        )
+    patients = {}
+    for name in names:
+        found = compiled.search(name)
+        if found is None or not found[1]:
+            raise InputError(
+                f"patient_from {pattern!r} finds no patient in the name of the picture {name!r}"
+            )
+        patients[name] = found[1]
+    return patients

@@ -1,0 +1,233 @@
+"""From a folder of pictures, and what people marked in them, to a table of candidates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from groupcm.annotations import Annotations
+from groupcm.errors import InputError
+from groupcm.files import check_output
+from groupcm.images.given_candidates import read_given
+from groupcm.images.labelling import Labelling
+from groupcm.images.listing import list_pictures
+from groupcm.images.parallel_pictures import Unreadable, map_pictures
+from groupcm.images.part_file import DonePicture
+from groupcm.images.proposal_tally import Proposed, Tally
+from groupcm.images.proposal_tasks import FolderTasks, ProposalTasks, VideoTasks
+from groupcm.images.proposals import Given
+from groupcm.images.proposing import Proposing
+from groupcm.images.reading import MOST_PIXELS
+from groupcm.images.recipe import Recipe
+from groupcm.images.resuming import Parts
+from groupcm.images.table import candidate_schema
+from groupcm.images.truth import read_truth
+from groupcm.progress import announce_stage
+from groupcm.table_formats import is_parquet
+
+__all__ = ["Proposed", "propose_folder"]
+
+_Path = str | os.PathLike[str]
+
+
+def propose_folder(
+    folder: _Path | None,
+    output: _Path,
+    *,
+    annotations: _Path | Annotations | None = None,
+    recipe: Recipe | None = None,
+    category: str | Sequence[str] | None = None,
+    overlap: str = "box_iou",
+    positive_overlap: float = 0.3,
+    unmarked: str = "leave_out",
+    patient_from: str | None = None,
+    given: _Path | Annotations | None = None,
+    skip_unreadable: bool = False,
+    workers: int | None = None,
+    most_pixels: int = MOST_PIXELS,
+    video: _Path | None = None,
+    every: int = 1,
+) -> Proposed:
+    """Write the candidates of all pictures, with their features, to one Parquet file.
+
+    The table is described in `groupcm.images.table`; ``groupcm fit`` needs nothing beside it.
+    A run that was interrupted goes on where it ended when it is called again.
+
+    Parameters
+    ----------
+    folder
+        Pictures; see `groupcm.images.listing.list_pictures`. None with ``video``.
+    output
+        The table; it appears whole or not at all.
+    annotations
+        What people marked, in any format of `groupcm.annotations`; without, there are no labels.
+    recipe
+        How candidates and features are made; left out, `Recipe()`.
+    category
+        What to look for, one name or several; left out, whatever is marked.
+    overlap, positive_overlap
+        When a candidate is positive; see `groupcm.images.labelling.Labelling`.
+    unmarked
+        Pictures that nobody has looked at are left out, or with ``"negative"`` taken to show no
+        object.
+    patient_from
+        A regular expression whose first group is the patient in a picture's name. Left out, the
+        patient is what the annotations say (``extra["patient"]``), if they say it of every
+        picture.
+    given
+        Candidates of the user's own detector, for a recipe that asks for them.
+    skip_unreadable
+        List pictures that cannot be read and go on; else such a picture stops the work.
+    workers
+        Processes; see `groupcm.images.parallel_pictures`.
+    most_pixels
+        Larger pictures count as unreadable.
+    video, every
+        Take the frames of a video, one in ``every``, instead of a folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm.images.made import write_frames
+    >>> here = Path(tempfile.mkdtemp())
+    >>> _ = write_frames(here, 3, share_with_polyps=0.3, height=48, width=64)
+    >>> done = propose_folder(
+    ...     here / "frames", here / "candidates.parquet", annotations=here / "annotations.json"
+    ... )
+    >>> done.n_pictures, done.n_positive, done.recall["box_iou"].n_objects
+    (3, 1, 1)
+    """
+    output = check_output(output)
+    if not is_parquet(output):
+        raise InputError(f"cannot write {output}: end its name in .parquet")
+    if (folder is None) == (video is None):
+        raise InputError("give a folder of pictures or a video, one of the two")
+    if annotations is None and category is not None:
+        raise InputError("a category is given and no annotations that would tell where it is")
+    recipe = recipe or Recipe()
+    _check_given(recipe, given is not None)
+    labelling = Labelling(overlap, positive_overlap)
+    place = None if folder is None else Path(folder)
+    names = [] if place is None else list_pictures(place)
+    if place is not None and not names:
+        raise InputError(f"there is no picture in the folder {place}")
+    truth = by_detector = None
+    if annotations is not None:
+        truth = read_truth(annotations, set(names), place, category=category, unmarked=unmarked)
+    if given is not None:
+        by_detector = read_given(given, set(names), place)
+    if place is None:
+        tasks: ProposalTasks = VideoTasks(Path(video or ""), every, truth, by_detector)
+    else:
+        tasks = FolderTasks(place, names, truth, by_detector, patient_from, most_pixels)
+    schema = candidate_schema(recipe, labels=truth is not None, patients=tasks.has_patients)
+    work = Proposing(recipe, schema)
+    if truth is not None:
+        work = Proposing(recipe, schema, labelling, truth.where)
+    parts = Parts(output, schema, work.settings() | tasks.settings)
+    return _propose(work, tasks, parts, workers, skip_unreadable, {"most_pixels": most_pixels})
+
+
+def _check_given(recipe: Recipe, is_given: bool) -> None:
+    is_asked = any(isinstance(part, Given) for part in recipe.proposals.parts)
+    if is_asked and not is_given:
+        raise InputError(
+            "the recipe asks for the candidates of your own detector; give them with given=FILE"
+        )
+    if is_given and not is_asked:
+        raise InputError(
+            "candidates of your own detector are given and the recipe does not ask for them; "
+            "add 'given' to its proposals"
+        )
+
+
+def _propose(
+    work: Proposing,
+    tasks: ProposalTasks,
+    parts: Parts,
+    workers: int | None,
+    skip_unreadable: bool,
+    limits: Mapping[str, Any],
+) -> Proposed:
+    tally = Tally()
+
+    def stays_skipped(done: DonePicture) -> bool:
+        return skip_unreadable and done.notes == limits
+
+    before = parts.take_over(tasks.names, tasks.stamp_of, stays_skipped)
+    for place, done in before.pictures.items():
+        tally.add(place, done)
+    n_before = len(before.pictures)
+    _tell_of(n_before, before.n_dropped)
+    going = map_pictures(
+        work,
+        (task for task in tasks if not parts.is_done(task.place)),
+        n_tasks=None if tasks.names is None else len(tasks.names) - n_before,
+        doing="proposing",
+        workers=workers,
+        skip_unreadable=skip_unreadable,
+        before=n_before,
+    )
+    with _keeping(parts):
+        with closing(going) as results:
+            for task, found in results:
+                stamp = tasks.stamp_of(task.name)
+                if isinstance(found, Unreadable):
+                    done, rows = DonePicture(task.name, stamp, 0, found.reason, limits), None
+                else:
+                    rows = found.rows
+                    done = DonePicture(task.name, stamp, rows.num_rows, notes=found.notes)
+                parts.add(task.place, done, rows)
+                tally.add(task.place, done)
+        if not tally.n_pictures:
+            raise InputError(_nothing(tally, tasks))
+        announce_stage(f"writing {parts.output}")
+        parts.join()
+    return tally.proposed(
+        parts.output,
+        len(work.recipe.feature_names),
+        is_marked=work.labelling is not None,
+        n_left_out=tasks.n_left_out,
+        n_before=n_before,
+    )
+
+
+def _tell_of(n_before: int, n_dropped: int) -> None:
+    if n_before:
+        announce_stage(f"going on after {n_before:,} pictures that an earlier run did")
+    if n_dropped:
+        announce_stage(
+            f"doing {n_dropped:,} pictures again: they, their marks or the options have changed "
+            "since an earlier run"
+        )
+
+
+@contextmanager
+def _keeping(parts: Parts) -> Iterator[None]:
+    """Whatever stops the block, what was done is kept, and the error says so."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        parts.flush()
+        if not parts.n_done:
+            raise
+        kept = f"{parts.n_done:,} pictures are done and kept: the same call goes on after them"
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(kept) from error
+        if isinstance(error, InputError):
+            raise InputError(f"{error}; {kept}") from error
+        error.add_note(kept)
+        raise
+
+
+def _nothing(tally: Tally, tasks: ProposalTasks) -> str:
+    if tally.skipped:
+        first = next(iter(tally.skipped.values()))
+        return f"no picture could be read; the first is {first.name}: {first.reason}"
+    return (
+        f"{tasks.n_left_out:,} pictures are there and the annotations say of none that somebody "
+        'has looked at it; unmarked="negative" takes them to show no object'
+    )

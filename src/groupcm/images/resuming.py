@@ -1,0 +1,204 @@
+"""Work on pictures that goes on where an earlier run ended.
+
+While it lasts, rows are kept beside the table to come, in the folder ``TABLE.parts``: a Parquet
+file for every few pictures, whole or not at all. A file tells which pictures it holds, by name
+and stamp, and the *settings* under which it was made. A run takes over the files whose settings
+are its own and whose pictures stand next to each other in its order with the same stamps; it
+removes the others. At last all are joined.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import types
+
+from groupcm.errors import InputError
+from groupcm.files import whole_file
+from groupcm.images.part_file import DonePicture, PartFile, read_part, write_part
+
+__all__ = ["Parts", "TakenOver"]
+
+_OURS = re.compile(r"part-.*\.parquet|\.part-.*\.part")
+_PICTURES_A_PART = 32
+_ROWS_A_ROW_GROUP = 65_536
+
+
+@dataclass(frozen=True)
+class TakenOver:
+    """What an earlier run did: pictures by their places, and how many are of no use any more."""
+
+    pictures: Mapping[int, DonePicture]
+    n_dropped: int
+
+
+class Parts:
+    """The rows of pictures on their way into a table.
+
+    Parameters
+    ----------
+    output
+        The table to come.
+    schema
+        Its columns.
+    settings
+        Plain values that all rows depend on.
+    """
+
+    def __init__(
+        self, output: str | os.PathLike[str], schema: pa.Schema, settings: Mapping[str, Any]
+    ) -> None:
+        self.output = Path(output)
+        self.folder = self.output.with_name(f"{self.output.name}.parts")
+        self._schema = schema
+        self._settings = json.dumps(settings, sort_keys=True)
+        self._paths: dict[int, Path] = {}
+        self._done: set[int] = set()
+        self._first = 0
+        self._pictures: list[DonePicture] = []
+        self._rows: list[pa.RecordBatch] = []
+
+    def take_over(
+        self,
+        names: Sequence[str] | None,
+        stamp_of: Callable[[str], str],
+        stays_skipped: Callable[[DonePicture], bool],
+    ) -> TakenOver:
+        """Take over what an earlier run did, as far as it is of use.
+
+        Parameters
+        ----------
+        names
+            The pictures in the order of the table; None where they are not known yet and come as
+            they came then.
+        stamp_of
+            From the name of a picture to its stamp.
+        stays_skipped
+            Whether a picture that could not be read then is left out again without a look.
+        """
+        place_of = None if names is None else {name: place for place, name in enumerate(names)}
+        taken: dict[int, DonePicture] = {}
+        n_dropped = 0
+        for part in self._found():
+            places = _places(part, place_of)
+            if (
+                places is not None
+                and part.settings == self._settings
+                and self._done.isdisjoint(places)
+                and all(stamp_of(done.name) == done.stamp for done in part.pictures)
+                and all(done.skipped is None or stays_skipped(done) for done in part.pictures)
+            ):
+                self._paths[places.start] = part.path
+                self._done.update(places)
+                taken.update(zip(places, part.pictures, strict=True))
+            else:
+                part.path.unlink()
+                n_dropped += len(part.pictures)
+        return TakenOver(taken, n_dropped)
+
+    def is_done(self, place: int) -> bool:
+        """Whether the rows of the picture at this place are in a file."""
+        return place in self._done
+
+    @property
+    def n_done(self) -> int:
+        """How many pictures are in files."""
+        return len(self._done)
+
+    def add(self, place: int, done: DonePicture, rows: pa.RecordBatch | None) -> None:
+        """Add the picture at a place of the table; places come in order."""
+        if self._pictures and place != self._first + len(self._pictures):
+            self.flush()
+        if not self._pictures:
+            self._first = place
+        self._pictures.append(done)
+        if rows is not None:
+            self._rows.append(rows)
+        if len(self._pictures) >= _PICTURES_A_PART:
+            self.flush()
+
+    def flush(self) -> None:
+        """Put what was added since into a file."""
+        if not self._pictures:
+            return
+        self.folder.mkdir(exist_ok=True)
+        part = write_part(
+            self.folder, self._settings, self._first, self._pictures, self._rows, self._schema
+        )
+        self._paths[part.first] = part.path
+        self._done.update(range(part.first, part.first + len(part.pictures)))
+        self._pictures, self._rows = [], []
+
+    def join(self) -> None:
+        """Write the table from all files, in the order of places, and remove them."""
+        self.flush()
+        # A dictionary of measurements or of masks is larger than they are.
+        repeating: Any = [
+            field.name
+            for field in self._schema
+            if field.name != "mask" and not types.is_floating(field.type)
+        ]
+        with (
+            whole_file(self.output) as beside,
+            pq.ParquetWriter(beside, self._schema, use_dictionary=repeating) as writer,
+        ):
+            for rows in _in_row_groups(path for _, path in sorted(self._paths.items())):
+                writer.write_table(rows.replace_schema_metadata(self._schema.metadata))
+        for path in self._paths.values():
+            path.unlink(missing_ok=True)
+        with suppress(OSError):  # somebody put something else there meanwhile
+            self.folder.rmdir()
+
+    def _found(self) -> Iterator[PartFile]:
+        """Files of an earlier run; what it left behind by halves is removed."""
+        if not self.folder.exists():
+            return
+        if not self.folder.is_dir():
+            raise InputError(
+                f"{self.folder} is a file, and a folder is needed there while {self.output} is "
+                "made; move it away"
+            )
+        files = sorted(self.folder.iterdir())
+        for path in files:
+            if not _OURS.fullmatch(path.name):
+                raise InputError(
+                    f"{path} is in the way: the folder {self.folder} is for pictures in progress; "
+                    "move it away or write to another table"
+                )
+        for path in files:
+            part = read_part(path)
+            if part is None:
+                path.unlink()
+            else:
+                yield part
+
+
+def _places(part: PartFile, place_of: Mapping[str, int] | None) -> range | None:
+    """Where the pictures of a part now stand; None where they do not stand together."""
+    if place_of is None:
+        return range(part.first, part.first + len(part.pictures))
+    first = place_of.get(part.pictures[0].name, -1) if part.pictures else -1
+    places = range(first, first + len(part.pictures))
+    together = [place_of.get(done.name) for done in part.pictures] == list(places)
+    return places if first >= 0 and together else None
+
+
+def _in_row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
+    """Tables of some size, so that a reader has few and large pieces to read."""
+    held: list[pa.Table] = []
+    for path in paths:
+        held.append(pq.ParquetFile(path).read().replace_schema_metadata())
+        if sum(table.num_rows for table in held) >= _ROWS_A_ROW_GROUP:
+            yield pa.concat_tables(held)
+            held = []
+    if held:
+        yield pa.concat_tables(held)
