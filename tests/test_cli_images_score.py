@@ -259,7 +259,7 @@ def test_ctrl_c_loses_nothing(home, tmp_path, monkeypatch, capsys):
     assert "s.partial.parquet" in capsys.readouterr().err
 
 
-def test_frames_of_a_video(home, tmp_path):
+def test_frames_of_a_video(home, tmp_path, capsys):
     import imageio.v3
 
     video = tmp_path / "film.mp4"
@@ -271,6 +271,12 @@ def test_frames_of_a_video(home, tmp_path):
     assert names == ["frame 000001", "frame 000002", "frame 000003"]
     drawn = sorted(path.name for path in (tmp_path / "drawn").iterdir())
     assert drawn == [f"{name}.jpg" for name in names]
+    options = ("--video", video, "--every", "2")
+    assert score(home, *options, folder="", output=tmp_path / "s.parquet") == 0
+    names = [row["picture"] for row in rows_of(tmp_path / "s.parquet")]
+    assert names == ["frame 000001", "frame 000003"]
+    assert score(home, "--video", video, "--every", "0", folder="", output=tmp_path / "s.csv") == 2
+    assert "--every is 0; it must be 1 or more" in capsys.readouterr().err
 
 
 def test_candidates_of_a_detector(home, tmp_path, capsys):

@@ -26,7 +26,7 @@ HEIGHT, WIDTH = 360, 480
 
 def close_to(picture: np.ndarray, colour: tuple[int, int, int], by: int = 40) -> np.ndarray:
     """Which pixels have nearly this colour."""
-    return (np.abs(picture.astype(int) - np.array(colour)) <= by).all(axis=2)
+    return np.asarray((np.abs(picture.astype(int) - np.array(colour)) <= by).all(axis=2))
 
 
 def disc(x: int, y: int, radius: int, height: int = HEIGHT, width: int = WIDTH) -> np.ndarray:
@@ -66,6 +66,19 @@ def test_masks_with_holes_and_parts_have_every_border():
     for x in (120 - 70, 120 - 40, 120 + 40, 120 + 70, 360 - 50, 360 + 50):
         assert line[x - 3 : x + 5].any(), x
     assert not line[100:140].any()
+
+
+def test_specks_and_pinholes_are_not_drawn():
+    whole = disc(240, 180, 90)
+    speckled = whole.copy()
+    speckled[150:220:7, 200:280:7] = False
+    speckled[20:60:6, 20:60:6] = True
+    drawn = []
+    for mask in (whole, speckled):
+        canvas = Canvas(flat())
+        canvas.outline(Regions.from_masks([mask]), 0, AMBER)
+        drawn.append(canvas.pixels())
+    np.testing.assert_array_equal(*drawn)
 
 
 @pytest.mark.parametrize("background", [0, 90, 255])

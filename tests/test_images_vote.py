@@ -81,6 +81,16 @@ def test_ties_go_to_the_larger_score_and_then_to_the_earlier():
         assert found % 2 == 0
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_ties_are_exact_whatever_the_order_of_the_sums(seed):
+    rng = np.random.default_rng(seed)
+    corner = rng.integers(0, 4, (7, 2))
+    boxes = np.hstack([corner, corner + rng.integers(2, 5, (7, 2))])
+    again = rng.permutation(boxes) + np.array([8, 0, 8, 0])  # the same beside it, in another order
+    regions = Regions.from_boxes(np.vstack([boxes, again]), HEIGHT, WIDTH)
+    assert vote(regions, np.zeros(14)) < 7
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_the_order_of_candidates_does_not_matter(seed):
     rng = np.random.default_rng(seed)

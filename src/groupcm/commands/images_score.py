@@ -15,7 +15,8 @@ from contextlib import closing, contextmanager
 from math import isfinite
 from pathlib import Path
 
-from groupcm.commands.display import mistakes, plain_warnings, working
+from groupcm.commands.display import plain_warnings, working
+from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.picture_scores import PictureScores
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
@@ -41,6 +42,7 @@ from groupcm.table_formats import check_table_name
 
 __all__ = ["run"]
 
+_OPTION_OF_PARAMETER = {"every is": "--every is"}
 _CATEGORY = "object"  # what marks are called
 
 
@@ -53,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workers is not None and arguments.workers < 1:
         raise InputError(f"--workers is {arguments.workers}; it must be 1 or more")
     with plain_warnings(), working() as display:
-        with mistakes():
+        with mistakes_in_options(_OPTION_OF_PARAMETER):
             scorer = _scorer(arguments)
             names = _names(arguments)
             tasks = _tasks(arguments, names)
@@ -172,7 +174,7 @@ def _tasks(arguments: argparse.Namespace, names: list[str] | None) -> Iterator[S
 
 def _pictures(arguments: argparse.Namespace, names: list[str] | None) -> Iterator[PictureTask]:
     if names is None:
-        return (VideoFrame(*frame) for frame in video_frames(arguments.video))
+        return (VideoFrame(*frame) for frame in video_frames(arguments.video, arguments.every))
     folder = Path(arguments.folder)
     return (PictureFile(folder, name, arguments.most_pixels) for name in names)
 
@@ -196,7 +198,7 @@ def _keeping(scores: PictureScores, output: Path, marks: Path | None) -> Iterato
             raise
         partial = _partial(output)
         scores.write(partial, None if marks is None else _partial(marks))
-        kept = f"the scores of {len(scores):,} other pictures are in {partial}"
+        kept = f"the scores of {len(scores):,} pictures are in {partial}"
         if isinstance(error, InputError):
             raise InputError(f"{error}; {kept}") from error
         print(f"groupcm: {kept}", file=sys.stderr)

@@ -160,7 +160,11 @@ def add_demo(parser: argparse.ArgumentParser) -> None:
 
 def add_sort(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
-    parser.add_argument("--group", required=True, metavar="COL", help="which group a row is in")
+    parser.add_argument(
+        "--group",
+        metavar="COL",
+        help="which group a row is in; a table that groupcm images made knows it",
+    )
     parser.add_argument(
         "-o", "--output", required=True, metavar="SORTED", help="table to write: .parquet"
     )

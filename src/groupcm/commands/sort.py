@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import mistakes, show_share, working
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
@@ -21,6 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not is_parquet(output):
         raise InputError(f"cannot write {output}: end its name in .parquet")
     check_not_input(output, arguments.tables)
+    require_columns(arguments, fill_in_columns(arguments), ("group",))
     with mistakes():
         memory = parse_memory(arguments.memory)
     with working() as display:

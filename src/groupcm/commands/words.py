@@ -38,6 +38,8 @@ def speed(reading: Reading) -> str:
     >>> speed(Reading("proposing", 30, 90, None, 10.0, "pictures"))
     '3 pictures/s, 20 s left'
     """
+    if reading.rows <= reading.before:
+        return "starting"
     told = [f"{short(reading.rows_a_second)} {reading.unit}/s"]
     if reading.bytes_a_second is not None:
         told.append(f"{short(reading.bytes_a_second)}B/s")

@@ -30,6 +30,7 @@ _FINER = 3  # lines are drawn so many times larger and then shrunk, which smooth
 _MOST_FINE_PIXELS = 12_000_000
 _LEAST_FONT = 9
 _FEW_POINTS = 60
+_SMALLEST_SHARE = 0.02  # of the area within the longest border of a region
 
 _Points = NDArray[np.float64]
 
@@ -203,7 +204,10 @@ def _tag_size(text: str, font: Any) -> tuple[int, int]:
 
 
 def _border(regions: Regions, place: int) -> list[_Points]:
-    """Closed paths around a region, of (x, y) in pixels of its picture."""
+    """Closed paths around a region, of (x, y) in pixels of its picture.
+
+    Specks and pinholes are left out: their lines would cover the region itself.
+    """
     left, top, right, bottom = regions.edges[place].tolist()
     if regions.is_box[place]:
         return [np.array([(left, top), (right, top), (right, bottom), (left, bottom)])]
@@ -216,8 +220,18 @@ def _border(regions: Regions, place: int) -> list[_Points]:
     np.add.at(inside, (regions.bottom[strips] - first[1] + 1, column), -1)
     inside = np.cumsum(inside, axis=0)
     found = skimage("measure").find_contours(inside, 0.5)
+    areas = [_area_within(path) for path in found]
     # Contours count from the centres of pixels, rows first.
-    return [path[:-1, ::-1] + first - 0.5 for path in found]
+    return [
+        path[:-1, ::-1] + first - 0.5
+        for path, area in zip(found, areas, strict=True)
+        if area >= _SMALLEST_SHARE * max(areas)
+    ]
+
+
+def _area_within(closed: _Points) -> float:
+    y, x = (closed - closed[0]).T
+    return abs(float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))) / 2
 
 
 def _smooth(corners: _Points, step: float, window: float) -> _Points:

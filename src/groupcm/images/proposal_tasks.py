@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -134,14 +135,27 @@ class VideoTasks(ProposalTasks):
         self.settings = {"video": [every, *_stamp(video), _short([marks, repr(given)])]}
 
     def __iter__(self) -> Iterator[ProposalTask]:
-        place = 0
+        place, seen = 0, set()
         for name, pixels in self._frames:
+            seen.add(name)
             is_taken, marked = self._marked(name)
             if is_taken:
                 frame = VideoFrame(name, pixels)
                 yield ProposalTask(place, frame, marked, self._given_in(name), None)
             place += is_taken
             self.n_left_out += not is_taken
+        self._warn_of_others(seen)
+
+    def _warn_of_others(self, seen: set[str]) -> None:
+        others = [] if self._truth is None else [p.name for p in self._truth.marked]
+        others = [name for name in others if name not in seen]
+        if self._truth is not None and others:
+            warnings.warn(
+                f"{self._truth.where} speaks of {len(others):,} pictures that are no frames taken "
+                f"from the video, such as {others[0]!r}.",
+                UserWarning,
+                stacklevel=2,
+            )
 
     def stamp_of(self, name: str) -> str:
         return ""

@@ -15,7 +15,7 @@ from groupcm.images.proposal_tally import picture_notes
 from groupcm.images.proposal_tasks import ProposalTask
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe
-from groupcm.images.table import candidate_rows
+from groupcm.images.table import as_stored, candidate_rows
 from groupcm.images.truth import object_regions
 
 __all__ = ["FoundRows", "Proposing"]
@@ -60,9 +60,10 @@ class Proposing:
             return FoundRows(candidate_rows(self.schema, task.name, found, None, task.patient))
         height, width = pixels.shape[:2]
         objects = object_regions(task.name, task.marked, height, width, self.where)
-        labels = self.labelling.of(found.regions, objects)
+        candidates = as_stored(found.regions)
+        labels = self.labelling.of(candidates, objects)
         rows = candidate_rows(self.schema, task.name, found, labels, task.patient)
-        notes = picture_notes(found.regions, objects, labels, self.labelling.overlap)
+        notes = picture_notes(candidates, objects, labels, self.labelling.overlap)
         return FoundRows(rows, notes)
 
     def settings(self) -> dict[str, Any]:

@@ -135,13 +135,13 @@ def _truth(
 
 def _sizes(file: TableFile) -> Iterator[Picture]:
     """Names and sizes of the table's pictures."""
-    before = None
+    seen: set[str] = set()
     for batch in file.batches(["picture", "width", "height"]):
         for start in _starts(batch.column("picture")):
             name, width, height = (column[start].as_py() for column in batch.columns)
-            if name != before:
+            if name not in seen:
                 yield Picture(name, width, height)
-            before = name
+            seen.add(name)
 
 
 def _starts(names: pa.Array) -> list[int]:

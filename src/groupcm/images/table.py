@@ -18,20 +18,29 @@ features            float32  a column each, by their names
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from groupcm.annotations import Box, Mask, Region
+from groupcm.annotations import Mask
 from groupcm.annotations.coco_string import compress_many, decompress
 from groupcm.images.labelling import Labels
 from groupcm.images.recipe import PictureCandidates, Recipe
 from groupcm.images.regions import Regions
 from groupcm.table_roles import TableDescription, describe
 
-__all__ = ["LABEL_COLUMNS", "REGION_COLUMNS", "candidate_rows", "candidate_schema", "row_regions"]
+__all__ = [
+    "LABEL_COLUMNS",
+    "REGION_COLUMNS",
+    "as_stored",
+    "candidate_rows",
+    "candidate_schema",
+    "label_values",
+    "row_regions",
+]
 
 _EDGES = ("left", "top", "right", "bottom")
 REGION_COLUMNS = (*_EDGES, "mask", "height", "width")
@@ -123,16 +132,26 @@ def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regi
     """
     height, width = (int(rows.column(name)[0].as_py()) for name in ("height", "width"))
     edges = np.stack([np.asarray(rows.column(name), dtype=np.float64) for name in _EDGES], axis=1)
-    masks = rows.column("mask").to_pylist()
-    if boxes or not any(mask is not None for mask in masks):
-        return Regions.from_boxes(edges, height, width, what="candidate")
-    listed: list[Region] = [
-        Box.from_corners(*corners)
-        if mask is None
-        else Mask(height, width, tuple(decompress(mask).tolist()))
-        for corners, mask in zip(edges.tolist(), masks, strict=True)
+    told = rows.column("mask").to_pylist()
+    is_box = np.array([boxes or mask is None for mask in told], dtype=bool)
+    masks = [
+        Mask(height, width, tuple(decompress(mask).tolist()))
+        for mask, alone in zip(told, is_box.tolist(), strict=True)
+        if not alone
     ]
-    return Regions.of(listed, height, width, what="candidate")
+    parts = [
+        Regions.from_boxes(edges[is_box], height, width, what="candidate"),
+        Regions.of(masks, height, width, what="candidate"),
+    ]
+    return Regions.joined(parts).take(np.argsort(np.argsort(~is_box, kind="stable")))
+
+
+def as_stored(regions: Regions) -> Regions:
+    """Regions as `row_regions` will give them: edges of boxes have fewer digits in a table."""
+    few_digits = regions.edges.astype(np.float32).astype(np.float64)
+    boxes = Regions.from_boxes(few_digits, regions.height, regions.width)
+    areas = np.where(regions.is_box, boxes.areas, regions.areas)
+    return replace(regions, edges=boxes.edges, areas=areas)
 
 
 def _masks(regions: Regions) -> list[str | None]:

@@ -56,7 +56,7 @@ def trained_names(model: Any, recipe: Recipe) -> list[str]:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise InputError(
             f"the model was trained with the feature {missing[0]!r}{more}, which its recipe of "
-            "pictures does not make here; make the table with groupcm images propose, and train again"
+            "pictures does not make here; make its table anew with groupcm images propose"
         )
     return known
 
