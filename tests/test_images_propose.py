@@ -48,7 +48,7 @@ def folder(made, tmp_path):
 
 
 def propose(folder: Path, output: str = "c.parquet", **options):
-    options = {"annotations": folder / "marks.json", "recipe": RECIPE} | options
+    options = {"annotations": folder / "marks.json", "recipe": RECIPE, "workers": 1} | options
     return propose_folder(folder / "frames", folder / output, **options)
 
 
@@ -90,26 +90,12 @@ def test_a_table_of_all_pictures(folder):
     assert table["picture"].unique().to_pylist() == names
     assert table["candidate"].to_pylist() == list(range(6)) * 10
     assert table["patient"].unique().to_pylist() == ["patient1", "patient2"]
-    positive = {name for name in names if marked[name].objects}
-    for name, label in zip(table["picture"].to_pylist(), table["label"].to_pylist(), strict=True):
-        assert label <= (name in positive)
-    assert {
-        n
-        for n, y in zip(
-            *map(list, (table["picture"].to_pylist(), table["label"].to_pylist())), strict=True
-        )
-        if y
-    } == positive
-    assert done.n_positive_candidates == sum(table["label"].to_pylist())
-    best = [
-        max(
-            o
-            for n, o in zip(table["picture"].to_pylist(), table["overlap"].to_pylist(), strict=True)
-            if n == name
-        )
-        for name in sorted(positive)
-    ]
-    assert done.recall["box_iou"].mean_best == pytest.approx(np.mean(best), rel=1e-6)
+    shown = {name for name in names if marked[name].objects}
+    frame = table.to_pandas()
+    assert set(frame.picture[frame.label == 1]) == shown
+    assert done.n_positive_candidates == frame.label.sum()
+    best = frame.groupby("picture").overlap.max()[sorted(shown)]
+    assert done.recall["box_iou"].mean_best == pytest.approx(best.mean(), rel=1e-6)
     assert done.recall["box_iou"].n_candidates == 6
     assert not (folder / "c.parquet.parts").exists()
     about = described([folder / "c.parquet"])
@@ -167,7 +153,7 @@ def test_pictures_nobody_has_looked_at_are_left_out_and_counted(folder):
     assert (done.n_pictures, done.n_left_out) == (8, 2)
     names = rows(folder)["picture"].unique().to_pylist()
     assert names == [picture.name for picture in others]
-    with pytest.warns(UserWarning, match="patient of 8 of 10 pictures"):
+    with pytest.warns(UserWarning, match="patient is told of 8 of 10 pictures"):
         done = propose(folder, annotations=some, unmarked="negative")
     assert (done.n_pictures, done.n_left_out) == (10, 0)
     assert done.n_positive == sum(bool(p.objects) for p in (to_do, *others))
@@ -177,9 +163,8 @@ def test_pictures_nobody_has_looked_at_are_left_out_and_counted(folder):
 def test_a_category_decides_what_is_positive(folder):
     marked = read(folder / "marks.json")
     first, *others = marked.pictures
-    crack = Picture(
-        first.name, first.width, first.height, [AnnotatedObject("crack", Box(1, 1, 9, 9))]
-    )
+    box = AnnotatedObject("crack", Box(1, 1, 9, 9))
+    crack = Picture(first.name, first.width, first.height, [box], extra=first.extra)
     both = Annotations((crack, *others))
     assert propose(folder, annotations=both, category="crack").n_positive == 1
     n_polyps = sum(bool(p.objects) for p in others)
@@ -199,14 +184,10 @@ def test_candidates_of_a_detector(folder):
     write(Annotations([Picture(name, 40, 32, found)]), folder / "given.json", "coco")
     recipe = Recipe(Proposals((Given(),)), RECIPE.features)
     propose(folder, recipe=recipe, given=folder / "given.json")
-    table = rows(folder)
-    right = [
-        r
-        for n, r in zip(table["picture"].to_pylist(), table["right"].to_pylist(), strict=True)
-        if n == name
-    ]
+    table = rows(folder).to_pandas()
+    right = table.right[table.picture == name].tolist()
     assert right == [9, 6, 4, 40]  # the surest first, and the whole picture
-    assert table["picture"].to_pylist().count(other) == 1
+    assert (table.picture == other).sum() == 1
 
 
 def test_pages_of_a_stack_are_pictures(tmp_path):
@@ -464,7 +445,7 @@ def test_where_nothing_can_be_read_there_is_no_table(tmp_path):
     assert not (tmp_path / "c.parquet").exists()
 
 
-@pytest.mark.parametrize("size", [(1, 1), (2, 1), (1, 30), (7, 5)])
+@pytest.mark.parametrize("size", [(1, 1), (30, 2)])
 def test_pictures_of_one_colour_and_tiny_ones(tmp_path, size):
     (tmp_path / "frames").mkdir()
     Image.new("RGB", size, "red").save(tmp_path / "frames" / "a.png")
@@ -547,10 +528,10 @@ def test_mistakes_in_places(folder):
         propose(folder, "c.csv")
     with pytest.raises(InputError, match="does not exist; make it first"):
         propose(folder, "nowhere/c.parquet")
-    with pytest.raises(InputError, match="folder of pictures .*nothing.* does not exist"):
+    with pytest.raises(InputError, match=r"folder of pictures .*nothing.* does not exist"):
         propose_folder(folder / "nothing", folder / "c.parquet")
     (folder / "empty").mkdir()
-    with pytest.raises(InputError, match="there is no picture in the folder .*empty"):
+    with pytest.raises(InputError, match=r"there is no picture in the folder .*empty"):
         propose_folder(folder / "empty", folder / "c.parquet")
 
 
@@ -641,10 +622,15 @@ def brightness(task, pixels):
 
 def test_results_come_in_order_from_other_processes():
     frames = [VideoFrame(f"{n}", np.full((2, 2), n, np.uint8)) for n in range(12)]
-    found = list(map_pictures(brightness, iter(frames), workers=2))
-    assert [value for _, (_, value) in found] == list(range(12))
+    tasks = iter([*frames, VideoFrame("bad", np.ones((2, 2), np.uint8))])
+    with closing(map_pictures(brightness, tasks, workers=2)) as going:
+        found = [next(going) for _ in frames]
+        with pytest.raises(ValueError, match="too bad") as told:
+            next(going)
     assert [task.name for task, _ in found] == [frame.name for frame in frames]
+    assert [value for _, (_, value) in found] == list(range(12))
     assert os.getpid() not in {process for _, (process, _) in found}
+    assert told.value.__notes__ == ["This was the picture bad."]
 
 
 def test_few_pictures_stay_in_this_process():
@@ -653,17 +639,12 @@ def test_few_pictures_stay_in_this_process():
     assert {process for _, (process, _) in found} == {os.getpid()}
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_an_error_of_the_work_names_the_picture(workers):
+def test_an_error_of_the_work_stops_it():
     frames = [VideoFrame(name, np.ones((2, 2), np.uint8)) for name in ("good", "bad", "other")]
-    seen = []
-    with (
-        pytest.raises(ValueError, match="too bad") as told,
-        closing(map_pictures(brightness, frames, workers=workers, skip_unreadable=True)) as going,
-    ):
-        for task, _ in going:
-            seen.append(task.name)
-    assert seen == ["good"]
+    with closing(map_pictures(brightness, frames, skip_unreadable=True)) as going:
+        assert next(going)[0].name == "good"
+        with pytest.raises(ValueError, match="too bad") as told:
+            next(going)
     assert told.value.__notes__ == ["This was the picture bad."]
 
 

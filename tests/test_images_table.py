@@ -163,7 +163,7 @@ def test_a_mistaken_wish_for_unmarked_is_told():
 def test_patients_are_known_of_all_pictures_or_of_none():
     truth = Truth(MARKED, "marks.json")
     assert known_patients(["both.png", "none.png"], truth) == {"both.png": "7", "none.png": "8"}
-    with pytest.warns(UserWarning, match=r"patient of 2 of 3 pictures, and not of to do.png"):
+    with pytest.warns(UserWarning, match=r"told of 2 of 3 pictures, and not of to do.png"):
         assert known_patients(["both.png", "none.png", "to do.png"], truth) == {}
 
 

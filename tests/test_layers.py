@@ -47,6 +47,7 @@ SHARED = {
     "table_columns",
     "table_choice",
     "table_formats",
+    "table_roles",
     "gathered_warnings",
     "words",
 }
@@ -133,6 +134,12 @@ def loaded_after(code: str) -> set[str]:
 
 def test_import_is_light():
     assert loaded_after("import groupcm").isdisjoint({"sklearn", "numba", "scipy", "pyarrow"})
+
+
+def test_a_process_for_pictures_begins_light():
+    # Libraries must not be loaded before it knows how many threads it may have.
+    loaded = loaded_after("import groupcm.images.worker_process")
+    assert loaded.isdisjoint({"numpy", "numba", "pyarrow", "skimage", "PIL"})
 
 
 def test_public_names_are_there_and_listed():

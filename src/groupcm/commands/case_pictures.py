@@ -11,16 +11,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.annotations import Annotations, find_pictures, read
 from groupcm.annotations.names import relative_name
 from groupcm.annotations.pictures import pillow
 from groupcm.commands.winner_regions import read_regions
 from groupcm.errors import InputError
 from groupcm.evaluation.numbers import Case, Evaluation
+from groupcm.images.listing import list_pictures
 from groupcm.images.overlay import draw_overlay
 from groupcm.images.reading import read_named
 from groupcm.images.regions import Regions
 from groupcm.images.score import PictureScore
+from groupcm.images.truth import Truth, object_regions, read_truth
 from groupcm.report.case_pictures import CasePictures
 
 __all__ = ["PictureFolder", "small_jpeg"]
@@ -35,16 +36,16 @@ class PictureFolder:
     """A folder of pictures, and what people marked in them where that is known."""
 
     folder: Path
-    marked: Annotations | None = None
+    truth: Truth | None = None
 
     @classmethod
     def open(cls, folder: str | Path, annotations: str | Path | None = None) -> PictureFolder:
         """Look whether there are pictures, and read the annotations."""
         folder = Path(folder)
-        if not find_pictures(folder):
+        names = list_pictures(folder)
+        if not names:
             raise InputError(f"there is no picture in the folder {folder}")
-        marked = None if annotations is None else read(annotations, images=folder)
-        return cls(folder, marked)
+        return cls(folder, None if annotations is None else read_truth(annotations, names, folder))
 
     def draw_cases(self, evaluation: Evaluation, tables: Sequence[str | Path]) -> CasePictures:
         """Draw the winner of each group that a report shows onto its picture.
@@ -68,7 +69,7 @@ class PictureFolder:
             except ValueError as error:  # an InputError is one too
                 missing[row] = str(error)
                 warnings.warn(f"{error}; the report does not show it.", UserWarning, stacklevel=2)
-        return CasePictures(jpegs, missing, marks_objects=self.marked is not None)
+        return CasePictures(jpegs, missing, marks_objects=self.truth is not None)
 
     def _draw(self, case: Case, winner: Regions, threshold: float) -> NDArray[np.uint8]:
         name = relative_name(case.group)
@@ -80,13 +81,11 @@ class PictureFolder:
                 f"candidates are of one of {winner.width} × {winner.height}"
             )
         found = PictureScore(name, winner, np.array([case.score]), 0, 0, threshold=threshold)
-        return draw_overlay(pixels, found, truth=self._truth(name, height, width))
-
-    def _truth(self, name: str, height: int, width: int) -> Regions | None:
-        if self.marked is None or name not in self.marked:
-            return None
-        objects = [marked.region for marked in self.marked[name].objects]
-        return Regions.of(objects, height, width, what="object")
+        marked = None if self.truth is None else self.truth.of(name)
+        if self.truth is None or marked is None:
+            return draw_overlay(pixels, found)
+        objects = object_regions(name, marked, height, width, self.truth.where)
+        return draw_overlay(pixels, found, truth=objects)
 
 
 def _shown(evaluation: Evaluation) -> Iterator[Case]:

@@ -26,13 +26,13 @@ _MADE_PICTURE = re.compile(r"patient\d+_frame\d+\.png")
 class Sizes:
     """How many frames of how many patients, how large, and how many candidates in each."""
 
-    n_train: int = 160
-    n_test: int = 80
-    frames_a_patient: int = 8
+    n_train: int = 144
+    n_test: int = 72
+    frames_a_patient: int = 6
     share_with_polyps: float = 0.4
-    height: int = 192
-    width: int = 256
-    at_most: int = 150
+    height: int = 168
+    width: int = 224
+    at_most: int = 120
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def _make_frames(folder: Path, n_frames: int, seed: int, sizes: Sizes) -> Annota
 
 def _clear(folder: Path) -> None:
     """Remove the frames of an earlier demo; whatever else is there is not ours."""
-    if not folder.exists():
+    if not folder.is_dir():
         return
     pictures = folder / PICTURE_FOLDER
     made = {pictures, folder / ANNOTATION_FILE}

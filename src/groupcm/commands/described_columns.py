@@ -16,9 +16,11 @@ def fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
     about = described(arguments.tables)
     if about is None:
         return None
-    for role in ROLES:
-        if role in arguments and getattr(arguments, role) is None:
-            setattr(arguments, role, about.roles.get(role))
+    named = {role: getattr(arguments, role) for role in ROLES if role in arguments}
+    for role, column in named.items():
+        told = about.roles.get(role)
+        if column is None and told not in named.values():
+            setattr(arguments, role, told)
     return about
 
 

@@ -13,7 +13,7 @@ __all__ = ["FEATURES", "OVERLAPS", "PROPOSALS", "add_images"]
 
 # As the modules of pictures call them; a test compares.
 PROPOSALS = ("superpixels", "merging", "extremal", "ridges", "windows", "given")
-FEATURES = ("shape", "place", "colour", "contrast", "texture", "gradients")
+FEATURES = ("shape", "colour", "contrast", "texture", "gradients", "place", "network")
 OVERLAPS = ("iou", "dice", "object_coverage", "candidate_coverage", "box_iou")
 _ANNOTATIONS = (
     "what people marked: COCO, Pascal VOC, YOLO, labelme, Label Studio, CVAT, PNG masks or CSV"
@@ -51,7 +51,8 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
         "--features",
         type=names,
         metavar="A,B",
-        help=f"families of features, of {', '.join(FEATURES)} (default: all but place)",
+        help=f"families of features, of {', '.join(FEATURES)} (default: all but place and "
+        "network); network takes those of --network alone",
     )
     candidates.add_argument(
         "--at-most", type=whole, metavar="N", help="candidates a picture at most (default: 500)"
@@ -63,6 +64,11 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
         help="look at larger pictures shrunk to so many pixels (default: 512)",
     )
     _add_given(candidates)
+    _add_network(
+        candidates,
+        "also measure candidates with this network, ONNX or of torch; a file "
+        "of torch is a program, so give only those you trust",
+    )
     _add_labelling(parser)
     _add_patient(parser)
     _add_work(parser)
@@ -114,6 +120,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         "--annotations", metavar="FILE", help=f"to compare with: {_ANNOTATIONS.partition(': ')[2]}"
     )
     _add_given(where)
+    _add_network(where, "network that the model needs and does not carry")
     _add_work(parser)
 
 
@@ -139,6 +146,10 @@ def _add_given(parser) -> None:
         metavar="FILE",
         help="candidates of your own detector, in any format of annotations",
     )
+
+
+def _add_network(parser, help: str) -> None:
+    parser.add_argument("--network", action="append", default=[], metavar="FILE", help=help)
 
 
 def _add_labelling(parser: argparse.ArgumentParser) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from groupcm.errors import InputError
 from groupcm.images.features import FAMILIES
+from groupcm.images.features.network_embedding import NetworkEmbedding
 from groupcm.images.proposals import PROPOSERS, Given, Proposals
 from groupcm.images.recipe import Recipe
 
@@ -16,12 +17,13 @@ __all__ = ["recipe_of"]
 
 
 def recipe_of(arguments: argparse.Namespace) -> Recipe:
-    """Make a recipe from ``--proposals``, ``--features``, ``--at-most`` and ``--longest-side``.
+    """Make a recipe from ``--proposals``, ``--features``, ``--network`` and the like.
 
     Examples
     --------
     >>> options = argparse.Namespace(
-    ...     proposals=["windows"], features=["shape"], at_most=9, longest_side=None, given=None
+    ...     proposals=["windows"], features=["shape"], at_most=9, longest_side=None, given=None,
+    ...     network=[],
     ... )
     >>> recipe_of(options).to_json()["proposals"][0]["kind"]
     'windows'
@@ -34,11 +36,25 @@ def recipe_of(arguments: argparse.Namespace) -> Recipe:
     if arguments.at_most is not None:
         proposals = replace(proposals, at_most=arguments.at_most)
     recipe = replace(recipe, proposals=proposals)
+    families = recipe.features
     if arguments.features is not None:
-        recipe = replace(recipe, features=_made(arguments.features, FAMILIES, "--features"))
+        ready = [name for name in arguments.features if name != "network"]
+        if len(ready) < len(arguments.features) and not arguments.network:
+            raise InputError("--features names network; give one with --network FILE")
+        families = _made(ready, FAMILIES, "--features")
+    if arguments.network:
+        families += tuple(_networks(arguments.network))
+    recipe = replace(recipe, features=families)
     if arguments.longest_side is not None:
         recipe = replace(recipe, longest_side=arguments.longest_side)
     return recipe
+
+
+def _networks(files: Sequence[str]) -> Iterator[NetworkEmbedding]:
+    for number, file in enumerate(files):
+        # Features of two networks need names of their own.
+        name = "embedding" if len(files) == 1 else f"embedding{number + 1}"
+        yield NetworkEmbedding.of(file, name=name)
 
 
 def _made(wanted: Sequence[str], known: Mapping[str, type], option: str) -> tuple[Any, ...]:

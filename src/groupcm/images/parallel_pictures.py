@@ -42,7 +42,7 @@ from groupcm.progress import announce_reading, count_pictures
 
 __all__ = ["PictureFile", "PictureTask", "Unreadable", "VideoFrame", "map_pictures"]
 
-_FEW = 8  # so many are done by the time that another process has begun
+_FEW = 16  # so many are nearly done by the time that other processes have begun
 _AHEAD = 4  # tasks under way for each process: one slow picture does not stop the others
 
 

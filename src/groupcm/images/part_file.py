@@ -53,7 +53,7 @@ class PartFile:
     path
         The file.
     settings
-        What all its rows depend on, as text.
+        What all its rows depend on: other settings have another text.
     first
         Place of the first picture in the table to come.
     pictures
@@ -80,8 +80,9 @@ def write_part(
         "first": first,
         "pictures": [asdict(done) for done in pictures],
     }
-    told = {**(schema.metadata or {}), _KEY: json.dumps(about).encode()}
-    table = pa.Table.from_batches(rows, schema).replace_schema_metadata(told)
+    # The description of the table, which a recipe may make large, waits until all are joined.
+    table = pa.Table.from_batches(rows, schema.remove_metadata())
+    table = table.replace_schema_metadata({_KEY: json.dumps(about).encode()})
     path = folder / f"part-{first:09d}-{secrets.token_hex(4)}.parquet"
     with whole_file(path) as beside:
         pq.write_table(table, beside, use_dictionary=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,9 +125,9 @@ def propose_folder(
     else:
         tasks = FolderTasks(place, names, truth, by_detector, patient_from, most_pixels)
     schema = candidate_schema(recipe, labels=truth is not None, patients=tasks.has_patients)
-    work = Proposing(recipe, schema)
+    work = Proposing(recipe, schema.remove_metadata())
     if truth is not None:
-        work = Proposing(recipe, schema, labelling, truth.where)
+        work = replace(work, labelling=labelling, where=truth.where)
     parts = Parts(output, schema, work.settings() | tasks.settings)
     return _propose(work, tasks, parts, workers, skip_unreadable, {"most_pixels": most_pixels})
 

@@ -38,7 +38,7 @@ class Proposing:
     recipe
         How candidates and features are made.
     schema
-        Columns of the table.
+        Columns of the table; without its description, which every row would carry along.
     labelling
         When a candidate is positive; None where nothing is marked.
     where

@@ -9,6 +9,7 @@ removes the others. At last all are joined.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -60,7 +61,8 @@ class Parts:
         self.output = Path(output)
         self.folder = self.output.with_name(f"{self.output.name}.parts")
         self._schema = schema
-        self._settings = json.dumps(settings, sort_keys=True)
+        told = json.dumps(settings, sort_keys=True).encode()
+        self._settings = hashlib.sha256(told).hexdigest()
         self._paths: dict[int, Path] = {}
         self._done: set[int] = set()
         self._first = 0

@@ -205,8 +205,8 @@ def known_patients(names: Sequence[str], truth: Truth) -> dict[str, str]:
     if known and len(known) < len(told):
         without = next(name for name in names if name not in known)
         warnings.warn(
-            f"{truth.where} tells the patient of {len(known):,} of {len(told):,} pictures, and not "
-            f"of {without}: patients are left out, so that folds may split them.",
+            f"{truth.where}: the patient is told of {len(known):,} of {len(told):,} pictures, and "
+            f"not of {without}; patients are left out, so that folds may split them.",
             UserWarning,
             stacklevel=3,
         )

@@ -6,6 +6,7 @@ from groupcm.images.features.colour import Colour
 from groupcm.images.features.contrast import Contrast
 from groupcm.images.features.gradients import Gradients
 from groupcm.images.features.network_embedding import NetworkEmbedding
+from groupcm.images.features.place import Place
 from groupcm.images.features.shape import Shape
 from groupcm.images.features.texture import Texture
 
@@ -17,6 +18,7 @@ FAMILIES: dict[str, type] = {
     "contrast": Contrast,
     "texture": Texture,
     "gradients": Gradients,
+    "place": Place,
     "network": NetworkEmbedding,
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
@@ -40,7 +42,7 @@ def band_maps(grey: _Floats) -> _Floats:
     ((3, 5, 4), True)
     """
     levels = [grey, *(smoothed(grey, width) for width in _WIDTHS)]
-    return np.stack([finer - coarser for finer, coarser in zip(levels, levels[1:], strict=False)])
+    return np.stack([finer - coarser for finer, coarser in pairwise(levels)])
 
 
 def band_numbers(grey: _Floats, surroundings: Surroundings) -> _Doubles:

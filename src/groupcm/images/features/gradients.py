@@ -76,6 +76,6 @@ class Gradients:
             outline_numbers(lab, surroundings.strips),
             slope_numbers(down, right, surroundings),
             np.sqrt(turned_shares(shares)),
-            np.sqrt(shares.reshape(-1, len(regions))),
+            np.sqrt(shares.reshape(self.orientations * self.cells**2, len(regions))),
         ]
         return np.concatenate(parts).T.astype(np.float32)

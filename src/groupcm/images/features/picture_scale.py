@@ -75,12 +75,10 @@ def quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray
     return low + np.interp(np.array(shares) * below[-1], below, np.arange(_BINS + 1)) / factor
 
 
-def _cumulated(
-    values: NDArray[np.float32],
-) -> tuple[float, float, NDArray[np.float64]]:
-    """Return the lower end of the first bin, bins a unit, and how many values lie below each bin."""
+def _cumulated(values: NDArray[np.float32]) -> tuple[float, float, NDArray[np.float64]]:
+    """Return where the first bin begins, bins a unit, and how many values lie below each bin."""
     low, high = float(values.min()), float(values.max())
-    factor = _BINS / (high - low) if high > low else 1.0
+    factor = _BINS / max(high - low, 1e-9)
     counts = np.zeros(_BINS)
     value_counts(values.ravel(), low, factor, counts)
     return low, factor, np.concatenate([[0.0], np.cumsum(counts)])

@@ -22,6 +22,8 @@ class StripMoments:
     ----------
     area
         In pixels.
+    middle
+        Its centre of mass, across and down.
     box_sides
         Width and height of the box about it.
     longer, shorter
@@ -40,6 +42,7 @@ class StripMoments:
     """
 
     area: _Doubles
+    middle: tuple[_Doubles, _Doubles]
     box_sides: tuple[_Doubles, _Doubles]
     longer: _Doubles
     shorter: _Doubles
@@ -60,8 +63,9 @@ class StripMoments:
         area = total(size)
         x = strips.column + 0.5
         y = (strips.top + strips.bottom) / 2
-        x = x - np.repeat(total(size * x) / area, counts)
-        y = y - np.repeat(total(size * y) / area, counts)
+        middle = total(size * x) / area, total(size * y) / area
+        x = x - np.repeat(middle[0], counts)
+        y = y - np.repeat(middle[1], counts)
         # A strip is a box of 1 × size: its own variances are 1/12 and size²/12.
         own_x, own_y = 1 / 12, size**2 / 12
         xx = total(size * (x**2 + own_x)) / area
@@ -81,6 +85,7 @@ class StripMoments:
         right = np.maximum.reduceat(strips.column, at) + 1
         return cls(
             area,
+            middle,
             ((right - left).astype(np.float64), (last - first).astype(np.float64)),
             longer,
             shorter,
