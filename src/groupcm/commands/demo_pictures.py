@@ -30,8 +30,8 @@ class Sizes:
     n_test: int = 72
     frames_a_patient: int = 6
     share_with_polyps: float = 0.4
-    height: int = 168
-    width: int = 224
+    height: int = 150
+    width: int = 200
     at_most: int = 120
 
 

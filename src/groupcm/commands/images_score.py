@@ -110,7 +110,11 @@ def _scorer(arguments: argparse.Namespace) -> PictureScorer:
         raise InputError(f"--threshold is {threshold}; it must be a number")
     saved = read(arguments.model)
     scorer = PictureScorer.of_saved(
-        saved, arguments.model, vote=arguments.vote, threshold=threshold
+        saved,
+        arguments.model,
+        vote=arguments.vote,
+        threshold=threshold,
+        networks=arguments.network,
     )
     asks_for_given = any(isinstance(part, Given) for part in scorer.recipe.proposals.parts)
     if asks_for_given and arguments.given is None:

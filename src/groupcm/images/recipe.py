@@ -161,7 +161,7 @@ def _plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:
 
 def _made(plain: Mapping[str, Any], known: Mapping[str, type], what: str) -> Any:
     values = {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
-    kind = values.pop("kind", None)
+    kind: Any = values.pop("kind", None)
     if kind not in known:
         raise ValueError(f"there is no {what} {kind!r}; there are {', '.join(known)}")
     allowed = {each.name for each in fields(known[kind])}

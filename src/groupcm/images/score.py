@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations import Region
 from groupcm.errors import InputError
+from groupcm.images.features.network_embedding import with_networks
 from groupcm.images.listing import list_pictures
 from groupcm.images.parallel_pictures import PictureFile, Unreadable, map_pictures
 from groupcm.images.reading import Pixels
@@ -149,14 +150,17 @@ class PictureScorer:
         *,
         vote: bool = False,
         threshold: float | None = None,
+        networks: Sequence[str | os.PathLike[str]] = (),
     ) -> PictureScorer:
         """Take the recipe from a model's notes, and the threshold unless another one is given.
 
-        ``path`` is how an error calls the model.
+        ``path`` is how an error calls the model; ``networks`` are files of those that its recipe
+        names and does not carry.
         """
         if threshold is None:
             threshold = noted_threshold(saved.notes)
         recipe = noted_recipe(saved.notes, path)
+        recipe = replace(recipe, features=with_networks(recipe.features, networks))
         return cls(saved.model, recipe, vote=vote, threshold=threshold)
 
     def __call__(
@@ -204,6 +208,7 @@ def score_folder(
     *,
     vote: bool = False,
     threshold: float | None = None,
+    networks: Sequence[str | os.PathLike[str]] = (),
     skip_unreadable: bool = False,
     workers: int | None = None,
 ) -> Generator[PictureScore | Unreadable]:
@@ -219,10 +224,12 @@ def score_folder(
         See `PictureScorer`.
     threshold
         See `PictureScore`; left out, that of the model's operating point, where it has one.
+    networks
+        Files of networks that the model needs and does not carry.
     skip_unreadable, workers
         See `groupcm.images.parallel_pictures.map_pictures`.
     """
-    scorer = PictureScorer.of_saved(saved, vote=vote, threshold=threshold)
+    scorer = PictureScorer.of_saved(saved, vote=vote, threshold=threshold, networks=networks)
     folder = Path(folder)
     names = list_pictures(folder)
     tasks = (PictureFile(folder, name) for name in names)

@@ -79,7 +79,7 @@ def _slope(values: _Floats, axis: int) -> _Floats:
 def _shrunk(pixels: Pixels, size: tuple[int, ...]) -> _Floats:
     """Mean of the pixels that fall into each new one, a colour at a time."""
     image = pillow()
-    full = 1.0 if pixels.dtype.kind == "f" else float(np.iinfo(pixels.dtype).max)
+    full = 1.0 if pixels.dtype.kind == "f" else float(np.iinfo(str(pixels.dtype)).max)
     planes = [pixels] if pixels.ndim == 2 else np.moveaxis(pixels, 2, 0)
     made = []
     for plane in planes:
