@@ -13,7 +13,10 @@ __all__ = ["FEATURES", "OVERLAPS", "PROPOSALS", "add_images"]
 
 # As the modules of pictures call them; a test compares.
 PROPOSALS = ("superpixels", "merging", "extremal", "ridges", "windows", "given")
-FEATURES = ("shape", "colour", "contrast", "texture", "gradients", "place", "network")
+FEATURES = (
+    *("shape", "colour", "contrast", "sides", "lines", "texture", "gradients", "place"),
+    "network",
+)
 OVERLAPS = ("iou", "dice", "object_coverage", "candidate_coverage", "box_iou")
 _ANNOTATIONS = (
     "what people marked: COCO, Pascal VOC, YOLO, labelme, Label Studio, CVAT, PNG masks or CSV"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from groupcm.images.features.areas import Areas, Strips, pixel_edges
 from groupcm.images.regions import Regions
 
-__all__ = ["cell_boxes", "direction_shares", "turned_shares"]
+__all__ = ["cell_boxes", "direction_shares", "distinct_cells", "mirrored_shares", "turned_shares"]
 
 _Doubles = NDArray[np.float64]
 # How much of the picture's usual strength is added below the line: where there is little
@@ -77,3 +77,40 @@ def turned_shares(shares: _Doubles) -> _Doubles:
             turn = round(np.arctan2(down, right) * directions / np.pi)
             turned += np.roll(shares[:, row, column], -turn, axis=0)
     return turned
+
+
+def mirrored_shares(shares: _Doubles) -> _Doubles:
+    """Mean of the shares of a box and of its mirror images, left to right and upside down.
+
+    What a candidate is does not depend on the side one looks from, so that a model has three
+    times fewer weights to learn. Shape (directions, cells, cells, n), each number as often as a
+    mirror repeats it; `distinct_cells` names those that are not repetitions.
+    """
+    mirrored = np.roll(shares[::-1], 1, axis=0)
+    level = (shares + mirrored[:, :, ::-1]) / 2
+    turned = np.roll(level[::-1], 1, axis=0)
+    return (level + turned[:, ::-1]) / 2
+
+
+def distinct_cells(directions: int, cells: int) -> list[tuple[int, int, int]]:
+    """Direction, row and column of the shares that no mirror repeats.
+
+    Examples
+    --------
+    >>> distinct_cells(2, 2)
+    [(0, 0, 0), (1, 0, 0)]
+    >>> len(distinct_cells(8, 3))
+    23
+    """
+    kept = []
+    for place in np.ndindex(directions, cells, cells):
+        direction, row, column = place
+        other = (-direction) % directions
+        images = [
+            (other, row, cells - 1 - column),
+            (other, cells - 1 - row, column),
+            (direction, cells - 1 - row, cells - 1 - column),
+        ]
+        if all(place <= image for image in images):
+            kept.append(place)
+    return kept

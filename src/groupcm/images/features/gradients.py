@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.images.features.bands import smoothed
-from groupcm.images.features.cells import direction_shares, turned_shares
+from groupcm.images.features.cells import (
+    direction_shares,
+    distinct_cells,
+    mirrored_shares,
+    turned_shares,
+)
 from groupcm.images.features.channels import CHANNELS, column_by_column
 from groupcm.images.features.outline_edges import OUTLINE_NUMBERS, outline_numbers
 from groupcm.images.features.picture_scale import LEAST_SPREAD, PictureScale
@@ -30,7 +35,8 @@ class Gradients:
 
     ``outline`` is of lightness and colour across the candidate's outline, ``inside`` of
     lightness within it, ``cell`` its directions in the cells of the box (HOG), by row, column
-    and direction, and ``turned`` the same in a form that turning the candidate hardly changes.
+    and direction, the same for mirror images, and ``turned`` the same in a form that turning the
+    candidate hardly changes.
 
     Parameters
     ----------
@@ -54,12 +60,11 @@ class Gradients:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the features, in their order."""
-        directions, side = range(self.orientations), range(self.cells)
         return (
             *(f"gradients_outline_{what}_{c}" for what in OUTLINE_NUMBERS for c in _LAB),
             *(f"gradients_inside_{what}" for what in SLOPE_NUMBERS),
-            *(f"gradients_turned_{i}" for i in directions),
-            *(f"gradients_cell_{r}_{c}_{i}" for i in directions for r in side for c in side),
+            *(f"gradients_turned_{i}" for i in range(self.orientations)),
+            *(f"gradients_cell_{r}_{c}_{i}" for i, r, c in self._cells()),
         )
 
     def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
@@ -76,6 +81,9 @@ class Gradients:
             outline_numbers(lab, surroundings.strips),
             slope_numbers(down, right, surroundings),
             np.sqrt(turned_shares(shares)),
-            np.sqrt(shares.reshape(self.orientations * self.cells**2, len(regions))),
+            np.sqrt(mirrored_shares(shares)[tuple(np.transpose(self._cells()))]),
         ]
         return np.concatenate(parts).T.astype(np.float32)
+
+    def _cells(self) -> list[tuple[int, int, int]]:
+        return distinct_cells(self.orientations, self.cells)

@@ -1,0 +1,84 @@
+"""Thin lines and small blobs within a candidate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.images.features.bands import smoothed
+from groupcm.images.features.channels import column_by_column
+from groupcm.images.features.picture_scale import LEAST_SPREAD, PictureScale
+from groupcm.images.features.slopes import slopes
+from groupcm.images.features.squash import log_ratio
+from groupcm.images.features.surroundings import Surroundings
+from groupcm.images.regions import Regions
+from groupcm.images.view import View
+
+__all__ = ["Lines", "line_maps"]
+
+_WIDTHS = (1.5, 3.0)
+_KINDS = ("dark_line", "dark_blob", "bright_line", "bright_blob")
+_MAPS = tuple(f"{kind}_{size}" for size in ("thin", "thick") for kind in _KINDS)
+_LEAST = 0.1
+
+
+def line_maps(grey: NDArray[np.float32], width: float) -> NDArray[np.float32]:
+    """max(e₁, 0), max(e₂, 0), max(−e₂, 0), max(−e₁, 0): curvatures of the picture, e₁ ≥ e₂.
+
+    They are the eigenvalues of the second derivatives of ``grey`` smoothed by ``width`` pixels,
+    times its square. The first is large on dark lines and blobs, the second on dark blobs alone,
+    the third on bright lines and blobs, the last on bright blobs alone.
+
+    Examples
+    --------
+    >>> grey = np.zeros((9, 9), dtype=np.float32)
+    >>> grey[4] = -1
+    >>> [round(float(each[4, 4]), 2) for each in line_maps(grey, 1.5)]
+    [0.18, 0.0, 0.0, 0.0]
+    """
+    smooth = smoothed(grey, width) * np.float32(width**2)
+    down, right = slopes(smooth)
+    down_down, mixed = slopes(down)
+    right_right = slopes(right)[1]
+    middle = (down_down + right_right) / 2
+    apart = np.hypot((down_down - right_right) / 2, mixed)
+    largest, smallest = middle + apart, middle - apart
+    maps = np.stack([largest, smallest, -smallest, -largest])
+    return np.maximum(maps, 0, out=maps)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Dark and bright lines and blobs of two widths, against the picture and against the ring.
+
+    ``picture`` compares their mean strength inside with that of the picture, ``ring`` with that
+    of the ring, both as the logarithm of the ratio.
+
+    Parameters
+    ----------
+    margin
+        Width of the ring; see `Surroundings`.
+    """
+
+    margin: float = 0.25
+
+    names: ClassVar[tuple[str, ...]] = tuple(
+        f"lines_{each}_{what}" for what in ("picture", "ring") for each in _MAPS
+    )
+
+    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+        """Measure every region; shape (n, number of names)."""
+        grey = column_by_column(view.grey)
+        grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
+        maps = np.concatenate([line_maps(grey, width) for width in _WIDTHS])
+        usual = maps.mean(axis=(1, 2), dtype=np.float64)[:, None]
+        means = Surroundings(regions, self.margin).means(maps)
+        least = _LEAST * usual + 1e-4
+        parts = [
+            log_ratio(means.inside / least, np.broadcast_to(usual / least, means.inside.shape), 1),
+            log_ratio(means.inside / least, means.ring / least, 1),
+        ]
+        return np.concatenate(parts).T.astype(np.float32)
