@@ -287,7 +287,7 @@ def test_cells_tell_where_edges_are_and_turned_ones_do_not():
     cells = [name for name in here if name.startswith("cell")]
     rings = [name for name in here if name.startswith("turned")]
     assert len(cells) == 23
-    assert len(rings) == 8
+    assert len(rings) == 5
     assert max(abs(here[name][0] - there[name][0]) for name in cells) > 0.1
     for name in rings:
         np.testing.assert_allclose(here[name], there[name], atol=1e-4, err_msg=name)
@@ -339,7 +339,7 @@ def test_lines_tell_dark_from_bright_and_line_from_blob():
 
 def test_settings_of_gradients_change_their_number():
     family = Gradients(cells=2, orientations=6)
-    n_cells, n_turned = 6, 6  # two rows and columns of cells are one cell and its mirror images
-    assert len(family.names) == len(Gradients().names) - (8 + 23) + n_cells + n_turned
+    n_cells, n_turned = 6, 4  # two rows and columns of cells are one cell and its mirror images
+    assert len(family.names) == len(Gradients().names) - (23 + 5) + n_cells + n_turned
     with pytest.raises(ValueError, match="cells is 0; it must be a whole number, 1 or more"):
         Gradients(cells=0)

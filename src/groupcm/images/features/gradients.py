@@ -63,7 +63,7 @@ class Gradients:
         return (
             *(f"gradients_outline_{what}_{c}" for what in OUTLINE_NUMBERS for c in _LAB),
             *(f"gradients_inside_{what}" for what in SLOPE_NUMBERS),
-            *(f"gradients_turned_{i}" for i in range(self.orientations)),
+            *(f"gradients_turned_{i}" for i in range(self.orientations // 2 + 1)),
             *(f"gradients_cell_{r}_{c}_{i}" for i, r, c in self._cells()),
         )
 
@@ -75,13 +75,13 @@ class Gradients:
         down, right = slopes(lab[0])
         oriented = np.zeros((self.orientations, *down.shape), dtype=np.float32)
         oriented_strength(down, right, oriented)
-        shares = direction_shares(oriented, regions, self.cells)
+        shares = mirrored_shares(direction_shares(oriented, regions, self.cells))
         surroundings = Surroundings(regions, self.margin)
         parts = [
             outline_numbers(lab, surroundings.strips),
             slope_numbers(down, right, surroundings),
-            np.sqrt(turned_shares(shares)),
-            np.sqrt(mirrored_shares(shares)[tuple(np.transpose(self._cells()))]),
+            np.sqrt(turned_shares(shares)[: self.orientations // 2 + 1]),
+            np.sqrt(shares[tuple(np.transpose(self._cells()))]),
         ]
         return np.concatenate(parts).T.astype(np.float32)
 
