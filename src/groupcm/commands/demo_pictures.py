@@ -30,9 +30,9 @@ class Sizes:
     n_test: int = 72
     frames_a_patient: int = 6
     share_with_polyps: float = 0.4
-    height: int = 150
-    width: int = 200
-    at_most: int = 120
+    height: int = 192
+    width: int = 256
+    at_most: int = 150
 
 
 @dataclass(frozen=True)

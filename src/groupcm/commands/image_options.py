@@ -58,7 +58,7 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
         "network); network takes those of --network alone",
     )
     candidates.add_argument(
-        "--at-most", type=whole, metavar="N", help="candidates a picture at most (default: 500)"
+        "--at-most", type=whole, metavar="N", help="candidates a picture at most (default: 300)"
     )
     candidates.add_argument(
         "--longest-side",
