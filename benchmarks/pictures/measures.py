@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
 
-from groupcm.comparison.common_scale import fold_percentiles
 from groupcm.images.regions import Regions
 from groupcm.images.vote import vote
-from groupcm.metrics import group_roc_auc
 
 from .candidates import SetCandidates
 
@@ -27,8 +26,8 @@ class Measures:
 
     Attributes
     ----------
-    auc
-        Of pictures by their largest score: the mean of the folds.
+    fold_aucs
+        Of pictures by their largest score, fold by fold.
     equal_size_auc
         The same over pairs of pictures of about equal size.
     on_object
@@ -37,20 +36,27 @@ class Measures:
         The same for the candidate that the best ones vote for.
     """
 
-    auc: float
+    fold_aucs: tuple[float, ...]
     equal_size_auc: float
     on_object: float
     voted_on_object: float
 
+    @property
+    def auc(self) -> float:
+        """The mean of the folds."""
+        return float(np.mean(self.fold_aucs))
+
 
 def measures(data: SetCandidates, scores: _Floats, fold: NDArray[np.int64]) -> Measures:
     """All of them, from scores by models that did not see the candidate."""
-    scale = fold_percentiles(data.y, scores, data.picture, fold)
     of_picture = np.maximum.reduceat(scores, data.ptr[:-1])
     fold_of_picture = fold[data.ptr[:-1]]
     sizes = size_class(data.height, data.width)
     return Measures(
-        auc=float(group_roc_auc(data.y, scale, data.picture)),
+        fold_aucs=tuple(
+            float(roc_auc_score(data.positive[those], of_picture[those]))
+            for those in (fold_of_picture == each for each in np.unique(fold))
+        ),
         equal_size_auc=equal_size_auc(data.positive, of_picture, fold_of_picture, sizes),
         on_object=share_on_object(data, scores),
         voted_on_object=share_on_object(data, scores, by_vote=True),

@@ -1,0 +1,143 @@
+"""``python -m benchmarks.pictures``: from real pictures to an answer a picture, model by model."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from groupcm.images.recipe import Recipe
+
+from ..machine import facts
+from ..measure import say
+from ..shared_data import add_data_option, missing_data
+from ..text_table import aligned
+from ..worker_processes import in_processes
+from .candidates import SetCandidates, candidates_of
+from .measures import Measures, measures
+from .models import MODELS, WHOLE_PICTURE, scores_of_folds
+from .sets import PICTURE_SETS
+
+__all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Compare on the chosen sets; 0 if all could be read, whoever wins."""
+    options = _parser().parse_args(arguments)
+    if options.speed:
+        from .speed import show_speed
+
+        show_speed()
+        return 0
+    missing = missing_data(options.data, [PICTURE_SETS[name].listing for name in options.sets])
+    if missing is not None:
+        say(missing)
+        return 2
+    began = time.perf_counter()
+    data = {}
+    for name in options.sets:
+        say(f"    {name}: candidates")
+        data[name] = _candidates(options.data, name, options.cache)
+    seeds = range(options.seeds)
+    wanted = [
+        (str(options.data), name, str(options.cache), seed, options.settings)
+        for seed in seeds
+        for name in options.sets
+    ]
+    found: dict[tuple[str, int], dict[str, Measures]] = {}
+    for (_, name, _, seed, _), of_models in in_processes(measure_on, wanted):
+        say(f"    {name}, seed {seed}: done after {time.perf_counter() - began:.0f} s")
+        for model, each in of_models.items():
+            say(f"        {model}: AUC {each.auc:.3f}, on object {each.on_object:.3f}")
+        found[name, seed] = of_models
+    machine = facts()
+    print(
+        f"{machine['cores']} cores, {machine['processor']}; {options.seeds} seeds of 5 folds by "
+        f"cluster; {options.settings} settings a model, chosen by image AUC in 3 inner folds"
+    )
+    for name in options.sets:
+        print(f"\n{_words(name, data[name], [found[name, seed] for seed in seeds])}")
+    return 0
+
+
+def measure_on(folder: str, name: str, cache: str, seed: int, settings: int) -> dict[str, Measures]:
+    """All models on one set with one seed."""
+    data = _candidates(Path(folder), name, Path(cache))
+    told = f"    {name}, seed {seed}: "
+    found = {}
+    for part, models in ((data, MODELS), (data.whole_pictures(), (WHOLE_PICTURE,))):
+        scores, fold = scores_of_folds(
+            part,
+            models,
+            seed=seed,
+            n_settings=settings,
+            progress=lambda words: say(told + words),
+        )
+        found |= {model: measures(part, scores[model], fold) for model in models}
+    return found
+
+
+def _candidates(folder: Path, name: str, cache: Path) -> SetCandidates:
+    return candidates_of(PICTURE_SETS[name].pictures(folder), Recipe(), cache)
+
+
+def _words(name: str, data: SetCandidates, seeds: Sequence[dict[str, Measures]]) -> str:
+    """What was found on one set: the proposals, the models, and the GCM less the SVM."""
+    lines = [("", "image AUC", "of equal size", "on object", "voted on object")]
+    for model in seeds[0]:
+        of_seeds = [each[model] for each in seeds]
+        numbers = ("auc", "equal_size_auc", "on_object", "voted_on_object")
+        means = [np.mean([getattr(each, number) for each in of_seeds]) for number in numbers]
+        lines.append((model, *(f"{mean:.3f}" for mean in means)))
+    return "\n".join(
+        [
+            f"{PICTURE_SETS[name].title}: {data.positive.sum()} pictures with objects and "
+            f"{(~data.positive).sum()} without, {len(data.values) / len(data.positive):.0f} "
+            "candidates a picture",
+            f"  proposals: {np.mean(data.found >= 0.5):.3f} of {len(data.found)} objects have a "
+            f"candidate of overlap 0.5 or more (mean of the best {data.found.mean():.3f})",
+            aligned(lines),
+            _difference(seeds),
+        ]
+    )
+
+
+def _difference(seeds: Sequence[dict[str, Measures]]) -> str:
+    """The GCM less the SVM, paired over the folds of all seeds."""
+    less = np.concatenate(
+        [np.subtract(each["GCM"].fold_aucs, each["SVM"].fold_aucs) for each in seeds]
+    )
+    error = less.std(ddof=1) / np.sqrt(len(less))
+    return (
+        f"  GCM − SVM: {less.mean():+.4f} on average over {len(less)} folds "
+        f"(standard error {error:.4f}); the GCM is better in {np.sum(less > 0)} of them"
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.pictures", description=__doc__)
+    add_data_option(parser)
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path("bench-pictures"),
+        metavar="DIR",
+        help="where candidates are kept; empty it when code changes (default bench-pictures)",
+    )
+    parser.add_argument("--sets", nargs="+", choices=list(PICTURE_SETS), default=list(PICTURE_SETS))
+    parser.add_argument("--seeds", type=int, default=3, help="seeds of the folds (default 3)")
+    parser.add_argument(
+        "--settings", type=int, default=3, help="settings each model chooses among (default 3)"
+    )
+    parser.add_argument(
+        "--speed", action="store_true", help="time made frames instead; reads no data"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,100 @@
+"""How long a made frame takes, what a second core gives, and what memory many frames need."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+from groupcm.images.features import DEFAULT_FAMILIES
+from groupcm.images.made import make_frames, write_frames
+from groupcm.images.propose import propose_folder
+from groupcm.images.proposals import Proposals
+from groupcm.images.recipe import Recipe
+from groupcm.images.view import View
+
+__all__ = ["show_speed"]
+
+_AT_MOST = 200
+_N_FRAMES = 20
+_FEW, _MANY = 50, 400
+
+
+def show_speed() -> None:
+    """Print all three."""
+    print(_one_frame())
+    with tempfile.TemporaryDirectory() as folder:
+        write_frames(Path(folder) / "made", _MANY // 4)
+        print(_two_processes(Path(folder)))
+    print(_memory())
+
+
+def _recipe() -> Recipe:
+    return Recipe(Proposals(Proposals.default().parts, at_most=_AT_MOST))
+
+
+def _one_frame() -> str:
+    recipe = _recipe()
+    frames = [frame.pixels for frame in make_frames(_N_FRAMES)]
+    recipe.candidates(frames[0])
+    whole, found, counts = [], [], []
+    for pixels in frames:
+        began = time.process_time()
+        counts.append(len(recipe.candidates(pixels).regions))
+        whole.append(time.process_time() - began)
+        began = time.process_time()
+        recipe.proposals.propose(View.of(pixels))
+        found.append(time.process_time() - began)
+    height, width = frames[0].shape[:2]
+    n_features = len(recipe.feature_names)
+    return (
+        f"a made frame of {width} × {height}, {median(counts):.0f} candidates × {n_features} "
+        f"features of {len(DEFAULT_FAMILIES)} families: {median(whole):.3f} s on one core "
+        f"(median of {len(frames)}), of which {median(found):.3f} s to find them"
+    )
+
+
+def _two_processes(folder: Path) -> str:
+    seconds = {}
+    for workers in (1, 2):
+        began = time.perf_counter()
+        done = propose_folder(
+            folder / "made" / "frames", folder / "c.parquet", recipe=_recipe(), workers=workers
+        )
+        seconds[workers] = time.perf_counter() - began
+    return (
+        f"{done.n_pictures} frames: {seconds[1]:.1f} s with one process, {seconds[2]:.1f} s with "
+        f"two, {seconds[1] / seconds[2]:.2f} times the frames a second (starting included)"
+    )
+
+
+def _memory() -> str:
+    few, many = (_peak(n) for n in (_FEW, _MANY))
+    return (
+        f"memory of the process that gathers: {few:.0f} MB at its peak for {_FEW} frames, "
+        f"{many:.0f} MB for {_MANY}"
+    )
+
+
+def _peak(n_frames: int) -> float:
+    """Largest memory of a process that proposes for so many small frames, in MB."""
+    run = subprocess.run(
+        [sys.executable, "-m", __name__, str(n_frames)], capture_output=True, text=True, check=True
+    )
+    return float(run.stdout.split()[-1])
+
+
+def _print_peak(n_frames: int) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_frames(folder / "made", n_frames, height=144, width=192)
+        propose_folder(folder / "made" / "frames", folder / "c.parquet", workers=2)
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    _print_peak(int(sys.argv[1]))
