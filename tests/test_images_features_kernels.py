@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import math
 
 import numpy as np
@@ -12,11 +13,12 @@ from scipy.spatial import ConvexHull
 
 from groupcm.images.features.areas import Strips
 from groupcm.images.regions import Regions
+from groupcm.kernels.features_channels import fill_channels
 from groupcm.kernels.features_gradient import oriented_strength
 from groupcm.kernels.features_hull import hull_areas
 from groupcm.kernels.features_neighbours import local_patterns, neighbour_differences
 from groupcm.kernels.features_outline import outline_differences, outline_lengths
-from groupcm.kernels.features_quantiles import value_counts
+from groupcm.kernels.features_quantiles import value_counts, value_deviation
 
 sizes = st.tuples(st.integers(1, 6), st.integers(1, 6))
 seeds = st.integers(0, 2**32 - 1)
@@ -105,6 +107,43 @@ def test_value_counts(seed, n_bins):
     for i in range(n_bins):
         bins = [min(max(math.floor((float(v) + 1) * 1.5), 0), n_bins - 1) for v in values]
         assert counts[i] == bins.count(i)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.sampled_from([0.0, 1e4]))
+def test_value_deviation(seed, shift):
+    values = (np.random.default_rng(seed).normal(0, 2, 50) + shift).astype(np.float32)
+    mean = math.fsum(map(float, values)) / 50
+    expected = math.sqrt(math.fsum((float(v) - mean) ** 2 for v in values) / 50)
+    assert math.isclose(value_deviation(values), expected, rel_tol=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(sizes, seeds)
+def test_fill_channels(size, seed):
+    rng = np.random.default_rng(seed)
+    # Few levels, so that greys and black are among them.
+    rgb = (rng.integers(0, 3, (*size, 3)) / 2).astype(np.float32)
+    lab = rng.uniform(-100, 100, (*size, 3)).astype(np.float32)
+    dark = 0.1
+    maps = np.empty((10, size[1], size[0]), dtype=np.float32)
+    fill_channels(rgb, lab, dark, maps)
+    for y, x in np.ndindex(size):
+        red, green, blue = map(float, rgb[y, x])
+        hue, _, largest = colorsys.rgb_to_hsv(red, green, blue)
+        saturation = (largest - min(red, green, blue)) / (largest + dark)
+        total = red + green + blue + 2 * dark
+        expected = [
+            *(lab[y, x] / 100),
+            saturation,
+            saturation * math.cos(2 * math.pi * hue),
+            saturation * math.sin(2 * math.pi * hue),
+            (red + 2 * dark / 3) / total,
+            (green + 2 * dark / 3) / total,
+            red - green,
+            (red + green) / 2 - blue,
+        ]
+        np.testing.assert_allclose(maps[:, x, y], expected, atol=1e-6)
 
 
 def strips_of(masks: list[np.ndarray]) -> tuple[np.ndarray, ...]:

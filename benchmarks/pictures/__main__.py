@@ -87,7 +87,9 @@ def _candidates(folder: Path, name: str, cache: Path) -> SetCandidates:
 
 def _words(name: str, data: SetCandidates, seeds: Sequence[dict[str, Measures]]) -> str:
     """What was found on one set: the proposals, the models, and the GCM less the SVM."""
-    lines = [("", "image AUC", "of equal size", "on object", "voted on object")]
+    lines: list[tuple[str, ...]] = [
+        ("", "image AUC", "of equal size", "on object", "voted on object")
+    ]
     for model in seeds[0]:
         of_seeds = [each[model] for each in seeds]
         numbers = ("auc", "equal_size_auc", "on_object", "voted_on_object")

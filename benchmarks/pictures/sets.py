@@ -95,7 +95,7 @@ def _magnetic_tiles(folder: Path, this: PictureSet) -> Iterator[RealPicture]:
 def _polyp_windows(folder: Path, this: PictureSet) -> Iterator[RealPicture]:
     boxes = _boxes(folder)
     for row in _rows(folder.parent / this.listing):
-        left, top, right, bottom = window = tuple(int(row[edge]) for edge in _EDGES)
+        left, top, right, bottom = (int(row[edge]) for edge in _EDGES)
         positive = row["positive"] == "1"
         inside = tuple(
             (x0 - left, y0 - top, x1 - left, y1 - top)
@@ -104,6 +104,7 @@ def _polyp_windows(folder: Path, this: PictureSet) -> Iterator[RealPicture]:
         )
         name = f"{row['image']}{'+' if positive else '-'}"
         file = folder / "images" / f"{row['image']}.jpg"
+        window = left, top, right, bottom
         yield RealPicture(name, file, positive, row[this.cluster], inside, window)
 
 

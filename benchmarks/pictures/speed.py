@@ -12,8 +12,8 @@ from statistics import median
 
 from groupcm.images.features import DEFAULT_FAMILIES
 from groupcm.images.made import make_frames, write_frames
-from groupcm.images.propose import propose_folder
 from groupcm.images.proposals import Proposals
+from groupcm.images.propose import propose_folder
 from groupcm.images.recipe import Recipe
 from groupcm.images.view import View
 

@@ -1,4 +1,4 @@
-"""Counts of a map's values in equal bins, from which its quantiles follow."""
+"""How a map's values are distributed: counts in equal bins, and their deviation."""
 
 import numpy as np
 from numba import njit
@@ -15,3 +15,17 @@ def value_counts(values, low, factor, counts):
     last = len(counts) - 1
     for v in values:
         counts[min(max(int((np.float64(v) - low) * factor), 0), last)] += 1
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def value_deviation(values):
+    """``√(Σ (v − mean)² / n)``."""
+    total = 0.0
+    for v in values:
+        total += np.float64(v)
+    mean = total / len(values)
+    square = 0.0
+    for v in values:
+        away = np.float64(v) - mean
+        square += away * away
+    return np.sqrt(square / len(values))

@@ -27,7 +27,7 @@ _LEAST_SHARE = 0.002
 
 def smoothed(grey: _Floats, width: float) -> _Floats:
     """Smooth a map by a Gaussian of a width in pixels; beyond the border the last pixels go on."""
-    return gaussian_filter(grey, width, mode="nearest", truncate=3.0)
+    return np.asarray(gaussian_filter(grey, width, mode="nearest", truncate=3.0), dtype=np.float32)
 
 
 def band_maps(grey: _Floats) -> _Floats:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.images.view import View
+from groupcm.kernels.features_channels import fill_channels
 
 __all__ = ["CHANNELS", "colour_channels", "column_by_column"]
 
@@ -22,7 +23,7 @@ CHANNELS = (
     "yellow_minus_blue",
 )
 # In the dark, ratios of colours are noise: this much light is added below the line.
-_DARK = np.float32(0.02)
+_DARK = 0.02
 
 
 def column_by_column(picture: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -60,23 +61,5 @@ def colour_channels(view: View) -> NDArray[np.float32]:
     yellow_minus_blue 0.50
     """
     maps = np.empty((len(CHANNELS), view.width, view.height), dtype=np.float32)
-    maps[:3] = view.lab.T
-    maps[:3] /= 100
-    red, green, blue = column_by_column(view.rgb)
-    largest = np.maximum(np.maximum(red, green), blue)
-    chroma = largest - np.minimum(np.minimum(red, green), blue)
-    per_light = 1 / (largest + _DARK)
-    maps[3] = chroma * per_light
-    # Cosine and sine of the hue times the saturation, without an angle.
-    along = red - (green + blue) / 2
-    across = (green - blue) * np.float32(np.sqrt(0.75))
-    length = np.sqrt(along**2 + across**2)
-    weight = maps[3] / np.maximum(length, np.float32(1e-6))
-    maps[4] = along * weight
-    maps[5] = across * weight
-    per_sum = 1 / (red + green + blue + 2 * _DARK)
-    maps[6] = (red + _DARK * np.float32(2 / 3)) * per_sum
-    maps[7] = (green + _DARK * np.float32(2 / 3)) * per_sum
-    maps[8] = red - green
-    maps[9] = (red + green) / 2 - blue
+    fill_channels(view.rgb, view.lab, _DARK, maps)
     return maps

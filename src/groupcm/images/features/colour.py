@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +23,12 @@ class Colour:
     --------
     >>> view = View(np.full((4, 4, 3), 0.5, dtype=np.float32))
     >>> regions = Regions.from_boxes([[0, 0, 2, 2]], height=4, width=4)
-    >>> values = dict(zip(Colour.names, Colour().measure(view, regions)[0].tolist(), strict=True))
+    >>> values = dict(zip(Colour().names, Colour().measure(view, regions)[0].tolist(), strict=True))
     >>> round(values["colour_lightness"], 3), values["colour_spread_lightness"]
     (0.534, 0.0)
     """
 
-    names: ClassVar[tuple[str, ...]] = (
+    names = (
         *(f"colour_{channel}" for channel in CHANNELS),
         *(f"colour_spread_{channel}" for channel in CHANNELS),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +35,7 @@ class Contrast:
 
     margin: float = 0.25
 
-    names: ClassVar[tuple[str, ...]] = tuple(
+    names = tuple(
         f"contrast_{kind}_{channel}"
         for kind in (
             "ring",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +43,7 @@ def line_maps(grey: NDArray[np.float32], width: float) -> NDArray[np.float32]:
     down_down, mixed = slopes(down)
     right_right = slopes(right)[1]
     middle = (down_down + right_right) / 2
-    apart = np.hypot((down_down - right_right) / 2, mixed)
+    apart = np.sqrt(((down_down - right_right) / 2) ** 2 + mixed**2)
     largest, smallest = middle + apart, middle - apart
     maps = np.stack([largest, smallest, -smallest, -largest])
     return np.maximum(maps, 0, out=maps)
@@ -65,9 +64,7 @@ class Lines:
 
     margin: float = 0.25
 
-    names: ClassVar[tuple[str, ...]] = tuple(
-        f"lines_{each}_{what}" for what in ("picture", "ring") for each in _MAPS
-    )
+    names = tuple(f"lines_{each}_{what}" for what in ("picture", "ring") for each in _MAPS)
 
     def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
         """Measure every region; shape (n, number of names)."""

@@ -57,4 +57,5 @@ def _mean_steps(maps: NDArray[np.float32]) -> NDArray[np.float32]:
     steps = np.zeros_like(maps)
     steps[:, :-1] += np.abs(np.diff(maps, axis=1))
     steps[:, :, :-1] += np.abs(np.diff(maps, axis=2))
-    return steps / 2
+    steps /= 2
+    return steps

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.kernels.features_quantiles import value_counts
+from groupcm.kernels.features_quantiles import value_counts, value_deviation
 
 __all__ = ["LEAST_SPREAD", "PictureScale", "quantiles", "ranks"]
 
@@ -44,7 +44,7 @@ class PictureScale:
         """Look at maps of shape (maps, width, height); no spread is taken to be under ``least``."""
         quartiles = np.array([quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
         robust = (quartiles[:, 2] - quartiles[:, 0]) / _QUARTILES_TO_DEVIATION
-        deviation = maps.std(axis=(1, 2), dtype=np.float64)
+        deviation = np.array([value_deviation(each.ravel()) for each in maps])
         spread = np.maximum((robust + deviation) / 2, least)
         return cls(quartiles[:, 1:2], spread[:, None])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +31,7 @@ class Place:
     --------
     >>> view = View(np.zeros((10, 20, 3), dtype=np.float32))
     >>> regions = Regions.from_boxes([[0, 0, 10, 5]], height=10, width=20)
-    >>> for name, value in zip(Place.names, Place().measure(view, regions)[0], strict=True):
+    >>> for name, value in zip(Place().names, Place().measure(view, regions)[0], strict=True):
     ...     print(f"{name} {value:.2f}")
     place_x -0.50
     place_y -0.50
@@ -45,7 +44,7 @@ class Place:
     place_border 0.50
     """
 
-    names: ClassVar[tuple[str, ...]] = tuple(
+    names = tuple(
         f"place_{what}"
         for what in (
             *("x", "y", "x_size", "y_size", "away"),

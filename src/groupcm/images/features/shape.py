@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,7 @@ class Shape:
     --------
     >>> view = View(np.zeros((9, 9, 3), dtype=np.float32))
     >>> regions = Regions.from_boxes([[0, 0, 8, 2]], height=9, width=9)
-    >>> for name, value in zip(Shape.names, Shape().measure(view, regions)[0], strict=True):
+    >>> for name, value in zip(Shape().names, Shape().measure(view, regions)[0], strict=True):
     ...     print(f"{name} {value:.2f}")
     shape_aspect 1.39
     shape_aspect_size 1.39
@@ -49,7 +48,7 @@ class Shape:
     shape_strips 0.00
     """
 
-    names: ClassVar[tuple[str, ...]] = tuple(
+    names = tuple(
         f"shape_{what}"
         for what in (
             "aspect",

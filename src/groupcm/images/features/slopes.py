@@ -56,7 +56,8 @@ def slope_numbers(down: _Floats, right: _Floats, surroundings: Surroundings) -> 
             right * across + down * along,
             np.broadcast_to(across, down.shape),
             np.broadcast_to(along, down.shape),
-        ]
+        ],
+        dtype=np.float32,
     )
     means = surroundings.means(maps)
     usual = float(maps[:2].sum(axis=0).mean(dtype=np.float64))

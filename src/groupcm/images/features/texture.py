@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,7 @@ class Texture:
 
     margin: float = 0.25
 
-    names: ClassVar[tuple[str, ...]] = (
+    names = (
         *(f"texture_{name}" for name in _INSIDE),
         *(f"texture_{name}_ring" for name in _INSIDE),
         *(f"texture_{band}_{what}" for what in BAND_NUMBERS for band in BANDS),
