@@ -186,6 +186,16 @@ def of_lightness(grey: np.ndarray) -> View:
     return view
 
 
+def test_a_place_like_its_surroundings_may_differ_from_the_picture():
+    grey = np.full((30, 60), 0.3)
+    grey[:, 40:] = 0.8
+    regions = Regions.from_boxes([[48, 10, 54, 20], [10, 10, 16, 20]], 30, 60)
+    values = measured(Contrast(), of_lightness(grey), regions)
+    np.testing.assert_allclose(values["ring_lightness"], 0, atol=1e-6)
+    assert values["picture_lightness"][0] > 1
+    assert values["picture_lightness"][1] == pytest.approx(0, abs=0.01)
+
+
 @pytest.mark.parametrize("family", [Contrast(), Texture(), Gradients()], ids=called)
 @pytest.mark.parametrize(("factor", "shift"), [(0.5, 0.0), (1.0, 0.2), (0.5, 0.25)])
 def test_light_hardly_changes_what_is_relative_to_the_picture(family, factor, shift, view, regions):

@@ -45,7 +45,8 @@ class PictureFolder:
         names = list_pictures(folder)
         if not names:
             raise InputError(f"there is no picture in the folder {folder}")
-        return cls(folder, None if annotations is None else read_truth(annotations, names, folder))
+        truth = None if annotations is None else read_truth(annotations, set(names), folder)
+        return cls(folder, truth)
 
     def draw_cases(self, evaluation: Evaluation, tables: Sequence[str | Path]) -> CasePictures:
         """Draw the winner of each group that a report shows onto its picture.

@@ -133,7 +133,9 @@ def _clear(folder: Path) -> None:
     pictures = folder / PICTURE_FOLDER
     made = {pictures, folder / ANNOTATION_FILE}
     for path in folder.rglob("*"):
-        if path not in made and not (path.parent == pictures and _MADE_PICTURE.match(path.name)):
+        if path not in made and not (
+            path.parent == pictures and _MADE_PICTURE.fullmatch(path.name)
+        ):
             raise InputError(
                 f"cannot write frames to {folder}: {path} was not made by the demo; "
                 "choose another folder with -o"

@@ -122,6 +122,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     where.add_argument(
         "--annotations", metavar="FILE", help=f"to compare with: {_ANNOTATIONS.partition(': ')[2]}"
     )
+    _add_category(where)
     _add_given(where)
     _add_network(where, "network that the model needs and does not carry")
     _add_work(parser)
@@ -155,14 +156,18 @@ def _add_network(parser, help: str) -> None:
     parser.add_argument("--network", action="append", default=[], metavar="FILE", help=help)
 
 
-def _add_labelling(parser: argparse.ArgumentParser) -> None:
-    truth = parser.add_argument_group("labels")
-    truth.add_argument(
+def _add_category(parser) -> None:
+    parser.add_argument(
         "--category",
         action="append",
         metavar="NAME",
         help="what to look for; give it again for several (default: whatever is marked)",
     )
+
+
+def _add_labelling(parser: argparse.ArgumentParser) -> None:
+    truth = parser.add_argument_group("labels")
+    _add_category(truth)
     truth.add_argument(
         "--overlap",
         choices=OVERLAPS,

@@ -30,7 +30,7 @@ def recipe_of(arguments: argparse.Namespace) -> Recipe:
     """
     recipe, proposals = Recipe(), Proposals.default()
     if arguments.proposals is not None:
-        proposals = replace(proposals, parts=_made(arguments.proposals, PROPOSERS, "--proposals"))
+        proposals = replace(proposals, parts=_parts(arguments.proposals, proposals))
     elif arguments.given is not None:
         proposals = replace(proposals, parts=(Given(), *proposals.parts))
     if arguments.at_most is not None:
@@ -55,6 +55,13 @@ def _networks(files: Sequence[str]) -> Iterator[NetworkEmbedding]:
         # Features of two networks need names of their own.
         name = "embedding" if len(files) == 1 else f"embedding{number + 1}"
         yield NetworkEmbedding.of(file, name=name)
+
+
+def _parts(wanted: Sequence[str], default: Proposals) -> tuple[Any, ...]:
+    """The default's own parts of each kind, so that naming all of them changes nothing."""
+    made = _made(wanted, PROPOSERS, "--proposals")
+    known = [[part for part in default.parts if type(part) is type(each)] for each in made]
+    return tuple(part for each, parts in zip(made, known, strict=True) for part in parts or [each])
 
 
 def _made(wanted: Sequence[str], known: Mapping[str, type], option: str) -> tuple[Any, ...]:

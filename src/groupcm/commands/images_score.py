@@ -149,15 +149,16 @@ def _names(arguments: argparse.Namespace) -> list[str] | None:
 def _truth(arguments: argparse.Namespace, names: list[str] | None) -> Truth | None:
     if arguments.annotations is None:
         return None
-    category = vars(arguments).get("category")
-    return read_truth(arguments.annotations, names or (), _folder(arguments), category=category)
+    known = set(names or ())
+    category = arguments.category or None
+    return read_truth(arguments.annotations, known, _folder(arguments), category=category)
 
 
 def _tasks(arguments: argparse.Namespace, names: list[str] | None) -> Iterator[ScoringTask]:
     """The pictures, each with all that is known of it and the file of its overlay."""
     truth, given = _truth(arguments, names), None
     if arguments.given is not None:
-        given = read_given(arguments.given, names or (), _folder(arguments))
+        given = read_given(arguments.given, set(names or ()), _folder(arguments))
     overlays = None if arguments.overlays is None else Path(arguments.overlays)
     files = overlay_names(names or ())
     if overlays is not None:

@@ -107,12 +107,16 @@ class Recipe:
         """
         height, width = pixels.shape[:2]
         view = View.of(pixels, self.longest_side)
+        whole = None
         if given is not None:
             whole = Regions.of(given, height, width, what="given candidate")
             view.given = resized(whole, view.height, view.width)
-        regions = self.proposals.propose(view)
+        regions, origin = self.proposals.with_origin(view)
         parts = [family.measure(view, regions) for family in self.features]
-        return PictureCandidates(resized(regions, height, width), np.concatenate(parts, axis=1))
+        regions = resized(regions, height, width)
+        if whole is not None:
+            regions = _with_own_pixels(regions, origin, whole)
+        return PictureCandidates(regions, np.concatenate(parts, axis=1))
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, for a file."""
@@ -145,6 +149,12 @@ class Recipe:
         proposals = Proposals(parts, at_most=plain["at_most"], distinct=plain["distinct"])
         features = tuple(_made(part, FAMILIES, "family of features") for part in plain["features"])
         return cls(proposals, features, plain["longest_side"])
+
+
+def _with_own_pixels(regions: Regions, origin: NDArray[np.int64], given: Regions) -> Regions:
+    """Put given candidates, wherever ``origin`` names one, in the place of what they shrank to."""
+    places = np.where(origin >= 0, len(regions) + origin, np.arange(len(regions)))
+    return Regions.joined([regions, given]).take(places)
 
 
 def _plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:

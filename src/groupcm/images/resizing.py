@@ -15,8 +15,9 @@ _Ints = NDArray[np.int64]
 def resized(regions: Regions, height: int, width: int) -> Regions:
     """Scale regions to a picture of ``height`` × ``width`` pixels.
 
-    Boxes are scaled by the factors. Of masks, a new pixel belongs to the region where the old
-    pixel under its centre does; a region that no centre falls on keeps one pixel.
+    Boxes are scaled by the factors. Of masks that grow, a new pixel belongs to the region where
+    the old pixel under its centre does; of masks that shrink, where it touches the region, so
+    that a thin line stays in one piece.
 
     Examples
     --------
@@ -34,31 +35,39 @@ def resized(regions: Regions, height: int, width: int) -> Regions:
     if height < 1 or width < 1:
         raise ValueError(f"a picture of {width} × {height} pixels has no regions; give 1 or more")
     owner = np.repeat(np.arange(len(regions)), np.diff(regions.strip_ptr))
-    left = _first_centre(regions.column, regions.width, width)
-    right = _first_centre(regions.column + 1, regions.width, width)
-    top = _first_centre(regions.top, regions.height, height)
-    bottom = _first_centre(regions.bottom, regions.height, height)
-    kept = np.flatnonzero((right > left) & (bottom > top))
-    strip = np.repeat(kept, (right - left)[kept])
-    column = left[strip] + _counted(np.asarray((right - left)[kept]))
-    owner_of, top, bottom = owner[strip], top[strip], bottom[strip]
-    lost = np.setdiff1d(np.flatnonzero(~regions.is_box), owner_of)
-    first = regions.strip_ptr[lost]
-    lost_column = regions.column[first] * width // regions.width
-    lost_top = (regions.top[first] + regions.bottom[first]) * height // (2 * regions.height)
-    lost_top = np.minimum(lost_top, height - 1)
-    owner_of = np.concatenate([owner_of, lost])
-    column = np.concatenate([column, lost_column])
-    top, bottom = np.concatenate([top, lost_top]), np.concatenate([bottom, lost_top + 1])
-    order = np.lexsort((top, column, owner_of))
-    return _gathered(
-        regions, height, width, owner_of[order], column[order], top[order], bottom[order]
-    )
+    left, right = _scaled(regions.column, regions.column + 1, regions.width, width)
+    top, bottom = _scaled(regions.top, regions.bottom, regions.height, height)
+    strip = np.repeat(np.arange(len(left)), right - left)
+    column = left[strip] + _counted(right - left)
+    owner, top, bottom = owner[strip], top[strip], bottom[strip]
+    order = np.lexsort((top, column, owner))
+    strips = _without_overlap(owner[order], column[order], top[order], bottom[order])
+    return _gathered(regions, height, width, *strips)
+
+
+def _scaled(first: _Ints, last: _Ints, old: int, new: int) -> tuple[_Ints, _Ints]:
+    """New pixels from ``first`` up to ``last``, one or more."""
+    if new < old:
+        return first * new // old, -(-last * new // old)
+    return _first_centre(first, old, new), _first_centre(last, old, new)
 
 
 def _first_centre(edge: _Ints, old: int, new: int) -> _Ints:
     """First new pixel whose centre lies at or behind an old edge: ⌈edge · new / old - ½⌉."""
     return -((old - 2 * edge * new) // (2 * old))
+
+
+def _without_overlap(owner: _Ints, column: _Ints, top: _Ints, bottom: _Ints) -> tuple[_Ints, ...]:
+    """Join strips of one region and column that touch: shrinking brings some together."""
+    place = np.unique(np.stack([owner, column]), axis=1, return_inverse=True)[1].ravel()
+    # Within a column, strips that begin behind all ends before them begin a new one.
+    far = np.int64(bottom.max(initial=0) + 1)
+    reach = np.maximum.accumulate(bottom + place * far)
+    begins = np.ones(len(top), dtype=bool)
+    begins[1:] = top[1:] + place[1:] * far > reach[:-1]
+    at = np.flatnonzero(begins)
+    ends = np.maximum.reduceat(bottom, at) if at.size else bottom
+    return owner[at], column[at], top[at], ends
 
 
 def _counted(counts: _Ints) -> _Ints:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.images.extra import skimage
+from groupcm.images.proposals.checks import check_positive, check_whole
 from groupcm.images.proposals.extremal import parts_above
 from groupcm.images.proposals.turns import by_turns
 from groupcm.images.regions import Regions
@@ -48,6 +49,10 @@ class Ridges:
     bright: tuple[float, ...] = (1.5,)
     smallest: int = 10
     each: int = 30
+
+    def __post_init__(self) -> None:
+        check_whole(smallest=self.smallest, each=self.each)
+        check_positive(dark=self.dark, bright=self.bright)
 
     def propose(self, view: View) -> Regions:
         """Return the lines, those of the widths by turns."""

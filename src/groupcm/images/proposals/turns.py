@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groupcm.images.regions import Regions
 
-__all__ = ["by_turns"]
+__all__ = ["by_turns", "turn_order"]
 
 
 def by_turns(parts: Sequence[Regions]) -> Regions:
@@ -20,5 +21,18 @@ def by_turns(parts: Sequence[Regions]) -> Regions:
     >>> by_turns([one, two]).areas
     array([ 1.,  4., 49.])
     """
-    share = np.concatenate([(np.arange(len(part)) + 1) / max(len(part), 1) for part in parts])
-    return Regions.joined(parts).take(np.argsort(share, kind="stable"))
+    return Regions.joined(parts).take(turn_order([len(part) for part in parts]))
+
+
+def turn_order(counts: Sequence[int]) -> NDArray[np.intp]:
+    """Places of lists one after another, so that they are gone through by turns.
+
+    Examples
+    --------
+    >>> turn_order([2, 1])
+    array([0, 1, 2])
+    >>> turn_order([1, 4])
+    array([1, 2, 3, 0, 4])
+    """
+    share = np.concatenate([(np.arange(count) + 1) / max(count, 1) for count in counts])
+    return np.argsort(share, kind="stable")

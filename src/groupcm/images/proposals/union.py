@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groupcm.images.proposals.extremal import ExtremalRegions
+from groupcm.images.proposals.given import Given
 from groupcm.images.proposals.merging import Merging
 from groupcm.images.proposals.proposer import Proposer
 from groupcm.images.proposals.ridges import Ridges
 from groupcm.images.proposals.tree_regions import distinct
-from groupcm.images.proposals.turns import by_turns
+from groupcm.images.proposals.turns import turn_order
 from groupcm.images.proposals.windows import Windows
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
@@ -48,6 +50,8 @@ class Proposals:
     distinct: float = 0.7
 
     def __post_init__(self) -> None:
+        if not self.parts:
+            raise ValueError("there is no way to find candidates; name one or more")
         if self.at_most < 1:
             raise ValueError(f"at_most is {self.at_most}; it must be 1 or more")
         if not 0 < self.distinct <= 1:
@@ -69,8 +73,18 @@ class Proposals:
 
     def propose(self, view: View) -> Regions:
         """Return the candidates of a picture; the last is the whole picture."""
+        return self.with_origin(view)[0]
+
+    def with_origin(self, view: View) -> tuple[Regions, NDArray[np.int64]]:
+        """Return the candidates, and which of the given ones each is, -1 where it is none."""
         whole = Regions.from_boxes([[0, 0, view.width, view.height]], view.height, view.width)
-        found = by_turns([part.propose(view) for part in self.parts]) if self.parts else whole
-        joined = Regions.joined([whole, found])
+        found = [part.propose(view) for part in self.parts]
+        given = [
+            np.arange(len(regions)) if isinstance(part, Given) else np.full(len(regions), -1)
+            for part, regions in zip(self.parts, found, strict=True)
+        ]
+        order = np.append(0, turn_order([len(regions) for regions in found]) + 1)
+        joined = Regions.joined([whole, *found]).take(order)
         kept = distinct(joined.edges, joined.areas, self.distinct, self.at_most)
-        return joined.take(np.append(kept[1:], 0))
+        chosen = np.append(kept[1:], 0)
+        return joined.take(chosen), np.concatenate([[-1], *given])[order][chosen]
