@@ -35,7 +35,7 @@ _KEPT_MEMORY = 0.25
 _ALL_KEPT_MEMORY = 0.5
 _LEAST_KEPT = 8e6
 # Up to so many values, threads of BLAS cost more than they bring.
-_SMALL_DATA = 1e6
+_SMALL_DATA = 1e8
 
 
 def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solution | None]:

@@ -10,7 +10,17 @@ _BINS = 2048
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def graph_pieces(planes, scale, smallest):
-    """Felzenszwalb's pieces."""
+    """Pieces of similar colour (Felzenszwalb and Huttenlocher 2004): labels and their number.
+
+    Neighbours join, the most alike first, where they differ by no more than each differs within
+    itself, ``scale`` / size added. Pieces below ``smallest`` pixels then join a neighbour. Edges
+    are sorted into bins of √weight, which is many times faster than a full sort.
+
+    Parameters
+    ----------
+    planes
+        Channels, shape (height, width, channels).
+    """
     height, width, channels = planes.shape
     n = height * width
     n_edges = height * (width - 1) + (height - 1) * width
@@ -68,7 +78,7 @@ def _lightest_first(weight, heaviest):
     start = np.zeros(_BINS + 1, dtype=np.int32)
     if heaviest <= 0:
         heaviest = np.float32(1)
-    # finer for light edges
+    # The root makes bins finer for light edges, which join first.
     bins = np.empty(weight.size, dtype=np.int32)
     for place in range(weight.size):
         bins[place] = min(_BINS - 1, int(np.sqrt(weight[place] / heaviest) * _BINS))
@@ -92,7 +102,11 @@ def _find(root, pixel):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def pieces_and_borders(planes, strength, labels, count):
-    """Area, mean colour, box of pieces; length and strength of borders."""
+    """Area, mean colour and box of every piece; length and total strength of every border.
+
+    The strength of a border is, step by step, the larger of ``strength`` at its two pixels.
+    Borders are tables of shape (count, count).
+    """
     height, width, channels = planes.shape
     area = np.zeros(count, dtype=np.float64)
     colour = np.zeros((count, channels), dtype=np.float64)
@@ -128,27 +142,23 @@ def pieces_and_borders(planes, strength, labels, count):
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
-def _cost(a, b, area, colour, edges, length, total, w_colour, w_border, p, q):
+def _cost(a, b, area, colour, length, total, by_colour, by_border, power):
+    """(colour distance or border strength) · (harmonic area) ** power."""
     distance = 0.0
     for channel in range(colour.shape[1]):
         step = colour[a, channel] - colour[b, channel]
         distance += step * step
-    value = w_colour * np.sqrt(distance) + w_border * total[a, b] / length[a, b] + 0.01
-    harmonic = area[a] * area[b] / (area[a] + area[b])
-    if p != 0:
-        value *= harmonic**p
-    if q != 0:
-        wide = max(edges[a, 2], edges[b, 2]) - min(edges[a, 0], edges[b, 0])
-        high = max(edges[a, 3], edges[b, 3]) - min(edges[a, 1], edges[b, 1])
-        value *= (wide * high / (area[a] + area[b])) ** q
-    return value
+    value = by_colour * np.sqrt(distance) + by_border * total[a, b] / length[a, b] + 0.01
+    return value * (area[a] * area[b] / (area[a] + area[b])) ** power
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
-def merge_tree(area, colour, edges, length, total, w_colour, w_border, p, q):
+def merge_tree(area, colour, edges, length, total, by_colour, by_border, power):
     """Join the cheapest pair of neighbours again and again.
 
-    Returns joined parts (n-1, 2) slots -> node ids, cost (n-1), area and edges of all 2n-1 nodes.
+    Takes what `pieces_and_borders` gives, and how much colour, border and area count. Returns
+    parent, cost, area and box of 2n - 1 parts: the n pieces, then what was joined, the whole last;
+    its parent is itself. The cost of a part is that of the step that made it, 0 for a piece.
     """
     n = area.size
     nodes = 2 * n - 1
@@ -167,7 +177,7 @@ def merge_tree(area, colour, edges, length, total, w_colour, w_border, p, q):
     for a in range(n):
         for b in range(n):
             if length[a, b] > 0:
-                value = _cost(a, b, area, colour, edges, length, total, w_colour, w_border, p, q)
+                value = _cost(a, b, area, colour, length, total, by_colour, by_border, power)
                 if value < best_cost[a]:
                     best_cost[a], best[a] = value, b
     for new in range(n, nodes):
@@ -203,7 +213,7 @@ def merge_tree(area, colour, edges, length, total, w_colour, w_border, p, q):
                 total[a, c] += total[b, c]
                 length[c, a], total[c, a] = length[a, c], total[a, c]
             if length[a, c] > 0:
-                value = _cost(a, c, area, colour, edges, length, total, w_colour, w_border, p, q)
+                value = _cost(a, c, area, colour, length, total, by_colour, by_border, power)
                 if value < best_cost[a]:
                     best_cost[a], best[a] = value, c
                 if best[c] != a and best[c] != b:
@@ -214,7 +224,7 @@ def merge_tree(area, colour, edges, length, total, w_colour, w_border, p, q):
                     for d in range(n):
                         if alive[d] and d != c and length[c, d] > 0:
                             value = _cost(
-                                c, d, area, colour, edges, length, total, w_colour, w_border, p, q
+                                c, d, area, colour, length, total, by_colour, by_border, power
                             )
                             if value < best_cost[c]:
                                 best_cost[c], best[c] = value, d

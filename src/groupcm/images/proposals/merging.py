@@ -21,7 +21,7 @@ _MOST_PIECES = 1500  # the table of borders grows with its square
 _COARSE = 16.0
 # Of the distance of colours and the strength of the border: what joins two pieces. The exponent
 # of the smaller area makes small pieces join first.
-_CRITERIA = ((1.0, 0.0, 0.5, 0.0), (0.0, 1.0, 0.5, 0.0))
+_CRITERIA = ((1.0, 0.0, 0.5), (0.0, 1.0, 0.5))
 _SURFACES = ("colour", "detail", "chroma")
 
 
