@@ -54,3 +54,11 @@ def test_every_region_stays_and_its_strips_do_not_overlap(height, width):
 def test_settings_that_make_no_sense_are_refused(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is .*; it must be"):
         Merging(**wrong)
+
+
+def test_a_given_candidate_is_always_there():
+    view_pixels = np.random.default_rng(0).integers(0, 255, size=(60, 80, 3)).astype(np.uint8)
+    recipe = Recipe(Proposals((*Proposals.default().parts, Given()), at_most=20), (Colour(),))
+    found = recipe.candidates(view_pixels, [Mask.from_array(crack(60)[:, :80] @ np.eye(60, 80))])
+    assert len(found.regions) == 20
+    np.testing.assert_array_equal(found.regions.mask(0)[:, :60], crack(60))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +18,7 @@ _ALIKE = 0.7
 
 
 def distinct(
-    edges: NDArray[np.floating], areas: NDArray[np.floating], alike: float, at_most: int
+    edges: NDArray[Any], areas: NDArray[Any], alike: float, at_most: int
 ) -> NDArray[np.int64]:
     """Return the places of the first regions that are not nearly one before them.
 

@@ -25,7 +25,7 @@ __all__ = ["Proposals"]
 class Proposals:
     """Candidates of several proposers by turns; the whole picture is always the last.
 
-    Of every proposer about the same share of what it finds is taken.
+    Of every proposer about the same share of what it finds is taken; given candidates come first.
 
     Parameters
     ----------
@@ -84,6 +84,9 @@ class Proposals:
             for part, regions in zip(self.parts, found, strict=True)
         ]
         order = np.append(0, turn_order([len(regions) for regions in found]) + 1)
+        # What a detector gave is not dropped for what looks alike.
+        is_given = np.concatenate([[-1], *given])[order] >= 0
+        order = np.concatenate([order[:1], order[is_given], order[1:][~is_given[1:]]])
         joined = Regions.joined([whole, *found]).take(order)
         kept = distinct(joined.edges, joined.areas, self.distinct, self.at_most)
         chosen = np.append(kept[1:], 0)
