@@ -427,3 +427,24 @@ def test_a_single_positive_group(folder, seen, test, capsys):
     said = [line for line in shown.err.splitlines() if "cannot be known" in line]
     assert said
     assert len(said) == len(set(said))
+
+
+def test_what_the_terminal_warns_of_is_in_the_report(folder, seen, model, capsys):
+    save(model, "few.json", notes={"columns": COLUMNS})
+    evaluate(model="few.json")
+    counts = seen[0].data
+    noted = {
+        "name": counts.name,
+        "n_candidates": counts.n_candidates,
+        "n_positive_groups": counts.n_positive_groups,
+        "n_negative_groups": counts.n_negative_groups,
+        "n_patients": counts.n_patients,
+    }
+    save(model, "known.json", notes={"columns": COLUMNS, "trained_on": noted})
+    capsys.readouterr()
+    evaluate(model="known.json", report="known.html")
+    told = capsys.readouterr().err
+    assert "on groups it has seen, every number flatters it" in told
+    page = Path("known.html").read_text(encoding="utf-8")
+    assert page.count("every number flatters it") == 1
+    assert any("flatters" in caution for caution in seen[1].cautions)

@@ -133,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sets", nargs="+", choices=list(PICTURE_SETS), default=list(PICTURE_SETS))
     parser.add_argument("--seeds", type=int, default=3, help="seeds of the folds (default 3)")
     parser.add_argument(
-        "--settings", type=int, default=3, help="settings each model chooses among (default 3)"
+        "--settings", type=int, default=5, help="settings each model chooses among (default 5)"
     )
     parser.add_argument(
         "--speed", action="store_true", help="time made frames instead; reads no data"

@@ -24,7 +24,7 @@ __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 MODELS = ("SVM", "GCM", "GCM, background", "LightGBM")
 WHOLE_PICTURE = "whole picture"
 # Many features and few positive pictures: strong penalties are what the folds choose.
-_LAMS, _COSTS = (0.003, 0.3), (1e-5, 1e-2)
+_LAMS, _COSTS = (0.003, 0.3), (1e-4, 1.0)
 
 
 def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -> Contender:
@@ -68,7 +68,7 @@ def scores_of_folds(
     *,
     seed: int,
     n_folds: int = 5,
-    n_settings: int = 3,
+    n_settings: int = 5,
     max_negatives: int = 30_000,
     min_overlap: float = 0.3,
     progress: Callable[[str], None] | None = None,

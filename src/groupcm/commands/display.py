@@ -102,16 +102,18 @@ def show_share(display: Display, doing: str) -> Callable[[int, int], None]:
 
 
 @contextmanager
-def plain_warnings() -> Iterator[None]:
-    """Show a warning as one line, without the place in our code that raised it."""
+def plain_warnings() -> Iterator[list[str]]:
+    """Show a warning as one line, without the place in our code; yield what was shown."""
+    shown: list[str] = []
 
     def show(message, category, filename, lineno, file=None, line=None) -> None:
-        print(f"groupcm: warning: {' '.join(str(message).split())}", file=sys.stderr)
+        shown.append(" ".join(str(message).split()))
+        print(f"groupcm: warning: {shown[-1]}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
         warnings.showwarning = show
-        yield
+        yield shown
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     fill_in_columns(arguments)
     with mistakes():
         require_two_classes(saved.model)
-    with plain_warnings(), working() as display:
+    with plain_warnings() as warned, working() as display:
         columns = TrainedColumns(
             saved,
             arguments.model,
@@ -54,6 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
             features=arguments.features,
         )
         evaluation = _evaluate(saved, columns, arguments, display)
+        # The page is what is passed on: it says what the terminal said.
+        evaluation = replace(evaluation, cautions=tuple(dict.fromkeys(warned)))
         if report is not None:
             from groupcm.report.save import save_evaluation
 

@@ -190,7 +190,7 @@ def _folder(arguments: argparse.Namespace) -> Path | None:
 
 def _told(unreadable: list[Unreadable]) -> str:
     more = f" (and {len(unreadable) - 1} more)" if len(unreadable) > 1 else ""
-    return unreadable[0].reason + more
+    return unreadable[0].reason.replace("most_pixels", "--most-pixels") + more
 
 
 @contextmanager

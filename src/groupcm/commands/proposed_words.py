@@ -39,7 +39,13 @@ def proposed_rows(done: Proposed) -> list[tuple[str, str]]:
         pictures += f"; {done.n_before:,} done by an earlier run"
     rows = [("pictures", pictures)]
     if done.n_left_out:
-        rows.append(("left out", f"{done.n_left_out:,} that nobody has looked at"))
+        rows.append(
+            (
+                "left out",
+                f"{done.n_left_out:,} that nobody has looked at; --unmarked negative takes them "
+                "to show no object",
+            )
+        )
     if done.skipped:
         rows.append(("unreadable", f"{len(done.skipped):,}, listed above"))
     candidates = f"{done.n_candidates:,}, {done.n_candidates / done.n_pictures:,.0f} a picture"
@@ -64,5 +70,9 @@ def _recall_rows(recall: Mapping[str, Recall]) -> list[tuple[str, str]]:
 def show_written(done: Proposed) -> None:
     """Say what was written, and what to do with it."""
     print(f"Wrote {done.output}.")
-    if done.n_positive:
-        print(f"Train on it with: groupcm fit {shlex.quote(str(done.output))} -o model.json")
+    if not done.n_positive:
+        return
+    if done.n_positive == done.n_pictures:
+        print("To train on it, pictures without an object are needed too.")
+        return
+    print(f"Train on it with: groupcm fit {shlex.quote(str(done.output))} --cv -o model.json")

@@ -191,5 +191,6 @@ class Evaluation:
     learning: LearningCurve | None = None
     notes: Mapping[str, Any] = field(default_factory=dict)
     level: float = 0.95
+    cautions: Sequence[str] = ()
     localisation: Localisation | None = None
     highest_positives: Sequence[Case] = ()

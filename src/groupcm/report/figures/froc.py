@@ -14,6 +14,8 @@ from groupcm.report.words import plural
 
 __all__ = ["froc_at", "froc_figure"]
 
+_FEW_ALARMS = 0.1  # always on the axis: none is what one hopes for
+
 
 @in_style
 def froc_figure(froc: Froc, threshold: float | None = None) -> Figure:
@@ -29,7 +31,7 @@ def froc_figure(froc: Froc, threshold: float | None = None) -> Figure:
     """
     figure, axes = new_axes(3.5)
     curve = froc.curve
-    left = log_left(curve.false_alarms)
+    left = min(log_left(curve.false_alarms), _FEW_ALARMS)
     log_x(axes, left, max(float(curve.false_alarms.max()), 10 * left))
     share_y(axes)
     things = shorten(plural(froc.object_word), 24)
