@@ -271,7 +271,8 @@ def test_the_examples_in_the_readme_run_as_they_stand(capsys, tmp_path, monkeypa
     with sklearn.config_context():
         for example in re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL):
             exec(compile(example, "README.md", "exec"), names)
-    lines = capsys.readouterr().out.splitlines()
+    first, *lines = capsys.readouterr().out.splitlines()
+    assert first == "240 candidates of 6 pictures"
     assert [line.split()[0] for line in lines[:4]] == ["objective", "frame", "group", "group"]
     assert float(lines[2].split()[-1]) > 0.8
     assert float(lines[3].split()[-1]) > 0.8

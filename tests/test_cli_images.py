@@ -76,7 +76,7 @@ def test_propose_says_what_came_of_it(folder, capsys):
         told["recall"],
     )
     assert "Wrote c.parquet." in shown.out
-    assert "groupcm fit c.parquet -o model.json" in shown.out
+    assert "groupcm fit c.parquet --cv -o model.json" in shown.out
     assert shown.err.splitlines()[0] == "looking at the pictures"
     assert pq.read_table("c.parquet").num_rows == 96
 
@@ -213,7 +213,10 @@ def test_defaults_in_the_help_are_the_recipe_s(capsys):
         main(["images", "propose", "--help"])
     help = " ".join(capsys.readouterr().out.split())
     recipe = Recipe().to_json()
-    assert f"(default: {','.join(part['kind'] for part in recipe['proposals'])})" in help
+    kinds = dict.fromkeys(part["kind"] for part in recipe["proposals"])
+    assert f"(default: {','.join(kinds)})" in help
+    spelled = ["images", "propose", "frames", "--proposals", ",".join(kinds), "-o", "c.parquet"]
+    assert recipe_of(build_parser().parse_args(spelled)) == Recipe()
     assert f"at most (default: {recipe['at_most']})" in help
     assert f"so many pixels (default: {recipe['longest_side']})" in help
     kinds = {part["kind"] for part in recipe["features"]}

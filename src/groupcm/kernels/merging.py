@@ -47,15 +47,23 @@ def graph_pieces(planes, scale, smallest):
     root = np.arange(n).astype(np.int32)
     size = np.ones(n, dtype=np.int32)
     allowed = np.full(n, scale, dtype=np.float32)
+    # Only an edge between two pieces can join them later.
+    between = np.empty(n_edges, dtype=np.int32)
+    n_between = 0
     for place in order:
         a, b = _find(root, one[place]), _find(root, two[place])
-        if a != b and weight[place] <= min(allowed[a], allowed[b]):
+        if a == b:
+            continue
+        if weight[place] <= min(allowed[a], allowed[b]):
             if size[a] < size[b]:
                 a, b = b, a
             root[b] = a
             size[a] += size[b]
             allowed[a] = weight[place] + scale / size[a]
-    for place in order:
+        else:
+            between[n_between] = place
+            n_between += 1
+    for place in between[:n_between]:
         a, b = _find(root, one[place]), _find(root, two[place])
         if a != b and min(size[a], size[b]) < smallest:
             if size[a] < size[b]:
@@ -228,7 +236,5 @@ def merge_tree(area, colour, edges, length, total, by_colour, by_border, power):
                             )
                             if value < best_cost[c]:
                                 best_cost[c], best[c] = value, d
-        length[b, :] = 0
-        length[:, b] = 0
     parent[nodes - 1] = nodes - 1
     return parent, cost, node_area, node_edges

@@ -62,11 +62,10 @@ class Proposals:
         """What finds most objects of most pictures."""
         return cls(
             (
-                Merging("detail"),
-                Merging("chroma", scale=5.0),
-                Merging("colour", each=30),
-                ExtremalRegions(),
-                Ridges(),
+                Merging("detail", each=90),
+                Merging("chroma", scale=5.0, each=90),
+                ExtremalRegions(smallest=6, each=60),
+                Ridges(dark=(1.0, 1.5, 3.0), smallest=6, each=45),
                 Windows(aspects=(1.0,)),
             )
         )
