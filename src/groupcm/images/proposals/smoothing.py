@@ -24,11 +24,13 @@ def smoothed(plane: _Floats, width: float) -> _Floats:
     """
     if width < _WIDE:
         widths = (width, width, 0.0)[: plane.ndim]
-        return gaussian_filter(plane, widths, mode="nearest", truncate=3.0)
+        fine = gaussian_filter(plane, widths, mode="nearest", truncate=3.0)
+        return np.asarray(fine, dtype=np.float32)
     size = max(1, round(np.sqrt(4 * width**2 + 1)))
     for _ in range(3):
         for axis in (0, 1):
-            plane = uniform_filter1d(plane, size, axis=axis, mode="nearest")
+            mean = uniform_filter1d(plane, size, axis=axis, mode="nearest")
+            plane = np.asarray(mean, dtype=np.float32)
     return plane
 
 
