@@ -72,7 +72,7 @@ class ExtremalRegions:
         lightness, green_red = view.lab[:, :, 0], view.lab[:, :, 1]
         for width in self.widths:
             yield details(lightness, 1.0 if width <= 4 else 1.5, width), 0.25
-        redness = np.float32(100) * green_red / (lightness + np.float32(_DARK))
+        redness = (100 * green_red / (lightness + _DARK)).astype(np.float32)
         yield smoothed(redness, 1.0), 0.5
         yield details(green_red, 1.5, 16.0), 0.25
 
