@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import Box, Mask, Region
 
-__all__ = ["Regions"]
+__all__ = ["Regions", "boxes_and_areas"]
 
 _Ints = NDArray[np.int64]
 
@@ -262,13 +262,21 @@ def _from_runs(begins: _Ints, ends: _Ints, counts: _Ints, height: int, width: in
     edges, areas = np.zeros((n, 4)), np.zeros(n)
     filled = np.flatnonzero(np.diff(ptr))
     if filled.size:
-        at = ptr[:-1][filled]
-        edges[filled, 0] = np.minimum.reduceat(column, at)
-        edges[filled, 1] = np.minimum.reduceat(top, at)
-        edges[filled, 2] = np.maximum.reduceat(column, at) + 1
-        edges[filled, 3] = np.maximum.reduceat(bottom, at)
-        areas[filled] = np.add.reduceat(bottom - top, at)
+        edges[filled], areas[filled] = boxes_and_areas(ptr[:-1][filled], column, top, bottom)
     return Regions(height, width, edges, areas, np.zeros(n, dtype=bool), ptr, column, top, bottom)
+
+
+def boxes_and_areas(
+    first: _Ints, column: _Ints, top: _Ints, bottom: _Ints
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Boxes and areas of regions by their strips; ``first`` is where those of each begin."""
+    ends = [
+        np.minimum.reduceat(column, first),
+        np.minimum.reduceat(top, first),
+        np.maximum.reduceat(column, first) + 1,
+        np.maximum.reduceat(bottom, first),
+    ]
+    return np.stack(ends, axis=1).astype(float), np.add.reduceat(bottom - top, first).astype(float)
 
 
 def _cut_boxes(regions: Regions, edges: NDArray[np.float64], is_box: NDArray[np.bool_]) -> None:

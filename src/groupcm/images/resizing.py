@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.regions import Regions
+from groupcm.images.regions import Regions, boxes_and_areas
 
 __all__ = ["resized"]
 
@@ -90,10 +90,5 @@ def _gathered(
     edges, areas = old.edges * factors, old.areas * factors[0] * factors[1]
     masks = np.flatnonzero(~old.is_box)
     if masks.size:
-        at = ptr[:-1][masks]
-        edges[masks, 0] = np.minimum.reduceat(column, at)
-        edges[masks, 1] = np.minimum.reduceat(top, at)
-        edges[masks, 2] = np.maximum.reduceat(column, at) + 1
-        edges[masks, 3] = np.maximum.reduceat(bottom, at)
-        areas[masks] = np.add.reduceat(bottom - top, at)
+        edges[masks], areas[masks] = boxes_and_areas(ptr[:-1][masks], column, top, bottom)
     return Regions(height, width, edges, areas, old.is_box, ptr, column, top, bottom)

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from groupcm.kernels import FLAGS
+from groupcm.kernels.disjoint_sets import find
 
 _BINS = 2048
 
@@ -51,7 +52,7 @@ def graph_pieces(planes, scale, smallest):
     between = np.empty(n_edges, dtype=np.int32)
     n_between = 0
     for place in order:
-        a, b = _find(root, one[place]), _find(root, two[place])
+        a, b = find(root, one[place]), find(root, two[place])
         if a == b:
             continue
         if weight[place] <= min(allowed[a], allowed[b]):
@@ -64,7 +65,7 @@ def graph_pieces(planes, scale, smallest):
             between[n_between] = place
             n_between += 1
     for place in between[:n_between]:
-        a, b = _find(root, one[place]), _find(root, two[place])
+        a, b = find(root, one[place]), find(root, two[place])
         if a != b and min(size[a], size[b]) < smallest:
             if size[a] < size[b]:
                 a, b = b, a
@@ -73,7 +74,7 @@ def graph_pieces(planes, scale, smallest):
     labels = np.full(n, -1, dtype=np.int32)
     count = 0
     for pixel in range(n):
-        top = _find(root, pixel)
+        top = find(root, pixel)
         if labels[top] < 0:
             labels[top] = count
             count += 1
@@ -98,14 +99,6 @@ def _lightest_first(weight, heaviest):
         order[start[bins[place]]] = place
         start[bins[place]] += 1
     return order
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def _find(root, pixel):
-    while root[pixel] != pixel:
-        root[pixel] = root[root[pixel]]
-        pixel = root[pixel]
-    return pixel
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)

@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 from groupcm.kernels import FLAGS
+from groupcm.kernels.disjoint_sets import find
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -116,7 +117,7 @@ def _pixel_parents(flat, order, height, width):
                 other = pixel + width if row + 1 < height else -1
             if other < 0 or root[other] < 0:
                 continue
-            theirs = _find(root, other)
+            theirs = find(root, other)
             if theirs == mine:
                 continue
             parent[top[theirs]] = pixel
@@ -132,15 +133,6 @@ def _pixel_parents(flat, order, height, width):
         if flat[parent[above]] == flat[above]:
             parent[pixel] = parent[above]
     return parent
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def _find(root, pixel):
-    """Root of a set; halves the way there for the next time."""
-    while root[pixel] != pixel:
-        root[pixel] = root[root[pixel]]
-        pixel = root[pixel]
-    return pixel
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
