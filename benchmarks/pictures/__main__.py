@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from groupcm.images.proposals import Proposals
 from groupcm.images.recipe import Recipe
 
 from ..machine import facts
@@ -41,15 +42,15 @@ def main(arguments: list[str] | None = None) -> int:
     data = {}
     for name in options.sets:
         say(f"    {name}: candidates")
-        data[name] = _candidates(options.data, name, options.cache)
+        data[name] = _candidates(options.data, name, options.cache, options.at_most)
     seeds = range(options.seeds)
     wanted = [
-        (str(options.data), name, str(options.cache), seed, options.settings)
+        (str(options.data), name, str(options.cache), options.at_most, seed, options.settings)
         for seed in seeds
         for name in options.sets
     ]
     found: dict[tuple[str, int], dict[str, Measures]] = {}
-    for (_, name, _, seed, _), of_models in in_processes(measure_on, wanted):
+    for (_, name, _, _, seed, _), of_models in in_processes(measure_on, wanted):
         say(f"    {name}, seed {seed}: done after {time.perf_counter() - began:.0f} s")
         for model, each in of_models.items():
             say(f"        {model}: AUC {each.auc:.3f}, on object {each.on_object:.3f}")
@@ -64,9 +65,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
-def measure_on(folder: str, name: str, cache: str, seed: int, settings: int) -> dict[str, Measures]:
+def measure_on(
+    folder: str, name: str, cache: str, at_most: int, seed: int, settings: int
+) -> dict[str, Measures]:
     """All models on one set with one seed."""
-    data = _candidates(Path(folder), name, Path(cache))
+    data = _candidates(Path(folder), name, Path(cache), at_most)
     told = f"    {name}, seed {seed}: "
     found = {}
     for part, models in ((data, MODELS), (data.whole_pictures(), (WHOLE_PICTURE,))):
@@ -81,8 +84,9 @@ def measure_on(folder: str, name: str, cache: str, seed: int, settings: int) -> 
     return found
 
 
-def _candidates(folder: Path, name: str, cache: Path) -> SetCandidates:
-    return candidates_of(PICTURE_SETS[name].pictures(folder), Recipe(), cache)
+def _candidates(folder: Path, name: str, cache: Path, at_most: int) -> SetCandidates:
+    recipe = Recipe(Proposals(Proposals.default().parts, at_most=at_most))
+    return candidates_of(PICTURE_SETS[name].pictures(folder), recipe, cache)
 
 
 def _words(name: str, data: SetCandidates, seeds: Sequence[dict[str, Measures]]) -> str:
@@ -90,7 +94,7 @@ def _words(name: str, data: SetCandidates, seeds: Sequence[dict[str, Measures]])
     lines: list[tuple[str, ...]] = [
         ("", "image AUC", "of equal size", "on object", "voted on object")
     ]
-    for model in seeds[0]:
+    for model in seeds[0] if seeds else ():
         of_seeds = [each[model] for each in seeds]
         numbers = ("auc", "equal_size_auc", "on_object", "voted_on_object")
         means = [np.mean([getattr(each, number) for each in of_seeds]) for number in numbers]
@@ -102,22 +106,23 @@ def _words(name: str, data: SetCandidates, seeds: Sequence[dict[str, Measures]])
             "candidates a picture",
             f"  proposals: {np.mean(data.found >= 0.5):.3f} of {len(data.found)} objects have a "
             f"candidate of overlap 0.5 or more (mean of the best {data.found.mean():.3f})",
-            aligned(lines),
-            _difference(seeds),
+            *([aligned(lines), *_differences(seeds)] if seeds else []),
         ]
     )
 
 
-def _difference(seeds: Sequence[dict[str, Measures]]) -> str:
-    """The GCM less the SVM, paired over the folds of all seeds."""
-    less = np.concatenate(
-        [np.subtract(each["GCM"].fold_aucs, each["SVM"].fold_aucs) for each in seeds]
-    )
-    error = less.std(ddof=1) / np.sqrt(len(less))
-    return (
-        f"  GCM − SVM: {less.mean():+.4f} on average over {len(less)} folds "
-        f"(standard error {error:.4f}); the GCM is better in {np.sum(less > 0)} of them"
-    )
+def _differences(seeds: Sequence[dict[str, Measures]]) -> Iterator[str]:
+    """The GCM less each model without grouping, paired over the folds of all seeds."""
+    for other in ("SVM", "GCM without grouping"):
+        less = np.array(
+            [np.subtract(each["GCM"].fold_aucs, each[other].fold_aucs) for each in seeds]
+        )
+        # All seeds split the same pictures, so there are no more of them than one seed has.
+        error = less.std(ddof=1) / np.sqrt(less.shape[1])
+        yield (
+            f"  GCM − {other}: {less.mean():+.4f} on average over {less.size} folds (standard "
+            f"error {error:.4f}); the GCM is better in {np.sum(less > 0)} of them"
+        )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -131,7 +136,12 @@ def _parser() -> argparse.ArgumentParser:
         help="where candidates are kept; empty it when code changes (default bench-pictures)",
     )
     parser.add_argument("--sets", nargs="+", choices=list(PICTURE_SETS), default=list(PICTURE_SETS))
-    parser.add_argument("--seeds", type=int, default=3, help="seeds of the folds (default 3)")
+    parser.add_argument(
+        "--at-most", type=int, default=300, help="candidates a picture (default 300)"
+    )
+    parser.add_argument(
+        "--seeds", type=int, default=3, help="seeds of the folds; 0 for proposals only (default 3)"
+    )
     parser.add_argument(
         "--settings", type=int, default=5, help="settings each model chooses among (default 5)"
     )

@@ -21,7 +21,7 @@ from .candidates import SetCandidates
 
 __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 
-MODELS = ("SVM", "GCM", "GCM, background", "LightGBM")
+MODELS = ("SVM", "GCM without grouping", "GCM", "GCM, background", "LightGBM")
 WHOLE_PICTURE = "whole picture"
 # Many features and few positive pictures: strong penalties are what the folds choose.
 _LAMS, _COSTS = (0.003, 0.3), (1e-4, 1.0)
@@ -37,7 +37,8 @@ def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -
     if name == "SVM":
         costs = [{"C": C} for C in np.geomspace(*_COSTS, n_settings).tolist()]
         return replace(contenders(["svm"], n_settings, **given)[0], settings=costs)
-    gcm = contenders(["gcm"], n_settings, **given)[0]
+    grouping = "gcm-none" if name == "GCM without grouping" else "gcm"
+    gcm = contenders([grouping], n_settings, **given)[0]
     lams = [{"lam": lam} for lam in np.geomspace(*_LAMS, n_settings).tolist()]
     gcm = replace(gcm, settings=lams)
     return _with_background(gcm, seed) if name == "GCM, background" else gcm
