@@ -10,17 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from groupcm.images.proposals import Proposals
-from groupcm.images.recipe import Recipe
-
 from ..machine import facts
 from ..measure import say
 from ..shared_data import add_data_option, missing_data
 from ..text_table import aligned
 from ..worker_processes import in_processes
-from .candidates import SetCandidates, candidates_of
-from .measures import Measures, measures
-from .models import MODELS, WHOLE_PICTURE, scores_of_folds
+from .candidates import SetCandidates
+from .measures import Measures
+from .measuring import candidates_named, measure_on
 from .sets import PICTURE_SETS
 
 __all__ = ["main"]
@@ -42,7 +39,7 @@ def main(arguments: list[str] | None = None) -> int:
     data = {}
     for name in options.sets:
         say(f"    {name}: candidates")
-        data[name] = _candidates(options.data, name, options.cache, options.at_most)
+        data[name] = candidates_named(options.data, name, options.cache, options.at_most)
     seeds = range(options.seeds)
     wanted = [
         (str(options.data), name, str(options.cache), options.at_most, seed, options.settings)
@@ -63,30 +60,6 @@ def main(arguments: list[str] | None = None) -> int:
     for name in options.sets:
         print(f"\n{_words(name, data[name], [found[name, seed] for seed in seeds])}")
     return 0
-
-
-def measure_on(
-    folder: str, name: str, cache: str, at_most: int, seed: int, settings: int
-) -> dict[str, Measures]:
-    """All models on one set with one seed."""
-    data = _candidates(Path(folder), name, Path(cache), at_most)
-    told = f"    {name}, seed {seed}: "
-    found = {}
-    for part, models in ((data, MODELS), (data.whole_pictures(), (WHOLE_PICTURE,))):
-        scores, fold = scores_of_folds(
-            part,
-            models,
-            seed=seed,
-            n_settings=settings,
-            progress=lambda words: say(told + words),
-        )
-        found |= {model: measures(part, scores[model], fold) for model in models}
-    return found
-
-
-def _candidates(folder: Path, name: str, cache: Path, at_most: int) -> SetCandidates:
-    recipe = Recipe(Proposals(Proposals.default().parts, at_most=at_most))
-    return candidates_of(PICTURE_SETS[name].pictures(folder), recipe, cache)
 
 
 def _words(name: str, data: SetCandidates, seeds: Sequence[dict[str, Measures]]) -> str:
