@@ -325,6 +325,34 @@ def test_remnants_are_cleared_away_and_strangers_are_not(folder, small_parts, mo
         propose(folder)
 
 
+def test_two_runs_do_not_make_one_table(folder, monkeypatch):
+    def propose_again(parts):
+        with pytest.raises(InputError, match=r"another run is making .*c.parquet; wait for it"):
+            propose(folder)
+        join(parts)
+
+    join = resuming.Parts.join
+    monkeypatch.setattr(resuming.Parts, "join", propose_again)
+    propose(folder)
+    assert (folder / "c.parquet").exists()
+    assert not (folder / "c.parquet.parts").exists()
+
+
+def test_a_picture_that_changes_while_it_is_read_is_done_again(folder, small_parts, monkeypatch):
+    first = folder / "frames" / sorted(os.listdir(folder / "frames"))[0]
+    add = resuming.Parts.add
+
+    def changing(parts, place, *rest):
+        if place == 0:
+            os.utime(first, ns=(1, 1))
+        return add(parts, place, *rest)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resuming.Parts, "add", changing)
+        interrupt(folder, patch)
+    assert propose(folder).n_before < 7
+
+
 KILLED = """
 import os, signal, sys
 from groupcm.images import resuming
@@ -502,6 +530,10 @@ def test_boxes_and_masks_that_are_no_objects(folder):
     [
         ({"category": "crack"}, r"marks.json: there is no category 'crack'; there is 'polyp'"),
         ({"category": "x", "annotations": None}, "a category is given and no annotations"),
+        (
+            {"unmarked": "negative", "annotations": None},
+            "unmarked is 'negative' and no annotations",
+        ),
         ({"overlap": "area"}, "overlap is 'area'"),
         ({"positive_overlap": 2}, "positive_overlap is 2"),
         ({"unmarked": "drop"}, "unmarked is 'drop'"),

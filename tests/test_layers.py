@@ -44,6 +44,7 @@ SHARED = {
     "parallel",
     "memory",
     "files",
+    "locking",
     "table_columns",
     "table_choice",
     "table_formats",

@@ -13,6 +13,9 @@ __all__ = ["OPTION_OF_PARAMETER", "proposed_rows", "show_written"]
 OPTION_OF_PARAMETER = {
     "skip_unreadable=True": "--skip-unreadable",
     'unmarked="negative"': "--unmarked negative",
+    "unmarked is 'negative' and no annotations are given": (
+        "--unmarked negative is given and no --annotations"
+    ),
     "positive_overlap is": "--positive-overlap is",
     "patient_from ": "--patient-from ",
     "given=FILE": "--given FILE",

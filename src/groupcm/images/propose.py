@@ -18,7 +18,7 @@ from groupcm.images.listing import list_pictures
 from groupcm.images.parallel_pictures import Unreadable, map_pictures
 from groupcm.images.part_file import DonePicture
 from groupcm.images.proposal_tally import Proposed, Tally
-from groupcm.images.proposal_tasks import FolderTasks, ProposalTasks, VideoTasks
+from groupcm.images.proposal_tasks import FolderTasks, ProposalTask, ProposalTasks, VideoTasks
 from groupcm.images.proposals import Given
 from groupcm.images.proposing import Proposing
 from groupcm.images.reading import MOST_PIXELS
@@ -108,6 +108,10 @@ def propose_folder(
         raise InputError("give a folder of pictures or a video, one of the two")
     if annotations is None and category is not None:
         raise InputError("a category is given and no annotations that would tell where it is")
+    if annotations is None and unmarked != "leave_out":
+        raise InputError(
+            f"unmarked is {unmarked!r} and no annotations are given that would tell what is marked"
+        )
     recipe = recipe or Recipe()
     _check_given(recipe, given is not None)
     labelling = Labelling(overlap, positive_overlap)
@@ -129,7 +133,8 @@ def propose_folder(
     if truth is not None:
         work = replace(work, labelling=labelling, where=truth.where)
     parts = Parts(output, schema, work.settings() | tasks.settings)
-    return _propose(work, tasks, parts, workers, skip_unreadable, {"most_pixels": most_pixels})
+    with parts.held():
+        return _propose(work, tasks, parts, workers, skip_unreadable, {"most_pixels": most_pixels})
 
 
 def _check_given(recipe: Recipe, is_given: bool) -> None:
@@ -154,9 +159,17 @@ def _propose(
     limits: Mapping[str, Any],
 ) -> Proposed:
     tally = Tally()
+    stamps: dict[int, str] = {}
 
     def stays_skipped(done: DonePicture) -> bool:
         return skip_unreadable and done.notes == limits
+
+    def to_do() -> Iterator[ProposalTask]:
+        for task in tasks:
+            if not parts.is_done(task.place):
+                # Before it is read: a picture that changes meanwhile is done again next time.
+                stamps[task.place] = tasks.stamp_of(task.name)
+                yield task
 
     before = parts.take_over(tasks.names, tasks.stamp_of, stays_skipped)
     for place, done in before.pictures.items():
@@ -165,7 +178,7 @@ def _propose(
     _tell_of(n_before, before.n_dropped)
     going = map_pictures(
         work,
-        (task for task in tasks if not parts.is_done(task.place)),
+        to_do(),
         n_tasks=None if tasks.names is None else len(tasks.names) - n_before,
         doing="proposing",
         workers=workers,
@@ -175,7 +188,7 @@ def _propose(
     with _keeping(parts):
         with closing(going) as results:
             for task, found in results:
-                stamp = tasks.stamp_of(task.name)
+                stamp = stamps.pop(task.place)
                 if isinstance(found, Unreadable):
                     done, rows = DonePicture(task.name, stamp, 0, found.reason, limits), None
                 else:

@@ -137,7 +137,7 @@ class Regions:
                 f"masks have {given.ndim} dimensions; they need 3: region, row and column"
             )
         n, height, width = given.shape
-        column_by_column = given.transpose(0, 2, 1).reshape(n, -1).view(np.int8)
+        column_by_column = given.transpose(0, 2, 1).reshape(n, height * width).view(np.int8)
         change = np.diff(column_by_column, axis=1, prepend=0, append=0)
         region, begins = np.nonzero(change == 1)
         ends = np.nonzero(change == -1)[1]

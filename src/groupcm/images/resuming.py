@@ -4,7 +4,7 @@ While it lasts, rows are kept beside the table to come, in the folder ``TABLE.pa
 file for every few pictures, whole or not at all. A file tells which pictures it holds, by name
 and stamp, and the *settings* under which it was made. A run takes over the files whose settings
 are its own and whose pictures stand next to each other in its order with the same stamps; it
-removes the others. At last all are joined.
+removes the others. At last all are joined. One run at a time holds the folder.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,12 @@ from pyarrow import types
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 from groupcm.images.part_file import DonePicture, PartFile, read_part, write_part
+from groupcm.locking import held_alone
 
 __all__ = ["Parts", "TakenOver"]
 
-_OURS = re.compile(r"part-.*\.parquet|\.part-.*\.part")
+_LOCK = ".lock"
+_OURS = re.compile(r"part-.*\.parquet|\.part-.*\.part|\.lock")
 _PICTURES_A_PART = 32
 _ROWS_A_ROW_GROUP = 65_536
 
@@ -68,6 +70,19 @@ class Parts:
         self._first = 0
         self._pictures: list[DonePicture] = []
         self._rows: list[pa.RecordBatch] = []
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other runs away from the folder within the block."""
+        self._check_folder()
+        self.folder.mkdir(exist_ok=True)
+        refusal = f"another run is making {self.output}; wait for it, or write to another table"
+        try:
+            with held_alone(self.folder / _LOCK, refusal):
+                yield
+        finally:
+            with suppress(OSError):  # parts for the next run, or somebody's own file
+                self.folder.rmdir()
 
     def take_over(
         self,
@@ -132,7 +147,6 @@ class Parts:
         """Put what was added since into a file."""
         if not self._pictures:
             return
-        self.folder.mkdir(exist_ok=True)
         part = write_part(
             self.folder, self._settings, self._first, self._pictures, self._rows, self._schema
         )
@@ -157,11 +171,9 @@ class Parts:
                 writer.write_table(rows.replace_schema_metadata(self._schema.metadata))
         for path in self._paths.values():
             path.unlink(missing_ok=True)
-        with suppress(OSError):  # somebody put something else there meanwhile
-            self.folder.rmdir()
 
-    def _found(self) -> Iterator[PartFile]:
-        """Files of an earlier run; what it left behind by halves is removed."""
+    def _check_folder(self) -> None:
+        """Refuse what somebody else put there."""
         if not self.folder.exists():
             return
         if not self.folder.is_dir():
@@ -169,14 +181,18 @@ class Parts:
                 f"{self.folder} is a file, and a folder is needed there while {self.output} is "
                 "made; move it away"
             )
-        files = sorted(self.folder.iterdir())
-        for path in files:
+        for path in sorted(self.folder.iterdir()):
             if not _OURS.fullmatch(path.name):
                 raise InputError(
                     f"{path} is in the way: the folder {self.folder} is for pictures in progress; "
                     "move it away or write to another table"
                 )
-        for path in files:
+
+    def _found(self) -> Iterator[PartFile]:
+        """Files of an earlier run; what it left behind by halves is removed."""
+        for path in sorted(self.folder.iterdir()):
+            if path.name == _LOCK:
+                continue
             part = read_part(path)
             if part is None:
                 path.unlink()
