@@ -61,3 +61,9 @@ def test_core_needs_only_what_it_should(wheel):
     }
     own = {"numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "threadpoolctl"}
     assert required == own
+
+
+def test_annotations_are_the_module_and_not_the_future():
+    code = "from groupcm import annotations; print(annotations.__name__)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "groupcm.annotations"

@@ -24,7 +24,7 @@ __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 MODELS = ("SVM", "GCM without grouping", "GCM", "GCM, background", "LightGBM")
 WHOLE_PICTURE = "whole picture"
 # Many features and few positive pictures: strong penalties are what the folds choose.
-_LAMS, _COSTS = (0.003, 0.3), (1e-4, 1.0)
+_LAMS, _COSTS = (0.003, 0.3), (1e-4, 0.1)
 
 
 def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -> Contender:
@@ -70,7 +70,7 @@ def scores_of_folds(
     seed: int,
     n_folds: int = 5,
     n_settings: int = 5,
-    max_negatives: int = 30_000,
+    max_negatives: int = 10_000,
     min_overlap: float = 0.3,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
@@ -87,5 +87,7 @@ def scores_of_folds(
     trained: Folds = [(train[~missed[data.picture[train]]], test) for train, test in folds]
     chosen = [contender_named(name, n_settings, max_negatives, seed) for name in names]
     fits = crossfit(rows, chosen, cv=trained, random_state=seed, progress=progress)
+    for name, fit in zip(names, fits.results, strict=True):
+        (progress or str)(f"{name} chose settings {fit.chosen} of 0 to {n_settings - 1}")
     scores = {name: fit.scores for name, fit in zip(names, fits.results, strict=True)}
     return scores, fits.fold

@@ -3,8 +3,6 @@
 Names are imported when they are first used, so that ``import groupcm`` is instant.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 
 __version__ = "0.1.0"
@@ -49,7 +47,7 @@ _HOME = {
 _MODULES = ("features", "metrics", "selection", "simulate", "sources")
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
