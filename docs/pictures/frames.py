@@ -16,7 +16,7 @@ SHEET = Path(__file__).with_name("frames.jpg")
 
 
 def main(demo: Path) -> None:
-    """Frames with polyps: two best alarms, the faintest, the best without; then four without polyps."""
+    """With polyps: two best alarms, the faintest, the best that is none; then four without."""
     marked = annotations.read(demo / "test" / "annotations.json")
     rows = pq.read_table(demo / "scores.parquet").select(["picture", "score", "alarm"]).to_pylist()
     rows.sort(key=lambda row: -row["score"])
