@@ -19,8 +19,10 @@ from groupcm.annotations.coco_string import compress
 from groupcm.cli import main
 from groupcm.commands import evaluate as command
 from groupcm.images.made import write_frames
+from groupcm.persistence import read as load_saved
 from groupcm.persistence import save
 from groupcm.table_formats import write_table
+from groupcm.table_roles import TableDescription, describe
 
 HEIGHT, WIDTH, N_CANDIDATES = 48, 64, 3
 COLUMNS = {"group": "picture", "label": "label", "overlap": "overlap"}
@@ -177,3 +179,14 @@ def test_a_table_that_does_not_tell_where_candidates_are(folder, capsys):
     assert evaluate(*PICTURES, "--report", "r.html") == 2
     assert "test.parquet has no column 'mask', so where" in capsys.readouterr().err
     assert not (folder / "r.html").exists()
+
+
+@pytest.mark.parametrize(("recipe", "warned"), [({"at_most": 9}, True), ({"at_most": 3}, False)])
+def test_candidates_made_by_another_recipe_are_told(folder, recipe, warned, capsys):
+    table = pq.read_table("test.parquet")
+    about = TableDescription(COLUMNS, ("truth",), recipe)
+    pq.write_table(table.cast(describe(table.schema, about)), "test.parquet")
+    saved = load_saved("m.json")
+    save(saved.model, "m.json", notes={"columns": COLUMNS, "recipe": {"at_most": 3}})
+    assert main(["evaluate", "m.json", "test.parquet"]) == 0
+    assert ("made by another recipe" in capsys.readouterr().err) == warned

@@ -28,6 +28,7 @@ from groupcm.evaluation.scoring import require_two_classes
 from groupcm.persistence import SavedModel, read
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input, find_tables
+from groupcm.table_roles import TableDescription
 
 if TYPE_CHECKING:
     from groupcm.commands.case_pictures import PictureFolder
@@ -41,10 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     _check_threshold_options(arguments)
     pictures = _open_pictures(arguments)
     saved = read(arguments.model)
-    fill_in_columns(arguments)
+    about = fill_in_columns(arguments)
     with mistakes():
         require_two_classes(saved.model)
     with plain_warnings() as warned, working() as display:
+        _warn_if_made_otherwise(saved, about, name_of(arguments.tables))
         columns = TrainedColumns(
             saved,
             arguments.model,
@@ -184,6 +186,20 @@ def _warn_if_seen(noted: DataCounts | None, found: DataCounts) -> None:
     warnings.warn(
         f"{found.name} has the name and the numbers of groups and candidates that the model was "
         "trained on; on groups it has seen, every number flatters it.",
+        UserWarning,
+        stacklevel=2,
+    )
+
+
+def _warn_if_made_otherwise(saved: SavedModel, about: TableDescription | None, name: str) -> None:
+    """Warn where candidates of pictures were made by another recipe than in training."""
+    trained = saved.notes.get("recipe")
+    if trained is None or about is None or about.recipe in (None, trained):
+        return
+    warnings.warn(
+        f"{name} was made by another recipe of pictures (proposals, features, sizes) than the "
+        "model was trained with, so that its scores may mean something else; make it with the "
+        "options of the training table.",
         UserWarning,
         stacklevel=2,
     )
