@@ -48,7 +48,7 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
         type=names,
         metavar="A,B",
         help=f"ways to find candidates, of {', '.join(PROPOSALS)} "
-        "(default: merging,extremal,ridges,windows)",
+        "(default: merging,extremal,ridges,windows); the whole picture is always one more",
     )
     candidates.add_argument(
         "--features",
