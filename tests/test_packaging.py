@@ -38,8 +38,10 @@ def test_wheel_holds_exactly_the_package(wheel):
     packed = {name for name in wheel.namelist() if not name.startswith(info)}
     assert packed == expected
     assert "groupcm/py.typed" in packed
-    # Code and the report's templates: no data, no cache, nothing heavy that happened to lie around.
-    assert {Path(name).suffix for name in packed} <= {".py", ".typed", ".html", ".css"}
+    # Code, templates of reports and built pages: no data, no cache, nothing that lay around.
+    pages = {name for name in packed if name.startswith("groupcm/web/static/")}
+    assert {Path(name).suffix for name in pages} == {".html", ".css", ".js", ".txt", ".sha256"}
+    assert {Path(name).suffix for name in packed - pages} <= {".py", ".typed", ".html", ".css"}
     assert sum(entry.file_size for entry in wheel.infolist()) < 2_000_000
 
 

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 
 from groupcm import TYPE_CHECKING, __version__
-from groupcm.commands import image_options, options, report_options
+from groupcm.commands import image_options, options, report_options, web_options
 from groupcm.errors import InputError
 
 if TYPE_CHECKING:
@@ -73,6 +73,12 @@ def build_parser() -> argparse.ArgumentParser:
     )
     image_options.add_images(
         _command(commands, "images", "from pictures to candidates, and to scores and places")
+    )
+    web_options.add_annotate(
+        _command(commands, "annotate", "mark objects in pictures, on a page in the browser")
+    )
+    web_options.add_review(
+        _command(commands, "review", "look at what a model makes of pictures, in the browser")
     )
     options.add_demo(
         _command(commands, "demo", "simulate, train, score and explain; no data needed")

@@ -8,6 +8,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,6 +33,9 @@ __all__ = [
     "score_folder",
     "score_picture",
 ]
+
+
+_ONE_THREAD = Lock()
 
 
 class CandidateModel(Protocol):
@@ -249,7 +253,8 @@ class _Scoring:
 
 
 def _scores(model: CandidateModel, values: NDArray[np.float32]) -> NDArray[np.float64]:
-    with warnings.catch_warnings():
+    # Which warnings are shown is one setting of all threads.
+    with _ONE_THREAD, warnings.catch_warnings():
         # They are in the order of its names.
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         scores = np.asarray(model.decision_function(values), dtype=np.float64)

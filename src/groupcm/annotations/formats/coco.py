@@ -16,7 +16,7 @@ from groupcm.annotations.reading import Reading
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
 from groupcm.annotations.writing import Writing
 
-__all__ = ["read", "write"]
+__all__ = ["fill", "image_record", "object_record", "pairs", "read", "write"]
 
 _OWN = frozenset({"id", "image_id", "category_id", "bbox", "segmentation", "area", "score"})
 _TABLES = frozenset({"images", "annotations", "categories"})
@@ -24,7 +24,11 @@ _TABLES = frozenset({"images", "annotations", "categories"})
 
 def read(reading: Reading) -> Annotations:
     """Read a COCO file."""
-    content = load(reading.path)
+    return reading.annotations(*fill(reading, load(reading.path)))
+
+
+def fill(reading: Reading, content: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """Read the JSON of a COCO file; return its categories and whatever else it says."""
     with reading.at(""):
         images = field(content, "images", list)
         marks = field(content, "annotations", list, [])
@@ -53,7 +57,7 @@ def read(reading: Reading) -> Annotations:
             draft.add(f"{place} ({draft.name})", lambda mark=mark: _object(mark, categories))
     extra = {name: content[name] for name in content if name not in _TABLES}
     names = tuple(categories.values())
-    return reading.annotations(names, extra | {"category_fields": category_fields})
+    return names, extra | {"category_fields": category_fields}
 
 
 def _place(mark: Any, position: int) -> str:
@@ -99,14 +103,21 @@ def _region(mark: dict[str, Any]) -> Region:
             counts = decompress(counts).tolist()
         return Mask(size[0], size[1], tuple(counts))
     if segmentation:
-        return Polygons(_pairs(part) for part in segmentation)
+        return Polygons(pairs(part) for part in segmentation)
     box = field(mark, "bbox", list)
     if len(box) != 4:
         raise ValueError(f"'bbox' has {len(box)} numbers; it needs x, y, width and height")
     return Box(*box)
 
 
-def _pairs(part: Any) -> Iterable[tuple[float, float]]:
+def pairs(part: Any) -> Iterable[tuple[float, float]]:
+    """Return the corners of a polygon that is written as x, y, x, y, ….
+
+    Examples
+    --------
+    >>> list(pairs([1, 2, 3, 4]))
+    [(1, 2), (3, 4)]
+    """
     if not isinstance(part, list) or len(part) % 2:
         raise ValueError("a polygon must be a list of an even number of coordinates")
     return zip(part[::2], part[1::2], strict=True)
@@ -125,12 +136,13 @@ def write(annotations: Annotations, writing: Writing, *, compressed: bool = True
     by_name = dict(zip(annotations.categories, category_ids, strict=True))
     image_ids = _ids(picture.extra.get("id") for picture in annotations)
     images = [
-        _image(picture, key) for picture, key in zip(annotations.pictures, image_ids, strict=True)
+        image_record(picture, key)
+        for picture, key in zip(annotations.pictures, image_ids, strict=True)
     ]
     marks = iter(_ids(marked.id for marked in annotations.objects()))
     records = [
         {"id": next(marks), "image_id": key, "category_id": by_name[marked.category]}
-        | _record(marked, compressed)
+        | object_record(marked, compressed)
         for picture, key in zip(annotations.pictures, image_ids, strict=True)
         for marked in picture.objects
     ]
@@ -156,13 +168,15 @@ def _ids(wanted: Iterable[Any]) -> list[int]:
     return ids
 
 
-def _image(picture: Picture, key: int) -> dict[str, Any]:
+def image_record(picture: Picture, key: int | str) -> dict[str, Any]:
+    """Return what a file says of a picture, without its objects."""
     image = {**picture.extra, "id": key, "file_name": picture.name}
     image |= {"width": picture.width, "height": picture.height}
     return image if picture.done else image | {"done": False}
 
 
-def _record(marked: AnnotatedObject, compressed: bool) -> dict[str, Any]:
+def object_record(marked: AnnotatedObject, compressed: bool = True) -> dict[str, Any]:
+    """Return what a file says of an object, without the ids of it, its picture and category."""
     region = marked.region
     box = region.box
     record = {name: value for name, value in marked.attributes.items() if name not in _OWN}

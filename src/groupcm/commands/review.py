@@ -1,0 +1,106 @@
+"""``groupcm review``: a page that shows what a model makes of pictures, and why.
+
+Scores come in the background while the page is open. Marks are kept in a CSV file, each at once;
+scores are kept beside it, so that the next start with the same model has them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groupcm.commands.display import mistakes, plain_warnings
+from groupcm.errors import InputError
+from groupcm.files import check_output
+from groupcm.images.truth import Truth, read_truth
+from groupcm.web.extra import require_web
+
+if TYPE_CHECKING:
+    from groupcm.web.library import PictureLibrary
+    from groupcm.web.review import Review
+
+__all__ = ["run"]
+
+_MARKS = "review.csv"
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve the page until Ctrl-C, and say where the marks are."""
+    require_web()
+    from groupcm.web.review_app import review_app
+    from groupcm.web.serve import serve
+
+    with plain_warnings(), mistakes():
+        review = _review(arguments)
+        _say(f"reviewing {_counted(len(review.library), 'picture')} of {arguments.folder}")
+        try:
+            serve(
+                lambda token, port: review_app(
+                    review, model=os.path.basename(arguments.model), token=token, port=port
+                ),
+                port=arguments.port,
+                open_browser=not arguments.no_browser,
+                say=_say,
+            )
+        finally:
+            review.stop()
+        if review.marks.marks:
+            _say(
+                f"{_counted(len(review.marks.marks), 'picture')} to correct in {review.marks.path}"
+            )
+    return 0
+
+
+def _review(arguments: argparse.Namespace) -> Review:
+    from groupcm.web.library import PictureLibrary
+    from groupcm.web.marks_file import MarksFile
+    from groupcm.web.picture_model import read_picture_model
+    from groupcm.web.review import Review
+    from groupcm.web.score_cache import cache_beside
+
+    if arguments.workers is not None and arguments.workers < 1:
+        raise InputError(f"--workers is {arguments.workers}; it must be 1 or more")
+    scorer = read_picture_model(arguments.model, threshold=arguments.threshold)
+    library = PictureLibrary(arguments.folder)
+    truth = _truth(arguments, library)
+    marks = _marks(arguments, library)
+    return Review(
+        library,
+        scorer,
+        MarksFile(marks),
+        truth=truth,
+        cache=cache_beside(marks, arguments.model),
+        workers=arguments.workers,
+    )
+
+
+def _truth(arguments: argparse.Namespace, library: PictureLibrary) -> Truth | None:
+    if arguments.annotations is None:
+        if arguments.category:
+            raise InputError("--category is told of --annotations; give them too, or leave it out")
+        return None
+    category = arguments.category or None
+    return read_truth(arguments.annotations, set(library.names), library.folder, category=category)
+
+
+def _marks(arguments: argparse.Namespace, library: PictureLibrary) -> Path:
+    marks = Path(arguments.marks or library.folder / _MARKS)
+    for used in (arguments.model, arguments.annotations):
+        if used is not None and Path(used).resolve() == marks.resolve():
+            raise InputError(f"{marks} is read and cannot hold marks too; name another --marks")
+    try:
+        check_output(marks)
+    except InputError as error:
+        raise InputError(f"{error}; --marks says where pictures to correct are kept") from error
+    return marks
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def _say(line: str) -> None:
+    # At once, also into a pipe: whoever reads it waits for the address.
+    print(line, flush=True)

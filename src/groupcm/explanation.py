@@ -1,0 +1,152 @@
+"""What each feature adds to the score of a candidate, for models that are linear in the features.
+
+    score  =  base + Σ_j contribution_j
+    contribution_j = coef_j (x_j − typical_j),    base = Σ_j coef_j typical_j + intercept
+
+``base`` is the score of the typical candidate, such as the average one. Where nobody says what is
+typical, ``typical`` is 0 and ``base`` the intercept. ``coef`` is in the units of the features, so
+that it does not matter whether training put them on one scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.errors import InputError
+from groupcm.weights import feature_weights, linear_part
+
+__all__ = ["ScoreExplanation", "explain_scores", "require_explainable"]
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreExplanation:
+    """The score of one candidate as a sum over features.
+
+    Attributes
+    ----------
+    score
+        Of the candidate.
+    base
+        Score of the typical candidate; the intercept where that is not known.
+    names, values
+        The features, in the model's order.
+    typical
+        Their values in the typical candidate; None where that is not known.
+    contributions
+        What each adds; together with ``base`` they are the score.
+    """
+
+    score: float
+    base: float
+    names: tuple[str, ...]
+    values: Vector
+    typical: Vector | None
+    contributions: Vector
+
+    def largest_first(self) -> NDArray[np.intp]:
+        """Places of the features, the largest contribution, up or down, first."""
+        return np.argsort(-np.abs(self.contributions), kind="stable")
+
+
+def explain_scores(
+    model: Any,
+    rows: ArrayLike,
+    *,
+    names: Sequence[str] | None = None,
+    typical: ArrayLike | None = None,
+) -> list[ScoreExplanation]:
+    """Split the scores of candidates into what their features add.
+
+    Parameters
+    ----------
+    model
+        A fitted linear model of two classes without feature map, such as `GroupClassifier`; also
+        a calibrated one.
+    rows
+        Features of candidates, shape (n, d).
+    names
+        Names of the columns of ``rows`` and ``typical``, in any order and with others among them;
+        left out, the columns are those of the model in its order.
+    typical
+        Features of the typical candidate, shape (d,).
+
+    Returns
+    -------
+    list of ScoreExplanation
+        One a row.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> X = np.array([[0.0, 5.0], [1.0, 5.0], [0.2, 7.0], [0.9, 7.0]])
+    >>> model = GroupClassifier().fit(X, [0, 1, 0, 1])
+    >>> (found,) = explain_scores(model, X[:1], typical=X.mean(axis=0))
+    >>> bool(np.isclose(found.base + found.contributions.sum(), model.decision_function(X[:1])[0]))
+    True
+    >>> found.names, found.largest_first().tolist()
+    (('x0', 'x1'), [0, 1])
+    """
+    linear = require_explainable(model)
+    (weights,) = feature_weights(linear)
+    values = np.atleast_2d(np.asarray(rows, dtype=np.float64))
+    centre = None if typical is None else np.asarray(typical, dtype=np.float64)
+    if names is not None:
+        columns = _columns(weights.names, names)
+        values = values[:, columns]
+        centre = None if centre is None else centre[columns]
+    coef, intercept = weights.per_unit, float(linear.intercept_[0])
+    for what, each in (("rows", values[0] if len(values) else coef), ("typical", centre)):
+        if each is not None and each.shape != coef.shape:
+            raise ValueError(f"{what} have {each.size} features; the model has {coef.size}")
+    base = intercept if centre is None else float(coef @ centre + intercept)
+    contributions = coef * (values if centre is None else values - centre)
+    scores = values @ coef + intercept
+    return [
+        ScoreExplanation(float(score), base, tuple(weights.names), row, centre, adds)
+        for score, row, adds in zip(scores, values, contributions, strict=True)
+    ]
+
+
+def require_explainable(model: Any) -> Any:
+    """Return the linear model within a model, and say why where its scores are no such sums.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> require_explainable(DecisionTreeClassifier())
+    Traceback (most recent call last):
+    groupcm.errors.InputError: the scores of a DecisionTreeClassifier are not sums over features;
+    only those of a linear model can be explained by features
+    """
+    linear = linear_part(model)
+    if linear is None:
+        raise InputError(
+            f"the scores of a {type(model).__name__} are not sums over features; "
+            "only those of a linear model can be explained by features"
+        )
+    if linear.feature_map_ is not None:
+        raise InputError(
+            f"the model weighs what the map {type(linear.feature_map_).__name__} makes of the "
+            "features; only the scores of a model without map can be explained by features"
+        )
+    if len(linear.coef_) != 1:
+        raise InputError(
+            f"the model tells {len(linear.coef_)} classes apart; "
+            "only the scores of a model of two are explained"
+        )
+    return linear
+
+
+def _columns(wanted: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:
+    place = {str(name): at for at, name in enumerate(names)}
+    missing = [name for name in wanted if name not in place]
+    if missing:
+        raise ValueError(f"there is no column {missing[0]!r}, which the model was trained with")
+    return np.array([place[name] for name in wanted], dtype=np.intp)

@@ -1,0 +1,280 @@
+"""The routes of the annotate page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from groupcm import __version__
+from groupcm.annotations import FORMATS
+from groupcm.errors import InputError
+from groupcm.web.annotation_file import FileChanged
+from groupcm.web.app_parts import STATIC, Answer, Refusal, json_body, page_app, picture_number
+from groupcm.web.exchange import export, import_bytes
+from groupcm.web.library import PictureLibrary
+from groupcm.web.ordering_routes import routes as ordering_routes
+from groupcm.web.revisions import Revisions
+from groupcm.web.security import IMPORT_LIMIT
+from groupcm.web.store import AnnotationStore, Conflict
+
+__all__ = ["Scores", "Suggestions", "annotate_app"]
+
+
+class Suggestions(Protocol):
+    """Finds candidate regions in pictures."""
+
+    def of(self, number: int, /) -> list[dict[str, Any]]:
+        """Return the candidates of a picture."""
+        ...
+
+
+class Scores(Protocol):
+    """Scores of pictures by a model, found one by one in the background."""
+
+    @property
+    def n_scored(self) -> int: ...
+    @property
+    def running(self) -> bool: ...
+    @property
+    def threshold(self) -> float | None: ...
+    def score(self, number: int, /) -> float | None: ...
+    def changed_since(self, revision: int, /) -> tuple[int, Mapping[int, float | None]]: ...
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+def annotate_app(
+    library: PictureLibrary,
+    store: AnnotationStore,
+    *,
+    suggestions: Suggestions | None = None,
+    scores: Scores | None = None,
+    first: Collection[int] = frozenset(),
+    token: str,
+    port: int,
+    static: Path = STATIC,
+) -> Starlette:
+    """Make the application of the annotate page.
+
+    Parameters
+    ----------
+    library, store
+        The pictures, and what is marked in them.
+    suggestions
+        Candidates to accept with a click.
+    scores
+        What a model makes of the pictures, to order them by.
+    first
+        Numbers of pictures that are to be corrected.
+    token, port, static
+        See `groupcm.web.app_parts.page_app`.
+    """
+    page = _Page(library, store, suggestions, scores, frozenset(first))
+    ordering = [] if scores is None else ordering_routes(library, store, scores)
+
+    def stop() -> None:
+        if scores is not None:
+            scores.stop()
+        store.close()
+
+    return page_app(
+        "annotate",
+        [*page.routes(), *ordering],
+        library,
+        token=token,
+        port=port,
+        on_start=scores.start if scores is not None else None,
+        on_stop=stop,
+        static=static,
+    )
+
+
+class _Page:
+    """The answers to all requests."""
+
+    def __init__(
+        self,
+        library: PictureLibrary,
+        store: AnnotationStore,
+        suggestions: Suggestions | None,
+        scores: Scores | None,
+        first: frozenset[int],
+    ) -> None:
+        self._library = library
+        self._store = store
+        self._suggestions = suggestions
+        self._scores = scores
+        self._first = first
+        self._revisions = Revisions()
+
+    def routes(self) -> list[Route]:
+        picture = "/api/pictures/{number:int}"
+        category = "/api/categories/{position:int}"
+        return [
+            Route("/api/project", self.project),
+            Route("/api/pictures", self.pictures),
+            Route("/api/changes", self.changes),
+            Route(picture, self.picture, methods=["GET"]),
+            Route(picture, self.put_picture, methods=["PUT"]),
+            Route(f"{picture}/candidates", self.candidates),
+            Route("/api/categories", self.add_category, methods=["POST"]),
+            Route(category, self.rename_category, methods=["PUT"]),
+            Route(category, self.remove_category, methods=["DELETE"]),
+            Route("/api/export", self.export),
+            Route("/api/import", self.import_, methods=["POST"]),
+        ]
+
+    def project(self, _request: Request) -> Response:
+        formats = [
+            {"name": name, "title": each.title, "folder": each.folder}
+            for name, each in FORMATS.items()
+        ]
+        return Answer(
+            {
+                "page": "annotate",
+                "folder": self._library.folder.resolve().name,
+                "file": self._store.path.name,
+                "categories": self._store.categories,
+                "formats": formats,
+                "suggestions": self._suggestions is not None,
+                "model": self._scores is not None,
+                "threshold": None if self._scores is None else self._scores.threshold,
+                "import_limit": IMPORT_LIMIT,
+                "version": __version__,
+            }
+        )
+
+    def pictures(self, _request: Request) -> Response:
+        # Asked for before the summaries: what changes in between is told twice, not lost.
+        revision = self._revision()
+        names = self._library.names
+        summaries = [self._summary(number) for number in range(len(names))]
+        return Answer({"revision": revision, "names": names, "summaries": summaries})
+
+    def changes(self, request: Request) -> Response:
+        since = self._revisions.known(_whole(request, "since"))
+        revision = self._revision()
+        if since is None:
+            changed = set(range(len(self._library)))
+        else:
+            changed = {*self._store.changed_since(since.store), *self._scored(since.scores)[1]}
+        return Answer(
+            {
+                "revision": revision,
+                "summaries": {str(number): self._summary(number) for number in sorted(changed)},
+                "categories": self._store.categories,
+                "scored": 0 if self._scores is None else self._scores.n_scored,
+                "scoring": self._scores is not None and self._scores.running,
+            }
+        )
+
+    def picture(self, request: Request) -> Response:
+        return Answer(self._store.picture(picture_number(request, self._library)))
+
+    async def put_picture(self, request: Request) -> Response:
+        number = picture_number(request, self._library)
+        body = await json_body(request)
+        return await run_in_threadpool(self._put, number, body)
+
+    def _put(self, number: int, body: dict[str, Any]) -> Response:
+        try:
+            saved = self._store.put(number, body)
+        except Conflict:
+            current = self._store.picture(number)
+            sentence = f"{current['name']} was changed in another window; nothing is overwritten."
+            return Answer({"error": sentence, "picture": current}, 409)
+        except InputError as error:
+            raise _bad(error) from error
+        return Answer({"version": saved.version, "revision": self._revision()})
+
+    async def candidates(self, request: Request) -> Response:
+        number = picture_number(request, self._library)
+        if self._suggestions is None:
+            return Answer({"candidates": []})
+        return Answer({"candidates": await run_in_threadpool(self._suggestions.of, number)})
+
+    async def add_category(self, request: Request) -> Response:
+        body = await json_body(request)
+        return await self._change_categories(self._store.add_category, body.get("name"))
+
+    async def rename_category(self, request: Request) -> Response:
+        body, position = await json_body(request), request.path_params["position"]
+        return await self._change_categories(
+            self._store.rename_category, position, body.get("name")
+        )
+
+    async def remove_category(self, request: Request) -> Response:
+        position = request.path_params["position"]
+        return await self._change_categories(self._store.remove_category, position)
+
+    async def _change_categories(self, change: Any, *arguments: Any) -> Response:
+        try:
+            await run_in_threadpool(change, *arguments)
+        except InputError as error:
+            raise _bad(error) from error
+        return Answer({"categories": self._store.categories})
+
+    def export(self, request: Request) -> Response:
+        try:
+            file = export(
+                self._store, request.query_params.get("format", "coco"), self._library.folder
+            )
+        except InputError as error:
+            raise _bad(error) from error
+        headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
+        if file.warnings:
+            headers["X-Warnings"] = quote(json.dumps(file.warnings, ensure_ascii=False))
+        return Response(file.content, media_type=file.media_type, headers=headers)
+
+    async def import_(self, request: Request) -> Response:
+        format = request.query_params.get("format", "auto")
+        content = await request.body()
+        try:
+            brought = await run_in_threadpool(
+                import_bytes,
+                self._store,
+                self._library,
+                content,
+                None if format == "auto" else format,
+            )
+        except InputError as error:
+            raise _bad(error) from error
+        return Answer(
+            {
+                "pictures": brought.pictures,
+                "objects": brought.objects,
+                "skipped": list(brought.skipped),
+            }
+        )
+
+    def _summary(self, number: int) -> dict[str, Any]:
+        score = None if self._scores is None else self._scores.score(number)
+        first = number in self._first
+        return self._store.summary(number) | {"score": score, "first": first}
+
+    def _revision(self) -> int:
+        return self._revisions.of(self._store.revision, self._scored(0)[0])
+
+    def _scored(self, since: int) -> tuple[int, Mapping[int, float | None]]:
+        return (0, {}) if self._scores is None else self._scores.changed_since(since)
+
+
+def _whole(request: Request, name: str) -> int:
+    text = request.query_params.get(name, "")
+    if not (text.isascii() and text.isdecimal()) or len(text) > 16:
+        raise Refusal(400, f"The number {name!r} is missing or is not a whole number.")
+    return int(text)
+
+
+def _bad(error: InputError) -> Refusal:
+    status = 409 if isinstance(error, FileChanged) else 400
+    return Refusal(status, " ".join(str(error).split()))

@@ -1,0 +1,277 @@
+"""The COCO file of the annotate page, kept in pieces so that one change is written fast.
+
+Each picture's part of the file is kept as the JSON it is written as. A picture that nobody
+changes is so written as it was read, field for field, also where it is not in the folder.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import unicodedata
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from groupcm.annotations import FORMATS, AnnotatedObject, Picture
+from groupcm.annotations.formats.coco import fill, image_record, object_record
+from groupcm.annotations.json_files import load
+from groupcm.annotations.reading import Reading
+from groupcm.annotations.sniffing import sniff
+from groupcm.errors import InputError
+from groupcm.files import check_output, whole_file
+
+__all__ = ["AnnotationFile", "Category", "Content", "Entry", "FileChanged", "entry_of", "piece"]
+
+_TABLES = ("images", "annotations", "categories")
+Key = int | str
+Stamp = tuple[int, int, int]
+
+
+class FileChanged(InputError):
+    """Someone else changed the file since it was read or written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A picture of the file: what it says, as JSON, and when it last changed."""
+
+    picture: Picture
+    image_id: Key
+    image: bytes
+    marks: bytes
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A category's name, its id, and whatever else the file says of it."""
+
+    name: str
+    id: Key
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """All that the file holds, and a number that grows with every change."""
+
+    entries: Mapping[str, Entry]
+    categories: tuple[Category, ...]
+    rest: Mapping[str, Any]
+    revision: int
+
+    def to_bytes(self) -> bytes:
+        """Return the file."""
+        categories = [
+            piece({**each.fields, "id": each.id, "name": each.name}) for each in self.categories
+        ]
+        tables = (
+            [entry.image for entry in self.entries.values()],
+            [entry.marks for entry in self.entries.values() if entry.marks],
+            categories,
+        )
+        parts = [piece(name) + b": " + piece(value) for name, value in self.rest.items()]
+        for name, pieces in zip(_TABLES, tables, strict=True):
+            inner = b"\n" + b",\n".join(pieces) + b"\n" if pieces else b""
+            parts.append(piece(name) + b": [" + inner + b"]")
+        return b"{" + b",\n".join(parts) + b"}\n"
+
+
+def piece(value: Any) -> bytes:
+    r"""Return a value as JSON.
+
+    Examples
+    --------
+    >>> piece({"name": "Polyp é"}).decode()
+    '{"name": "Polyp é"}'
+    >>> piece("\ud800")
+    b'"\\ud800"'
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False).encode()
+
+
+def entry_of(
+    picture: Picture,
+    image_id: Key,
+    object_ids: list[Key],
+    category_ids: Mapping[str, Key],
+    version: int,
+) -> Entry:
+    """Return the pieces of a picture that was changed."""
+    marks = [
+        piece(
+            {"id": key, "image_id": image_id, "category_id": category_ids[marked.category]}
+            | object_record(marked)
+        )
+        for key, marked in zip(object_ids, picture.objects, strict=True)
+    ]
+    image = piece(image_record(picture, image_id))
+    return Entry(picture, image_id, image, b",\n".join(marks), version)
+
+
+class AnnotationFile:
+    """The file: read once, then written whole, never over what someone else wrote.
+
+    Parameters
+    ----------
+    path
+        Where it is, or will be after the first change.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = check_output(path)
+        if self.path.exists() and not os.access(self.path, os.W_OK):
+            raise InputError(f"cannot write {path}: no permission to write this file")
+        if self.path.suffix.lower() != ".json":
+            raise InputError(_other_format(self.path, "not a COCO file, which ends in .json"))
+        self._stamp: Stamp | None = None
+
+    def read(self, names: list[str], revision: int) -> Content:
+        """Return what the file holds; nothing where there is none.
+
+        Parameters
+        ----------
+        names
+            Pictures of the folder, whose spelling counts.
+        revision
+            The first version of everything.
+        """
+        self._stamp = _stamp(self.path)
+        if self._stamp is None:
+            return Content({}, (), {}, revision)
+        try:
+            content = load(self.path)
+            if not (isinstance(content, dict) and "images" in content):
+                raise InputError(_other_format(self.path, _title(self.path)))
+            return _content(content, _FileReading(self.path, names), revision)
+        except InputError as error:
+            kept = "; the file is kept as it is: correct it, or choose another with --annotations"
+            raise InputError(
+                str(error) if "--import" in str(error) else f"{error}{kept}"
+            ) from error
+
+    def write(self, content: Content) -> None:
+        """Write the whole file, unless it is no longer the one that was read or written last."""
+        text = content.to_bytes()
+        with _one_at_a_time(self.path.parent):
+            self._check_unchanged()
+            with whole_file(self.path) as beside:
+                with open(beside, "wb") as file:
+                    file.write(text)
+                    file.flush()
+                    os.fsync(file.fileno())
+                if self._stamp is not None:
+                    shutil.copymode(self.path, beside)
+                written = _stamp(beside)
+                self._check_unchanged()
+            self._stamp = written
+
+    def _check_unchanged(self) -> None:
+        now = _stamp(self.path)
+        if now != self._stamp:
+            what = "removed" if now is None else "written" if self._stamp is None else "changed"
+            raise FileChanged(
+                f"{self.path} was {what} by another program, so this change is not saved and "
+                "nothing is overwritten; stop groupcm and start it again to go on with that file"
+            )
+
+
+class _FileReading(Reading):
+    """Reading that takes the folder's spelling of a picture's name."""
+
+    def __init__(self, path: Path, names: list[str]) -> None:
+        super().__init__(path)
+        self._names = {_plain(name): name for name in names} | {name: name for name in names}
+
+    def name(self, written: str, beside: Path | None = None) -> str:
+        found = self._names.get(written) or self._names.get(_plain(written))
+        return found or super().name(written, beside)
+
+
+def _plain(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _content(content: dict[str, Any], reading: Reading, revision: int) -> Content:
+    annotations = reading.annotations(*fill(reading, content))
+    marks_of: dict[Key, list[Any]] = {}
+    for mark in content.get("annotations") or []:
+        marks_of.setdefault(mark["image_id"], []).append(mark)
+    entries = {}
+    with reading.at(""):
+        for image, picture in zip(content["images"], annotations.pictures, strict=True):
+            marks = b",\n".join(map(piece, marks_of.get(image["id"], [])))
+            entries[picture.name] = Entry(picture, image["id"], piece(image), marks, revision)
+        rest = {name: value for name, value in content.items() if name not in _TABLES}
+        piece(rest)
+    records = content.get("categories") or []
+    categories = tuple(
+        Category(name, record["id"], record)
+        for name, record in zip(annotations.categories, records, strict=True)
+    )
+    return Content(_with_ids(entries), categories, rest, revision)
+
+
+def _with_ids(entries: dict[str, Entry]) -> dict[str, Entry]:
+    """Give an id to objects that have none, or one that another of the picture has."""
+    numbers = [each.id for entry in entries.values() for each in entry.picture.objects]
+    free = max((key for key in numbers if isinstance(key, int)), default=0)
+    for name, entry in entries.items():
+        seen: set[Key] = set()
+        objects: list[AnnotatedObject] = []
+        for marked in entry.picture.objects:
+            if marked.id is None or marked.id in seen:
+                free += 1
+                marked = replace(marked, id=free)
+            assert marked.id is not None
+            seen.add(marked.id)
+            objects.append(marked)
+        if tuple(objects) != entry.picture.objects:
+            entries[name] = replace(entry, picture=replace(entry.picture, objects=tuple(objects)))
+    return entries
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        about = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return about.st_mtime_ns, about.st_size, about.st_ino
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Let another groupcm that writes in the same folder wait, where the system can."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _title(path: Path) -> str:
+    try:
+        return f"a file of {FORMATS[sniff(path)].title}, not of COCO"
+    except InputError:
+        return "not a COCO file"
+
+
+def _other_format(path: Path, what: str) -> str:
+    return (
+        f"{path} is {what}, and work is kept in COCO; take over what it holds with "
+        f"--import {path}, and keep the work in another file with --annotations FILE.json"
+    )

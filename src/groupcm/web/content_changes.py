@@ -1,0 +1,130 @@
+"""Changes of what the annotation file holds: each makes the next content from the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import Any
+
+from groupcm.annotations import AnnotatedObject, Picture
+from groupcm.errors import InputError
+from groupcm.web.annotation_file import Category, Content, Entry
+from groupcm.web.category_names import checked_name, same_name
+
+__all__ = [
+    "category_added",
+    "category_removed",
+    "category_renamed",
+    "free_ids",
+    "same_work",
+    "spelled",
+    "with_categories",
+]
+
+_DEFAULT_CATEGORY = "object"
+
+
+def category_added(content: Content, name: object) -> Content:
+    """Content with one more category."""
+    checked = checked_name(name)
+    _refuse_taken(checked, content.categories)
+    return _next(with_categories(content, [checked]))
+
+
+def category_renamed(content: Content, position: int, name: object) -> Content:
+    """Content in which a category, and all objects of it, have another name."""
+    old, checked = _category(content, position), checked_name(name)
+    _refuse_taken(checked, [each for each in content.categories if each is not old])
+    categories = list(content.categories)
+    categories[position] = replace(old, name=checked)
+    renamed = _next(replace(content, categories=tuple(categories)))
+    entries = {
+        picture: _renamed(entry, old.name, checked, renamed.revision)
+        for picture, entry in content.entries.items()
+    }
+    return replace(renamed, entries=entries)
+
+
+def category_removed(content: Content, position: int) -> Content:
+    """Content without a category that no object has."""
+    old = _category(content, position)
+    for entry in content.entries.values():
+        if any(marked.category == old.name for marked in entry.picture.objects):
+            raise InputError(
+                f"the category {old.name!r} has objects, the first in {entry.picture.name}; only "
+                "one without objects can be removed"
+            )
+    if len(content.categories) == 1:
+        raise InputError("the last category cannot be removed; rename it instead")
+    left = tuple(each for each in content.categories if each is not old)
+    return _next(replace(content, categories=left))
+
+
+def free_ids(taken: Iterable[Any]) -> Iterator[int]:
+    """Go through the whole numbers above all that are taken.
+
+    Examples
+    --------
+    >>> next(free_ids([3, "x", 7]))
+    8
+    """
+    return count(1 + max((key for key in taken if isinstance(key, int)), default=0))
+
+
+def _next(content: Content) -> Content:
+    return replace(content, revision=content.revision + 1)
+
+
+def with_categories(content: Content, names: Sequence[str]) -> Content:
+    """Content that has these categories too."""
+    categories = list(content.categories)
+    for name in names or ([] if categories else [_DEFAULT_CATEGORY]):
+        if same_name(name, [each.name for each in categories]) is None:
+            key = next(free_ids(each.id for each in categories))
+            categories.append(Category(checked_name(name), key))
+    return replace(content, categories=tuple(categories))
+
+
+def _category(content: Content, position: int) -> Category:
+    if not 0 <= position < len(content.categories):
+        raise InputError(f"there is no category {position}")
+    return content.categories[position]
+
+
+def _refuse_taken(name: str, categories: Sequence[Category]) -> None:
+    twin = same_name(name, [each.name for each in categories])
+    if twin is not None:
+        raise InputError(f"there is a category {twin!r} already; choose another name")
+
+
+def _with_objects(entry: Picture, change: Callable[[AnnotatedObject], AnnotatedObject]) -> Picture:
+    return replace(entry, objects=tuple(map(change, entry.objects)))
+
+
+def _renamed(entry: Entry, old: str, new: str, version: int) -> Entry:
+    """Entry with one category called otherwise; its pieces name categories by id and stay."""
+    if all(marked.category != old for marked in entry.picture.objects):
+        return entry
+    picture = _with_objects(
+        entry.picture,
+        lambda marked: replace(marked, category=new) if marked.category == old else marked,
+    )
+    return replace(entry, picture=picture, version=version)
+
+
+def spelled(picture: Picture, names: Sequence[str]) -> Picture:
+    """Picture whose categories are spelled as those that are there."""
+    return _with_objects(
+        picture,
+        lambda marked: replace(marked, category=same_name(marked.category, names) or ""),
+    )
+
+
+def same_work(one: Picture, other: Picture) -> bool:
+    """Tell whether two say the same of a picture, whatever its objects are called."""
+
+    def work(picture: Picture) -> list[Any]:
+        return [(each.category, each.region, each.score) for each in picture.objects]
+
+    return one.done == other.done and work(one) == work(other)

@@ -1,0 +1,276 @@
+"""Annotations in other formats: as a download, and from a file that was uploaded."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from groupcm.annotations import FORMATS, Annotations, Picture, write
+from groupcm.annotations.known_pictures import KnownPictures
+from groupcm.annotations.names import relative_name
+from groupcm.annotations.reading import Reading
+from groupcm.annotations.sniffing import sniff
+from groupcm.errors import InputError
+from groupcm.web.library import PictureLibrary
+from groupcm.web.store import AnnotationStore
+
+__all__ = ["Download", "Imported", "export", "import_bytes", "import_path"]
+
+_MOST_UNPACKED = 512 * 2**20
+_MOST_FILES = 200_000
+_ENDINGS = {"coco": ".json", "label_studio": ".json", "cvat": ".xml", "csv": ".csv"}
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+# The filter of warnings belongs to the whole process.
+_warnings_lock = Lock()
+
+
+class Download(NamedTuple):
+    """A file to download, and what the format could not carry."""
+
+    name: str
+    content: bytes
+    media_type: str
+    warnings: tuple[str, ...] = ()
+
+
+class Imported(NamedTuple):
+    """What an import brought, and a sentence for each kind of thing it left out."""
+
+    pictures: int
+    objects: int
+    skipped: tuple[str, ...]
+
+
+def export(store: AnnotationStore, format: str, folder: Path) -> Download:
+    """Return what is marked in a format of annotations; formats of many files are a ZIP file.
+
+    Parameters
+    ----------
+    store
+        The annotations.
+    format
+        One of `groupcm.annotations.FORMATS`.
+    folder
+        The folder of pictures, after which the download is named.
+    """
+    if format not in FORMATS:
+        raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+    name = f"{_plain_name(folder)}-{format}"
+    if format == "coco":
+        return Download(f"{name}.json", store.to_bytes(), "application/json")
+    with _work_folder() as work, _told_warnings() as told:
+        path = work / (name + _ENDINGS.get(format, ""))
+        write(store.annotations(), path, format)
+        if FORMATS[format].folder:
+            archive = shutil.make_archive(str(work / "packed"), "zip", path)
+            return Download(f"{name}.zip", Path(archive).read_bytes(), "application/zip", _of(told))
+        content = path.read_bytes()
+    media_type = {".json": "application/json", ".xml": "application/xml"}.get(path.suffix)
+    return Download(path.name, content, media_type or "text/csv", _of(told))
+
+
+def import_bytes(
+    store: AnnotationStore, library: PictureLibrary, content: bytes, format: str | None = None
+) -> Imported:
+    """Add the objects of a file that was uploaded; a folder must be packed as a ZIP file.
+
+    Nothing changes where any of it is damaged.
+    """
+    with _work_folder() as work:
+        path = _unpacked(content, work, format)
+        try:
+            return import_path(store, library, path, format)
+        except InputError as error:
+            # Of the place where it was unpacked nobody knows.
+            words = str(error).replace(f"{path}/", "").replace(str(path), "the file")
+            raise InputError(words) from error
+
+
+def import_path(
+    store: AnnotationStore, library: PictureLibrary, path: Path, format: str | None = None
+) -> Imported:
+    """Add the objects of a file or folder to the pictures that hold no work yet.
+
+    A picture that holds work keeps it. Pictures that are not in the folder, or of another size,
+    are left out and told.
+    """
+    if format is not None and format not in FORMATS:
+        raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+    name = format or sniff(path)
+    if path.is_dir() and not FORMATS[name].folder:
+        raise InputError(f"{path} is a folder; annotations of {FORMATS[name].title} are one file")
+    if not path.is_dir() and FORMATS[name].folder and name != "labelme":
+        raise InputError(
+            f"annotations of {FORMATS[name].title} are a folder; pack it as a ZIP file"
+        )
+    reading = _ImportReading(path, library, tolerant=not FORMATS[name].folder)
+    with _told_warnings() as told:
+        read = FORMATS[name].read(reading)
+    left_out = _LeftOut()
+    for missing in reading.missing:
+        left_out.add("not in the folder", missing)
+    fitting = list(_fitting(read, library, left_out))
+    merged = store.merge(fitting, read.categories)
+    for kept in merged.kept:
+        left_out.add("already done or marked here and kept as they were", kept)
+    sentences = [words.removeprefix(f"{path}: ") for words in _of(told)]
+    return Imported(merged.pictures, merged.objects, (*left_out.sentences(), *sentences))
+
+
+def _fitting(read: Annotations, library: PictureLibrary, left_out: _LeftOut) -> Iterator[Picture]:
+    """Go through the pictures that are in the folder and have the same size there."""
+    for picture in read:
+        number = library.number(picture.name)
+        if number is None:
+            left_out.add("not in the folder", picture.name)
+            continue
+        try:
+            same = library.size(number) == (picture.width, picture.height)
+        except InputError:
+            left_out.add("not readable", picture.name)
+            continue
+        if same:
+            yield picture
+        else:
+            left_out.add("of another size there", picture.name)
+
+
+class _LeftOut:
+    """Names of pictures by the reason why they were left out."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, list[str]] = {}
+
+    def add(self, reason: str, name: str) -> None:
+        self._names.setdefault(reason, []).append(name)
+
+    def sentences(self) -> list[str]:
+        return [
+            f"{len(names)} picture{'' if len(names) == 1 else 's'} left out, {reason}"
+            f" (the first: {names[0]})."
+            for reason, names in self._names.items()
+        ]
+
+
+class _NotThere(ValueError):
+    """A picture that the library does not have."""
+
+
+class _LibraryPictures(KnownPictures):
+    """The pictures of a library; sizes are read when they are asked for."""
+
+    def __init__(self, library: PictureLibrary, tolerant: bool) -> None:
+        super().__init__(Annotations(tuple(Picture(name, 1, 1) for name in library.names)))
+        self.folder = library.folder
+        self._library = library
+        self._tolerant = tolerant
+
+    def name(self, written: str, beside: Path | None = None) -> str:
+        try:
+            return super().name(written, beside)
+        except ValueError as error:
+            if self._tolerant:
+                return relative_name(written)
+            raise _NotThere(written) from error
+
+    def size(self, name: str) -> tuple[int, int]:
+        number = self._library.number(name)
+        # A picture that is not there is left out later, whatever its size.
+        return (1000, 1000) if number is None else self._library.size(number)
+
+
+class _ImportReading(Reading):
+    """Reading that goes on after pictures that are not in the folder, and after nothing else."""
+
+    def __init__(self, path: Path, library: PictureLibrary, tolerant: bool) -> None:
+        super().__init__(path, _LibraryPictures(library, tolerant))
+        self.missing: list[str] = []
+
+    @contextmanager
+    def perhaps(self, place: str) -> Iterator[None]:
+        with super().perhaps(place):
+            try:
+                yield
+            except _NotThere as error:
+                self.missing.append(str(error))
+
+
+def _unpacked(content: bytes, work: Path, format: str | None) -> Path:
+    """Put an upload where it can be read."""
+    if not content.strip():
+        raise InputError("the file is empty")
+    if content[:4] != b"PK\x03\x04":
+        begins = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+        guessed = {b"{": ".json", b"[": ".json", b"<": ".xml"}.get(begins, ".csv")
+        path = work / ("file" + _ENDINGS.get(format or "", guessed))
+        path.write_bytes(content)
+        return path
+    # Two folders down: some formats look above the folder for more files.
+    home = work / "in" / "zip"
+    home.mkdir(parents=True)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            _unzip(archive, home)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+        raise InputError("the ZIP file is damaged or locked with a password") from error
+    inner = list(home.iterdir())
+    while len(inner) == 1 and inner[0].is_dir():
+        home, inner = inner[0], list(inner[0].iterdir())
+    return inner[0] if len(inner) == 1 and inner[0].suffix in _ENDINGS.values() else home
+
+
+def _unzip(archive: zipfile.ZipFile, home: Path) -> None:
+    """Unpack plain files within ``home``, and stop where they grow beyond all measure."""
+    files = [each for each in archive.infolist() if not each.is_dir()]
+    left = _MOST_UNPACKED
+    if len(files) > _MOST_FILES:
+        raise InputError(f"the ZIP file holds {len(files):,} files; at most {_MOST_FILES:,}")
+    for file in files:
+        try:
+            name = relative_name(file.filename)
+        except ValueError as error:
+            raise InputError(f"the ZIP file holds {file.filename!r}, which leads out") from error
+        if name.startswith("__MACOSX/"):
+            continue
+        target = home / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(file) as packed, open(target, "wb") as written:
+            while block := packed.read(2**20):
+                left -= len(block)
+                if left < 0:
+                    raise InputError(
+                        f"the ZIP file holds more than {_MOST_UNPACKED // 2**20} MB of files"
+                    )
+                written.write(block)
+
+
+def _plain_name(folder: Path) -> str:
+    """Name that every system takes for a file."""
+    plain = _NOT_PLAIN.sub("-", folder.resolve().name).strip("-.")
+    return plain or "annotations"
+
+
+@contextmanager
+def _work_folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="groupcm-") as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _told_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    with _warnings_lock, warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        yield told
+
+
+def _of(told: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
+    return tuple(" ".join(str(each.message).split()) for each in told)

@@ -1,0 +1,178 @@
+"""Pictures whose annotation is to be corrected, in a CSV file: read at the start, written whole."""
+
+from __future__ import annotations
+
+import csv
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+from groupcm.errors import InputError
+from groupcm.files import check_output, whole_file
+
+__all__ = ["ChangedOnDisk", "Mark", "MarksFile", "read_marks"]
+
+_COLUMNS = ["image", "score", "truth", "outcome", "note"]
+_TRUTHS = ("", "positive", "negative")
+_LONGEST_NOTE = 2_000
+
+
+class ChangedOnDisk(InputError):
+    """Somebody else wrote the file since it was read; it is not overwritten."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A picture to correct.
+
+    Attributes
+    ----------
+    score
+        Its score when it was marked; None where that was not known.
+    truth
+        "positive" or "negative" as the annotations said then; "" where they did not.
+    outcome
+        Such as "false positive"; "" where it was not known.
+    note
+        What the reviewer wrote.
+    """
+
+    score: float | None = None
+    truth: str = ""
+    outcome: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.note, str):
+            raise InputError("the note must be a text")
+        if len(self.note) > _LONGEST_NOTE:
+            raise InputError(
+                f"the note has {len(self.note):,} characters; it may have {_LONGEST_NOTE:,}"
+            )
+        if "\0" in self.note or not _is_text(self.note):
+            raise InputError("the note holds characters that no file of text can hold")
+
+
+def read_marks(path: str | os.PathLike[str]) -> dict[str, Mark]:
+    """Read the marks of pictures by their names, in the order of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "review.csv")
+    >>> MarksFile(path).mark("a.png", Mark(0.5, "negative", "false positive", "?"))
+    >>> read_marks(path)
+    {'a.png': Mark(score=0.5, truth='negative', outcome='false positive', note='?')}
+    """
+    marks: dict[str, Mark] = {}
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = csv.reader(file, strict=True)
+            columns = next(rows, [])
+            if columns != _COLUMNS:
+                raise InputError(
+                    f"{path} is no file of marks: its columns are {','.join(columns) or 'none'} "
+                    f"and must be {','.join(_COLUMNS)}; name another file"
+                )
+            for row in rows:
+                where = f"{path}, line {rows.line_num}"
+                if len(row) != len(_COLUMNS):
+                    raise InputError(
+                        f"{where}: there are {len(row)} values and must be {len(_COLUMNS)}"
+                    )
+                if not row[0] or row[0] in marks:
+                    told = f"is marked twice: {row[0]}" if row[0] else "has no name"
+                    raise InputError(f"{where}: a picture {told}; each is marked once")
+                marks[row[0]] = _mark_of(row, where)
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InputError(f"{path} is damaged and cannot be read as CSV: {error}") from error
+    return marks
+
+
+class MarksFile:
+    """The marks of a review; each change is on the disk when it returns.
+
+    Marks of pictures that are not in the folder are kept as they are.
+
+    Parameters
+    ----------
+    path
+        The file; where there is none it is made at the first mark. A damaged one is an error.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = check_output(path)
+        self._lock = threading.Lock()
+        self._stamp = _stamp(self.path)
+        self._marks = read_marks(self.path) if self._stamp else {}
+
+    @property
+    def marks(self) -> Mapping[str, Mark]:
+        """Marks by the names of pictures."""
+        return self._marks
+
+    def mark(self, name: str, mark: Mark) -> None:
+        """Mark a picture, or replace its mark."""
+        with self._lock:
+            self._write(self._marks | {name: mark})
+
+    def unmark(self, name: str) -> None:
+        """Take a mark away; nothing happens where there is none."""
+        with self._lock:
+            if name in self._marks:
+                self._write({each: mark for each, mark in self._marks.items() if each != name})
+
+    def _write(self, marks: dict[str, Mark]) -> None:
+        if _stamp(self.path) != self._stamp:
+            raise ChangedOnDisk(
+                f"{self.path} was changed by somebody else; start the review again to go on from "
+                "what it holds now"
+            )
+        with (
+            whole_file(self.path) as beside,
+            open(beside, "w", encoding="utf-8", newline="") as file,
+        ):
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(_COLUMNS)
+            for name, mark in marks.items():
+                score = "" if mark.score is None else repr(mark.score)
+                rows.writerow([name, score, mark.truth, mark.outcome, mark.note])
+        self._marks, self._stamp = marks, _stamp(self.path)
+
+
+def _mark_of(row: list[str], where: str) -> Mark:
+    _, score, truth, outcome, note = row
+    try:
+        number = float(score) if score else None
+    except ValueError:
+        number = float("nan")
+    if number is not None and not isfinite(number):
+        raise InputError(f"{where}: the score is {score!r}; it must be a number or nothing")
+    if truth not in _TRUTHS:
+        raise InputError(
+            f"{where}: the truth is {truth!r}; it must be positive, negative or nothing"
+        )
+    try:
+        return Mark(number, truth, outcome, note)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from error
+
+
+def _is_text(note: str) -> bool:
+    try:
+        note.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes when somebody writes the file; None where there is none."""
+    try:
+        about = os.stat(path)
+    except FileNotFoundError:
+        return None
+    return about.st_ino, about.st_size, about.st_mtime_ns

@@ -1,0 +1,99 @@
+"""What is kept of a picture that was scored: enough for a wall of ten thousand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from groupcm.images.parallel_pictures import PictureTask, Unreadable
+from groupcm.images.reading import Pixels
+from groupcm.images.score import PictureScorer
+from groupcm.web.candidate_json import box_of
+from groupcm.web.measuring import measure_picture
+
+__all__ = ["NumberedPicture", "PictureResult", "ResultOfPicture"]
+
+
+@dataclass(frozen=True)
+class PictureResult:
+    """A picture's score and where its winner is.
+
+    Attributes
+    ----------
+    score, probability
+        See `groupcm.images.score.PictureScore`.
+    winner
+        Left, top, width and height of the winner's box.
+    width, height
+        Of the picture.
+    mean
+        Mean of the candidates' features, in the model's order, where it was asked for.
+    """
+
+    score: float
+    probability: float | None
+    winner: tuple[float, float, float, float]
+    width: int
+    height: int
+    mean: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class NumberedPicture:
+    """A picture to score, and its number.
+
+    Attributes
+    ----------
+    number
+        Its place in the library.
+    picture
+        Where its pixels are.
+    stamp
+        Tells whether the file is still the one that was scored.
+    with_mean
+        Whether the mean of the candidates' features is wanted.
+    """
+
+    number: int
+    picture: PictureTask
+    stamp: str = ""
+    with_mean: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the picture."""
+        return self.picture.name
+
+    def read(self) -> Pixels:
+        """Read the pixels."""
+        return self.picture.read()
+
+
+@dataclass(frozen=True)
+class ResultOfPicture:
+    """Score a picture; it can be sent to other processes.
+
+    A picture that cannot be scored gives an `Unreadable` with a sentence, so that the others go
+    on.
+    """
+
+    scorer: PictureScorer
+
+    def __call__(self, task: NumberedPicture, pixels: Pixels) -> PictureResult | Unreadable:
+        try:
+            measured = measure_picture(self.scorer, pixels, task.name)
+        except Exception as error:
+            told = str(error) or type(error).__name__
+            return Unreadable(task.name, f"the picture {task.name} cannot be scored: {told}")
+        found = measured.found
+        left, top, width, height = box_of(found.regions, found.winner)
+        mean = None
+        if task.with_mean:
+            mean = tuple(measured.rows.mean(axis=0, dtype=float).tolist())
+        return PictureResult(
+            score=found.score,
+            probability=found.probability,
+            winner=(left, top, width, height),
+            width=found.regions.width,
+            height=found.regions.height,
+            mean=mean,
+        )

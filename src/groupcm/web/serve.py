@@ -1,0 +1,115 @@
+"""A server on this computer alone, until Ctrl-C."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import signal
+import socket
+import threading
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import uvicorn
+from starlette.applications import Starlette
+
+from groupcm.errors import InputError
+
+__all__ = ["listening", "serve"]
+
+_HERE = "127.0.0.1"
+_SECONDS_FOR_LAST_ANSWERS = 5
+
+
+def serve(
+    make_app: Callable[[str, int], Starlette],
+    *,
+    port: int,
+    open_browser: bool,
+    say: Callable[[str], object],
+) -> None:
+    """Serve a page until Ctrl-C or a request to end.
+
+    Parameters
+    ----------
+    make_app
+        Makes the application from the token that opens it and the port it is at.
+    port
+        Where to listen; 0 takes any that is free.
+    open_browser
+        Whether to open the page.
+    say
+        Shows a line; the address is one of its own.
+    """
+    with listening(port) as door:
+        token, port = secrets.token_urlsafe(24), door.getsockname()[1]
+        server = uvicorn.Server(
+            uvicorn.Config(
+                make_app(token, port),
+                access_log=False,
+                log_level="warning",
+                server_header=False,
+                proxy_headers=False,
+                ws="none",
+                lifespan="on",
+                timeout_graceful_shutdown=_SECONDS_FOR_LAST_ANSWERS,
+            )
+        )
+        address = f"http://{_HERE}:{port}/?token={token}"
+        say(address)
+        if open_browser:
+            # Some browsers keep their caller waiting.
+            threading.Thread(target=_open, args=(address,), daemon=True).start()
+        with _asked_to_end():
+            server.run(sockets=[door])
+
+
+@contextmanager
+def listening(port: int) -> Iterator[socket.socket]:
+    """Open a port of this computer that no other computer reaches.
+
+    Examples
+    --------
+    >>> with listening(0) as door:
+    ...     door.getsockname()[0]
+    '127.0.0.1'
+    """
+    door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        # Elsewhere than on Windows this does not share a port in use: it frees one just left.
+        alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
+        door.setsockopt(socket.SOL_SOCKET, alone, 1)
+        try:
+            door.bind((_HERE, port))
+            door.listen(128)
+        except OSError as error:
+            raise InputError(_refused(port, error)) from error
+        yield door
+    finally:
+        door.close()
+
+
+def _refused(port: int, error: OSError) -> str:
+    other = port + 1 if port < 65_535 else port - 1
+    choose = f"choose another, as --port {other}, or let the computer choose with --port 0"
+    if error.errno == errno.EADDRINUSE:
+        return f"port {port} is in use by another program; {choose}"
+    return f"port {port} cannot be used ({(error.strerror or str(error)).lower()}); {choose}"
+
+
+@contextmanager
+def _asked_to_end() -> Iterator[None]:
+    """Take Ctrl-C, and a request of the system to end, as the way in which the work ends."""
+    # uvicorn ends well on both and then sends itself the same signal once more.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with suppress(KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _open(address: str) -> None:
+    with suppress(webbrowser.Error, OSError):
+        webbrowser.open(address)

@@ -1,0 +1,77 @@
+"""A folder of pictures, its annotate page, and a browser's way to speak to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from groupcm.web.annotate_app import annotate_app
+from groupcm.web.library import PictureLibrary
+from groupcm.web.security import cookie_name
+from groupcm.web.store import AnnotationStore
+
+PORT = 8765
+TOKEN = "right-token"
+HOME = f"http://127.0.0.1:{PORT}"
+WIDTH, HEIGHT = 16, 12
+
+BOX = {"type": "box", "x": 1.0, "y": 2.0, "width": 3.0, "height": 4.0}
+POLYGON = {"type": "polygons", "parts": [[1.0, 1.0, 8.0, 1.0, 8.0, 6.5]]}
+MASK = {"type": "mask", "height": HEIGHT, "width": WIDTH, "counts": [13, 3, 9, 3, 164]}
+
+
+def make_pictures(folder: Path, *names: str) -> Path:
+    """Make a folder of small pictures."""
+    for number, name in enumerate(names or ("a.png", "b.png", "c.png")):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (WIDTH, HEIGHT), (40 * number % 256, 90, 120)).save(path)
+    return folder
+
+
+def make_static(folder: Path) -> Path:
+    """Make a page that stands for the built one."""
+    folder.mkdir()
+    (folder / "annotate.html").write_text("<!doctype html><title>page</title>")
+    (folder / "annotate.js").write_text("let a = 1;")
+    return folder
+
+
+def store_of(folder: Path, file: str = "annotations.json", **options: Any) -> AnnotationStore:
+    """Open the annotations of a folder."""
+    return AnnotationStore(PictureLibrary(folder), folder / file, **options)
+
+
+def app_of(folder: Path, **options: Any) -> Starlette:
+    """Make the application of a folder."""
+    library = PictureLibrary(folder)
+    categories = options.pop("categories", ["polyp"])
+    store = options.pop("store", None) or AnnotationStore(
+        library, folder / "annotations.json", categories
+    )
+    return annotate_app(library, store, token=TOKEN, port=PORT, **options)
+
+
+def browser(app: Starlette, **options: Any) -> TestClient:
+    """Speak to an application as its own page does."""
+    client = TestClient(app, base_url=HOME, follow_redirects=False, **options)
+    client.cookies.set(cookie_name(PORT), TOKEN)
+    client.headers["Origin"] = HOME
+    return client
+
+
+def marked(region: dict[str, Any], key: str | int = "n1", category: str = "polyp") -> dict:
+    """Return an object as the page sends it."""
+    return {"id": key, "category": category, "region": region, "score": None}
+
+
+def put(client: TestClient, number: int, *objects: dict, done: bool = True, version=None):
+    """Send what is in a picture; by default for the version that is there."""
+    address = f"/api/pictures/{number}"
+    if version is None:
+        version = client.get(address).json()["version"]
+    return client.put(address, json={"version": version, "done": done, "objects": [*objects]})

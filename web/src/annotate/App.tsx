@@ -1,0 +1,27 @@
+// The page: pictures to the left, the picture in the middle, its objects to the right.
+import { KeyHelp } from "../shared/KeyHelp";
+import { Notices } from "../shared/notices";
+import { KEYS } from "./keys";
+import { Header } from "./panels/Header";
+import { ObjectsPanel } from "./panels/ObjectsPanel";
+import { PictureList } from "./panels/PictureList";
+import { StatusBar } from "./panels/StatusBar";
+import { Toolbar } from "./panels/Toolbar";
+import { Stage } from "./Stage";
+
+export function App() {
+  return (
+    <div class="page">
+      <Header />
+      <PictureList />
+      <main class="middle" aria-label="Picture">
+        <Toolbar />
+        <Stage />
+        <StatusBar />
+      </main>
+      <ObjectsPanel />
+      <KeyHelp keys={KEYS} />
+      <Notices />
+    </div>
+  );
+}

@@ -1,0 +1,112 @@
+// The picture with all its layers; what the pointer does goes to the tool in hand.
+import { useEffect, useRef } from "preact/hooks";
+import { DraftLayer } from "./layers/DraftLayer";
+import { ObjectLayer } from "./layers/ObjectLayer";
+import { StrokeLayer } from "./layers/StrokeLayer";
+import { endPan, isPanning, pansWith, panTo, startPan } from "./panning";
+import { PicturePixels } from "./PicturePixels";
+import { mouseAt } from "./pointer";
+import { isOnEditor, isOnHandle } from "./shapes";
+import { focusStage, onPicture, onStage, setStageElement } from "./stage_element";
+import { current, names, pictureProblem, sheet, shownPicture, tool } from "./state";
+import { activeTool } from "./tools";
+import { levelAfter, setLevel } from "./tools/candidate";
+import { selectTool } from "./tools/select";
+import type { Tool } from "./tools/tool";
+import { resizeStage, view, zoomBy } from "./view";
+
+const ZOOM_PER_PIXEL = 1.0018;
+
+/** The tool that has the press: handles of the selected shape work in the drawing tools too. */
+let inHand: Tool | null = null;
+
+function press(event: PointerEvent): void {
+  focusStage();
+  if (pansWith(event)) {
+    startPan(event);
+    event.stopPropagation();
+  } else if (event.button === 0 && shownPicture.peek() === sheet.peek()?.picture) {
+    inHand = isOnHandle(event.target) ? selectTool : activeTool();
+    if (inHand && !(inHand === selectTool && isOnEditor(event.target)))
+      (event.currentTarget as Element).setPointerCapture(event.pointerId);
+    inHand?.press(onPicture(event), event);
+  }
+}
+
+function move(event: PointerEvent): void {
+  if (isPanning()) return panTo(event);
+  const at = onPicture(event);
+  mouseAt(at);
+  (inHand ?? activeTool())?.move(at, event);
+}
+
+function release(event: PointerEvent): void {
+  if (isPanning()) return endPan();
+  inHand?.release(onPicture(event), event);
+  inHand = null;
+}
+
+function turn(event: WheelEvent): void {
+  event.preventDefault();
+  if (event.altKey && tool.peek() === "candidate") setLevel(levelAfter(event.deltaY > 0 ? 1 : -1));
+  else zoomBy(ZOOM_PER_PIXEL ** -(event.deltaY * (event.deltaMode === 1 ? 30 : 1)), onStage(event));
+}
+
+export function Stage() {
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const stage = frame.current!;
+    setStageElement(stage);
+    const observer = new ResizeObserver(() => resizeStage(stage.clientWidth, stage.clientHeight));
+    observer.observe(stage);
+    // Preact's own listeners of the wheel are passive.
+    stage.addEventListener("wheel", turn, { passive: false });
+    focusStage();
+    return () => {
+      observer.disconnect();
+      setStageElement(null);
+    };
+  }, []);
+  const open = sheet.value;
+  return (
+    <div
+      id="stage"
+      ref={frame}
+      class={isPanning() ? "stage pans" : "stage"}
+      data-tool={tool.value}
+      tabIndex={0}
+      role="application"
+      aria-label={`Picture ${names.value[current.value] ?? ""}. Keys are shown by the question mark.`}
+      onPointerDownCapture={press}
+      onPointerMove={move}
+      onPointerUp={release}
+      onPointerCancel={() => (endPan(), inHand?.cancel(), (inHand = null))}
+      onPointerLeave={() => mouseAt(null)}
+      onDblClick={(event) => activeTool()?.doubleClick?.(event)}
+      onContextMenu={(event) => event.preventDefault()}
+      onAuxClick={(event) => event.preventDefault()}
+    >
+      {pictureProblem.value && <p class="stage-message">{pictureProblem.value}</p>}
+      {open && <Placed width={open.width} height={open.height} />}
+    </div>
+  );
+}
+
+function Placed({ width, height }: { width: number; height: number }) {
+  const { left, top, scale } = view.value;
+  const style = {
+    width: `${width * scale}px`,
+    height: `${height * scale}px`,
+    transform: `translate(${left}px, ${top}px)`,
+  };
+  return (
+    <div class="placed" style={style}>
+      <PicturePixels sheet={sheet.value!} />
+      <StrokeLayer />
+      <svg class="layer" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
+        <ObjectLayer />
+        <DraftLayer />
+      </svg>
+    </div>
+  );
+}

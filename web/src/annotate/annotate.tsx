@@ -1,0 +1,49 @@
+import "../shared/theme.css";
+import "@annotorious/annotorious/annotorious.css";
+import "./annotate.css";
+import "./stage.css";
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { get } from "../shared/api";
+import { listenToKeys } from "../shared/keys";
+import { App } from "./App";
+import { keysNow } from "./keys";
+import { openFirstToDo, openPicture, pictureInAddress } from "./opening";
+import { watchSpace } from "./panning";
+import { pollFrom } from "./polling";
+import type { Listed, Project } from "./records";
+import { warnBeforeLeaving } from "./saving";
+import { categories, current, names, project, sheet, summaries } from "./state";
+import { activeTool } from "./tools";
+import { fit } from "./view";
+
+const page = document.getElementById("page")!;
+
+async function start(): Promise<void> {
+  const [about, listed] = await Promise.all([get<Project>("/api/project"), get<Listed>("/api/pictures")]);
+  project.value = about;
+  categories.value = about.categories;
+  names.value = listed.names;
+  summaries.value = listed.summaries;
+  render(<App />, page);
+  if (pictureInAddress() >= 0) void openPicture(pictureInAddress());
+  else openFirstToDo();
+  pollFrom(listed.revision);
+}
+
+effect(() => {
+  if (current.value >= 0) activeTool()?.cancel();
+});
+effect(() => {
+  if (!sheet.value) return;
+  document.title = `${sheet.value.name} · groupcm annotate`;
+  fit();
+});
+listenToKeys(keysNow, { first: true });
+watchSpace();
+warnBeforeLeaving();
+window.addEventListener("hashchange", () => {
+  const picture = pictureInAddress();
+  if (picture >= 0) void openPicture(picture);
+});
+start().catch((error: Error) => render(<p class="failed-start">{error.message}</p>, page));

@@ -1,0 +1,52 @@
+// Adding, renaming and deleting categories.
+import { request } from "../shared/api";
+import { tellError } from "../shared/notices";
+import { poll } from "./polling";
+import type { Content } from "./records";
+import { allSaved } from "./saving";
+import { allSheets } from "./sheets";
+import { categories, category, chooseCategory } from "./state";
+
+interface Answer {
+  categories: string[];
+}
+
+async function ask(method: string, path: string, name?: string): Promise<boolean> {
+  try {
+    // The server changes pictures by itself; nothing older may come after it.
+    await allSaved();
+    const body = name === undefined ? undefined : { name };
+    categories.value = (await request<Answer>(method, `/api/categories${path}`, body)).categories;
+    return true;
+  } catch (error) {
+    tellError(error);
+    return false;
+  }
+}
+
+export async function addCategory(name: string): Promise<boolean> {
+  const added = await ask("POST", "", name);
+  if (added) chooseCategory(categories.peek().at(-1)!);
+  return added;
+}
+
+export async function renameCategory(before: string, after: string): Promise<void> {
+  const wasChosen = category.peek() === before;
+  if (after.trim() === "" || after === before) return;
+  const place = categories.peek().indexOf(before);
+  if (!(await ask("PUT", `/${place}`, after))) return;
+  const named = categories.peek()[place]!;
+  const renamed = (content: Content): Content => ({
+    ...content,
+    objects: content.objects.map((each) => (each.category === before ? { ...each, category: named } : each)),
+  });
+  for (const sheet of allSheets()) {
+    sheet.history.rewrite(renamed);
+    sheet.content.value = renamed(sheet.content.peek());
+    sheet.own = sheet.own.map(renamed);
+  }
+  if (wasChosen) chooseCategory(named);
+  await poll();
+}
+
+export const deleteCategory = (name: string) => ask("DELETE", `/${categories.peek().indexOf(name)}`);

@@ -1,0 +1,34 @@
+// Annotations from a file of any format.
+import { signal } from "@preact/signals";
+import { request } from "../shared/api";
+import { tell, tellError } from "../shared/notices";
+import { poll } from "./polling";
+import { allSaved } from "./saving";
+import { project } from "./state";
+
+interface Imported {
+  pictures: number;
+  objects: number;
+  skipped: string[];
+}
+
+/** Sentences on what was left out of the last import. */
+export const skipped = signal<string[]>([]);
+
+export async function importFile(file: File): Promise<void> {
+  const limit = project.peek()!.import_limit;
+  if (file.size > limit) {
+    return tell(`${file.name} is larger than ${Math.floor(limit / 2 ** 20)} MB, the most that can be imported here.`, {
+      bad: true,
+    });
+  }
+  try {
+    await allSaved();
+    const imported = await request<Imported>("POST", "/api/import?format=auto", file);
+    skipped.value = imported.skipped;
+    tell(`Imported ${imported.objects} objects into ${imported.pictures} pictures.`);
+    await poll();
+  } catch (error) {
+    tellError(error);
+  }
+}

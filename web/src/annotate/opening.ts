@@ -1,0 +1,74 @@
+// Going to a picture; the address remembers it; its neighbours are fetched ahead.
+import { get, pixelsOf } from "../shared/api";
+import { listing } from "./listing";
+import type { PictureRecord } from "./records";
+import { isUnsaved } from "./saving";
+import { sheetOf, takeRecord } from "./sheets";
+import { current, names, pictureProblem, selectedId, sheet, summaries } from "./state";
+
+export async function openPicture(picture: number): Promise<void> {
+  if (picture === current.peek() && sheet.peek()) return;
+  current.value = picture;
+  selectedId.value = null;
+  pictureProblem.value = null;
+  sheet.value = sheetOf(picture) ?? null;
+  window.history.replaceState(null, "", `#${picture}`);
+  await refresh(picture);
+  if (current.peek() !== picture) return;
+  sheet.value = sheetOf(picture) ?? null;
+  for (const beside of neighbours(picture)) void fetchAhead(beside);
+}
+
+/** Fetch what the server has, if it may be newer and nothing here waits to be saved. */
+export async function refresh(picture: number): Promise<void> {
+  const known = sheetOf(picture);
+  if (known && (known.version >= summaries.peek()[picture]!.version || isUnsaved(picture))) return;
+  try {
+    const record = await get<PictureRecord>(`/api/pictures/${picture}`);
+    if (!isUnsaved(picture) && record.version >= (sheetOf(picture)?.version ?? 0)) takeRecord(picture, record);
+  } catch (error) {
+    if (picture === current.peek() && !known) pictureProblem.value = (error as Error).message;
+  }
+}
+
+async function fetchAhead(picture: number): Promise<void> {
+  new Image().src = pixelsOf(picture);
+  await refresh(picture);
+}
+
+function neighbours(picture: number): number[] {
+  const list = listing.peek();
+  const place = list.indexOf(picture);
+  return [list[place + 1], list[place - 1]].filter((each) => each !== undefined);
+}
+
+export function go(steps: number): void {
+  const list = listing.peek();
+  const place = Math.min(list.length - 1, Math.max(0, list.indexOf(current.peek()) + steps));
+  if (list[place] !== undefined) void openPicture(list[place]);
+}
+
+/** The next picture of the list that is to do, from the top again at its end; else just the next. */
+export function goToNextToDo(): boolean {
+  const list = listing.peek();
+  const place = list.indexOf(current.peek());
+  const ahead = [...list.slice(place + 1), ...list.slice(0, Math.max(0, place))];
+  const toDo = ahead.find((picture) => !summaries.peek()[picture]!.done);
+  if (toDo === undefined) {
+    go(1);
+    return false;
+  }
+  void openPicture(toDo);
+  return true;
+}
+
+export function openFirstToDo(): void {
+  const first = listing.peek().find((picture) => !summaries.peek()[picture]!.done) ?? listing.peek()[0];
+  if (first !== undefined) void openPicture(first);
+}
+
+export function pictureInAddress(): number {
+  const digits = /^#(\d+)$/.exec(window.location.hash)?.[1];
+  const picture = digits === undefined ? -1 : Number(digits);
+  return picture < names.peek().length ? picture : -1;
+}

@@ -1,0 +1,10 @@
+// The colour of a category with its number in it.
+import { colourOf, numberOf } from "../colours";
+
+export function CategoryChip({ category }: { category: string }) {
+  return (
+    <span class="chip number" style={{ background: colourOf(category) }}>
+      {numberOf(category) || "?"}
+    </span>
+  );
+}

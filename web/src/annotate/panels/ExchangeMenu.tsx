@@ -1,0 +1,84 @@
+// Export into, and import from, every format.
+import { useEffect, useRef } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { importFile, skipped } from "../importing";
+import { project } from "../state";
+
+export function ExchangeMenu() {
+  const isOpen = useSignal(false);
+  const menu = useRef<HTMLDivElement>(null);
+  const file = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const closeOutside = (event: Event) => {
+      if (!menu.current?.contains(event.target as Node)) isOpen.value = false;
+    };
+    window.addEventListener("pointerdown", closeOutside);
+    window.addEventListener("focusin", closeOutside);
+    return () => {
+      window.removeEventListener("pointerdown", closeOutside);
+      window.removeEventListener("focusin", closeOutside);
+    };
+  }, []);
+  return (
+    <div class="menu" ref={menu} onKeyDown={(event) => event.key === "Escape" && (isOpen.value = false)}>
+      <button id="exchange" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+        Export, import
+      </button>
+      {isOpen.value && (
+        <div class="menu-items">
+          <h2>Export as</h2>
+          {project.value!.formats.map(({ name, title, folder }) => (
+            <a
+              key={name}
+              href={`/api/export?format=${encodeURIComponent(name)}`}
+              download
+              data-format={name}
+              onClick={() => (isOpen.value = false)}
+            >
+              {title} {folder && <span class="quiet">zip</span>}
+            </a>
+          ))}
+          <h2>Import</h2>
+          <button id="import" class="plain" onClick={() => file.current!.click()}>
+            From a file…
+          </button>
+        </div>
+      )}
+      <input
+        ref={file}
+        id="import-file"
+        type="file"
+        hidden
+        aria-label="File to import"
+        onChange={(event) => {
+          const chosen = event.currentTarget.files?.[0];
+          event.currentTarget.value = "";
+          isOpen.value = false;
+          if (chosen) void importFile(chosen);
+        }}
+      />
+      <Skipped />
+    </div>
+  );
+}
+
+function Skipped() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const sentences = skipped.value;
+  useEffect(() => {
+    if (sentences.length) dialog.current?.showModal();
+  }, [sentences]);
+  return (
+    <dialog ref={dialog} aria-label="Not imported" onClose={() => (skipped.value = [])}>
+      <h2>Not imported</h2>
+      <ul class="skipped">
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      <button autofocus onClick={() => dialog.current!.close()}>
+        Close
+      </button>
+    </dialog>
+  );
+}

@@ -1,0 +1,46 @@
+// What is annotated, how far it is, whether it is saved.
+import { helpIsOpen } from "../../shared/KeyHelp";
+import { ThemeButton } from "../../shared/ThemeButton";
+import { counts } from "../listing";
+import { savingState } from "../saving";
+import { project } from "../state";
+import { ExchangeMenu } from "./ExchangeMenu";
+
+export function Header() {
+  const { folder, file } = project.value!;
+  return (
+    <header class="header">
+      <h1 class="clip">
+        <b>{folder}</b> <span class="quiet">{file}</span>
+      </h1>
+      <Progress />
+      <Saving />
+      <ExchangeMenu />
+      <ThemeButton />
+      <button class="plain" title="Keys (?)" aria-label="Keys" onClick={() => (helpIsOpen.value = true)}>
+        ?
+      </button>
+    </header>
+  );
+}
+
+function Progress() {
+  const { all, done, positive } = counts.value;
+  return (
+    <div class="progress number">
+      <progress id="progress" max={all} value={done} aria-label="Pictures done" />
+      <span id="counts">
+        <b>{done}</b> of {all} done <span class="quiet">· {positive} with objects</span>
+      </span>
+    </div>
+  );
+}
+
+function Saving() {
+  const { state, text } = savingState.value;
+  return (
+    <div id="saving" class={`saving ${state} clip`} role="status" aria-live="polite" data-state={state} title={text}>
+      {text}
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+// The objects of the picture, and what is said of it as a whole.
+import type { MarkedObject } from "../../shared/types";
+import { deleteObject, toggleDone } from "../changing";
+import { doneAndNext, noObjectHere } from "../deciding";
+import { areaOf } from "../regions";
+import { objects, selectedId, sheet } from "../state";
+import { Categories } from "./Categories";
+import { CategoryChip } from "./CategoryChip";
+
+export function ObjectsPanel() {
+  return (
+    <aside class="panel objects" aria-label="Objects and categories">
+      <Decision />
+      <section id="objects" aria-label="Objects">
+        <h2>
+          Objects <span class="number">{objects.value.length || ""}</span>
+        </h2>
+        {objects.value.length === 0 && <p class="quiet nothing">None yet.</p>}
+        <ul class="plain-list">
+          {objects.value.map((object, place) => (
+            <ObjectEntry key={object.id} object={object} place={place} />
+          ))}
+        </ul>
+      </section>
+      <Categories />
+    </aside>
+  );
+}
+
+const KINDS = { box: "box", polygons: "polygon", mask: "mask" };
+
+function ObjectEntry({ object, place }: { object: MarkedObject; place: number }) {
+  const { id, category, region } = object;
+  const kind = KINDS[region.type];
+  return (
+    <li class="entry" data-object={id} data-kind={region.type}>
+      <button class="plain entry-choice" aria-pressed={selectedId.value === id} onClick={() => (selectedId.value = id)}>
+        <CategoryChip category={category} />
+        <span class="clip">{category}</span>
+        <span class="entry-detail number">
+          {kind} · {Math.round(areaOf(region)).toLocaleString("en")} px
+        </span>
+      </button>
+      <span class="entry-actions">
+        <button
+          class="plain small"
+          title="Delete (Delete)"
+          aria-label={`Delete object ${place + 1}, ${category}`}
+          onClick={() => deleteObject(id)}
+        >
+          ×
+        </button>
+      </span>
+    </li>
+  );
+}
+
+function Decision() {
+  const isDone = sheet.value?.content.value.done ?? false;
+  return (
+    <section class="decision" aria-label="This picture">
+      <button id="no-object" onClick={noObjectHere}>
+        No object here <kbd>N</kbd>
+      </button>
+      <button id="done-next" class="primary" onClick={doneAndNext}>
+        Done, next <kbd>Enter</kbd>
+      </button>
+      <label class="done-box">
+        <input id="done" type="checkbox" checked={isDone} onChange={toggleDone} />
+        Done <kbd>D</kbd>
+      </label>
+    </section>
+  );
+}

@@ -1,0 +1,134 @@
+// All pictures, a row each: a thumbnail, the name, what is known of it.
+import { Thumbnail } from "../../shared/Thumbnail";
+import { VirtualGrid } from "../../shared/VirtualGrid";
+import { counts, filter, FILTERS, listing, order, orderBy, reasons, sought, type FilterName } from "../listing";
+import { openFirstToDo, openPicture } from "../opening";
+import { isScoring } from "../polling";
+import type { Summary } from "../records";
+import { focusStage } from "../stage_element";
+import { current, names, project, summaries } from "../state";
+
+const ROW_HEIGHT = 54;
+
+export function PictureList() {
+  const list = listing.value;
+  return (
+    <nav id="pictures" class="panel pictures" aria-label="Pictures">
+      <ListControls />
+      <div class="picture-rows">
+        <VirtualGrid
+          count={list.length}
+          cellWidth={10_000}
+          cellHeight={ROW_HEIGHT}
+          current={list.indexOf(current.value)}
+          label="Pictures"
+          role="listbox"
+          active={`row-${current.value}`}
+        >
+          {(place) => <Row key={list[place]} picture={list[place]!} place={place} of={list.length} />}
+        </VirtualGrid>
+        {list.length === 0 && <p class="quiet nothing">No picture is like this.</p>}
+      </div>
+    </nav>
+  );
+}
+
+function Row({ picture, place, of }: { picture: number; place: number; of: number }) {
+  const name = names.value[picture]!;
+  const summary = summaries.value[picture]!;
+  const choose = () => {
+    void openPicture(picture);
+    focusStage();
+  };
+  return (
+    <div
+      id={`row-${picture}`}
+      class="picture-row"
+      role="option"
+      aria-selected={picture === current.value}
+      aria-setsize={of}
+      aria-posinset={place + 1}
+      data-picture={picture}
+      data-done={summary.done}
+      onClick={choose}
+    >
+      <Thumbnail picture={picture} />
+      <div class="picture-words">
+        <div class="clip clip-start" title={name}>
+          <bdi>{name}</bdi>
+        </div>
+        <div class="row quiet number">
+          <span class={`dot ${kindOf(summary)}`} />
+          <span class="clip">
+            {wordsOf(summary, order.value === "useful" ? reasons.value.get(picture) : undefined)}
+          </span>
+          {summary.first && (
+            <span class="to-correct" title="To correct">
+              ⚑<span class="visually-hidden">to correct</span>
+            </span>
+          )}
+          <span class="picture-score">{summary.score?.toFixed(2)}</span>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+const kindOf = ({ done, objects }: Summary) => (!done ? "todo" : objects > 0 ? "positive" : "empty");
+
+function wordsOf({ done, objects }: Summary, why = "to do"): string {
+  const told = objects === 0 ? (done ? "no object" : why) : objects === 1 ? "1 object" : `${objects} objects`;
+  return `${told}${objects > 0 && !done ? ", to do" : ""}`;
+}
+
+function ListControls() {
+  const isChoosable = (name: FilterName) => name !== "correct" || counts.value.correct > 0;
+  return (
+    <div class="list-controls">
+      <input
+        id="search"
+        type="search"
+        placeholder="Search names  /"
+        aria-label="Search pictures by name"
+        value={sought.value}
+        onInput={(event) => (sought.value = event.currentTarget.value)}
+        onKeyDown={(event) => (event.key === "Enter" || event.key === "Escape") && focusStage()}
+      />
+      <div class="list-choices">
+        <select
+          id="filter"
+          aria-label="Which pictures"
+          value={filter.value}
+          onChange={(event) => {
+            filter.value = event.currentTarget.value as FilterName;
+            focusStage();
+          }}
+        >
+          {(Object.keys(FILTERS) as FilterName[]).filter(isChoosable).map((name) => (
+            <option key={name} value={name}>
+              {FILTERS[name].title} ({counts.value[name]})
+            </option>
+          ))}
+        </select>
+        {project.value?.model && <OrderChoice />}
+      </div>
+    </div>
+  );
+}
+
+function OrderChoice() {
+  return (
+    <select
+      id="order"
+      aria-label="Order"
+      value={order.value}
+      onChange={(event) => {
+        void orderBy(event.currentTarget.value as "name" | "useful").then(openFirstToDo);
+        focusStage();
+      }}
+    >
+      <option value="name">By name</option>
+      <option value="useful">{isScoring.value ? "Most useful first (scoring…)" : "Most useful first"}</option>
+    </select>
+  );
+}

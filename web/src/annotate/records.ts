@@ -1,0 +1,58 @@
+// What the server says of a folder under annotation.
+import type { MarkedObject } from "../shared/types";
+
+export interface Format {
+  name: string;
+  title: string;
+  folder: boolean;
+}
+
+export interface Project {
+  folder: string;
+  file: string;
+  categories: string[];
+  formats: Format[];
+  suggestions: boolean;
+  model: boolean;
+  threshold: number | null;
+  import_limit: number;
+  version: string;
+}
+
+export interface Summary {
+  done: boolean;
+  objects: number;
+  version: number;
+  score: number | null;
+  /** Named to be corrected first. */
+  first: boolean;
+}
+
+export interface Listed {
+  revision: number;
+  names: string[];
+  summaries: Summary[];
+}
+
+export interface Changes {
+  revision: number;
+  summaries: Record<string, Summary>;
+  categories: string[];
+  scored: number;
+  scoring: boolean;
+}
+
+/** What an annotator says of a picture. */
+export interface Content {
+  done: boolean;
+  objects: MarkedObject[];
+}
+
+export interface PictureRecord extends Content {
+  name: string;
+  width: number;
+  height: number;
+  version: number;
+}
+
+export type ObjectId = MarkedObject["id"];

@@ -1,0 +1,58 @@
+// The pictures that were opened: their content, its history, the version the server has.
+import { signal, type Signal } from "@preact/signals";
+import type { MarkedObject } from "../shared/types";
+import { History } from "./history";
+import type { Content, PictureRecord } from "./records";
+import { setSummary } from "./state";
+
+export interface Sheet {
+  picture: number;
+  name: string;
+  width: number;
+  height: number;
+  version: number;
+  /** What the server may have if nobody else changed it: what it confirmed last, and what was sent since. */
+  own: Content[];
+  content: Signal<Content>;
+  history: History<Content>;
+}
+
+const sheets = new Map<number, Sheet>();
+
+export const sheetOf = (picture: number) => sheets.get(picture);
+export const allSheets = () => [...sheets.values()];
+
+/** Take what the server has; what was there before stays in the history. True if it differs. */
+export function takeRecord(picture: number, record: PictureRecord): boolean {
+  const { name, width, height, version, done, objects } = record;
+  const known = sheets.get(picture);
+  if (!known) {
+    const content = signal<Content>({ done, objects });
+    const own = [content.peek()];
+    sheets.set(picture, { picture, name, width, height, version, own, content, history: new History() });
+    return false;
+  }
+  known.version = version;
+  known.own = [{ done, objects }];
+  const before = known.content.peek();
+  if (saysTheSame(before, record)) return false;
+  known.history.record(before);
+  show(known, { done, objects });
+  return true;
+}
+
+export function show(sheet: Sheet, content: Content): void {
+  sheet.content.value = content;
+  setSummary(sheet.picture, { done: content.done, objects: content.objects.length });
+}
+
+/** Equal but for the ids, which the server may replace by its own. */
+export function saysTheSame(one: Content, other: Content): boolean {
+  const told = ({ category, region }: MarkedObject) =>
+    JSON.stringify([category, region.type, ...Object.entries(region).sort(([a], [b]) => (a < b ? -1 : 1))]);
+  return (
+    one.done === other.done &&
+    one.objects.length === other.objects.length &&
+    one.objects.every((object, place) => told(object) === told(other.objects[place]!))
+  );
+}

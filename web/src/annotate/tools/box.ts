@@ -1,0 +1,73 @@
+// A box: drag from corner to corner, or set two corners with the crosshair.
+import { signal } from "@preact/signals";
+import type { BoxRegion } from "../../shared/types";
+import { addObject } from "../changing";
+import { pointer, within } from "../pointer";
+import { objectAt } from "../regions";
+import { objects, selectedId } from "../state";
+import { view, type Point } from "../view";
+import type { Tool } from "./tool";
+
+const LEAST_DRAG_ON_SCREEN = 4;
+
+interface Draft {
+  from: Point;
+  to: Point;
+}
+const draft = signal<Draft | null>(null);
+let isDragged = false;
+
+export const draftedBox = () => draft.value && boxBetween(draft.value);
+
+export function boxBetween({ from, to }: Draft): BoxRegion {
+  const [left, right] = [from.x, to.x].map(Math.round).sort((a, b) => a - b) as [number, number];
+  const [top, bottom] = [from.y, to.y].map(Math.round).sort((a, b) => a - b) as [number, number];
+  return { type: "box", x: left, y: top, width: right - left, height: bottom - top };
+}
+
+function complete(): boolean {
+  const drafted = draft.peek();
+  draft.value = null;
+  const box = drafted && boxBetween(drafted);
+  if (!box || box.width < 1 || box.height < 1) return false;
+  addObject(box);
+  return true;
+}
+
+export const boxTool: Tool = {
+  press(at) {
+    isDragged = true;
+    draft.value = { from: within(at), to: within(at) };
+  },
+  move(at) {
+    if (draft.peek()) draft.value = { from: draft.peek()!.from, to: within(at) };
+  },
+  release(at) {
+    if (!isDragged || !draft.peek()) return;
+    isDragged = false;
+    const { from, to } = draft.peek()!;
+    const dragged = Math.max(Math.abs(to.x - from.x), Math.abs(to.y - from.y)) * view.peek().scale;
+    if (dragged >= LEAST_DRAG_ON_SCREEN) complete();
+    else {
+      draft.value = null;
+      selectedId.value = objectAt(objects.peek(), at)?.id ?? null;
+    }
+  },
+  set(at) {
+    if (draft.peek()) complete();
+    else draft.value = { from: at, to: at };
+  },
+  finish: () => draft.peek() !== null && (complete(), true),
+  takeBack: () => boxTool.cancel(),
+  cancel() {
+    const drawn = draft.peek() !== null;
+    draft.value = null;
+    isDragged = false;
+    return drawn;
+  },
+};
+
+/** The crosshair drags the open corner along. */
+pointer.subscribe((at) => {
+  if (at && draft.peek() && !isDragged) draft.value = { from: draft.peek()!.from, to: at };
+});

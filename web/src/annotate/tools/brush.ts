@@ -1,0 +1,113 @@
+// Brush and eraser: strokes add to the selected mask, or begin one; or take away.
+import { signal } from "@preact/signals";
+import { tell } from "../../shared/notices";
+import { boundsOf, emptyBitmap, fromCounts, maskOf, type Bitmap } from "../../shared/runs";
+import type { MarkedObject } from "../../shared/types";
+import { addObject, deleteObject, setRegion } from "../changing";
+import { objectAt } from "../regions";
+import { onPicture } from "../stage_element";
+import { brushSize, objects, selected, selectedId, sheet } from "../state";
+import type { Point } from "../view";
+import type { Tool } from "./tool";
+
+interface Stroke {
+  object: MarkedObject | null;
+  bitmap: Bitmap;
+  value: 0 | 1;
+  last: Point;
+}
+
+export interface Dirty {
+  left: number;
+  top: number;
+  right: number;
+  bottom: number;
+}
+
+/** The stroke under way; `drawn` tells which pixels it has just changed. */
+export const stroke = signal<Stroke | null>(null);
+export const drawn = signal<Dirty | null>(null);
+
+const isMask = (object: MarkedObject | null | undefined) => object?.region.type === "mask";
+
+function begin(at: Point, value: 0 | 1): void {
+  const open = sheet.peek();
+  if (!open) return;
+  const chosen = selected.peek();
+  const under = value === 0 ? objectAt(objects.peek().filter(isMask), at) : undefined;
+  const object = (isMask(chosen) ? chosen : under) ?? null;
+  if (value === 0 && !object) return tell("The eraser takes away from a mask; there is none here.");
+  const region = object?.region;
+  const bitmap =
+    region?.type === "mask"
+      ? fromCounts(region.counts, region.width, region.height)
+      : emptyBitmap(open.width, open.height);
+  stroke.value = { object, bitmap, value, last: at };
+  drawn.value = { left: 0, top: 0, right: open.width, bottom: open.height };
+  dab(at);
+}
+
+/** Paint all pixels whose centre lies within the brush on its way from the last point. */
+function dab(to: Point): void {
+  const { bitmap, value, last } = stroke.peek()!;
+  const radius = brushSize.peek() / 2;
+  const { width, height, pixels } = bitmap;
+  const left = Math.max(0, Math.floor(Math.min(last.x, to.x) - radius));
+  const right = Math.min(width, Math.ceil(Math.max(last.x, to.x) + radius));
+  const top = Math.max(0, Math.floor(Math.min(last.y, to.y) - radius));
+  const bottom = Math.min(height, Math.ceil(Math.max(last.y, to.y) + radius));
+  const [wayX, wayY] = [to.x - last.x, to.y - last.y];
+  const way = wayX * wayX + wayY * wayY;
+  for (let y = top; y < bottom; y++) {
+    for (let x = left; x < right; x++) {
+      const [fromX, fromY] = [x + 0.5 - last.x, y + 0.5 - last.y];
+      const along = way === 0 ? 0 : Math.min(1, Math.max(0, (fromX * wayX + fromY * wayY) / way));
+      const [offX, offY] = [fromX - along * wayX, fromY - along * wayY];
+      if (offX * offX + offY * offY <= radius * radius) pixels[y * width + x] = value;
+    }
+  }
+  stroke.peek()!.last = to;
+  drawn.value = { left, top, right, bottom };
+}
+
+function end(): void {
+  const { object, bitmap } = stroke.peek()!;
+  stroke.value = null;
+  drawn.value = null;
+  const isEmpty = boundsOf(bitmap) === null;
+  if (object && isEmpty) deleteObject(object.id);
+  else if (object) {
+    setRegion(object.id, maskOf(bitmap));
+    selectedId.value = object.id;
+  } else if (!isEmpty) addObject(maskOf(bitmap));
+}
+
+const brushWith = (value: 0 | 1): Tool => ({
+  press: (at) => begin(at, value),
+  move(_, event) {
+    if (!stroke.peek()) return;
+    const passed = event.getCoalescedEvents?.() ?? [];
+    for (const each of passed.length ? passed : [event]) dab(onPicture(each));
+  },
+  release() {
+    if (stroke.peek()) end();
+  },
+  set(at) {
+    begin(at, value);
+    if (stroke.peek()) end();
+  },
+  cancel() {
+    const isUnderWay = stroke.peek() !== null;
+    stroke.value = null;
+    drawn.value = null;
+    return isUnderWay;
+  },
+});
+
+export const brushTool = brushWith(1);
+export const eraserTool = brushWith(0);
+
+export const resizeBrush = (factor: number) => {
+  const size = Math.round(brushSize.peek() * factor);
+  brushSize.value = Math.min(400, Math.max(1, size === brushSize.peek() ? size + Math.sign(factor - 1) : size));
+};

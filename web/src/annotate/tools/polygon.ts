@@ -1,0 +1,75 @@
+// A polygon: corner by corner; Enter, a double click or the first corner again closes it.
+import { signal } from "@preact/signals";
+import { addObject, setRegion } from "../changing";
+import { pointer, within } from "../pointer";
+import { objectAt } from "../regions";
+import { objects, selected, selectedId } from "../state";
+import { view, type Point } from "../view";
+import type { Tool } from "./tool";
+
+const NEAR_ON_SCREEN = 8;
+
+export const corners = signal<readonly Point[]>([]);
+
+const near = (one: Point, other: Point) =>
+  Math.hypot(one.x - other.x, one.y - other.y) * view.peek().scale < NEAR_ON_SCREEN;
+
+export const closesAt = (at: Point) => corners.peek().length > 2 && near(corners.peek()[0]!, at);
+
+function addCorner(at: Point): void {
+  const tenth = (value: number) => Math.round(value * 10) / 10;
+  const { x, y } = within(at);
+  corners.value = [...corners.peek(), { x: tenth(x), y: tenth(y) }];
+}
+
+/** `joins`: as one more part of the selected polygon. */
+function close(joins: boolean): boolean {
+  const drawn = corners.peek();
+  if (drawn.length === 0) return false;
+  if (drawn.length < 3) return true;
+  corners.value = [];
+  const part = drawn.flatMap(({ x, y }) => [x, y]);
+  const object = selected.peek();
+  if (joins && object?.region.type === "polygons") {
+    setRegion(object.id, { type: "polygons", parts: [...object.region.parts, part] });
+  } else addObject({ type: "polygons", parts: [part] });
+  return true;
+}
+
+export const polygonTool: Tool = {
+  press(at, event) {
+    const last = corners.peek().at(-1);
+    if (closesAt(at)) close(event.shiftKey);
+    else if (!last || !near(last, at)) addCorner(at);
+  },
+  move() {},
+  release() {},
+  doubleClick(event) {
+    const drawn = corners.peek();
+    if (drawn.length > 2) close(event.shiftKey);
+    else if (drawn.length === 1) {
+      // Two clicks on one place are meant for what lies there.
+      selectedId.value = objectAt(objects.peek(), drawn[0]!)?.id ?? null;
+      corners.value = [];
+    }
+  },
+  set(at) {
+    if (closesAt(at)) close(false);
+    else addCorner(at);
+  },
+  finish: (event) => close(event.shiftKey),
+  takeBack() {
+    const drawn = corners.peek();
+    corners.value = drawn.slice(0, -1);
+    return drawn.length > 0;
+  },
+  cancel() {
+    const drawn = corners.peek().length > 0;
+    corners.value = [];
+    return drawn;
+  },
+};
+
+/** The corners set, and the one that follows the pointer. */
+export const draftedPolygon = () =>
+  corners.value.length === 0 ? null : pointer.value ? [...corners.value, within(pointer.value)] : corners.value;

@@ -1,0 +1,58 @@
+// Select and edit: boxes and polygons by their handles (see shapes.ts), masks by dragging.
+import { signal } from "@preact/signals";
+import { setRegion } from "../changing";
+import { moved, objectAt } from "../regions";
+import { isOnEditor, takeEdited } from "../shapes";
+import { objects, selected, selectedId, sheet } from "../state";
+import { view, type Point } from "../view";
+import type { Tool } from "./tool";
+
+const LEAST_DRAG_ON_SCREEN = 3;
+
+interface Drag {
+  from: Point;
+  to: Point;
+  onEditor: boolean;
+}
+const drag = signal<Drag | null>(null);
+
+const isDragged = ({ from, to }: Drag) =>
+  Math.hypot(to.x - from.x, to.y - from.y) * view.peek().scale >= LEAST_DRAG_ON_SCREEN;
+
+/** How far the selected mask is being dragged. */
+export const maskShift = (): Point | null => {
+  const dragged = drag.value;
+  if (!dragged || dragged.onEditor || !isDragged(dragged)) return null;
+  return { x: Math.round(dragged.to.x - dragged.from.x), y: Math.round(dragged.to.y - dragged.from.y) };
+};
+
+export const selectTool: Tool = {
+  press(at, event) {
+    const onEditor = isOnEditor(event.target);
+    drag.value = { from: at, to: at, onEditor };
+    if (!onEditor) selectedId.value = objectAt(objects.peek(), at)?.id ?? null;
+  },
+  move(at) {
+    if (drag.peek()) drag.value = { ...drag.peek()!, to: at };
+  },
+  release() {
+    const dragged = drag.peek();
+    if (!dragged) return;
+    const shift = maskShift();
+    drag.value = null;
+    const object = selected.peek();
+    if (dragged.onEditor) {
+      // A click on the selected shape may be meant for a smaller object inside it.
+      if (!takeEdited() && !isDragged(dragged)) {
+        selectedId.value = objectAt(objects.peek(), dragged.from)?.id ?? selectedId.peek();
+      }
+    } else if (shift && object?.region.type === "mask") {
+      setRegion(object.id, moved(object.region, shift.x, shift.y, sheet.peek()!));
+    }
+  },
+  cancel() {
+    const isUnderWay = drag.peek() !== null;
+    drag.value = null;
+    return isUnderWay;
+  },
+};

@@ -1,0 +1,28 @@
+// Score, probability, threshold and rank of the large picture.
+import { large } from "./large";
+import { inPercent, whole } from "./numbers";
+import { ranks, results, scoreText, threshold } from "./state";
+
+export function Facts({ number }: { number: number }) {
+  const result = results.value[number];
+  // A picture may be looked at before its turn.
+  const { score = null, probability = null } = result?.score != null ? result : (large.value.picture ?? {});
+  if (score === null) return null;
+  const rank = ranks.value.get(number);
+  const facts: [string, string, string][] = [["score", "Score", scoreText(score)]];
+  if (probability !== null) facts.push(["probability", "Probability", inPercent(100 * probability)]);
+  facts.push(["at-threshold", "Threshold", scoreText(threshold.value)]);
+  if (rank !== undefined) facts.push(["rank", "Rank", `${whole(rank)} of ${whole(ranks.value.size)}`]);
+  return (
+    <dl class="facts">
+      {facts.map(([id, title, told]) => (
+        <div key={id}>
+          <dt class="quiet">{title}</dt>
+          <dd id={`fact-${id}`} class="number">
+            {told}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,55 @@
+// The page of groupcm review.
+import "../shared/theme.css";
+import "./layout.css";
+import "./threshold.css";
+import "./wall.css";
+import "./detail.css";
+import { render } from "preact";
+import { KeyHelp } from "../shared/KeyHelp";
+import { listenToKeys } from "../shared/keys";
+import { Notices, tellError } from "../shared/notices";
+import { followAddress } from "./address";
+import { CountsPanel } from "./CountsPanel";
+import { Detail } from "./Detail";
+import { Header } from "./Header";
+import { ALL_KEYS, keysNow } from "./keys";
+import { load } from "./loading";
+import { MarksPanel } from "./MarksPanel";
+import { isLarge, project } from "./state";
+import { Threshold } from "./Threshold";
+import { Toolbar } from "./Toolbar";
+import { Wall } from "./Wall";
+
+function Page() {
+  return (
+    <div class="review">
+      <Header />
+      <div class="panel" role="region" aria-label="Threshold and counts">
+        {project.value && (
+          <>
+            <Threshold />
+            <CountsPanel />
+            <MarksPanel />
+          </>
+        )}
+      </div>
+      <main>
+        {isLarge.value && project.value ? (
+          <Detail />
+        ) : (
+          <>
+            <Toolbar />
+            <Wall />
+          </>
+        )}
+      </main>
+      <Notices />
+      <KeyHelp keys={ALL_KEYS} />
+    </div>
+  );
+}
+
+followAddress();
+listenToKeys(keysNow);
+render(<Page />, document.getElementById("page")!);
+load().catch(tellError);

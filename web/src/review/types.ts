@@ -1,0 +1,85 @@
+// What the server of a review tells, as JSON.
+import type { Candidate, MarkedObject } from "../shared/types";
+
+export interface Project {
+  page: "review";
+  folder: string;
+  /** The folder and the file of marks as a command would name them. */
+  path: string;
+  marks: string;
+  model: string;
+  threshold: number | null;
+  truth: boolean;
+  categories: string[];
+  version: string;
+}
+
+export interface Mark {
+  kind: "annotation";
+  note: string;
+}
+
+export interface Result {
+  score: number | null;
+  probability: number | null;
+  winner: [number, number, number, number] | null;
+  width: number | null;
+  height: number | null;
+  truth: boolean | null;
+  on_object: boolean | null;
+  mark: Mark | null;
+  /** Why the picture could not be read. */
+  error: string | null;
+}
+
+/** Null until the picture is scored. */
+export type Results = readonly (Result | null)[];
+
+export interface PictureList {
+  revision: number;
+  names: string[];
+  results: (Result | null)[];
+  scored: number;
+  failed: number;
+}
+
+export interface Changes {
+  revision: number;
+  results: Record<string, Result>;
+  scored: number;
+  failed: number;
+  scoring: boolean;
+}
+
+export interface ScoredPicture {
+  name: string;
+  width: number;
+  height: number;
+  score: number;
+  probability: number | null;
+  threshold: number | null;
+  /** Place of the winner among the candidates. */
+  winner: number;
+  candidates: Candidate[];
+  objects: MarkedObject[] | null;
+}
+
+export interface FeatureContribution {
+  name: string;
+  family: string;
+  value: number;
+  typical: number | null;
+  contribution: number;
+}
+
+export interface FamilyContribution {
+  family: string;
+  contribution: number;
+}
+
+export interface Explanation {
+  score: number;
+  base: number;
+  features: FeatureContribution[];
+  families: FamilyContribution[];
+}

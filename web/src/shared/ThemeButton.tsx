@@ -1,0 +1,29 @@
+// Light, dark, or as the system has it; remembered.
+import { signal } from "@preact/signals";
+
+type Theme = "system" | "light" | "dark";
+const THEMES: readonly Theme[] = ["system", "light", "dark"];
+const KEY = "groupcm theme";
+
+const stored = localStorage.getItem(KEY) as Theme | null;
+const theme = signal<Theme>(stored && THEMES.includes(stored) ? stored : "system");
+
+function show(): void {
+  document.documentElement.dataset.theme = theme.value;
+}
+show();
+
+export function nextTheme(): void {
+  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
+  localStorage.setItem(KEY, theme.value);
+  show();
+}
+
+export function ThemeButton() {
+  return (
+    <button class="plain" onClick={nextTheme} title="Light, dark, or as the system has it">
+      {{ system: "◐", light: "☀", dark: "☾" }[theme.value]}
+      <span class="visually-hidden">Theme: {theme.value}</span>
+    </button>
+  );
+}
