@@ -24,9 +24,9 @@ const { metafile } = await build({
   jsx: "automatic",
   jsxImportSource: "preact",
 });
+const html = await readFile(path.join(here, "src", "shared", "page.html"), "utf8");
 for (const page of pages) {
-  const html = await readFile(path.join(here, "src", page, `${page}.html`));
-  await writeFile(path.join(target, `${page}.html`), html);
+  await writeFile(path.join(target, `${page}.html`), html.replaceAll("PAGE", page));
 }
 await writeFile(path.join(target, "licences.txt"), await licences(Object.keys(metafile.inputs)));
 await writeFile(path.join(target, "sources.sha256"), `${await digestOfSources()}\n`);

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groupcm.commands.display import mistakes, plain_warnings
+from groupcm.commands.page_words import counted, say
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.images.truth import Truth, read_truth
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     with plain_warnings(), mistakes():
         review = _review(arguments)
-        _say(f"reviewing {_counted(len(review.library), 'picture')} of {arguments.folder}")
+        say(f"reviewing {counted(len(review.library), 'picture')} of {arguments.folder}")
         try:
             serve(
                 lambda token, port: review_app(
@@ -42,14 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
                 ),
                 port=arguments.port,
                 open_browser=not arguments.no_browser,
-                say=_say,
+                say=say,
             )
         finally:
             review.stop()
         if review.marks.marks:
-            _say(
-                f"{_counted(len(review.marks.marks), 'picture')} to correct in {review.marks.path}"
-            )
+            say(f"{counted(len(review.marks.marks), 'picture')} to correct in {review.marks.path}")
     return 0
 
 
@@ -95,12 +94,3 @@ def _marks(arguments: argparse.Namespace, library: PictureLibrary) -> Path:
     except InputError as error:
         raise InputError(f"{error}; --marks says where pictures to correct are kept") from error
     return marks
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
-def _say(line: str) -> None:
-    # At once, also into a pipe: whoever reads it waits for the address.
-    print(line, flush=True)

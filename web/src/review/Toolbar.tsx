@@ -15,7 +15,7 @@ const TITLES: Record<Filter, string> = {
 
 /** Without truth nobody knows what is false. */
 export const offeredFilters = () =>
-  (Object.keys(TITLES) as Filter[]).filter((each) => knowsTruth.value || (!each.startsWith("false")));
+  (Object.keys(TITLES) as Filter[]).filter((each) => knowsTruth.value || !each.startsWith("false"));
 
 export const offeredOrders = (): Order[] => (knowsTruth.value ? ["errors", "score", "name"] : ["score", "name"]);
 
