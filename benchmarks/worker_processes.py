@@ -25,8 +25,11 @@ def in_processes(
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(cores(), mp_context=context, initializer=_one_thread) as pool:
         waiting = {pool.submit(call, *each): each for each in arguments}
-        for done in as_completed(waiting):
-            yield waiting[done], done.result()
+        try:
+            for done in as_completed(waiting):
+                yield waiting[done], done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _one_thread() -> None:

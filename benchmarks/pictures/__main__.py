@@ -55,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
     machine = facts()
     print(
         f"{machine['cores']} cores, {machine['processor']}; {options.seeds} seeds of 5 folds by "
-        f"cluster; {options.settings} settings a model, chosen by image AUC in 3 inner folds"
+        f"cluster; {options.settings} settings a model, chosen by image AUC in 2 inner folds"
     )
     for name in options.sets:
         print(f"\n{_words(name, data[name], [found[name, seed] for seed in seeds])}")
@@ -106,7 +106,8 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         default=Path("bench-pictures"),
         metavar="DIR",
-        help="where candidates are kept; empty it when code changes (default bench-pictures)",
+        help="where candidates and results are kept; empty it when code changes "
+        "(default bench-pictures)",
     )
     parser.add_argument("--sets", nargs="+", choices=list(PICTURE_SETS), default=list(PICTURE_SETS))
     parser.add_argument(
@@ -116,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         "--seeds", type=int, default=3, help="seeds of the folds; 0 for proposals only (default 3)"
     )
     parser.add_argument(
-        "--settings", type=int, default=5, help="settings each model chooses among (default 5)"
+        "--settings", type=int, default=3, help="settings each model chooses among (default 3)"
     )
     parser.add_argument(
         "--speed", action="store_true", help="time made frames instead; reads no data"

@@ -24,7 +24,7 @@ __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 MODELS = ("SVM", "GCM without grouping", "GCM", "GCM, background", "LightGBM")
 WHOLE_PICTURE = "whole picture"
 # Many features and few positive pictures: strong penalties are what the folds choose.
-_LAMS, _COSTS = (0.003, 0.3), (1e-4, 0.1)
+_LAMS, _COSTS = (0.001, 0.3), (1e-3, 0.3)
 
 
 def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -> Contender:
@@ -69,7 +69,8 @@ def scores_of_folds(
     *,
     seed: int,
     n_folds: int = 5,
-    n_settings: int = 5,
+    n_inner: int = 2,
+    n_settings: int = 3,
     max_negatives: int = 10_000,
     min_overlap: float = 0.3,
     progress: Callable[[str], None] | None = None,
@@ -86,7 +87,7 @@ def scores_of_folds(
     missed = data.positive & (data.best < min_overlap)
     trained: Folds = [(train[~missed[data.picture[train]]], test) for train, test in folds]
     chosen = [contender_named(name, n_settings, max_negatives, seed) for name in names]
-    fits = crossfit(rows, chosen, cv=trained, random_state=seed, progress=progress)
+    fits = crossfit(rows, chosen, cv=trained, n_inner=n_inner, random_state=seed, progress=progress)
     for name, fit in zip(names, fits.results, strict=True):
         (progress or str)(f"{name} chose settings {fit.chosen} of 0 to {n_settings - 1}")
     scores = {name: fit.scores for name, fit in zip(names, fits.results, strict=True)}
