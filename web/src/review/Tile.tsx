@@ -1,7 +1,8 @@
 // One picture of the wall: thumbnail, winner's box, outcome and score.
-import { thumbnailOf } from "../shared/api";
+import { Thumbnail } from "../shared/Thumbnail";
 import { open, openCurrentOnEnter } from "./address";
 import { isAlarm, type Outcome } from "./outcomes";
+import { useReturningFocus } from "./returning";
 import { OutcomeLabel } from "./Sign";
 import { scoreText } from "./state";
 import type { Result } from "./types";
@@ -17,9 +18,11 @@ interface Props {
 }
 
 export function Tile({ picture, name, result, outcome, isCurrent, place, of }: Props) {
+  const link = useReturningFocus(isCurrent);
   return (
     <div role="listitem" class="cell" aria-posinset={place + 1} aria-setsize={of}>
       <a
+        ref={link}
         class="tile"
         href={`#${picture}`}
         data-picture={picture}
@@ -40,7 +43,7 @@ export function Tile({ picture, name, result, outcome, isCurrent, place, of }: P
           {result?.error ? (
             <p class="tile-error">{result.error}</p>
           ) : (
-            <img src={thumbnailOf(picture)} alt="" loading="lazy" decoding="async" draggable={false} />
+            <Thumbnail picture={picture} />
           )}
           {result?.winner && <WinnerBox result={result} alarm={isAlarm(outcome)} />}
           {result?.mark && <span class="badge">to correct</span>}

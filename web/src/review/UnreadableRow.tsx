@@ -1,5 +1,6 @@
 // A picture that could not be read, with the sentence that says why.
 import { open, openCurrentOnEnter } from "./address";
+import { useReturningFocus } from "./returning";
 import { OutcomeLabel } from "./Sign";
 import type { Result } from "./types";
 
@@ -13,9 +14,11 @@ interface Props {
 }
 
 export function UnreadableRow({ picture, name, result, isCurrent, place, of }: Props) {
+  const link = useReturningFocus(isCurrent);
   return (
     <div role="listitem" class="cell" aria-posinset={place + 1} aria-setsize={of}>
       <a
+        ref={link}
         class="unreadable"
         href={`#${picture}`}
         data-picture={picture}
