@@ -12,6 +12,8 @@ interface Imported {
   skipped: string[];
 }
 
+const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? "" : "s"}`;
+
 /** Sentences on what was left out of the last import. */
 export const skipped = signal<string[]>([]);
 
@@ -26,7 +28,7 @@ export async function importFile(file: File): Promise<void> {
     await allSaved();
     const imported = await request<Imported>("POST", "/api/import?format=auto", file);
     skipped.value = imported.skipped;
-    tell(`Imported ${imported.objects} objects into ${imported.pictures} pictures.`);
+    tell(`Imported ${counted(imported.objects, "object")} into ${counted(imported.pictures, "picture")}.`);
     await poll();
   } catch (error) {
     tellError(error);

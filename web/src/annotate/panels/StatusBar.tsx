@@ -11,11 +11,11 @@ export function StatusBar() {
   const open = sheet.value;
   return (
     <footer class="status-bar">
-      <span id="hint" class="clip">
+      <span id="hint" class="clip" title={hint()}>
         {hint()}
       </span>
       <Position />
-      <span class="quiet number">{open ? `${open.width} × ${open.height}` : ""}</span>
+      <span class="quiet number picture-size">{open ? `${open.width} × ${open.height}` : ""}</span>
       {(tool.value === "brush" || tool.value === "eraser") && (
         <Slider id="brush-size" title="Brush" value={brushSize} least={1} most={200} usual={24} unit=" px" />
       )}
@@ -45,7 +45,7 @@ export function StatusBar() {
 function hint(): string {
   const chosen = selected.value;
   if (tool.value === "brush" && chosen?.region.type === "mask") {
-    return `Adds to object ${objects.value.indexOf(chosen) + 1}; Esc begins a new one`;
+    return `Adds to object ${objects.value.indexOf(chosen) + 1}; Esc: a new one`;
   }
   if (tool.value === "candidate") {
     const found = proposals.value;

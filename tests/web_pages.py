@@ -1,0 +1,150 @@
+"""A page served by this process and opened in Chromium, with a watch on all it says and asks for.
+
+    with serving(lambda token, port: review_app(…, token=token, port=port)) as address:
+        with visiting(browser, address) as page:
+            …
+
+At its end a visit fails if the page wrote an error to the console, threw one, broke its content
+security policy, or asked any other server for anything. It watches every tab of its context, so
+that a second one (``page.context.new_page()``) is watched too.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from starlette.applications import Starlette
+
+from groupcm.web.serve import listening
+
+TOKEN = "token-of-the-test"
+PATIENCE_SECONDS = 60
+PATIENCE_MILLISECONDS = 20_000
+GRAVE = ("serious", "critical")
+TELL_VIOLATIONS = """
+document.addEventListener("securitypolicyviolation", (event) =>
+  console.error(`policy ${event.violatedDirective} refuses ${event.blockedURI}`));
+"""
+
+# A busy computer is slow; who waits for what never comes fails all the same.
+expect.set_options(timeout=PATIENCE_MILLISECONDS)
+
+
+class _ServerThatTells(uvicorn.Server):
+    """Says when it is ready."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.has_begun = threading.Event()
+
+    async def startup(self, sockets: Any = None) -> None:
+        try:
+            await super().startup(sockets)
+        finally:
+            self.has_begun.set()
+
+
+@contextmanager
+def serving(make_app: Callable[[str, int], Starlette]) -> Iterator[str]:
+    """Serve an application in a thread, and tell the address that opens its page."""
+    with listening(0) as door:
+        port = door.getsockname()[1]
+        config = uvicorn.Config(
+            make_app(TOKEN, port),
+            log_config=None,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=5,
+        )
+        server = _ServerThatTells(config)
+        thread = threading.Thread(target=server.run, args=([door],))
+        thread.start()
+        try:
+            assert server.has_begun.wait(PATIENCE_SECONDS)
+            assert server.started
+            yield f"http://127.0.0.1:{port}/?token={TOKEN}"
+        finally:
+            server.should_exit = True
+            thread.join(PATIENCE_SECONDS)
+        assert not thread.is_alive()
+
+
+@dataclass
+class Watch:
+    """What the pages of a context did that they should not."""
+
+    home: str
+    forgiven: Sequence[str] = ()
+    seen: list[str] = field(default_factory=list)
+
+    def keep(self, context: BrowserContext) -> None:
+        """Begin to watch."""
+        context.add_init_script(TELL_VIOLATIONS)
+        context.on("console", lambda told: self._hear(told.text, told.type == "error"))
+        context.on("weberror", lambda raised: self._hear(str(raised.error), True))
+        context.on("request", lambda request: self._see(request.url))
+
+    def _hear(self, text: str, is_error: bool) -> None:
+        if is_error and not any(each in text for each in self.forgiven):
+            self.seen.append(f"error: {text}")
+
+    def _see(self, url: str) -> None:
+        address = urlsplit(url)
+        if address.scheme not in ("data", "blob") and address.netloc != self.home:
+            self.seen.append(f"asks elsewhere: {url}")
+
+
+@contextmanager
+def visiting(
+    browser: Browser,
+    address: str,
+    *,
+    width: int = 1280,
+    height: int = 800,
+    forgiven: Sequence[str] = (),
+    **options: Any,
+) -> Iterator[Page]:
+    """Open an address in a context of its own.
+
+    Parameters
+    ----------
+    browser, address
+        Where, and what.
+    width, height
+        Of the window.
+    forgiven
+        Parts of messages that the console may show, such as ``"409"`` where a test makes the
+        server refuse something.
+    options
+        Of the context, such as ``color_scheme="dark"``.
+    """
+    context = browser.new_context(viewport={"width": width, "height": height}, **options)
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
+    watch = Watch(urlsplit(address).netloc, forgiven)
+    watch.keep(context)
+    try:
+        page = context.new_page()
+        page.goto(address)
+        yield page
+    finally:
+        context.close()
+    assert not watch.seen, "\n".join(watch.seen)
+
+
+def axe_findings(page: Page) -> list[str]:
+    """What keeps people from using the page as it is now: serious and critical findings alone."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {node['target']} {node['failureSummary']}"
+        for each in found
+        if each["impact"] in GRAVE
+        for node in each["nodes"]
+    ]
