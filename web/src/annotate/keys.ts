@@ -9,7 +9,7 @@ import { spaceIsHeld } from "./panning";
 import { crosshair, hideCrosshair, isCrosshair, pointer } from "./pointer";
 import { cornerIsSelected } from "./shapes";
 import { canStep, stepThrough } from "./stepping";
-import { categories, selectedId, tool } from "./state";
+import { categories, menuIsOpen, selectedId, tool } from "./state";
 import { activeTool, chooseTool, isDrawingTool, TOOL_NAMES, TOOLS } from "./tools";
 import { resizeBrush } from "./tools/brush";
 import { fit, percent, zoomBy, zoomTo } from "./view";
@@ -30,8 +30,9 @@ function space(): void {
 }
 
 function escape(): void {
-  if (activeTool()?.cancel()) return;
-  if (selectedId.peek() !== null) selectedId.value = null;
+  if (menuIsOpen.peek()) menuIsOpen.value = false;
+  else if (activeTool()?.cancel()) return;
+  else if (selectedId.peek() !== null) selectedId.value = null;
   else hideCrosshair();
 }
 

@@ -24,6 +24,9 @@ export const objects = computed<MarkedObject[]>(() => sheet.value?.content.value
 export const selectedId = signal<ObjectId | null>(null);
 export const selected = computed(() => objects.value.find(({ id }) => id === selectedId.value) ?? null);
 
+/** Whether the menu of exports and imports is open. */
+export const menuIsOpen = signal(false);
+
 export const tool = signal<ToolName>("box");
 export const brushSize = signal(24);
 export const brightness = signal(100);

@@ -1,16 +1,14 @@
 // Export into, and import from, every format.
 import { useEffect, useRef } from "preact/hooks";
-import { useSignal } from "@preact/signals";
 import { importFile, skipped } from "../importing";
-import { project } from "../state";
+import { menuIsOpen, project } from "../state";
 
 export function ExchangeMenu() {
-  const isOpen = useSignal(false);
   const menu = useRef<HTMLDivElement>(null);
   const file = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const closeOutside = (event: Event) => {
-      if (!menu.current?.contains(event.target as Node)) isOpen.value = false;
+      if (!menu.current?.contains(event.target as Node)) menuIsOpen.value = false;
     };
     window.addEventListener("pointerdown", closeOutside);
     window.addEventListener("focusin", closeOutside);
@@ -20,11 +18,11 @@ export function ExchangeMenu() {
     };
   }, []);
   return (
-    <div class="menu" ref={menu} onKeyDown={(event) => event.key === "Escape" && (isOpen.value = false)}>
-      <button id="exchange" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
+    <div class="menu" ref={menu}>
+      <button id="exchange" aria-expanded={menuIsOpen.value} onClick={() => (menuIsOpen.value = !menuIsOpen.value)}>
         Export, import
       </button>
-      {isOpen.value && (
+      {menuIsOpen.value && (
         <div class="menu-items">
           <h2>Export as</h2>
           {project.value!.formats.map(({ name, title, folder }) => (
@@ -33,7 +31,7 @@ export function ExchangeMenu() {
               href={`/api/export?format=${encodeURIComponent(name)}`}
               download
               data-format={name}
-              onClick={() => (isOpen.value = false)}
+              onClick={() => (menuIsOpen.value = false)}
             >
               {title} {folder && <span class="quiet">zip</span>}
             </a>
@@ -53,7 +51,7 @@ export function ExchangeMenu() {
         onChange={(event) => {
           const chosen = event.currentTarget.files?.[0];
           event.currentTarget.value = "";
-          isOpen.value = false;
+          menuIsOpen.value = false;
           if (chosen) void importFile(chosen);
         }}
       />
