@@ -210,6 +210,16 @@ def test_every_format_is_exported(browser, folder, tmp_path):
             assert packed == format.folder == (Path(file.suggested_filename).suffix == ".zip")
 
 
+def test_what_a_format_cannot_hold_is_told(browser, folder):
+    with annotating(browser, folder) as page:
+        draw_polygon(page)
+        page.has("polygons")
+        page.export("coco")
+        expect(page.page.locator(".notice")).to_have_count(0)
+        page.export("voc")
+        expect(page.page.locator(".notice")).to_contain_text("box")
+
+
 def test_categories_are_added_renamed_and_deleted(browser, folder):
     long = "a category whose name is far too long for the panel that it is listed in"
     # The server gives renamed pictures new versions; a quick undo may come before they are known.

@@ -18,23 +18,37 @@ export class Unreachable extends Error {
   }
 }
 
+async function answered(path: string, options: RequestInit): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(path, { ...options, credentials: "same-origin" });
+  } catch {
+    throw new Unreachable();
+  }
+  if (response.ok) return response;
+  const body = await response.json().catch(() => ({}));
+  const told = typeof body.error === "string" ? body.error : `The server answered ${response.status}.`;
+  throw new Refusal(told, response.status, body);
+}
+
 export async function request<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
   const isFile = body instanceof Blob;
   const payload = body === undefined || isFile ? body : JSON.stringify(body);
   const headers: Record<string, string> =
     body === undefined ? {} : { "Content-Type": isFile ? "application/octet-stream" : "application/json" };
-  let response: Response;
-  try {
-    response = await fetch(path, { method, headers, body: payload, credentials: "same-origin" });
-  } catch {
-    throw new Unreachable();
-  }
-  const answer = await response.json().catch(() => ({}));
-  if (!response.ok) {
-    const told = typeof answer.error === "string" ? answer.error : `The server answered ${response.status}.`;
-    throw new Refusal(told, response.status, answer);
-  }
-  return answer as Answer;
+  return (await answered(path, { method, headers, body: payload })).json();
+}
+
+/** Let the browser keep a file; the sentences the server sent with it. */
+export async function download(path: string): Promise<string[]> {
+  const response = await answered(path, {});
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(await response.blob());
+  link.download = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? "";
+  link.click();
+  // Some browsers read it only after the click.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+  return JSON.parse(decodeURIComponent(response.headers.get("X-Warnings") ?? "%5B%5D"));
 }
 
 export const get = <Answer>(path: string) => request<Answer>("GET", path);

@@ -1,5 +1,6 @@
 // Export into, and import from, every format.
 import { useEffect, useRef } from "preact/hooks";
+import { exportAs, exportPath } from "../exporting";
 import { importFile, skipped } from "../importing";
 import { menuIsOpen, project } from "../state";
 
@@ -28,10 +29,14 @@ export function ExchangeMenu() {
           {project.value!.formats.map(({ name, title, folder }) => (
             <a
               key={name}
-              href={`/api/export?format=${encodeURIComponent(name)}`}
+              href={exportPath(name)}
               download
               data-format={name}
-              onClick={() => (menuIsOpen.value = false)}
+              onClick={(event) => {
+                event.preventDefault();
+                menuIsOpen.value = false;
+                void exportAs(name);
+              }}
             >
               {title} {folder && <span class="quiet">zip</span>}
             </a>
