@@ -1,4 +1,4 @@
-"""``python docs/pictures/frames.py DEMO``: frames of ``groupcm demo -o DEMO`` on one sheet."""
+"""``python -m docs.pictures.frames DEMO``: frames of ``groupcm demo -o DEMO`` on one sheet."""
 
 from __future__ import annotations
 

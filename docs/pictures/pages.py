@@ -1,18 +1,16 @@
-"""``python docs/pictures/pages.py DEMO``: both pages on the frames of ``groupcm demo -o DEMO``."""
+"""``python -m docs.pictures.pages DEMO``: both pages, on frames of ``groupcm demo -o DEMO``."""
 
 from __future__ import annotations
 
 import io
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from benchmarks.page_server import browsing, serving
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 HERE = Path(__file__).parent
 SIZE = {"width": 1440, "height": 900}
@@ -21,10 +19,7 @@ SIZE = {"width": 1440, "height": 900}
 def main(demo: Path) -> None:
     """Take a picture of each page."""
     frames, marks = demo / "test" / "frames", demo / "test" / "annotations.json"
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as own:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+    with browsing() as browser, tempfile.TemporaryDirectory() as own:
         page = browser.new_page(viewport=SIZE, color_scheme="dark")
         work = shutil.copy(marks, Path(own) / "annotations.json")
         with serving("annotate", frames, "--annotations", work) as address:
@@ -33,7 +28,6 @@ def main(demo: Path) -> None:
         truth = ("--annotations", marks, "--marks", Path(own) / "review.csv")
         with serving("review", demo / "model.json", frames, *truth) as address:
             show_reviewing(page, address)
-        browser.close()
 
 
 def show_annotating(page: Page, address: str) -> None:
@@ -67,22 +61,6 @@ def show_reviewing(page: Page, address: str) -> None:
 def keep(page: Page, name: str) -> None:
     """Write what is on the page."""
     Image.open(io.BytesIO(page.screenshot())).convert("RGB").save(HERE / name, quality=85)
-
-
-@contextmanager
-def serving(command: str, *arguments: str | Path) -> Iterator[str]:
-    """Run a page's server; the address that opens it."""
-    words = ["groupcm", command, *map(str, arguments), "--port", "0", "--no-browser"]
-    with subprocess.Popen(
-        [sys.executable, "-c", "from groupcm.cli import main; main()", *words[1:]],
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        assert server.stdout is not None
-        try:
-            yield next(line.strip() for line in server.stdout if line.startswith("http"))
-        finally:
-            server.terminate()
 
 
 if __name__ == "__main__":
