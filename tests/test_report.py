@@ -16,7 +16,7 @@ import matplotlib
 import numpy as np
 import pytest
 
-from browser import chromium, visiting
+from browser import visiting
 from groupcm.commands.evaluation_words import evaluation_rows
 from groupcm.comparison.numbers import ModelComparison
 from groupcm.errors import InputError
@@ -351,12 +351,6 @@ def test_a_user_s_own_settings_of_matplotlib_neither_matter_nor_change():
         assert isinstance(numbers, ModelComparison)
         assert comparison_page(numbers) == expected
         assert dict(matplotlib.rcParams) == before
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as opened:
-        yield opened
 
 
 WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth - window.innerWidth"

@@ -15,7 +15,6 @@ from annotate_browser import (
     make_pictures,
     mask_of,
 )
-from browser import chromium
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
@@ -27,12 +26,6 @@ KEYS = (
     *("← → ↑ ↓", "Shift ← → ↑ ↓", "Ctrl Shift ← → ↑ ↓", "1 … 9", "Ctrl Z", "Ctrl Y"),
     *("+", "-", "0", "Z", "?"),
 )
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -28,17 +28,10 @@ from annotate_browser import (
     mask_of,
     polygon_mask,
 )
-from browser import chromium
 from web_pages import axe_findings
 
 # pycocotools has not followed NumPy 2 in how it hands out its arrays.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

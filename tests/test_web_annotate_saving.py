@@ -25,18 +25,11 @@ from annotate_browser import (
     make_pictures,
     mask_of,
 )
-from browser import chromium
 from groupcm.annotations import FORMATS
 from web_pages import visiting
 
 # pycocotools has not followed NumPy 2 in how it hands out its arrays.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
 
-from browser import chromium
 from groupcm.annotations import Annotations
 from groupcm.annotations.runs import to_mask
 from groupcm.images.made import MadeFrame
@@ -38,12 +37,6 @@ N_FRAMES = 14
 MARKUP = "<img src=x onerror=alert(1)>&amp;.png"
 BROKEN = "<b>broken<!--.png"
 MANY = 10_000
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as opened:
-        yield opened
 
 
 @dataclass
