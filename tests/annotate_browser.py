@@ -182,13 +182,15 @@ def annotating(
     *,
     categories: tuple[str, ...] = ("polyp",),
     suggestions: Any = None,
+    scores: Any = None,
+    first: frozenset[int] = frozenset(),
     shows: int = 0,
     **options: Any,
 ) -> Iterator[AnnotatePage]:
     """Open the annotate page of a folder, which keeps its work in ``annotations.json``."""
     library = PictureLibrary(folder)
     store = AnnotationStore(library, folder / "annotations.json", categories)
-    about = {"suggestions": suggestions}
+    about = {"suggestions": suggestions, "scores": scores, "first": first}
     with (
         serving(
             lambda token, port: annotate_app(library, store, token=token, port=port, **about)

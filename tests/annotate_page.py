@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from groupcm.web.annotate_app import annotate_app
+from groupcm.web.identity import PROJECT_HEADER
 from groupcm.web.library import PictureLibrary
 from groupcm.web.security import cookie_name
 from groupcm.web.store import AnnotationStore
@@ -61,6 +62,9 @@ def browser(app: Starlette, **options: Any) -> TestClient:
     client = TestClient(app, base_url=HOME, follow_redirects=False, **options)
     client.cookies.set(cookie_name(PORT), TOKEN)
     client.headers["Origin"] = HOME
+    told = client.get("/api/project")
+    if told.is_success:
+        client.headers[PROJECT_HEADER] = told.json()["project"]
     return client
 
 
@@ -72,6 +76,9 @@ def marked(region: dict[str, Any], key: str | int = "n1", category: str = "polyp
 def put(client: TestClient, number: int, *objects: dict, done: bool = True, version=None):
     """Send what is in a picture; by default for the version that is there."""
     address = f"/api/pictures/{number}"
-    if version is None:
-        version = client.get(address).json()["version"]
-    return client.put(address, json={"version": version, "done": done, "objects": [*objects]})
+    seen = client.get(address).json()
+    body = {
+        "name": seen.get("name", ""),
+        "version": seen.get("version", 0) if version is None else version,
+    }
+    return client.put(address, json=body | {"done": done, "objects": [*objects]})

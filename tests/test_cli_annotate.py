@@ -23,6 +23,7 @@ from groupcm.cli import main
 from groupcm.commands.web_options import add_annotate
 from groupcm.web import serve as serving
 from groupcm.web.extra import require_web
+from groupcm.web.identity import PROJECT_HEADER
 from picture_model import fitted, saved_model, some_frames
 
 COMMAND = "import sys; from groupcm.cli import main; sys.exit(main())"
@@ -42,14 +43,20 @@ def served(monkeypatch):
     class Served:
         work = staticmethod(lambda page: None)
 
-        def __call__(self, make_app, *, port, open_browser, say):
-            self.port, self.open_browser = port, open_browser
+        @contextmanager
+        def listening(self, port):
+            self.port = port
+            yield
+
+        def __call__(self, _door, make_app, *, open_browser, say):
+            self.open_browser = open_browser
             self.app = make_app("right-token", 8765)
             with browser(self.app) as self.page:
                 self.work(self.page)
 
     served = Served()
-    monkeypatch.setattr(serving, "serve", served)
+    monkeypatch.setattr(serving, "serve_at", served)
+    monkeypatch.setattr(serving, "listening", served.listening)
     return served
 
 
@@ -84,6 +91,7 @@ def test_a_folder_that_cannot_be_written(capsys, folder, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     told = refused(capsys, folder)
     assert "no permission to write in the folder" in told
+    assert "--annotations" in told
     assert str(folder) in told
 
 
@@ -225,6 +233,70 @@ def test_a_model_scores_in_the_background(capsys, served, tmp_path):
     assert "no such" in refused(capsys, folder, "--model", tmp_path / "no.json")
 
 
+def test_a_zip_that_the_page_exported_is_imported(capsys, folder, served, tmp_path):
+    packed, other = tmp_path / "yolo.zip", make_pictures(tmp_path / "other")
+
+    def work(page):
+        put_in_page(page, 1, marked(BOX, category="object"))
+        packed.write_bytes(page.get("/api/export?format=yolo").content)
+
+    served.work = work
+    assert main(["annotate", str(folder), "--no-suggestions"]) == 0
+    served.work = lambda page: None
+    assert main(["annotate", str(other), "--import", str(packed), "--no-suggestions"]) == 0
+    assert f"from {packed}: 1 object in 1 picture" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "notes.json"])
+def test_an_import_of_no_format_advises_nothing_that_cannot_be_done(
+    capsys, folder, served, tmp_path, name
+):
+    (tmp_path / name).write_text('{"a": 1}')
+    told = refused(capsys, folder, "--import", tmp_path / name)
+    assert str(tmp_path / name) in told
+    assert "format=" not in told
+    assert "COCO" in told
+
+
+def test_a_change_by_another_program_is_told_at_the_end(capsys, folder, served):
+    def work(page):
+        assert put_in_page(page, 0, marked(BOX, category="object")).status_code == 200
+        (folder / "annotations.json").write_text("theirs")
+        assert put_in_page(page, 1).status_code == 409
+
+    served.work = work
+    assert main(["annotate", str(folder), "--no-suggestions"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"{folder / 'annotations.json'} was changed by another program")
+    assert "done" not in last
+    assert (folder / "annotations.json").read_text() == "theirs"
+
+
+def test_a_list_of_something_else_is_refused_in_a_sentence(capsys, folder, tmp_path):
+    listed = tmp_path / "annotations.json"
+    listed.write_text(json.dumps({"images": [{"id": n} for n in range(2_000)]}))
+    told = refused(capsys, folder, "--first", listed, "--port", 0)
+    assert str(listed) in told
+    assert "review.csv" in told
+    assert len(told) < 200 + len(str(listed))
+
+
+def test_a_port_in_use_is_told_before_anything_is_imported(capsys, folder, tmp_path):
+    boxes = tmp_path / "boxes.csv"
+    boxes.write_text(
+        "image,x,y,width,height,category,image_width,image_height\n"
+        f"b.png,1,2,3,4,polyp,{WIDTH},{HEIGHT}\n"
+    )
+    with socket.socket() as door:
+        door.bind(("127.0.0.1", 0))
+        door.listen()
+        port = door.getsockname()[1]
+        assert f"port {port} is in use" in refused(
+            capsys, folder, "--import", boxes, "--port", port
+        )
+    assert not (folder / "annotations.json").exists()
+
+
 def test_a_damaged_import_starts_nothing(capsys, folder, tmp_path):
     (tmp_path / "boxes.json").write_text("{")
     before = files_in(folder)
@@ -293,9 +365,12 @@ class Page:
 
     def put(self, number: int, *objects: dict) -> int:
         address = f"/api/pictures/{number}"
-        version = self.client.get(address).json()["version"]
-        body = {"version": version, "done": True, "objects": [*objects]}
-        return self.client.put(address, json=body).status_code
+        seen = self.client.get(address).json()
+        body = {"name": seen["name"], "version": seen["version"], "done": True}
+        headers = {PROJECT_HEADER: seen["project"]}
+        return self.client.put(
+            address, json=body | {"objects": [*objects]}, headers=headers
+        ).status_code
 
 
 def test_nothing_confirmed_is_lost_in_a_kill(folder):

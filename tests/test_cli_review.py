@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 import urllib.request
+from dataclasses import replace
 from http.cookiejar import CookieJar
 from pathlib import Path
 
 import pytest
 
 import groupcm
+from groupcm.annotations import read, write
 from groupcm.cli import main
 from groupcm.images.features import FAMILIES
 from groupcm.images.made import write_frames
@@ -84,7 +86,20 @@ def test_a_port_in_use(home, capsys):
         port = other.getsockname()[1]
         arguments = ["review", str(home / "model.json"), str(home / "frames"), "--no-browser"]
         assert main([*arguments, "--port", str(port), "--marks", str(home / "p.csv")]) == 2
-    assert f"port {port} is in use" in capsys.readouterr().err
+    heard = capsys.readouterr()
+    assert f"port {port} is in use" in heard.err
+    assert heard.out == ""
+    assert not (home / "p.csv").exists()
+    assert not (home / ".p-cache").exists()
+
+
+@pytest.mark.parametrize("threshold", ["nan", "inf", "-inf", "high"])
+def test_a_threshold_that_is_no_number(home, capsys, threshold):
+    arguments = ["review", str(home / "model.json"), str(home / "frames")]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, f"--threshold={threshold}"])
+    assert ended.value.code == 2
+    assert f"'{threshold}' is not a number" in capsys.readouterr().err
 
 
 class Running:
@@ -147,6 +162,24 @@ def test_it_serves_until_ctrl_c_and_leaves_no_process(home, tmp_path):
     assert status == 0
     assert "Traceback" not in rest
     assert not marks.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+def test_annotations_of_a_larger_set(home, tmp_path):
+    marked = read(home / "annotations.json")
+    more = [replace(marked.pictures[0], name=f"elsewhere/{n}.png") for n in range(2)]
+    write(replace(marked, pictures=(*marked, *more)), tmp_path / "all.json", "coco")
+    marks = tmp_path / "marks.csv"
+    running = Running(home, "--annotations", tmp_path / "all.json", "--marks", marks)
+    said = "".join(running.said)
+    assert f"of {tmp_path / 'all.json'}, not in {home / 'frames'}: 2 pictures; left out" in said
+    project = running.get("/api/project")
+    assert project["truth"] is True
+    assert project["annotate"] == [
+        *("groupcm", "annotate", str(home / "frames")),
+        *("--annotations", str(tmp_path / "all.json"), "--first", str(marks)),
+    ]
+    assert running.end(signal.SIGINT)[0] == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")

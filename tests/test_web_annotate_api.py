@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -27,6 +28,7 @@ from groupcm import __version__
 from groupcm.annotations import FORMATS, read
 from groupcm.errors import InputError
 from groupcm.web import library as library_module
+from groupcm.web.identity import PROJECT_HEADER, list_id, project_id
 from groupcm.web.security import IMPORT_LIMIT
 
 
@@ -83,7 +85,7 @@ def test_the_page_is_served(folder, tmp_path):
     assert "not built" in absent.get("/").json()["error"]
 
 
-def test_the_project(client):
+def test_the_project(client, folder):
     project = client.get("/api/project").json()
     formats = project.pop("formats")
     assert {each["name"]: each["folder"] for each in formats} == {
@@ -91,6 +93,8 @@ def test_the_project(client):
     }
     assert project == {
         "page": "annotate",
+        "project": project_id(folder / "annotations.json", folder),
+        "list": list_id(["a.png", "b.png", "c.png"]),
         "folder": "frames",
         "file": "annotations.json",
         "categories": ["polyp", "bleeding"],
@@ -113,15 +117,16 @@ def test_the_list_of_pictures_reads_none_of_them(folder, monkeypatch):
     versions = [each.pop("version") for each in listed["summaries"]]
     assert versions[0] == versions[1] < versions[2]
     assert listed["summaries"] == [
-        {"done": False, "objects": 0, "score": None, "first": False},
-        {"done": False, "objects": 0, "score": None, "first": True},
-        {"done": False, "objects": 1, "score": None, "first": False},
+        {"done": False, "objects": 0, "score": None, "first": False, "error": None},
+        {"done": False, "objects": 0, "score": None, "first": True, "error": None},
+        {"done": False, "objects": 1, "score": None, "first": False, "error": None},
     ]
 
 
 def test_what_is_put_is_found(client, folder):
     empty = client.get("/api/pictures/0").json()
     assert empty == {
+        "project": client.get("/api/project").json()["project"],
         "name": "a.png",
         "width": WIDTH,
         "height": HEIGHT,
@@ -205,6 +210,8 @@ def test_what_changes_is_told_to_whoever_asks(client):
     seen = client.get("/api/pictures").json()["revision"]
     nothing = client.get(f"/api/changes?since={seen}").json()
     assert nothing == {
+        "project": client.get("/api/project").json()["project"],
+        "list": client.get("/api/project").json()["list"],
         "revision": seen,
         "summaries": {},
         "categories": ["polyp", "bleeding"],
@@ -325,6 +332,7 @@ def test_an_export_tells_what_is_lost(client):
     answer = client.get("/api/export?format=voc")
     told = json.loads(unquote(answer.headers["x-warnings"]))
     assert "became boxes" in told[0]
+    assert "/" not in told[0]
     assert client.get("/api/export?format=nothing").status_code == 400
 
 
@@ -413,3 +421,80 @@ def test_ten_thousand_pictures_are_listed_without_a_look_at_them(tmp_path, monke
     assert asked == []
     # Pictures without work are not in the file.
     assert len(json.loads((folder / "annotations.json").read_text())["images"]) == 1
+
+
+# A page left open, and pictures that cannot be read ----------------------------------------------
+
+
+def test_a_page_of_another_folder_changes_nothing(folder, tmp_path):
+    old = browser(app_of(folder, categories=["polyp", "bleeding"]))
+    seen = old.get("/api/pictures/0").json()
+    other = make_pictures(tmp_path / "other")
+    new = browser(app_of(other, categories=["polyp", "bleeding"]))
+    assert new.headers[PROJECT_HEADER] != old.headers[PROJECT_HEADER]
+    body = {"name": "a.png", "version": seen["version"], "done": True, "objects": []}
+    requests: list[tuple[str, str, dict[str, Any]]] = [
+        ("PUT", "/api/pictures/0", {"json": body}),
+        ("POST", "/api/categories", {"json": {"name": "ulcer"}}),
+        ("PUT", "/api/categories/0", {"json": {"name": "ulcer"}}),
+        ("DELETE", "/api/categories/1", {}),
+        ("POST", "/api/import", {"content": b"image,x\n"}),
+    ]
+    for headers in ({PROJECT_HEADER: seen["project"]}, {PROJECT_HEADER: ""}):
+        for method, path, options in requests:
+            answer = new.request(method, path, headers=headers, **options)
+            assert answer.status_code == 412
+            assert "the folder other" in answer.json()["error"]
+    assert not (other / "annotations.json").exists()
+    assert new.get("/api/project").json()["categories"] == ["polyp", "bleeding"]
+
+
+def test_a_number_that_means_another_picture_by_now_is_refused(folder):
+    before = browser(app_of(folder)).get("/api/project").json()
+    make_pictures(folder, "0.png")
+    client = browser(app_of(folder))
+    about = client.get("/api/project").json()
+    assert about["project"] == before["project"]
+    assert about["list"] != before["list"]
+    body = {"name": "a.png", "done": True, "objects": []}
+    body["version"] = client.get("/api/pictures/0").json()["version"]
+    answer = client.put("/api/pictures/0", json=body)
+    assert answer.status_code == 412
+    assert "picture 0 is now 0.png, not a.png" in answer.json()["error"]
+    assert not (folder / "annotations.json").exists()
+    body["version"] = client.get("/api/pictures/1").json()["version"]
+    assert client.put("/api/pictures/1", json=body).status_code == 200
+
+
+def test_a_picture_that_was_saved_is_no_longer_to_correct(folder):
+    put(browser(app_of(folder)), 0, marked(BOX))
+    client = browser(app_of(folder, first={0, 1}))
+    seen = client.get("/api/pictures").json()["revision"]
+    put(client, 1, marked(BOX))
+    put(client, 2)
+    assert client.put("/api/categories/0", json={"name": "lesion"}).status_code == 200
+    told = client.get(f"/api/changes?since={seen}").json()["summaries"]
+    assert told["1"]["first"] is False
+    listed = client.get("/api/pictures").json()["summaries"]
+    assert [each["first"] for each in listed] == [True, False, False]
+
+
+def test_what_cannot_be_read_is_told_once_it_is_known(folder):
+    client = browser(app_of(folder))
+    seen = client.get("/api/pictures").json()["revision"]
+    kept = (folder / "b.png").read_bytes()
+    (folder / "b.png").unlink()
+    assert client.get("/api/pictures/1").status_code == 422
+    told = client.get(f"/api/changes?since={seen}").json()
+    assert list(told["summaries"]) == ["1"]
+    assert "b.png is no longer there" in told["summaries"]["1"]["error"]
+    (folder / "b.png").write_bytes(kept)
+    assert client.get("/api/pictures/1/pixels").status_code == 200
+    told = client.get(f"/api/changes?since={told['revision']}").json()["summaries"]
+    assert told["1"]["error"] is None
+
+
+@pytest.mark.parametrize("path", ["", "/pixels", "/thumbnail", "/candidates"])
+def test_a_number_of_thousands_of_digits_is_no_picture(client, path):
+    assert client.get(f"/api/pictures/{'9' * 5000}{path}").status_code == 404
+    assert client.put(f"/api/categories/{'9' * 5000}", json={"name": "a"}).status_code == 404

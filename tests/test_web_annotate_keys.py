@@ -184,6 +184,24 @@ def test_going_about_zooming_and_searching(browser, folder):
         assert page.record(11)["done"] is False
 
 
+def test_a_number_means_what_the_panel_says(browser, folder):
+    with annotating(browser, folder, categories=("a", "b")) as page:
+        title = page.page.locator("#categories h2")
+        expect(title).to_contain_text("Category of the next object")
+        page.tool("box")
+        page.drag((10, 10), (40, 40))
+        page.has("box")
+        expect(title).to_contain_text("Category of the selected object")
+        page.press("2")
+        expect(page.objects).to_contain_text("b")
+        page.press("b", "1")
+        expect(title).to_contain_text("Category of the next object")
+        page.drag((50, 50), (90, 90))
+        page.has("box", "box")
+        categories = [each["category"] for each in page.record(0)["objects"]]
+        assert categories == ["b", "a"]
+
+
 def test_no_object_is_not_said_of_a_picture_with_objects(browser, folder):
     with annotating(browser, folder) as page:
         page.tool("box")

@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import os
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from starlette.testclient import TestClient
 
 import groupcm
 from groupcm import GroupClassifier
-from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, read
+from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, read, write
 from groupcm.annotations.runs import to_mask
 from groupcm.errors import InputError
 from groupcm.features import Polynomial
@@ -28,12 +29,14 @@ from groupcm.images.recipe import Recipe
 from groupcm.images.score import PictureScorer
 from groupcm.images.truth import Truth, read_truth
 from groupcm.web.background import BackgroundScores
+from groupcm.web.file_stamp import ChangedOnDisk, GuardedFile
 from groupcm.web.library import PictureLibrary
-from groupcm.web.marks_file import ChangedOnDisk, Mark, MarksFile, read_marks
+from groupcm.web.marks_file import Mark, MarksFile, read_marks
 from groupcm.web.ordering_routes import routes as ordering_routes
 from groupcm.web.picture_result import PictureResult
 from groupcm.web.review import Review
 from groupcm.web.review_app import review_app
+from groupcm.web.review_project import ReviewProject
 from groupcm.web.score_cache import ScoreCache
 from picture_model import (
     FRAMES,
@@ -84,6 +87,20 @@ class Page:
         assert answer.status_code == status, answer.text
         return answer.json()
 
+    def meant(self, number: int) -> dict:
+        """What a change of a picture's mark must tell."""
+        project = self.get("/api/project")["project"]
+        return {"project": project, "name": self.review.library.names[number]}
+
+    def mark(self, number: int, **body):
+        return self.client.put(
+            f"/api/pictures/{number}/mark", json=self.meant(number) | {"note": ""} | body
+        )
+
+    def unmark(self, number: int, **body):
+        path = f"/api/pictures/{number}/mark"
+        return self.client.request("DELETE", path, json=self.meant(number) | body)
+
     def scored(self) -> dict:
         assert self.review.scores.wait(60)
         return self.get("/api/pictures")
@@ -112,12 +129,16 @@ def expected(model=None) -> dict:
 
 
 def test_the_project(page, made, tmp_path):
-    assert page.get("/api/project") == {
+    project = page.get("/api/project")
+    assert project.pop("project")
+    assert project == {
         "page": "review",
         "folder": "frames",
-        "path": str(made / "frames"),
-        "marks": str(tmp_path / "review.csv"),
         "model": "model.json",
+        "annotate": [
+            *("groupcm", "annotate", str(made / "frames")),
+            *("--first", str(tmp_path / "review.csv")),
+        ],
         "threshold": THRESHOLD,
         "truth": True,
         "categories": ["polyp"],
@@ -302,7 +323,7 @@ def test_annotations_of_another_picture_are_told(made, tmp_path):
 
 def test_marks_are_on_the_disk_at_once_and_read_at_the_next_start(page, made, tmp_path):
     before = page.scored()["revision"]
-    answer = page.client.put("/api/pictures/1/mark", json={"note": 'a "fold", not\na polyp'})
+    answer = page.mark(1, note='a "fold", not\na polyp')
     assert answer.json() == {"revision": before + 1}
     name, result = page.review.library.names[1], page.review.results()[1]
     with open(tmp_path / "review.csv", newline="", encoding="utf-8") as file:
@@ -316,15 +337,151 @@ def test_marks_are_on_the_disk_at_once_and_read_at_the_next_start(page, made, tm
     changed = page.get(f"/api/changes?since={before}")["results"]
     assert changed["1"]["mark"] == {"kind": "annotation", "note": row["note"]}
     again = review_of(made / "frames", tmp_path / "review.csv")
-    assert again.result(1)["mark"]["note"] == row["note"]
-    assert page.client.delete("/api/pictures/1/mark").json() == {"revision": before + 2}
+    assert again.results()[1]["mark"]["note"] == row["note"]
+    assert page.unmark(1).json() == {"revision": before + 2}
     assert page.get("/api/pictures")["results"][1]["mark"] is None
     assert read_marks(tmp_path / "review.csv") == {}
 
 
+def test_a_page_of_something_else_marks_nothing(page, tmp_path):
+    other = page.review.library.names[2]
+    for answer in (
+        page.mark(1, project="another"),
+        page.mark(1, name=other),
+        page.client.put("/api/pictures/1/mark", json={"note": "of an older page"}),
+        page.client.put("/api/pictures/999/mark", json=page.meant(1)),
+    ):
+        assert answer.status_code == 412
+        assert "now shows frames scored by model.json" in answer.json()["error"]
+    assert not (tmp_path / "review.csv").exists()
+    page.mark(1)
+    before = (tmp_path / "review.csv").read_bytes()
+    assert page.unmark(1, project="another").status_code == 412
+    assert page.unmark(1, name=other).status_code == 412
+    assert (tmp_path / "review.csv").read_bytes() == before
+
+
+def test_the_project_has_an_id_of_its_own(tmp_path):
+    (tmp_path / "frames").mkdir()
+    model, truth = tmp_path / "model.json", tmp_path / "truth.json"
+    model.write_text("{}")
+    truth.write_text("{}")
+    project = ReviewProject(tmp_path / "frames", model, tmp_path / "r.csv", truth)
+    first = project.id(["a.png", "b.png"])
+    (tmp_path / "r.csv").write_text("marks change, and the project is the same")
+    beside = replace(project, folder=tmp_path / "frames" / ".." / "frames")
+    assert beside.id(["a.png", "b.png"]) == first
+    others = [
+        project.id(["b.png", "a.png"]),
+        replace(project, marks=tmp_path / "s.csv").id(["a.png", "b.png"]),
+        replace(project, annotations=None).id(["a.png", "b.png"]),
+        replace(project, folder=tmp_path).id(["a.png", "b.png"]),
+    ]
+    model.write_text("{} of another training")
+    others.append(project.id(["a.png", "b.png"]))
+    assert first not in others
+    assert len(set(others)) == len(others)
+
+
+def test_the_command_that_goes_on_has_the_same_annotations(made, tmp_path):
+    folder, marks = tmp_path / "my frames", tmp_path / "r.csv"
+    folder.mkdir()
+    here = ReviewProject(folder, tmp_path / "m.json", marks)
+    first, last = ["groupcm", "annotate", str(folder)], ["--first", str(marks)]
+    assert here.annotate_command() == [*first, *last]
+    marked = read(made / "annotations.json")
+    write(marked, folder / "annotations.json", "coco")
+    within = replace(here, annotations=folder / ".." / "my frames" / "annotations.json")
+    assert within.annotate_command() == [*first, *last]
+    write(marked, tmp_path / "elsewhere.json", "coco")
+    coco = replace(here, annotations=tmp_path / "elsewhere.json")
+    assert coco.annotate_command() == [
+        *(*first, "--annotations", str(tmp_path / "elsewhere.json")),
+        *last,
+    ]
+    for name, path in (("csv", "boxes.csv"), ("label_studio", "tasks.json"), ("voc", "voc")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            write(marked, tmp_path / path, name)
+        other = replace(here, annotations=tmp_path / path)
+        assert other.annotate_command() == [*first, "--import", str(tmp_path / path), *last]
+
+
+def test_the_outcome_of_a_mark_is_that_of_the_page(page, tmp_path):
+    (number, result), *_ = [
+        (n, each) for n, each in enumerate(page.scored()["results"]) if each["truth"] is False
+    ]
+    name = page.review.library.names[number]
+    for threshold, outcome in (
+        (result["score"] - 1, "false positive"),
+        (result["score"] + 1, "true negative"),
+    ):
+        assert page.mark(number, threshold=threshold).status_code == 200
+        assert read_marks(tmp_path / "review.csv")[name].outcome == outcome
+    for wrong in ("high", True, 10**400):
+        answer = page.mark(number, threshold=wrong)
+        assert answer.status_code == 400
+        assert "must be a number" in answer.json()["error"]
+    assert read_marks(tmp_path / "review.csv")[name].outcome == "true negative"
+
+
+def test_a_model_without_a_threshold_has_the_outcome_of_the_page_too(made, tmp_path):
+    truth = made / "annotations.json"
+    model = scorer(threshold=None)
+    review = review_of(made / "frames", tmp_path / "r.csv", annotations=truth, scorer=model)
+    with opened(review) as client:
+        page = Page(client, review)
+        page.scored()
+        page.mark(0, threshold=-1e6)
+        page.mark(1)
+    at_page, at_none = read_marks(tmp_path / "r.csv").values()
+    assert at_page.outcome.endswith(" positive")
+    assert at_none.outcome == ""
+
+
+def test_a_picture_that_was_replaced_is_scored_again(made, tmp_path):
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    old, new = some_frames(6)[0], some_frames(6)[5]
+    for name in ("a.png", "b.png"):
+        Image.fromarray(old.pixels).save(folder / name)
+    cache = ScoreCache(tmp_path / ".cache", "model")
+    with opened(review := review_of(folder, tmp_path / "r.csv", cache=cache)) as client:
+        page = Page(client, review)
+        before = page.scored()
+        first, second = before["results"]
+        details = page.get("/api/pictures/0")
+        assert details["stamp"] == first["stamp"]
+        known = f"/api/pictures/0?known={details['stamp']}"
+        assert page.get(known) == {"unchanged": True}
+        Image.fromarray(new.pixels).save(folder / "a.png")
+        os.utime(folder / "a.png", ns=(1, 1))
+        again = page.get(known)
+        score = scorer()(new.pixels).score
+        assert again["score"] == pytest.approx(score) != first["score"]
+        changed = page.get(f"/api/changes?since={before['revision']}")
+        (told,) = changed["results"].values()
+        assert (told["score"], told["stamp"]) == (again["score"], again["stamp"])
+        assert changed["scored"] == 2
+        assert page.get("/api/pictures")["results"][1] == second
+        means = [cheap_recipe().candidates(each.pixels).values.mean(axis=0) for each in (new, old)]
+        np.testing.assert_allclose(review._typical.mean(), np.mean(means, axis=0), rtol=1e-4)
+        page.mark(0)
+        (mark,) = read_marks(tmp_path / "r.csv").values()
+        assert mark.score == again["score"]
+        (folder / "a.png").write_bytes(b"cut off")
+        assert "a.png" in page.get("/api/pictures/0", 422)["error"]
+        answer = page.get("/api/pictures")
+        assert (answer["scored"], answer["failed"]) == (1, 1)
+        assert "a.png" in answer["results"][0]["error"]
+    second_start = review_of(folder, tmp_path / "r.csv", cache=ScoreCache(cache.path, "model"))
+    assert second_start.scores.score(0) is None
+    assert second_start.scores.score(1) == second["score"]
+
+
 @pytest.mark.parametrize("note", [7, None, "x" * 2_001, "\ud800", "\0"])
 def test_notes_that_cannot_be_kept(page, tmp_path, note):
-    body = json.dumps({"note": note})
+    body = json.dumps(page.meant(1) | {"note": note})
     answer = page.client.put("/api/pictures/1/mark", content=body)
     assert answer.status_code == 400
     assert "the note" in answer.json()["error"]
@@ -332,15 +489,12 @@ def test_notes_that_cannot_be_kept(page, tmp_path, note):
 
 
 def test_marks_changed_by_somebody_else_are_not_overwritten(page, tmp_path):
-    page.client.put("/api/pictures/1/mark", json={"note": "mine"})
+    page.mark(1, note="mine")
     theirs = "image,score,truth,outcome,note\nframe.png,,,,theirs\n"
     (tmp_path / "review.csv").write_text(theirs)
-    for answer in (
-        page.client.put("/api/pictures/2/mark", json={"note": "mine too"}),
-        page.client.delete("/api/pictures/1/mark"),
-    ):
+    for answer in (page.mark(2, note="mine too"), page.unmark(1)):
         assert answer.status_code == 409
-        assert "changed by somebody else" in answer.json()["error"]
+        assert "was changed by another program" in answer.json()["error"]
     assert (tmp_path / "review.csv").read_text() == theirs
 
 
@@ -376,9 +530,38 @@ def test_marks_of_pictures_elsewhere_are_kept(tmp_path):
         first.unmark("gone.png")
 
 
+def test_two_programs_that_mark_at_the_same_time_lose_nothing(tmp_path):
+    ours, theirs = MarksFile(tmp_path / "r.csv"), MarksFile(tmp_path / "r.csv")
+    theirs.mark("b.png", Mark(note="theirs"))
+    for change in (lambda: ours.mark("a.png", Mark(note="ours")), lambda: ours.mark("c", Mark())):
+        with pytest.raises(ChangedOnDisk, match="was written by another program"):
+            change()
+    assert list(read_marks(tmp_path / "r.csv")) == ["b.png"]
+    assert ours.marks == {}
+    (tmp_path / "r.csv").unlink()
+    with pytest.raises(ChangedOnDisk, match="was removed by another program"):
+        theirs.mark("a.png", Mark())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_comes_while_ours_is_written_is_kept(tmp_path):
+    file = GuardedFile(tmp_path / "r.csv")
+    file.look()
+
+    def replace_too_late() -> None:
+        with file.replacing() as beside:
+            beside.write_text("ours")
+            (tmp_path / "r.csv").write_text("theirs")
+
+    with pytest.raises(ChangedOnDisk):
+        replace_too_late()
+    assert (tmp_path / "r.csv").read_text() == "theirs"
+    assert [each.name for each in tmp_path.iterdir()] == ["r.csv"]
+
+
 def test_the_list(page):
     results = page.scored()["results"]
-    page.client.put("/api/pictures/3/mark", json={"note": "=1"})
+    page.mark(3, note="=1")
     answer = page.client.get("/api/export?threshold=-0.5")
     assert answer.headers["content-type"].startswith("text/csv")
     assert "attachment" in answer.headers["content-disposition"]

@@ -320,6 +320,15 @@ def positive(shown: Shown) -> int:
     return next(number for number, each in enumerate(shown.results) if each["truth"])
 
 
+MIDDLE_OF_IMAGE = """image => image.decode().then(() => {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    const brush = canvas.getContext("2d");
+    brush.drawImage(image, 0, 0);
+    return [...brush.getImageData(canvas.width / 2, canvas.height / 2, 4, 4).data];
+})"""
+
+
 def test_one_picture_large_with_winner_and_truth(shown):
     page, number = shown.page, positive(shown)
     shown.open(number)
@@ -480,8 +489,151 @@ def test_a_refused_mark_is_told(browser, served_to_mark):
         Shown(review, page).open(0)
         review.marks.path.write_text("image,score,truth,outcome,note\n")
         page.keyboard.press("m")
-        expect(page.locator(".notice.bad")).to_contain_text("changed by somebody else")
+        expect(page.locator(".notice.bad")).to_contain_text("by another program")
         expect(page.locator("#mark")).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_tab_of_another_start_marks_nothing(browser, served_to_mark, tmp_path):
+    review, address = served_to_mark
+    with visiting(browser, address, forgiven=["412"]) as page:
+        Shown(review, page).open(0)
+        fewer = tmp_path / "others"
+        fewer.mkdir()
+        Image.fromarray(frames()[0].pixels).save(fewer / "another.png")
+        other = Review(PictureLibrary(fewer), scorer(), MarksFile(tmp_path / "o.csv"), workers=1)
+        with serving(app_of(other)) as there:
+            home, elsewhere = (each.partition("/?")[0] for each in (address, there))
+            assert page.request.get(there).ok  # whose cookie is in the browser from now on
+
+            def answered_there(route):
+                asked = route.request
+                answer = page.request.fetch(
+                    asked.url.replace(home, elsewhere),
+                    method=asked.method,
+                    data=asked.post_data,
+                    headers={"Origin": elsewhere, "Content-Type": "application/json"},
+                )
+                route.fulfill(response=answer)
+
+            page.route(f"{home}/api/pictures/0/mark", answered_there)
+            page.keyboard.press("m")
+            bar = page.locator("#outdated")
+            expect(bar).to_contain_text("now shows others scored by model.json")
+            expect(page.locator("#mark")).to_have_attribute("aria-pressed", "false")
+            assert not (tmp_path / "o.csv").exists()
+            assert not review.marks.path.exists()
+            assert axe_findings(page) == []
+            page.unroute_all()
+            bar.get_by_role("button", name="Reload").click()
+            expect(bar).to_have_count(0)
+            expect(page.locator('#detail[data-picture="0"]')).to_be_visible()
+
+
+def test_a_tab_that_hears_of_another_project_keeps_what_it_shows(browser, served_to_mark):
+    review, address = served_to_mark
+    with visiting(browser, address) as page:
+        expect(page.locator("#wall a[data-picture]")).to_have_count(N_FRAMES + 1)
+        before = tiles(page)
+
+        def of_another(route):
+            told = route.fetch().json()
+            result = review.results()[0]
+            route.fulfill(json=told | {"project": "another", "results": {"1": result}})
+
+        page.route("**/api/changes*", of_another)
+        expect(page.locator("#outdated")).to_contain_text("reload the page")
+        assert tiles(page) == before
+
+
+def test_a_mark_has_the_outcome_that_is_shown(to_mark):
+    page, number = to_mark.page, positive(to_mark)
+    name, score = to_mark.review.library.names[number], to_mark.results[number]["score"]
+    to_mark.open(number)
+    for threshold, word in ((score - 0.5, "true positive"), (score + 0.5, "false negative")):
+        page.locator("#threshold-number").fill(f"{threshold:.2f}")
+        expect(page.locator("#detail")).to_have_attribute("data-outcome", word)
+        save_note(to_mark, f"seen as {word}")
+        kept = read_marks(to_mark.review.marks.path)[name]
+        assert (kept.outcome, kept.note) == (word, f"seen as {word}")
+
+
+def test_a_picture_that_was_replaced_is_shown_as_it_is_now(browser, tmp_path):
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    old, new = some_frames(2, seed=5)
+    for name in ("a.png", "b.png"):
+        Image.fromarray(old.pixels).save(folder / name)
+    marks = MarksFile(tmp_path / "r.csv")
+    review = Review(PictureLibrary(folder), scorer(), marks, workers=1)
+    with reviewing(review) as address, visiting(browser, address) as page:
+        shown, score = Shown(review, page), page.locator("#fact-score")
+        shown.open(0)
+        expect(page.locator("path.candidate")).not_to_have_count(0)
+        before = score.inner_text()
+        shade = page.locator("#stage img").evaluate(MIDDLE_OF_IMAGE)
+        page.keyboard.press("Escape")
+        Image.fromarray(new.pixels).transpose(Image.Transpose.ROTATE_90).save(folder / "a.png")
+        shown.open(0)
+        expect(score).not_to_have_text(before)
+        told = shown.api("/api/pictures/0")
+        expect(score).to_have_text(f"{told['score']:.3f}".replace("-", "−"))
+        expect(page.locator("path.candidate")).to_have_count(len(told["candidates"]))
+        assert (told["width"], told["height"]) == (HEIGHT, WIDTH)
+        image = page.locator("#stage img")
+        size = image.evaluate(
+            "image => image.decode().then(() => [image.naturalWidth, image.naturalHeight])"
+        )
+        assert size == [HEIGHT, WIDTH]
+        assert image.evaluate(MIDDLE_OF_IMAGE) != shade
+        page.keyboard.press("Escape")
+        tile = page.locator('#wall a[data-picture="0"] .tile-line .number')
+        expect(tile).to_have_text(f"{told['score']:.3f}".replace("-", "−"))
+
+
+def explanation_of(contributions: dict[str, float]) -> dict[str, Any]:
+    features = [
+        {"name": name, "family": name.split("_")[0], "value": 1, "typical": 0, "contribution": part}
+        for name, part in sorted(contributions.items(), key=lambda item: -abs(item[1]))
+    ]
+    families: dict[str, float] = {}
+    for each in features:
+        families[each["family"]] = families.get(each["family"], 0) + each["contribution"]
+    return {
+        "score": sum(contributions.values()),
+        "base": 0,
+        "features": features,
+        "families": [{"family": name, "contribution": part} for name, part in families.items()],
+    }
+
+
+@pytest.mark.parametrize(
+    ("contributions", "sentence"),
+    [
+        (
+            {"colour_lightness": 0.9, "colour_green_red": -0.23, "shape_extent": -0.01},
+            "Raised most by colour (lightness); lowered most by redness.",
+        ),
+        (
+            {"colour_lightness": 0.9, "shape_extent": -0.05},
+            "Raised most by colour (lightness); lowered little, most by share of its box filled.",
+        ),
+        ({"colour_lightness": 0.9}, "Raised most by colour (lightness); lowered by nothing."),
+        (
+            {"colour_lightness": -0.9, "colour_green_red": 0.3},
+            "Lowered most by colour (lightness); raised most by redness.",
+        ),
+        (
+            {"colour_lightness": 0.9, "shape_extent": -0.5},
+            "Raised most by colour (lightness); lowered most by shape (share of its box filled).",
+        ),
+        ({"colour_lightness": 0.0}, "Nothing sets it apart from an average candidate."),
+    ],
+)
+def test_the_sentence_agrees_with_the_list(shown, contributions, sentence):
+    explanation = explanation_of(contributions)
+    shown.page.route("**/explanation*", lambda route: route.fulfill(json=explanation))
+    shown.open(positive(shown))
+    expect(shown.page.locator("#sentence")).to_have_text(sentence)
 
 
 def test_the_exported_list_agrees_with_the_wall(to_mark):

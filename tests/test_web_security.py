@@ -21,6 +21,7 @@ from annotate_page import (
 )
 from groupcm.web import security
 from groupcm.web.app_parts import page_app
+from groupcm.web.identity import PROJECT_HEADER
 from groupcm.web.library import PictureLibrary
 
 OPENED = {"Cookie": f"groupcm_{PORT}={TOKEN}"}
@@ -104,7 +105,8 @@ def test_other_origins_are_refused(stranger, method, origin):
 def test_a_change_must_tell_where_it_comes_from(app, stranger):
     body = {"name": "bleeding"}
     assert refused(stranger.post("/api/categories", json=body, headers=OPENED))
-    same = {"Sec-Fetch-Site": "same-origin", **OPENED}
+    project = stranger.get("/api/project", headers=OPENED).json()["project"]
+    same = {"Sec-Fetch-Site": "same-origin", PROJECT_HEADER: project, **OPENED}
     assert stranger.post("/api/categories", json=body, headers=same).status_code == 200
     assert "bleeding" in browser(app).get("/api/project").json()["categories"]
 

@@ -14,9 +14,9 @@ from annotate_page import BOX, HEIGHT, MASK, POLYGON, WIDTH, make_pictures, mark
 from groupcm.annotations import Box, Mask, Picture, Polygons, read
 from groupcm.annotations.regions import Region
 from groupcm.errors import InputError
-from groupcm.web import annotation_file
-from groupcm.web.annotation_file import FileChanged
+from groupcm.web import file_stamp
 from groupcm.web.category_names import refuse_twins
+from groupcm.web.file_stamp import ChangedOnDisk
 from groupcm.web.records import object_from_json, picture_from_json, region_to_json
 from groupcm.web.saving import Saver
 from groupcm.web.store import AnnotationStore, Conflict
@@ -371,7 +371,7 @@ def test_what_someone_else_wrote_is_never_overwritten(folder):
     put(one, 0, marked(BOX, category="object"))
     kept = (folder / "annotations.json").read_bytes()
     for _ in range(2):
-        with pytest.raises(FileChanged, match="was written by another program"):
+        with pytest.raises(ChangedOnDisk, match="was written by another program"):
             put(other, 1, marked(BOX, category="object"))
     assert (folder / "annotations.json").read_bytes() == kept
     assert not other.picture(1)["done"]
@@ -391,14 +391,12 @@ def test_changes_on_the_disk_are_seen(folder, monkeypatch, happens):
     elif happens == "removed":
         path.unlink()
     else:
-        real = os.fsync
 
-        def slow(handle):
+        def late(*_paths):
             path.write_bytes(b"theirs")
-            real(handle)
 
-        monkeypatch.setattr(annotation_file.os, "fsync", slow)
-    with pytest.raises(FileChanged, match="nothing is overwritten"):
+        monkeypatch.setattr(file_stamp.shutil, "copymode", late)
+    with pytest.raises(ChangedOnDisk, match="nothing is overwritten"):
         put(store, 0)
     assert path.exists() == (happens != "removed")
     if happens == "during the write":
@@ -415,7 +413,7 @@ def test_a_full_disk_loses_nothing_that_was_confirmed(folder, monkeypatch):
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(annotation_file.os, "fsync", full)
+        patch.setattr(os, "fsync", full)
         with pytest.raises(OSError, match="No space left"):
             put(store, 0, done=False)
     assert len(store_of(folder).picture(0)["objects"]) == 1

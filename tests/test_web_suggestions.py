@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 
 import numpy as np
@@ -159,9 +160,9 @@ def test_the_next_picture_is_prepared(library, monkeypatch):
 
     prepared, find = threading.Event(), Suggestions._find
 
-    def heard(self, number):
-        found = find(self, number)
-        if number == 1:
+    def heard(self, picture):
+        found = find(self, picture)
+        if picture[0] == 1:
             prepared.set()
         return found
 
@@ -169,4 +170,20 @@ def test_the_next_picture_is_prepared(library, monkeypatch):
     suggestions = Suggestions(library)
     suggestions.of(0)
     assert prepared.wait(20)
+    suggestions.stop()
+
+
+def test_a_picture_that_was_replaced_is_looked_at_again(tmp_path):
+    path = tmp_path / "a.png"
+    Image.fromarray(some_frames(2)[0].pixels).save(path)
+    suggestions = Suggestions(PictureLibrary(tmp_path))
+    before = suggestions.of(0)
+    assert suggestions.of(0) is before
+    Image.fromarray(some_frames(2)[1].pixels).save(path)
+    os.utime(path, ns=(1, 1))
+    now = suggestions.of(0)
+    assert now == Suggestions(PictureLibrary(tmp_path)).of(0) != before
+    path.unlink()
+    with pytest.raises(InputError, match="no longer there"):
+        suggestions.of(0)
     suggestions.stop()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import socket
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groupcm.commands.display import mistakes, plain_warnings
 from groupcm.commands.page_words import counted, say
+from groupcm.errors import InputError
 from groupcm.web.extra import require_web
 
 if TYPE_CHECKING:
@@ -17,27 +19,39 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
+_LIST_BEGINS = "image,"
+
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, and say what was saved."""
     require_web()
     from groupcm.web.category_names import refuse_twins
     from groupcm.web.library import PictureLibrary
+    from groupcm.web.serve import listening
     from groupcm.web.store import AnnotationStore
 
     with plain_warnings(), mistakes():
         refuse_twins(arguments.categories, "--categories")
         library = PictureLibrary(arguments.folder)
         file = arguments.annotations or library.folder / "annotations.json"
-        with closing(AnnotationStore(library, file, arguments.categories)) as store:
-            _serve(arguments, library, store)
+        # The port is taken before anything is written: an import is told once and is served.
+        with (
+            closing(AnnotationStore(library, file, arguments.categories)) as store,
+            listening(arguments.port) as door,
+        ):
+            _serve(arguments, library, store, door)
         say(_what_was_saved(library, store))
     return 0
 
 
-def _serve(arguments: argparse.Namespace, library: PictureLibrary, store: AnnotationStore) -> None:
+def _serve(
+    arguments: argparse.Namespace,
+    library: PictureLibrary,
+    store: AnnotationStore,
+    door: socket.socket,
+) -> None:
     from groupcm.web.annotate_app import annotate_app
-    from groupcm.web.serve import serve
+    from groupcm.web.serve import serve_at
 
     scorer = _scorer(arguments)
     scores = suggestions = None
@@ -59,7 +73,8 @@ def _serve(arguments: argparse.Namespace, library: PictureLibrary, store: Annota
     if arguments.import_from is not None:
         _import(arguments.import_from, library, store)
     try:
-        serve(
+        serve_at(
+            door,
             lambda token, port: annotate_app(
                 library,
                 store,
@@ -69,7 +84,6 @@ def _serve(arguments: argparse.Namespace, library: PictureLibrary, store: Annota
                 token=token,
                 port=port,
             ),
-            port=arguments.port,
             open_browser=not arguments.no_browser,
             say=say,
         )
@@ -91,6 +105,7 @@ def _first(arguments: argparse.Namespace, library: PictureLibrary) -> frozenset[
         return frozenset()
     from groupcm.web.marks_file import read_marks
 
+    _refuse_no_list(arguments.first)
     names = list(read_marks(arguments.first))
     found = library.numbers(names)
     if len(found) < len(names):
@@ -99,10 +114,21 @@ def _first(arguments: argparse.Namespace, library: PictureLibrary) -> frozenset[
     return found
 
 
-def _import(path: str, library: PictureLibrary, store: AnnotationStore) -> None:
-    from groupcm.web.exchange import import_path
+def _refuse_no_list(path: str) -> None:
+    """Refuse a file that is something else altogether, whose first line may be of any length."""
+    with open(path, encoding="utf-8-sig", errors="replace") as file:
+        begins = file.read(len(_LIST_BEGINS))
+    if begins != _LIST_BEGINS:
+        raise InputError(
+            f"{path} is no list of pictures to correct; --first takes the review.csv that "
+            "groupcm review wrote"
+        )
 
-    brought = import_path(store, library, Path(path))
+
+def _import(path: str, library: PictureLibrary, store: AnnotationStore) -> None:
+    from groupcm.web.exchange import import_file
+
+    brought = import_file(store, library, Path(path))
     objects, pictures = counted(brought.objects, "object"), counted(brought.pictures, "picture")
     say(f"from {path}: {objects} in {pictures}")
     for sentence in brought.skipped:
@@ -114,6 +140,12 @@ def _what_is_there(library: PictureLibrary, store: AnnotationStore) -> str:
 
 
 def _what_was_saved(library: PictureLibrary, store: AnnotationStore) -> str:
+    what = store.changed_elsewhere()
+    if what is not None:
+        return (
+            f"{store.path} was {what} by another program since groupcm read or saved it last, "
+            "and was left so"
+        )
     if not store.path.exists():
         return f"nothing was marked, so {store.path} was not made"
     return f"saved in {store.path}: {_progress(library, store)}"

@@ -7,7 +7,6 @@ scores are kept beside it, so that the next start with the same model has them.
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,17 +30,21 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, and say where the marks are."""
     require_web()
     from groupcm.web.review_app import review_app
-    from groupcm.web.serve import serve
+    from groupcm.web.serve import listening, serve_at
 
-    with plain_warnings(), mistakes():
+    # The port is taken first: nothing is written for a page that cannot be opened.
+    with plain_warnings(), mistakes(), listening(arguments.port) as door:
         review = _review(arguments)
-        say(f"reviewing {counted(len(review.library), 'picture')} of {arguments.folder}")
         try:
-            serve(
+            serve_at(
+                door,
                 lambda token, port: review_app(
-                    review, model=os.path.basename(arguments.model), token=token, port=port
+                    review,
+                    model=arguments.model,
+                    annotations=arguments.annotations,
+                    token=token,
+                    port=port,
                 ),
-                port=arguments.port,
                 open_browser=not arguments.no_browser,
                 say=say,
             )
@@ -64,13 +67,18 @@ def _review(arguments: argparse.Namespace) -> Review:
     scorer = read_picture_model(arguments.model, threshold=arguments.threshold)
     library = PictureLibrary(arguments.folder)
     truth = _truth(arguments, library)
-    marks = _marks(arguments, library)
+    path = _marks(arguments, library)
+    marks = MarksFile(path)
+    say(f"reviewing {counted(len(library), 'picture')} of {arguments.folder}")
+    if truth is not None and truth.n_elsewhere:
+        others = counted(truth.n_elsewhere, "picture")
+        say(f"of {arguments.annotations}, not in {library.folder}: {others}; left out")
     return Review(
         library,
         scorer,
-        MarksFile(marks),
+        marks,
         truth=truth,
-        cache=cache_beside(marks, arguments.model),
+        cache=cache_beside(path, arguments.model),
         workers=arguments.workers,
     )
 
@@ -81,7 +89,13 @@ def _truth(arguments: argparse.Namespace, library: PictureLibrary) -> Truth | No
             raise InputError("--category is told of --annotations; give them too, or leave it out")
         return None
     category = arguments.category or None
-    return read_truth(arguments.annotations, set(library.names), library.folder, category=category)
+    return read_truth(
+        arguments.annotations,
+        set(library.names),
+        library.folder,
+        category=category,
+        only_some=True,
+    )
 
 
 def _marks(arguments: argparse.Namespace, library: PictureLibrary) -> Path:

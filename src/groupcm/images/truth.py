@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groupcm.annotations import Annotations, Region, read
+from groupcm.annotations.some_pictures import read_some
 from groupcm.errors import InputError
 from groupcm.images.regions import Regions
 
@@ -55,6 +56,8 @@ class Truth:
         What to look for; None for whatever is marked.
     unmarked
         ``"leave_out"`` or ``"negative"``: what to do with pictures that nobody has looked at.
+    n_elsewhere
+        How many pictures the file tells of beside these, which are not there.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class Truth:
     where: str
     categories: tuple[str, ...] | None = None
     unmarked: str = "leave_out"
+    n_elsewhere: int = 0
 
     def __post_init__(self) -> None:
         if self.unmarked not in UNMARKED:
@@ -139,6 +143,7 @@ def read_truth(
     *,
     category: str | Sequence[str] | None = None,
     unmarked: str = "leave_out",
+    only_some: bool = False,
 ) -> Truth:
     """Read annotations of pictures that are there.
 
@@ -150,10 +155,19 @@ def read_truth(
         As for `read_for`.
     category, unmarked
         See `Truth`.
+    only_some
+        Whether the file may tell of other pictures too, which are left out and counted. Where
+        none is left, that is an error all the same.
     """
-    marked, where = read_for(annotations, names, pictures)
+    n_elsewhere = 0
+    if only_some and isinstance(pictures, Path) and not isinstance(annotations, Annotations):
+        annotations, n_elsewhere, where = _read_some_for(annotations, names, pictures)
+    else:
+        annotations, where = read_for(annotations, names, pictures)
     wanted = (category,) if isinstance(category, str) else category
-    return Truth(marked, where, None if wanted is None else tuple(wanted), unmarked)
+    return Truth(
+        annotations, where, None if wanted is None else tuple(wanted), unmarked, n_elsewhere
+    )
 
 
 def read_for(
@@ -178,10 +192,7 @@ def read_for(
         marked, where = annotations, "the annotations"
     else:
         where = os.fspath(annotations)
-        # Pages of a stack are no files, so that the folder does not know their names.
-        has_pages = folder is not None and any(
-            "#" in name and not (folder / name).exists() for name in names
-        )
+        has_pages = folder is not None and _has_pages(names, folder)
         marked = read(annotations, None if has_pages else pictures)
     if folder is not None:
         for picture in marked:
@@ -191,6 +202,31 @@ def read_for(
                     + _of_stack(picture.name, names)
                 )
     return marked, where
+
+
+def _read_some_for(
+    path: str | os.PathLike[str], names: Collection[str], folder: Path
+) -> tuple[Annotations, int, str]:
+    """Annotations of those pictures that are there, the number of others, and the file's name."""
+    where = os.fspath(path)
+    if _has_pages(names, folder):
+        marked, missing = read(path), []
+    else:
+        marked, missing = read_some(path, folder)
+    here = tuple(picture for picture in marked if picture.name in names)
+    elsewhere = set(missing) | {picture.name for picture in marked if picture.name not in names}
+    if elsewhere and not here:
+        first = min(elsewhere)
+        raise InputError(
+            f"{where}: none of its pictures is there in {folder}; the first is {first!r}"
+            + _of_stack(first, names)
+        )
+    return Annotations(here, marked.categories, marked.extra), len(elsewhere), where
+
+
+def _has_pages(names: Collection[str], folder: Path) -> bool:
+    """Whether some are pages of stacks: no files, so that the folder does not know their names."""
+    return any("#" in name and not (folder / name).exists() for name in names)
 
 
 def _of_stack(name: str, names: Collection[str]) -> str:

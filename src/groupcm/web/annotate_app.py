@@ -16,13 +16,16 @@ from starlette.routing import Route
 
 from groupcm import __version__
 from groupcm.annotations import FORMATS
+from groupcm.annotations.json_files import field
 from groupcm.errors import InputError
-from groupcm.web.annotation_file import FileChanged
 from groupcm.web.app_parts import STATIC, Answer, Refusal, json_body, page_app, picture_number
 from groupcm.web.exchange import export, import_bytes
+from groupcm.web.file_stamp import ChangedOnDisk
+from groupcm.web.identity import PROJECT_HEADER, list_id, project_id
 from groupcm.web.library import PictureLibrary
 from groupcm.web.ordering_routes import routes as ordering_routes
-from groupcm.web.revisions import Revisions
+from groupcm.web.path_numbers import ONE_PICTURE
+from groupcm.web.revisions import Revisions, Seen
 from groupcm.web.security import IMPORT_LIMIT
 from groupcm.web.store import AnnotationStore, Conflict
 
@@ -115,17 +118,19 @@ class _Page:
         self._scores = scores
         self._first = first
         self._revisions = Revisions()
+        self._corrected: set[int] = set()
+        self._project = project_id(store.path, library.folder)
+        self._list = list_id(library.names)
 
     def routes(self) -> list[Route]:
-        picture = "/api/pictures/{number:int}"
-        category = "/api/categories/{position:int}"
+        category = "/api/categories/{position:short}"
         return [
             Route("/api/project", self.project),
             Route("/api/pictures", self.pictures),
             Route("/api/changes", self.changes),
-            Route(picture, self.picture, methods=["GET"]),
-            Route(picture, self.put_picture, methods=["PUT"]),
-            Route(f"{picture}/candidates", self.candidates),
+            Route(ONE_PICTURE, self.picture, methods=["GET"]),
+            Route(ONE_PICTURE, self.put_picture, methods=["PUT"]),
+            Route(f"{ONE_PICTURE}/candidates", self.candidates),
             Route("/api/categories", self.add_category, methods=["POST"]),
             Route(category, self.rename_category, methods=["PUT"]),
             Route(category, self.remove_category, methods=["DELETE"]),
@@ -141,6 +146,8 @@ class _Page:
         return Answer(
             {
                 "page": "annotate",
+                "project": self._project,
+                "list": self._list,
                 "folder": self._library.folder.resolve().name,
                 "file": self._store.path.name,
                 "categories": self._store.categories,
@@ -166,9 +173,15 @@ class _Page:
         if since is None:
             changed = set(range(len(self._library)))
         else:
-            changed = {*self._store.changed_since(since.store), *self._scored(since.scores)[1]}
+            changed = {
+                *self._store.changed_since(since.store),
+                *self._scored(since.scores)[1],
+                *self._library.problems.changed_since(since.problems)[1],
+            }
         return Answer(
             {
+                "project": self._project,
+                "list": self._list,
                 "revision": revision,
                 "summaries": {str(number): self._summary(number) for number in sorted(changed)},
                 "categories": self._store.categories,
@@ -178,22 +191,52 @@ class _Page:
         )
 
     def picture(self, request: Request) -> Response:
-        return Answer(self._store.picture(picture_number(request, self._library)))
+        return Answer(self._picture(picture_number(request, self._library)))
+
+    def _picture(self, number: int) -> dict[str, Any]:
+        return {"project": self._project} | self._store.picture(number)
 
     async def put_picture(self, request: Request) -> Response:
+        self._refuse_other_project(request)
         number = picture_number(request, self._library)
         body = await json_body(request)
+        self._refuse_other_name(number, body)
         return await run_in_threadpool(self._put, number, body)
+
+    def _refuse_other_project(self, request: Request) -> None:
+        """Refuse a page that was opened for another folder, or another file of annotations."""
+        if request.headers.get(PROJECT_HEADER) != self._project:
+            raise Refusal(
+                412,
+                f"groupcm now serves the folder {self._library.folder.resolve().name} with "
+                f"{self._store.path.name} here, and this page is of something else; nothing is "
+                "saved, reload the page.",
+            )
+
+    def _refuse_other_name(self, number: int, body: dict[str, Any]) -> None:
+        """Refuse a page whose numbers of pictures are those of another list."""
+        try:
+            meant = field(body, "name", str)
+        except ValueError as error:
+            raise Refusal(400, f"{error}.") from error
+        name = self._library.names[number]
+        if meant != name:
+            raise Refusal(
+                412,
+                f"The list of pictures has changed, and picture {number} is now {name}, not "
+                f"{meant}; nothing is saved, reload the page.",
+            )
 
     def _put(self, number: int, body: dict[str, Any]) -> Response:
         try:
             saved = self._store.put(number, body)
         except Conflict:
-            current = self._store.picture(number)
+            current = self._picture(number)
             sentence = f"{current['name']} was changed in another window; nothing is overwritten."
             return Answer({"error": sentence, "picture": current}, 409)
         except InputError as error:
             raise _bad(error) from error
+        self._corrected.add(number)
         return Answer({"version": saved.version, "revision": self._revision()})
 
     async def candidates(self, request: Request) -> Response:
@@ -204,19 +247,20 @@ class _Page:
 
     async def add_category(self, request: Request) -> Response:
         body = await json_body(request)
-        return await self._change_categories(self._store.add_category, body.get("name"))
+        return await self._change_categories(request, self._store.add_category, body.get("name"))
 
     async def rename_category(self, request: Request) -> Response:
         body, position = await json_body(request), request.path_params["position"]
         return await self._change_categories(
-            self._store.rename_category, position, body.get("name")
+            request, self._store.rename_category, position, body.get("name")
         )
 
     async def remove_category(self, request: Request) -> Response:
         position = request.path_params["position"]
-        return await self._change_categories(self._store.remove_category, position)
+        return await self._change_categories(request, self._store.remove_category, position)
 
-    async def _change_categories(self, change: Any, *arguments: Any) -> Response:
+    async def _change_categories(self, request: Request, change: Any, *arguments: Any) -> Response:
+        self._refuse_other_project(request)
         try:
             await run_in_threadpool(change, *arguments)
         except InputError as error:
@@ -236,6 +280,7 @@ class _Page:
         return Response(file.content, media_type=file.media_type, headers=headers)
 
     async def import_(self, request: Request) -> Response:
+        self._refuse_other_project(request)
         format = request.query_params.get("format", "auto")
         content = await request.body()
         try:
@@ -258,11 +303,14 @@ class _Page:
 
     def _summary(self, number: int) -> dict[str, Any]:
         score = None if self._scores is None else self._scores.score(number)
-        first = number in self._first
-        return self._store.summary(number) | {"score": score, "first": first}
+        summary = self._store.summary(number)
+        first = number in self._first and number not in self._corrected
+        error = self._library.problems.sentence(number)
+        return summary | {"score": score, "first": first, "error": error}
 
     def _revision(self) -> int:
-        return self._revisions.of(self._store.revision, self._scored(0)[0])
+        problems, _ = self._library.problems.changed_since(0)
+        return self._revisions.of(Seen(self._store.revision, self._scored(0)[0], problems))
 
     def _scored(self, since: int) -> tuple[int, Mapping[int, float | None]]:
         return (0, {}) if self._scores is None else self._scores.changed_since(since)
@@ -276,5 +324,5 @@ def _whole(request: Request, name: str) -> int:
 
 
 def _bad(error: InputError) -> Refusal:
-    status = 409 if isinstance(error, FileChanged) else 400
+    status = 409 if isinstance(error, ChangedOnDisk) else 400
     return Refusal(status, " ".join(str(error).split()))

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import unicodedata
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,17 +20,13 @@ from groupcm.annotations.json_files import load
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.sniffing import sniff
 from groupcm.errors import InputError
-from groupcm.files import check_output, whole_file
+from groupcm.files import check_output
+from groupcm.web.file_stamp import GuardedFile
 
-__all__ = ["AnnotationFile", "Category", "Content", "Entry", "FileChanged", "entry_of", "piece"]
+__all__ = ["AnnotationFile", "Category", "Content", "Entry", "entry_of", "piece"]
 
 _TABLES = ("images", "annotations", "categories")
 Key = int | str
-Stamp = tuple[int, int, int]
-
-
-class FileChanged(InputError):
-    """Someone else changed the file since it was read or written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +120,10 @@ class AnnotationFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = check_output(path)
-        if self.path.exists() and not os.access(self.path, os.W_OK):
-            raise InputError(f"cannot write {path}: no permission to write this file")
+        self.path = _writable(path)
         if self.path.suffix.lower() != ".json":
             raise InputError(_other_format(self.path, "not a COCO file, which ends in .json"))
-        self._stamp: Stamp | None = None
+        self._file = GuardedFile(self.path)
 
     def read(self, names: list[str], revision: int) -> Content:
         """Return what the file holds; nothing where there is none.
@@ -143,8 +135,7 @@ class AnnotationFile:
         revision
             The first version of everything.
         """
-        self._stamp = _stamp(self.path)
-        if self._stamp is None:
+        if not self._file.look():
             return Content({}, (), {}, revision)
         try:
             content = load(self.path)
@@ -159,28 +150,25 @@ class AnnotationFile:
 
     def write(self, content: Content) -> None:
         """Write the whole file, unless it is no longer the one that was read or written last."""
-        text = content.to_bytes()
-        with _one_at_a_time(self.path.parent):
-            self._check_unchanged()
-            with whole_file(self.path) as beside:
-                with open(beside, "wb") as file:
-                    file.write(text)
-                    file.flush()
-                    os.fsync(file.fileno())
-                if self._stamp is not None:
-                    shutil.copymode(self.path, beside)
-                written = _stamp(beside)
-                self._check_unchanged()
-            self._stamp = written
+        with self._file.replacing() as beside:
+            beside.write_bytes(content.to_bytes())
 
-    def _check_unchanged(self) -> None:
-        now = _stamp(self.path)
-        if now != self._stamp:
-            what = "removed" if now is None else "written" if self._stamp is None else "changed"
-            raise FileChanged(
-                f"{self.path} was {what} by another program, so this change is not saved and "
-                "nothing is overwritten; stop groupcm and start it again to go on with that file"
-            )
+    def changed_elsewhere(self) -> str | None:
+        """Return what another program did to it since: removed, written or changed; or None."""
+        return self._file.changed_elsewhere()
+
+
+def _writable(path: str | os.PathLike[str]) -> Path:
+    """Path at which a file can be written, or the advice to choose another."""
+    try:
+        checked = check_output(path)
+        if checked.exists() and not os.access(checked, os.W_OK):
+            raise InputError(f"cannot write {path}: no permission to write this file")
+    except InputError as error:
+        told = str(error)
+        elsewhere = "" if ";" in told else "; keep the work elsewhere with --annotations FILE.json"
+        raise InputError(told + elsewhere) from error
+    return checked
 
 
 class _FileReading(Reading):
@@ -236,31 +224,6 @@ def _with_ids(entries: dict[str, Entry]) -> dict[str, Entry]:
         if tuple(objects) != entry.picture.objects:
             entries[name] = replace(entry, picture=replace(entry.picture, objects=tuple(objects)))
     return entries
-
-
-def _stamp(path: Path) -> Stamp | None:
-    try:
-        about = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return about.st_mtime_ns, about.st_size, about.st_ino
-
-
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Let another groupcm that writes in the same folder wait, where the system can."""
-    try:
-        import fcntl
-    except ImportError:
-        yield
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _title(path: Path) -> str:

@@ -38,7 +38,7 @@ class BackgroundScores:
     with_mean
         Pictures whose results shall tell the mean of their candidates' features.
     heard
-        Called with every new result, in the thread that works.
+        Called with every new result, in the thread that made it.
 
     Examples
     --------
@@ -118,6 +118,14 @@ class BackgroundScores:
             newest = len(self._arrived)
         return newest, {number: self.score(number) for number in numbers}
 
+    def add(self, task: NumberedPicture, result: Result) -> None:
+        """Take a result for the newest of its picture."""
+        with self._lock:
+            self._results[task.number] = result
+            self._arrived.append(task.number)
+        if self._heard is not None:
+            self._heard(task, result)
+
     def start(self) -> None:
         """Begin; a second call does nothing."""
         if self._thread is None and not self._stopping.is_set():
@@ -155,7 +163,7 @@ class BackgroundScores:
                 for task, result in found:
                     if self._stopping.is_set():
                         return
-                    self._add(task, result)
+                    self.add(task, result)
         except _Stopped:
             return
         except Exception as error:
@@ -174,19 +182,12 @@ class BackgroundScores:
                     number in self._with_mean,
                 )
 
-    def _add(self, task: NumberedPicture, result: Result) -> None:
-        with self._lock:
-            self._results[task.number] = result
-            self._arrived.append(task.number)
-        if self._heard is not None:
-            self._heard(task, result)
-
     def _give_up(self, reason: str) -> None:
         """Say of each picture that is left why it has no score."""
         for number, name in enumerate(self._library.names):
             if number not in self._results:
                 task = NumberedPicture(number, PictureFile(self._library.folder, name))
-                self._add(task, Unreadable(name, reason))
+                self.add(task, Unreadable(name, reason))
 
 
 class _Stopped(Exception):

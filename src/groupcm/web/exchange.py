@@ -23,11 +23,12 @@ from groupcm.errors import InputError
 from groupcm.web.library import PictureLibrary
 from groupcm.web.store import AnnotationStore
 
-__all__ = ["Download", "Imported", "export", "import_bytes", "import_path"]
+__all__ = ["Download", "Imported", "export", "import_bytes", "import_file", "import_path"]
 
 _MOST_UNPACKED = 512 * 2**20
 _MOST_FILES = 200_000
 _ENDINGS = {"coco": ".json", "label_studio": ".json", "cvat": ".xml", "csv": ".csv"}
+_PACKED = b"PK\x03\x04"
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 # The filter of warnings belongs to the whole process.
 _warnings_lock = Lock()
@@ -72,10 +73,11 @@ def export(store: AnnotationStore, format: str, folder: Path) -> Download:
         write(store.annotations(), path, format)
         if FORMATS[format].folder:
             archive = shutil.make_archive(str(work / "packed"), "zip", path)
-            return Download(f"{name}.zip", Path(archive).read_bytes(), "application/zip", _of(told))
+            content = Path(archive).read_bytes()
+            return Download(f"{name}.zip", content, "application/zip", _of(told, path))
         content = path.read_bytes()
     media_type = {".json": "application/json", ".xml": "application/xml"}.get(path.suffix)
-    return Download(path.name, content, media_type or "text/csv", _of(told))
+    return Download(path.name, content, media_type or "text/csv", _of(told, path))
 
 
 def import_bytes(
@@ -90,9 +92,23 @@ def import_bytes(
         try:
             return import_path(store, library, path, format)
         except InputError as error:
-            # Of the place where it was unpacked nobody knows.
-            words = str(error).replace(f"{path}/", "").replace(str(path), "the file")
-            raise InputError(words) from error
+            raise InputError(_without_place(str(error), path)) from error
+
+
+def import_file(store: AnnotationStore, library: PictureLibrary, path: Path) -> Imported:
+    """Add the objects of a file or folder, or of one that is packed as a ZIP file."""
+    try:
+        if path.is_file() and _begins(path) == _PACKED:
+            return import_bytes(store, library, path.read_bytes())
+        return import_path(store, library, path)
+    except InputError as error:
+        told = str(error)
+        raise InputError(told if str(path) in told else f"{path}: {told}") from error
+
+
+def _begins(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(len(_PACKED))
 
 
 def import_path(
@@ -105,7 +121,7 @@ def import_path(
     """
     if format is not None and format not in FORMATS:
         raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
-    name = format or sniff(path)
+    name = format or _format_of(path)
     if path.is_dir() and not FORMATS[name].folder:
         raise InputError(f"{path} is a folder; annotations of {FORMATS[name].title} are one file")
     if not path.is_dir() and FORMATS[name].folder and name != "labelme":
@@ -122,8 +138,18 @@ def import_path(
     merged = store.merge(fitting, read.categories)
     for kept in merged.kept:
         left_out.add("already done or marked here and kept as they were", kept)
-    sentences = [words.removeprefix(f"{path}: ") for words in _of(told)]
-    return Imported(merged.pictures, merged.objects, (*left_out.sentences(), *sentences))
+    skipped = (*left_out.sentences(), *_of(told, path))
+    return Imported(merged.pictures, merged.objects, skipped)
+
+
+def _format_of(path: Path) -> str:
+    """Format of a file; nobody who imports can say which it is."""
+    try:
+        return sniff(path)
+    except InputError as error:
+        words, advice, _ = str(error).partition("; say which ")
+        titles = ", ".join(each.title for each in FORMATS.values())
+        raise InputError(f"{words}; it may be of {titles}" if advice else words) from error
 
 
 def _fitting(read: Annotations, library: PictureLibrary, left_out: _LeftOut) -> Iterator[Picture]:
@@ -208,7 +234,7 @@ def _unpacked(content: bytes, work: Path, format: str | None) -> Path:
     """Put an upload where it can be read."""
     if not content.strip():
         raise InputError("the file is empty")
-    if content[:4] != b"PK\x03\x04":
+    if content[:4] != _PACKED:
         begins = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
         guessed = {b"{": ".json", b"[": ".json", b"<": ".xml"}.get(begins, ".csv")
         path = work / ("file" + _ENDINGS.get(format or "", guessed))
@@ -272,5 +298,12 @@ def _told_warnings() -> Iterator[list[warnings.WarningMessage]]:
         yield told
 
 
-def _of(told: Sequence[warnings.WarningMessage]) -> tuple[str, ...]:
-    return tuple(" ".join(str(each.message).split()) for each in told)
+def _of(told: Sequence[warnings.WarningMessage], path: Path) -> tuple[str, ...]:
+    """Sentences of warnings, which do not name the file that they are all about."""
+    sentences = (" ".join(str(each.message).split()) for each in told)
+    return tuple(_without_place(words.removeprefix(f"{path}: "), path) for words in sentences)
+
+
+def _without_place(words: str, path: Path) -> str:
+    """Words that do not tell where a file lies for a moment, of which nobody knows."""
+    return words.replace(f"{path}/", "").replace(str(path), "the file")

@@ -15,8 +15,9 @@ from groupcm.annotations.pictures import picture_size
 from groupcm.errors import InputError
 from groupcm.images.listing import list_pictures
 from groupcm.images.reading import Pixels, read_picture
+from groupcm.web.problems import Problems
 
-__all__ = ["PictureLibrary"]
+__all__ = ["PictureLibrary", "Stamp"]
 
 Stamp = tuple[int, int]
 
@@ -43,6 +44,8 @@ class PictureLibrary:
         self._home = self.folder.resolve()
         self._numbers = {name: number for number, name in enumerate(self.names)}
         self._sizes: dict[tuple[int, Stamp], tuple[int, int]] = {}
+        self._checked: dict[int, Stamp] = {}
+        self.problems = Problems()
 
     def __len__(self) -> int:
         return len(self.names)
@@ -82,24 +85,38 @@ class PictureLibrary:
 
     def stamp(self, number: int) -> Stamp:
         """Return two numbers that change when the picture's file does."""
-        try:
-            about = os.stat(self.path(number))
-        except OSError as error:
-            raise InputError(f"the picture {self.names[number]} is no longer there") from error
-        if not stat.S_ISREG(about.st_mode):
-            raise InputError(f"the picture {self.names[number]} is no longer a file")
-        return about.st_mtime_ns, about.st_size
+        gone = f"the picture {self.names[number]} is no longer there"
+        with self.problems.noting(number):
+            try:
+                about = os.stat(self.path(number))
+            except OSError as error:
+                raise InputError(gone) from error
+            self.problems.forget(number, gone)
+            if not stat.S_ISREG(about.st_mode):
+                raise InputError(f"the picture {self.names[number]} is no longer a file")
+            return about.st_mtime_ns, about.st_size
 
     def read(self, number: int) -> Pixels:
         """Read the pixels, turned as people look at them."""
-        return read_picture(self.path(number), self.page(number) or 1)
+        with self.problems.noting(number):
+            pixels = read_picture(self.path(number), self.page(number) or 1)
+        self.problems.forget(number)
+        return pixels
+
+    def check(self, number: int) -> None:
+        """Raise where the pixels cannot be read; they are read once for each state of the file."""
+        stamp = self.stamp(number)
+        if self._checked.get(number) != stamp:
+            self.read(number)
+            self._checked[number] = stamp
 
     def size(self, number: int) -> tuple[int, int]:
         """Return width and height; the file's pixels are not read, unless it is a stack."""
         key = (number, self.stamp(number))
         if key not in self._sizes:
             if self.page(number) is None:
-                self._sizes[key] = picture_size(self.path(number))
+                with self.problems.noting(number):
+                    self._sizes[key] = picture_size(self.path(number))
             else:
                 height, width = self.read(number).shape[:2]
                 self._sizes[key] = (width, height)

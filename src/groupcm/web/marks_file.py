@@ -11,17 +11,13 @@ from math import isfinite
 from pathlib import Path
 
 from groupcm.errors import InputError
-from groupcm.files import check_output, whole_file
+from groupcm.web.file_stamp import GuardedFile
 
-__all__ = ["ChangedOnDisk", "Mark", "MarksFile", "read_marks"]
+__all__ = ["Mark", "MarksFile", "read_marks"]
 
 _COLUMNS = ["image", "score", "truth", "outcome", "note"]
 _TRUTHS = ("", "positive", "negative")
 _LONGEST_NOTE = 2_000
-
-
-class ChangedOnDisk(InputError):
-    """Somebody else wrote the file since it was read; it is not overwritten."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,8 @@ def read_marks(path: str | os.PathLike[str]) -> dict[str, Mark]:
 class MarksFile:
     """The marks of a review; each change is on the disk when it returns.
 
-    Marks of pictures that are not in the folder are kept as they are.
+    Marks of pictures that are not in the folder are kept as they are. A change is refused with
+    `ChangedOnDisk` where another program wrote the file since.
 
     Parameters
     ----------
@@ -104,10 +101,14 @@ class MarksFile:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = check_output(path)
+        self._file = GuardedFile(path)
         self._lock = threading.Lock()
-        self._stamp = _stamp(self.path)
-        self._marks = read_marks(self.path) if self._stamp else {}
+        self._marks = read_marks(self.path) if self._file.look() else {}
+
+    @property
+    def path(self) -> Path:
+        """Where they are."""
+        return self._file.path
 
     @property
     def marks(self) -> Mapping[str, Mark]:
@@ -126,13 +127,8 @@ class MarksFile:
                 self._write({each: mark for each, mark in self._marks.items() if each != name})
 
     def _write(self, marks: dict[str, Mark]) -> None:
-        if _stamp(self.path) != self._stamp:
-            raise ChangedOnDisk(
-                f"{self.path} was changed by somebody else; start the review again to go on from "
-                "what it holds now"
-            )
         with (
-            whole_file(self.path) as beside,
+            self._file.replacing() as beside,
             open(beside, "w", encoding="utf-8", newline="") as file,
         ):
             rows = csv.writer(file, lineterminator="\n")
@@ -140,7 +136,7 @@ class MarksFile:
             for name, mark in marks.items():
                 score = "" if mark.score is None else repr(mark.score)
                 rows.writerow([name, score, mark.truth, mark.outcome, mark.note])
-        self._marks, self._stamp = marks, _stamp(self.path)
+        self._marks = marks
 
 
 def _mark_of(row: list[str], where: str) -> Mark:
@@ -167,12 +163,3 @@ def _is_text(note: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """Return what changes when somebody writes the file; None where there is none."""
-    try:
-        about = os.stat(path)
-    except FileNotFoundError:
-        return None
-    return about.st_ino, about.st_size, about.st_mtime_ns

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 __all__ = ["WorkedOutOnce"]
 
+Question = TypeVar("Question", bound=Hashable)
 Answer = TypeVar("Answer")
 
 
-class WorkedOutOnce(Generic[Answer]):
-    """A function of a number that remembers its last answers; several threads may call it.
+class WorkedOutOnce(Generic[Question, Answer]):
+    """A function that remembers its last answers; several threads may call it.
 
     Those who ask for an answer that is being worked out wait for it. An error goes to all who
     wait, and is not remembered.
@@ -34,35 +35,30 @@ class WorkedOutOnce(Generic[Answer]):
     ([9, 16, 9, 25, 16], [3, 4, 5, 4])
     """
 
-    def __init__(self, work_out: Callable[[int], Answer], at_most: int) -> None:
+    def __init__(self, work_out: Callable[[Question], Answer], at_most: int) -> None:
         self._work_out, self._at_most = work_out, at_most
         self._lock = threading.Lock()
-        self._answers: OrderedDict[int, Future[Answer]] = OrderedDict()
+        self._answers: OrderedDict[Question, Future[Answer]] = OrderedDict()
 
-    def __contains__(self, number: int) -> bool:
-        """Whether the answer is known or being worked out."""
+    def __call__(self, question: Question) -> Answer:
         with self._lock:
-            return number in self._answers
-
-    def __call__(self, number: int) -> Answer:
-        with self._lock:
-            answer = self._answers.get(number)
+            answer = self._answers.get(question)
             is_new = answer is None
             if answer is None:
-                answer = self._answers[number] = Future()
+                answer = self._answers[question] = Future()
                 if len(self._answers) > self._at_most:
                     self._answers.popitem(last=False)
             else:
-                self._answers.move_to_end(number)
+                self._answers.move_to_end(question)
         if is_new:
-            self._enter(number, answer)
+            self._enter(question, answer)
         return answer.result()
 
-    def _enter(self, number: int, answer: Future[Answer]) -> None:
+    def _enter(self, question: Question, answer: Future[Answer]) -> None:
         try:
-            answer.set_result(self._work_out(number))
+            answer.set_result(self._work_out(question))
         except BaseException as error:
             with self._lock:
-                if self._answers.get(number) is answer:
-                    del self._answers[number]
+                if self._answers.get(question) is answer:
+                    del self._answers[question]
             answer.set_exception(error)

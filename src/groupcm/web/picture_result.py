@@ -8,9 +8,9 @@ from groupcm.images.parallel_pictures import PictureTask, Unreadable
 from groupcm.images.reading import Pixels
 from groupcm.images.score import PictureScorer
 from groupcm.web.candidate_json import box_of
-from groupcm.web.measuring import measure_picture
+from groupcm.web.measuring import MeasuredPicture, measure_picture
 
-__all__ = ["NumberedPicture", "PictureResult", "ResultOfPicture"]
+__all__ = ["NumberedPicture", "PictureResult", "ResultOfPicture", "result_of"]
 
 
 @dataclass(frozen=True)
@@ -84,16 +84,27 @@ class ResultOfPicture:
         except Exception as error:
             told = str(error) or type(error).__name__
             return Unreadable(task.name, f"the picture {task.name} cannot be scored: {told}")
-        found = measured.found
-        left, top, width, height = box_of(found.regions, found.winner)
-        mean = None
-        if task.with_mean:
-            mean = tuple(measured.rows.mean(axis=0, dtype=float).tolist())
-        return PictureResult(
-            score=found.score,
-            probability=found.probability,
-            winner=(left, top, width, height),
-            width=found.regions.width,
-            height=found.regions.height,
-            mean=mean,
-        )
+        return result_of(measured, with_mean=task.with_mean)
+
+
+def result_of(measured: MeasuredPicture, *, with_mean: bool) -> PictureResult:
+    """Return what is kept of a picture that was measured.
+
+    Parameters
+    ----------
+    measured
+        The picture.
+    with_mean
+        Whether the mean of the candidates' features is wanted.
+    """
+    found = measured.found
+    left, top, width, height = box_of(found.regions, found.winner)
+    mean = tuple(measured.rows.mean(axis=0, dtype=float).tolist()) if with_mean else None
+    return PictureResult(
+        score=found.score,
+        probability=found.probability,
+        winner=(left, top, width, height),
+        width=found.regions.width,
+        height=found.regions.height,
+        mean=mean,
+    )

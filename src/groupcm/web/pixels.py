@@ -16,11 +16,11 @@ from starlette.routing import Route
 
 from groupcm.annotations.pictures import opening, pillow
 from groupcm.web.library import PictureLibrary
+from groupcm.web.path_numbers import ONE_PICTURE
 from groupcm.web.thumbnails import Thumbnails, eight_bits
 
 __all__ = ["PictureRoutes", "Shown", "shown"]
 
-_SECONDS_KEPT = 3600
 _TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 # Others (16 bits, CMYK, transparency) look different in a browser than in `PictureLibrary.read`.
 _PLAIN_MODES = ("1", "L", "P", "RGB")
@@ -41,6 +41,8 @@ def shown(library: PictureLibrary, number: int) -> Shown:
     """
     media_type = _own_type(library, number)
     if media_type is not None:
+        # A browser shows what there is of a file that is cut off, without a word.
+        library.check(number)
         return Shown(library.path(number).read_bytes(), media_type)
     written = io.BytesIO()
     pillow().fromarray(eight_bits(library.read(number))).save(written, "PNG", compress_level=1)
@@ -73,8 +75,8 @@ class PictureRoutes:
     def routes(self) -> list[Route]:
         """Return the routes of pixels and thumbnails."""
         return [
-            Route("/api/pictures/{number:int}/pixels", self._pixels),
-            Route("/api/pictures/{number:int}/thumbnail", self._thumbnail),
+            Route(f"{ONE_PICTURE}/pixels", self._pixels),
+            Route(f"{ONE_PICTURE}/thumbnail", self._thumbnail),
         ]
 
     def close(self) -> None:
@@ -94,9 +96,8 @@ class PictureRoutes:
         if not 0 <= number < len(self._library):
             raise HTTPException(404, f"There is no picture {number}.")
         changed, size = self._library.stamp(number)
-        kept = f"max-age={_SECONDS_KEPT}" if "v" in request.query_params else "no-cache"
         headers = {
-            "Cache-Control": f"private, {kept}",
+            "Cache-Control": "private, no-cache",
             "ETag": f'"{number}-{changed:x}-{size:x}"',
             # The cookie is new with each start: the same address may then be another picture.
             "Vary": "Cookie",
@@ -104,5 +105,6 @@ class PictureRoutes:
         if request.headers.get("if-none-match") == headers["ETag"]:
             return Response(status_code=304, headers=headers)
         loop = asyncio.get_running_loop()
-        content, media_type = await loop.run_in_executor(self._threads, make, number)
+        with self._library.problems.noting(number):
+            content, media_type = await loop.run_in_executor(self._threads, make, number)
         return Response(content, media_type=media_type, headers=headers)

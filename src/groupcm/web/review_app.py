@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import os
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
@@ -14,25 +16,40 @@ from starlette.routing import Route
 from groupcm import __version__
 from groupcm.errors import InputError
 from groupcm.web.app_parts import Answer, Refusal, json_body, page_app, picture_number
-from groupcm.web.marks_file import ChangedOnDisk
+from groupcm.web.file_stamp import ChangedOnDisk
+from groupcm.web.query import finite_number, number_asked, whole_asked
 from groupcm.web.review import Review
+from groupcm.web.review_project import ReviewProject
 
 __all__ = ["review_app"]
 
 
-def review_app(review: Review, *, model: str, token: str, port: int) -> Starlette:
+def review_app(
+    review: Review,
+    *,
+    model: str | os.PathLike[str],
+    annotations: str | os.PathLike[str] | None = None,
+    token: str,
+    port: int,
+) -> Starlette:
     """Make the application: pictures, scores, explanations, marks and the list.
 
     Parameters
     ----------
     review
         The folder under review; it is started and stopped with the server.
-    model
-        Name of the model file, to show.
+    model, annotations
+        The files that the model and the truth were read from.
     token, port
         See `groupcm.web.app_parts.page_app`.
     """
-    routes = ReviewRoutes(review, model).routes()
+    project = ReviewProject(
+        review.library.folder,
+        Path(model),
+        review.marks.path,
+        None if annotations is None else Path(annotations),
+    )
+    routes = ReviewRoutes(review, project).routes()
     return page_app(
         "review",
         routes,
@@ -47,12 +64,15 @@ def review_app(review: Review, *, model: str, token: str, port: int) -> Starlett
 class ReviewRoutes:
     """What the page may ask, a method each."""
 
-    def __init__(self, review: Review, model: str) -> None:
-        self.review, self.model = review, model
+    def __init__(self, review: Review, project: ReviewProject) -> None:
+        self.review = review
+        self._files = project
+        self._project = project.id(review.library.names)
+        self._annotate_command = project.annotate_command()
 
     def routes(self) -> list[Route]:
         """Return all of them."""
-        one = "/api/pictures/{number:int}"
+        one = "/api/pictures/{number:short}"
         return [
             Route("/api/project", self.project),
             Route("/api/pictures", self.pictures),
@@ -66,17 +86,17 @@ class ReviewRoutes:
 
     def project(self, _request: Request) -> Response:
         review = self.review
-        truth = review.truth
+        truth = review.truth.truth
         categories: list[str] = []
         if truth is not None:
             categories = list(truth.categories or truth.marked.categories)
         return Answer(
             {
                 "page": "review",
+                "project": self._project,
                 "folder": review.library.folder.resolve().name,
-                "path": str(review.library.folder),
-                "marks": str(review.marks.path),
-                "model": self.model,
+                "model": self._files.model.name,
+                "annotate": self._annotate_command,
                 "threshold": review.scorer.threshold,
                 "truth": truth is not None,
                 "categories": categories,
@@ -86,9 +106,10 @@ class ReviewRoutes:
 
     def pictures(self, _request: Request) -> Response:
         # The revision first: what comes meanwhile is told again by the changes.
-        revision = self.review.revision
+        revision = self.review.told.revision
         return Answer(
             {
+                "project": self._project,
                 "revision": revision,
                 "names": list(self.review.library.names),
                 "results": self.review.results(),
@@ -98,9 +119,10 @@ class ReviewRoutes:
 
     def changes(self, request: Request) -> Response:
         is_scoring = self.review.scores.running  # before the results, so that none is missed
-        changes = self.review.changed_since(_whole(request, "since", 0))
+        changes = self.review.told.changed_since(whole_asked(request, "since", 0))
         return Answer(
             {
+                "project": self._project,
                 "revision": changes.revision,
                 "results": changes.results,
                 **self._counts(),
@@ -109,63 +131,59 @@ class ReviewRoutes:
         )
 
     def details(self, request: Request) -> Response:
-        return Answer(self.review.details(picture_number(request, self.review.library)))
+        number = picture_number(request, self.review.library)
+        return Answer(self.review.details(number, request.query_params.get("known", "")))
 
     def explanation(self, request: Request) -> Response:
         number = picture_number(request, self.review.library)
-        candidate = _whole(request, "candidate", 0)
+        candidate = whole_asked(request, "candidate", 0)
         try:
             return Answer(self.review.explanation(number, candidate))
         except IndexError:
             raise Refusal(404, f"The picture has no candidate {candidate}.") from None
 
     async def mark(self, request: Request) -> Response:
-        number = picture_number(request, self.review.library)
-        body = await json_body(request)
-        try:
-            revision = await run_in_threadpool(self.review.mark, number, body.get("note", ""))
-        except ChangedOnDisk as error:
-            raise Refusal(409, str(error)) from error
-        except InputError as error:
-            raise Refusal(400, str(error)) from error
-        return Answer({"revision": revision})
+        number, body = await self._meant(request)
+        threshold = body.get("threshold")
+        if threshold is not None:
+            threshold = finite_number(threshold, "threshold")
+        return await self._changed(self.review.mark, number, body.get("note", ""), threshold)
 
-    def unmark(self, request: Request) -> Response:
-        number = picture_number(request, self.review.library)
-        try:
-            return Answer({"revision": self.review.unmark(number)})
-        except ChangedOnDisk as error:
-            raise Refusal(409, str(error)) from error
+    async def unmark(self, request: Request) -> Response:
+        number, _ = await self._meant(request)
+        return await self._changed(self.review.unmark, number)
 
     def export(self, request: Request) -> Response:
-        threshold = _number(request, "threshold", self.review.scorer.threshold)
+        threshold = number_asked(request, "threshold", self.review.scorer.threshold)
         return Response(
             self.review.export(threshold),
             media_type="text/csv",
             headers={"Content-Disposition": 'attachment; filename="review-list.csv"'},
         )
 
+    async def _meant(self, request: Request) -> tuple[int, dict[str, Any]]:
+        """Number and body of a change, or a refusal where the page shows something else."""
+        number = request.path_params["number"]
+        body = await json_body(request)
+        names = self.review.library.names
+        is_same = body.get("project") == self._project and number < len(names)
+        if not is_same or body.get("name") != names[number]:
+            files = self._files
+            raise Refusal(
+                412,
+                f"groupcm now shows {files.folder.resolve().name} scored by {files.model.name} "
+                "here, and this page something else; nothing is saved, reload the page.",
+            )
+        return number, body
+
+    async def _changed(self, change: Callable[..., int], *arguments: Any) -> Response:
+        try:
+            return Answer({"revision": await run_in_threadpool(change, *arguments)})
+        except ChangedOnDisk as error:
+            raise Refusal(409, str(error)) from error
+        except InputError as error:
+            raise Refusal(400, str(error)) from error
+
     def _counts(self) -> dict[str, Any]:
         scores = self.review.scores
         return {"scored": scores.n_scored, "failed": scores.n_failed}
-
-
-def _whole(request: Request, name: str, default: int) -> int:
-    told = request.query_params.get(name, str(default))
-    try:
-        return int(told)
-    except ValueError:
-        raise Refusal(400, f"{name} is {told!r}; it must be a whole number.") from None
-
-
-def _number(request: Request, name: str, default: float | None) -> float | None:
-    told = request.query_params.get(name)
-    if told is None:
-        return default
-    try:
-        value = float(told)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise Refusal(400, f"{name} is {told!r}; it must be a number.")
-    return value

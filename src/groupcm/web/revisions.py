@@ -1,4 +1,4 @@
-"""One number for two that grow: the revision of the annotations and that of the scores."""
+"""One number for those that grow: the revisions of annotations, scores and problems."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from collections import OrderedDict
 from threading import Lock
 from typing import NamedTuple
 
-__all__ = ["Pair", "Revisions"]
+__all__ = ["Revisions", "Seen"]
 
 _MOST = 10_000
 
 
-class Pair(NamedTuple):
-    """What a page has seen of both."""
+class Seen(NamedTuple):
+    """What a page has seen of each."""
 
     store: int
     scores: int
+    problems: int
 
 
 class Revisions:
-    """Numbers given out to pages, and the pair that each stands for.
+    """Numbers given out to pages, and what each stands for.
 
     Examples
     --------
     >>> revisions = Revisions()
-    >>> seen = revisions.of(store=5, scores=2)
+    >>> seen = revisions.of(Seen(store=5, scores=2, problems=0))
     >>> revisions.known(seen), revisions.known(seen + 1)
-    (Pair(store=5, scores=2), None)
-    >>> revisions.of(5, 2) == seen, revisions.of(5, 3) > seen
+    (Seen(store=5, scores=2, problems=0), None)
+    >>> revisions.of(Seen(5, 2, 0)) == seen, revisions.of(Seen(5, 3, 0)) > seen
     (True, True)
     """
 
     def __init__(self) -> None:
         # Of the clock: a number given out by an earlier start is then not known.
         self._last = time.time_ns() // 1_000_000
-        self._pairs: OrderedDict[int, Pair] = OrderedDict()
+        self._given: OrderedDict[int, Seen] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, store: int, scores: int) -> int:
-        """Return the number of a pair."""
-        pair = Pair(store, scores)
+    def of(self, seen: Seen) -> int:
+        """Return the number of what is seen."""
         with self._lock:
-            if self._pairs.get(self._last) != pair:
+            if self._given.get(self._last) != seen:
                 self._last += 1
-                self._pairs[self._last] = pair
-                if len(self._pairs) > _MOST:
-                    self._pairs.popitem(last=False)
+                self._given[self._last] = seen
+                if len(self._given) > _MOST:
+                    self._given.popitem(last=False)
             return self._last
 
-    def known(self, revision: int) -> Pair | None:
-        """Return the pair of a number; None where it is too old, or of elsewhere."""
+    def known(self, revision: int) -> Seen | None:
+        """Return what a number stands for; None where it is too old, or of elsewhere."""
         with self._lock:
-            return self._pairs.get(revision)
+            return self._given.get(revision)

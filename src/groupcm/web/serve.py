@@ -16,7 +16,7 @@ from starlette.applications import Starlette
 
 from groupcm.errors import InputError
 
-__all__ = ["listening", "serve"]
+__all__ = ["listening", "serve", "serve_at"]
 
 _HERE = "127.0.0.1"
 _SECONDS_FOR_LAST_ANSWERS = 5
@@ -43,26 +43,37 @@ def serve(
         Shows a line; the address is one of its own.
     """
     with listening(port) as door:
-        token, port = secrets.token_urlsafe(24), door.getsockname()[1]
-        server = uvicorn.Server(
-            uvicorn.Config(
-                make_app(token, port),
-                access_log=False,
-                log_level="warning",
-                server_header=False,
-                proxy_headers=False,
-                ws="none",
-                lifespan="on",
-                timeout_graceful_shutdown=_SECONDS_FOR_LAST_ANSWERS,
-            )
+        serve_at(door, make_app, open_browser=open_browser, say=say)
+
+
+def serve_at(
+    door: socket.socket,
+    make_app: Callable[[str, int], Starlette],
+    *,
+    open_browser: bool,
+    say: Callable[[str], object],
+) -> None:
+    """Serve a page at a port that was opened before, as `serve` does."""
+    token, port = secrets.token_urlsafe(24), door.getsockname()[1]
+    server = uvicorn.Server(
+        uvicorn.Config(
+            make_app(token, port),
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
+            lifespan="on",
+            timeout_graceful_shutdown=_SECONDS_FOR_LAST_ANSWERS,
         )
-        address = f"http://{_HERE}:{port}/?token={token}"
-        say(address)
-        if open_browser:
-            # Some browsers keep their caller waiting.
-            threading.Thread(target=_open, args=(address,), daemon=True).start()
-        with _asked_to_end():
-            server.run(sockets=[door])
+    )
+    address = f"http://{_HERE}:{port}/?token={token}"
+    say(address)
+    if open_browser:
+        # Some browsers keep their caller waiting.
+        threading.Thread(target=_open, args=(address,), daemon=True).start()
+    with _asked_to_end():
+        server.run(sockets=[door])
 
 
 @contextmanager

@@ -270,6 +270,10 @@ class AnnotationStore:
         """Return the file as it is on the disk, or as it would be without any change yet."""
         return self._saved.to_bytes()
 
+    def changed_elsewhere(self) -> str | None:
+        """Return what another program did to the file since: removed, written or changed it."""
+        return self._file.changed_elsewhere()
+
     def close(self) -> None:
         """Wait until everything is on the disk."""
         self._saver.close()

@@ -19,7 +19,7 @@ from groupcm.images.resizing import resized
 from groupcm.images.score import PictureScorer
 from groupcm.images.view import View
 from groupcm.web.candidate_json import candidates_to_json
-from groupcm.web.library import PictureLibrary
+from groupcm.web.library import PictureLibrary, Stamp
 from groupcm.web.once import WorkedOutOnce
 
 __all__ = ["Suggestions", "suggested_regions", "suggested_winners"]
@@ -34,6 +34,8 @@ _SMALLEST_SHARE, _LARGEST_SHARE = 1e-4, 0.8
 
 class Suggestions:
     """Candidate regions of the pictures of a library; those of the last pictures are kept.
+
+    A picture whose file was replaced since is looked at again.
 
     Several threads may ask. The picture after the one that was asked for is prepared while the
     annotator looks.
@@ -76,10 +78,9 @@ class Suggestions:
         Each has ``box``, ``counts`` (None for a box) and ``score`` (None without a model); see
         `groupcm.web.candidate_json`.
         """
-        found = self._found(number)
-        following = number + 1
-        if following < len(self._library) and following not in self._found:
-            self._prepare(following)
+        found = self._found(self._as_it_is(number))
+        if number + 1 < len(self._library):
+            self._prepare(number + 1)
         return found
 
     def stop(self) -> None:
@@ -96,9 +97,13 @@ class Suggestions:
 
     def _find_in_silence(self, number: int) -> None:
         with suppress(Exception):  # whoever asks for the picture is told
-            self._found(number)
+            self._found(self._as_it_is(number))
 
-    def _find(self, number: int) -> list[dict[str, Any]]:
+    def _as_it_is(self, number: int) -> tuple[int, Stamp]:
+        return number, self._library.stamp(number)
+
+    def _find(self, picture: tuple[int, Stamp]) -> list[dict[str, Any]]:
+        number, _ = picture
         name, pixels = self._library.names[number], self._library.read(number)
         try:
             if self._scorer is None:

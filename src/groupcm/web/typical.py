@@ -42,22 +42,20 @@ class TypicalCandidate:
     def __init__(self, n_pictures: int) -> None:
         self.numbers = range(0, n_pictures, max(1, -(-n_pictures // _ENOUGH_PICTURES)))
         self._lock = threading.Lock()
-        self._total: NDArray[np.float64] | None = None
-        self._count = 0
+        self._means: dict[int, NDArray[np.float64]] = {}
 
     def add(self, number: int, result: PictureResult) -> None:
-        """Count a picture in, if it is one of those that are wanted."""
-        if result.mean is None or number not in self.numbers:
-            return
-        with self._lock:
-            mean = np.array(result.mean)
-            self._total = mean if self._total is None else self._total + mean
-            self._count += 1
+        """Count a picture in, if it is one of those that are wanted, in place of what it was."""
+        if result.mean is not None and number in self.numbers:
+            with self._lock:
+                self._means[number] = np.array(result.mean)
 
     def mean(self) -> NDArray[np.float64] | None:
         """Return the features of the average candidate; None where no picture is known yet."""
         with self._lock:
-            return None if self._total is None else self._total / self._count
+            # In the order of numbers, so that it does not matter who came first.
+            means = [self._means[number] for number in sorted(self._means)]
+        return np.mean(means, axis=0) if means else None
 
 
 def explained(

@@ -5,6 +5,8 @@ import { KEYS } from "./keys";
 import { Header } from "./panels/Header";
 import { ObjectsPanel } from "./panels/ObjectsPanel";
 import { PictureList } from "./panels/PictureList";
+import { SavingProblem } from "./panels/SavingProblem";
+import { StaleDialog } from "./panels/StaleDialog";
 import { StatusBar } from "./panels/StatusBar";
 import { Toolbar } from "./panels/Toolbar";
 import { Stage } from "./Stage";
@@ -21,6 +23,8 @@ export function App() {
       </main>
       <ObjectsPanel />
       <KeyHelp keys={KEYS} />
+      <SavingProblem />
+      <StaleDialog />
       <Notices />
     </div>
   );

@@ -1,6 +1,7 @@
 // The picture itself. It is put in place once it is loaded; the one before stays for a moment.
 import { useEffect, useRef } from "preact/hooks";
 import { pixelsOf } from "../shared/api";
+import { poll } from "./polling";
 import { editOn } from "./shapes";
 import type { Sheet } from "./sheets";
 import { brightness, contrast, pictureProblem, shownPicture } from "./state";
@@ -35,7 +36,11 @@ export function PicturePixels({ sheet }: { sheet: Sheet }) {
         host.current!.dataset.loaded = String(sheet.picture);
         stopEditing = editOn(image);
       })
-      .catch(() => isGone || (pictureProblem.value = `${sheet.name} cannot be shown.`));
+      .catch(() => {
+        if (isGone) return;
+        pictureProblem.value = `${sheet.name} cannot be shown.`;
+        void poll(); // which tells why
+      });
     return () => {
       isGone = true;
       clearTimeout(emptying);

@@ -8,7 +8,7 @@ import { PicturePixels } from "./PicturePixels";
 import { mouseAt } from "./pointer";
 import { isOnEditor, isOnHandle } from "./shapes";
 import { focusStage, onPicture, onStage, setStageElement } from "./stage_element";
-import { current, names, pictureProblem, sheet, shownPicture, tool } from "./state";
+import { current, names, pictureProblem, sheet, shownPicture, summaries, tool } from "./state";
 import { activeTool } from "./tools";
 import { levelAfter, setLevel } from "./tools/candidate";
 import { selectTool } from "./tools/select";
@@ -86,7 +86,9 @@ export function Stage() {
       onContextMenu={(event) => event.preventDefault()}
       onAuxClick={(event) => event.preventDefault()}
     >
-      {pictureProblem.value && <p class="stage-message">{pictureProblem.value}</p>}
+      {pictureProblem.value && (
+        <p class="stage-message">{summaries.value[current.value]?.error ?? pictureProblem.value}</p>
+      )}
       {open && <Placed width={open.width} height={open.height} />}
     </div>
   );

@@ -8,10 +8,12 @@ import { get } from "../shared/api";
 import { listenToKeys } from "../shared/keys";
 import { App } from "./App";
 import { keysNow } from "./keys";
+import { firsts, orderBy } from "./listing";
 import { openFirstToDo, openPicture, pictureInAddress } from "./opening";
 import { watchSpace } from "./panning";
 import { pollFrom } from "./polling";
 import type { Listed, Project } from "./records";
+import { resume } from "./resuming";
 import { warnBeforeLeaving } from "./saving";
 import { categories, current, names, project, sheet, summaries } from "./state";
 import { activeTool } from "./tools";
@@ -25,8 +27,12 @@ async function start(): Promise<void> {
   categories.value = about.categories;
   names.value = listed.names;
   summaries.value = listed.summaries;
+  firsts.value = listed.summaries.flatMap(({ first }, picture) => (first ? [picture] : []));
+  if (about.model) await orderBy("useful");
+  const before = await resume();
   render(<App />, page);
-  if (pictureInAddress() >= 0) void openPicture(pictureInAddress());
+  const wanted = before >= 0 ? before : pictureInAddress();
+  if (wanted >= 0) void openPicture(wanted);
   else openFirstToDo();
   pollFrom(listed.revision);
 }

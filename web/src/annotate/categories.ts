@@ -1,6 +1,6 @@
 // Adding, renaming and deleting categories.
-import { request } from "../shared/api";
 import { tellError } from "../shared/notices";
+import { requestChange } from "./asking";
 import { poll } from "./polling";
 import type { Content } from "./records";
 import { allSaved } from "./saving";
@@ -16,7 +16,7 @@ async function ask(method: string, path: string, name?: string): Promise<boolean
     // The server changes pictures by itself; nothing older may come after it.
     await allSaved();
     const body = name === undefined ? undefined : { name };
-    categories.value = (await request<Answer>(method, `/api/categories${path}`, body)).categories;
+    categories.value = (await requestChange<Answer>(method, `/api/categories${path}`, body)).categories;
     return true;
   } catch (error) {
     tellError(error);

@@ -44,11 +44,14 @@ export function setCategory(name: string): void {
   changeObjects((objects) => objects.map((each) => (each === object ? { ...each, category: name } : each)));
 }
 
-export const setDone = (done: boolean) => {
-  if (sheet.peek()?.content.peek().done !== done) change(({ objects }) => ({ done, objects }));
-};
+/** False if it is so already. */
+export function setDone(done: boolean): boolean {
+  if (sheet.peek()?.content.peek().done === done) return false;
+  change(({ objects }) => ({ done, objects }));
+  return true;
+}
 
-export const toggleDone = () => setDone(!sheet.peek()?.content.peek().done);
+export const toggleDone = () => void setDone(!sheet.peek()?.content.peek().done);
 
 export const undo = () => step((open) => open.history.undo(open.content.peek()));
 export const redo = () => step((open) => open.history.redo(open.content.peek()));

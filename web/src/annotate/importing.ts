@@ -1,7 +1,7 @@
 // Annotations from a file of any format.
 import { signal } from "@preact/signals";
-import { request } from "../shared/api";
 import { tell, tellError } from "../shared/notices";
+import { requestChange } from "./asking";
 import { poll } from "./polling";
 import { allSaved } from "./saving";
 import { project } from "./state";
@@ -26,7 +26,7 @@ export async function importFile(file: File): Promise<void> {
   }
   try {
     await allSaved();
-    const imported = await request<Imported>("POST", "/api/import?format=auto", file);
+    const imported = await requestChange<Imported>("POST", "/api/import?format=auto", file);
     skipped.value = imported.skipped;
     tell(`Imported ${counted(imported.objects, "object")} into ${counted(imported.pictures, "picture")}.`);
     await poll();

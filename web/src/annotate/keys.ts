@@ -99,7 +99,7 @@ const onObjects: Described[] = [
   {
     keys: [..."123456789"],
     shown: ["1 … 9"],
-    does: "Category of the object and the next",
+    does: "Category of the selected object and the next",
     run: ({ key }) => chooseNumbered(Number(key)),
   },
   { keys: ["Ctrl+z"], does: "Undo", run: undo },

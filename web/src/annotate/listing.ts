@@ -5,12 +5,16 @@ import { tellError } from "../shared/notices";
 import type { Summary } from "./records";
 import { current, names, summaries } from "./state";
 
+export const isToDo = ({ done, error }: Summary) => !done && error === null;
+export const isToCorrect = ({ first, error }: Summary) => first && error === null;
+
 export const FILTERS = {
   all: { title: "All", shows: () => true },
-  todo: { title: "To do", shows: (summary: Summary) => !summary.done },
+  todo: { title: "To do", shows: isToDo },
   done: { title: "Done", shows: (summary: Summary) => summary.done },
   positive: { title: "Positive", shows: (summary: Summary) => summary.objects > 0 },
-  correct: { title: "To correct", shows: (summary: Summary) => summary.first },
+  correct: { title: "To correct", shows: isToCorrect },
+  unreadable: { title: "Unreadable", shows: (summary: Summary) => summary.error !== null },
 } as const;
 
 export type FilterName = keyof typeof FILTERS;
@@ -26,18 +30,13 @@ interface Useful {
 const useful = signal<Useful[]>([]);
 export const reasons = computed(() => new Map(useful.value.map(({ picture, why }) => [picture, why])));
 
-const ordered = computed(() => {
-  const all = names.value.map((_, picture) => picture);
-  if (order.value === "useful") {
-    const told = useful.value.map(({ picture }) => picture);
-    const known = new Set(told);
-    return [...told, ...all.filter((picture) => !known.has(picture))];
-  }
-  const isFirst = firsts.value;
-  return [...all.filter((each) => isFirst.has(each)), ...all.filter((each) => !isFirst.has(each))];
-});
+/** Pictures to correct at the start: they stay where they are once they are corrected. */
+export const firsts = signal<readonly number[]>([]);
 
-const firsts = computed(() => new Set(summaries.value.flatMap(({ first }, picture) => (first ? [picture] : []))));
+const ordered = computed(() => {
+  const told = order.value === "useful" ? useful.value.map(({ picture }) => picture) : [];
+  return [...new Set([...firsts.value, ...told, ...names.value.keys()])];
+});
 
 /** The open picture stays in the list, even if it is no longer what the filter asks for. */
 export const listing = computed(() => {
@@ -59,6 +58,9 @@ export const counts = computed(() => {
   const positive = all.filter(FILTERS.positive.shows).length;
   return {
     all: all.length,
+    /** That can be done, or are. */
+    readable: all.filter(({ done, error }) => done || error === null).length,
+    unreadable: all.filter(FILTERS.unreadable.shows).length,
     todo: all.filter(FILTERS.todo.shows).length,
     done: all.filter(FILTERS.done.shows).length,
     positive,

@@ -1,10 +1,11 @@
 // Going to a picture; the address remembers it; its neighbours are fetched ahead.
-import { get, pixelsOf } from "../shared/api";
-import { listing } from "./listing";
+import { get, pixelsOf, Refusal } from "../shared/api";
+import { isToCorrect, isToDo, listing } from "./listing";
 import type { PictureRecord } from "./records";
 import { isUnsaved } from "./saving";
+import { isStale, staleness } from "./staleness";
 import { sheetOf, takeRecord } from "./sheets";
-import { current, names, pictureProblem, selectedId, sheet, summaries } from "./state";
+import { current, names, pictureProblem, selectedId, setSummary, sheet, summaries } from "./state";
 
 export async function openPicture(picture: number): Promise<void> {
   if (picture === current.peek() && sheet.peek()) return;
@@ -22,11 +23,14 @@ export async function openPicture(picture: number): Promise<void> {
 /** Fetch what the server has, if it may be newer and nothing here waits to be saved. */
 export async function refresh(picture: number): Promise<void> {
   const known = sheetOf(picture);
+  if (staleness.peek() !== null) return;
   if (known && (known.version >= summaries.peek()[picture]!.version || isUnsaved(picture))) return;
   try {
     const record = await get<PictureRecord>(`/api/pictures/${picture}`);
+    if (isStale(picture, record)) return;
     if (!isUnsaved(picture) && record.version >= (sheetOf(picture)?.version ?? 0)) takeRecord(picture, record);
   } catch (error) {
+    if (error instanceof Refusal && error.status === 422) setSummary(picture, { error: error.message });
     if (picture === current.peek() && !known) pictureProblem.value = (error as Error).message;
   }
 }
@@ -48,22 +52,20 @@ export function go(steps: number): void {
   if (list[place] !== undefined) void openPicture(list[place]);
 }
 
-/** The next picture of the list that is to do, from the top again at its end; else just the next. */
-export function goToNextToDo(): boolean {
+/** The next picture of the list that is to be corrected, else to do; from the top again at its end. */
+export function nextToDo(): number | undefined {
   const list = listing.peek();
   const place = list.indexOf(current.peek());
-  const ahead = [...list.slice(place + 1), ...list.slice(0, Math.max(0, place))];
-  const toDo = ahead.find((picture) => !summaries.peek()[picture]!.done);
-  if (toDo === undefined) {
-    go(1);
-    return false;
-  }
-  void openPicture(toDo);
-  return true;
+  return firstToDo([...list.slice(place + 1), ...list.slice(0, Math.max(0, place))]);
+}
+
+function firstToDo(list: readonly number[]): number | undefined {
+  const about = (picture: number) => summaries.peek()[picture]!;
+  return list.find((each) => isToCorrect(about(each))) ?? list.find((each) => isToDo(about(each)));
 }
 
 export function openFirstToDo(): void {
-  const first = listing.peek().find((picture) => !summaries.peek()[picture]!.done) ?? listing.peek()[0];
+  const first = firstToDo(listing.peek()) ?? listing.peek()[0];
   if (first !== undefined) void openPicture(first);
 }
 

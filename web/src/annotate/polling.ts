@@ -3,7 +3,9 @@ import { batch, signal } from "@preact/signals";
 import { get } from "../shared/api";
 import type { Changes } from "./records";
 import { refresh } from "./opening";
+import { followScores } from "./reordering";
 import { isUnsaved } from "./saving";
+import { areStale, staleness } from "./staleness";
 import { categories, current, summaries } from "./state";
 
 const EVERY_MS = 3000;
@@ -18,18 +20,21 @@ export function pollFrom(start: number): void {
 }
 
 export async function poll(): Promise<void> {
+  if (staleness.peek() !== null) return;
   let changes: Changes;
   try {
     changes = await get<Changes>(`/api/changes?since=${revision}`);
   } catch {
     return; // Saving tells what is wrong, if anything waits.
   }
+  if (areStale(changes)) return;
   revision = changes.revision;
   batch(() => {
     isScoring.value = changes.scoring;
     if (changes.categories.join("\n") !== categories.peek().join("\n")) categories.value = changes.categories;
     takeSummaries(changes.summaries);
   });
+  followScores(changes);
   await refresh(current.peek());
 }
 
@@ -42,7 +47,8 @@ function takeSummaries(changed: Changes["summaries"]): void {
     const before = next[picture]!;
     const isOlder = summary.version < before.version;
     // What is not yet saved is shown as it is here.
-    next[picture] = isUnsaved(picture) || isOlder ? { ...before, score: summary.score, first: summary.first } : summary;
+    const { score, error } = summary;
+    next[picture] = isUnsaved(picture) || isOlder ? { ...before, score, error } : summary;
   }
   summaries.value = next;
 }

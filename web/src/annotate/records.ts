@@ -8,6 +8,10 @@ export interface Format {
 }
 
 export interface Project {
+  /** What this is: a folder together with a file of annotations. */
+  project: string;
+  /** Of the names of the pictures, by which numbers have a meaning. */
+  list: string;
   folder: string;
   file: string;
   categories: string[];
@@ -26,6 +30,8 @@ export interface Summary {
   score: number | null;
   /** Named to be corrected first. */
   first: boolean;
+  /** Why the picture cannot be read, once that is known. */
+  error: string | null;
 }
 
 export interface Listed {
@@ -35,6 +41,8 @@ export interface Listed {
 }
 
 export interface Changes {
+  project: string;
+  list: string;
   revision: number;
   summaries: Record<string, Summary>;
   categories: string[];
@@ -49,6 +57,7 @@ export interface Content {
 }
 
 export interface PictureRecord extends Content {
+  project: string;
   name: string;
   width: number;
   height: number;

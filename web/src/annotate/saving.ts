@@ -1,69 +1,110 @@
 // Every change goes to the server at once; one request at a time for a picture.
 import { computed, signal } from "@preact/signals";
-import { Refusal, request } from "../shared/api";
+import { Refusal } from "../shared/api";
 import { tell } from "../shared/notices";
+import { requestChange } from "./asking";
 import type { PictureRecord } from "./records";
-import { saysTheSame, takeRecord, type Sheet } from "./sheets";
-import { setSummary } from "./state";
+import { saysTheSame, show, takeRecord, type Sheet } from "./sheets";
+import { staleness } from "./staleness";
+import { setSummary, summaries } from "./state";
 
 const RETRY_MS = 2000;
+const CHANGED_MEANWHILE = 409;
+const OF_SOMETHING_ELSE = 412;
+/** Refusals that stay the same however often they are asked for. */
+const LASTING = [400, 404, 410, 413, 422];
 
-const unsaved = signal<ReadonlySet<number>>(new Set());
-const problem = signal<string | null>(null);
-const sending = new Set<number>();
+/** Pictures with changes that the server has not confirmed, and what went wrong with each. */
+const unsaved = signal<ReadonlyMap<Sheet, string | null>>(new Map());
+const sending = new Set<Sheet>();
+const retries = new Map<Sheet, number>();
+/** Pictures that were to be corrected, until their correction is saved. */
+const corrected = new Set<Sheet>();
 
 export const savingState = computed(() => {
-  if (unsaved.value.size === 0) return { state: "saved", text: "Saved" };
-  if (problem.value === null) return { state: "saving", text: "Saving…" };
-  return { state: "failed", text: `Not saved: ${problem.value}` };
+  if (unsaved.value.size === 0) return { state: "saved", text: "Saved", why: null };
+  const why = [...unsaved.value.values()].find((each) => each !== null) ?? null;
+  return why === null ? { state: "saving", text: "Saving…", why } : { state: "failed", text: "Not saved", why };
 });
 
-export const isUnsaved = (picture: number) => unsaved.peek().has(picture);
+export const unsavedSheets = () => [...unsaved.value.keys()];
+export const isUnsaved = (picture: number) => [...unsaved.peek().keys()].some((each) => each.picture === picture);
 
 export function save(sheet: Sheet): void {
-  if (!isUnsaved(sheet.picture)) unsaved.value = new Set(unsaved.peek()).add(sheet.picture);
+  if (!unsaved.peek().has(sheet)) note(sheet, null);
+  if (summaries.peek()[sheet.picture]!.first) {
+    corrected.add(sheet);
+    setSummary(sheet.picture, { first: false });
+  }
   void send(sheet);
 }
 
+const note = (sheet: Sheet, problem: string | null) =>
+  (unsaved.value = new Map(unsaved.peek()).set(sheet, problem));
+
 async function send(sheet: Sheet): Promise<void> {
-  const { picture } = sheet;
-  if (sending.has(picture)) return;
-  sending.add(picture);
+  if (sending.has(sheet) || staleness.peek() !== null) return;
+  clearTimeout(retries.get(sheet));
+  sending.add(sheet);
   try {
     let sent;
     do {
       sent = sheet.content.peek();
-      const body = { version: sheet.version, ...sent };
+      const body = { name: sheet.name, version: sheet.version, ...sent };
       sheet.own.push(sent);
-      sheet.version = (await request<{ version: number }>("PUT", `/api/pictures/${picture}`, body)).version;
+      sheet.version = (await requestChange<{ version: number }>("PUT", `/api/pictures/${sheet.picture}`, body)).version;
       sheet.own = [sent];
     } while (sent !== sheet.content.peek());
     settle(sheet);
   } catch (error) {
-    const newer = error instanceof Refusal && error.status === 409 ? (error.body.picture as PictureRecord) : null;
-    if (newer && sheet.own.some((each) => saysTheSame(newer, each))) {
-      // Nobody else's work: the server was restarted, or its answer was lost.
-      sheet.version = newer.version;
-      queueMicrotask(() => void send(sheet));
-    } else if (newer) {
-      if (takeRecord(picture, newer)) {
-        tell("Changed elsewhere; the newer version is shown. Undo brings yours back.", { bad: true });
-      }
-      settle(sheet);
-    } else {
-      problem.value = error instanceof Error ? error.message : String(error);
-      setTimeout(() => void send(sheet), RETRY_MS);
-    }
+    answerTo(error as Error, sheet);
   } finally {
-    sending.delete(picture);
+    sending.delete(sheet);
   }
 }
 
+function answerTo(error: Error, sheet: Sheet): void {
+  const status = error instanceof Refusal ? error.status : 0;
+  const newer = error instanceof Refusal ? (error.body.picture as PictureRecord | undefined) : undefined;
+  if (status === CHANGED_MEANWHILE && newer) takeNewer(sheet, newer);
+  else if (LASTING.includes(status)) takeBack(sheet, error.message);
+  else {
+    note(sheet, error.message);
+    if (status === OF_SOMETHING_ELSE) staleness.value ??= error.message;
+    else retries.set(sheet, window.setTimeout(() => void send(sheet), RETRY_MS));
+  }
+}
+
+function takeNewer(sheet: Sheet, newer: PictureRecord): void {
+  if (sheet.own.some((each) => saysTheSame(newer, each))) {
+    // Nobody else's work: the server was restarted, or its answer was lost.
+    sheet.version = newer.version;
+    queueMicrotask(() => void send(sheet));
+    return;
+  }
+  if (takeRecord(sheet.picture, newer)) {
+    tell("Changed elsewhere; the newer version is shown. Undo brings yours back.", { bad: true });
+  }
+  settle(sheet);
+}
+
+/** Show what the server has; what it refuses stays in the history. */
+function takeBack(sheet: Sheet, sentence: string): void {
+  const confirmed = sheet.own[0]!;
+  sheet.own = [confirmed];
+  sheet.history.record(sheet.content.peek());
+  show(sheet, confirmed);
+  if (corrected.has(sheet)) setSummary(sheet.picture, { first: true });
+  settle(sheet);
+  const told = sentence.endsWith(".") ? sentence : `${sentence}.`;
+  tell(`Not saved: ${told} The change was taken back; Undo tries it again.`, { bad: true });
+}
+
 function settle(sheet: Sheet): void {
-  const left = new Set(unsaved.peek());
-  left.delete(sheet.picture);
+  const left = new Map(unsaved.peek());
+  left.delete(sheet);
   unsaved.value = left;
-  problem.value = null;
+  corrected.delete(sheet);
   setSummary(sheet.picture, { version: sheet.version });
 }
 
@@ -76,8 +117,12 @@ export function allSaved(): Promise<void> {
   });
 }
 
+let isKept = false;
+/** What is unsaved is kept elsewhere: the page may be left. */
+export const leaveFreely = () => (isKept = true);
+
 export function warnBeforeLeaving(): void {
   window.addEventListener("beforeunload", (event) => {
-    if (unsaved.peek().size > 0) event.preventDefault();
+    if (unsaved.peek().size > 0 && !isKept) event.preventDefault();
   });
 }

@@ -4,11 +4,10 @@ import { whole } from "./numbers";
 import { marked, project, threshold } from "./state";
 
 /** As a shell reads it. */
-const quoted = (path: string) => (/^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);
+const quoted = (word: string) => (/^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 export function MarksPanel() {
-  const { path, marks } = project.value!;
-  const command = `groupcm annotate ${quoted(path)} --first ${quoted(marks)}`;
+  const command = project.value!.annotate.map(quoted).join(" ");
   const copy = () =>
     navigator.clipboard.writeText(command).then(
       () => tell("The command is copied."),

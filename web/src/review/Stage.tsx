@@ -1,6 +1,7 @@
 // One picture large, to zoom by wheel and to pan by dragging.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { pixelsOf, thumbnailOf } from "../shared/api";
+import { thumbnailOf } from "../shared/api";
+import { pixelsAt } from "./asking";
 import { Candidates, HoverNote } from "./Candidates";
 import { large } from "./large";
 import { Legend } from "./Legend";
@@ -14,7 +15,7 @@ export function Stage({ number, name }: { number: number; name: string }) {
   const stage = useRef<HTMLDivElement>(null);
   const drag = useRef({ isOn: false, x: 0, y: 0, way: 0 });
   const { picture, refused } = large.value;
-  const { width, height, error } = results.value[number] ?? {};
+  const { width, height, error, stamp } = results.value[number] ?? {};
 
   useEffect(fitToStage, [number]);
   useEffect(() => {
@@ -74,7 +75,7 @@ export function Stage({ number, name }: { number: number; name: string }) {
           >
             <img
               key={number}
-              src={pixelsOf(number)}
+              src={pixelsAt(number, picture?.stamp ?? stamp)}
               alt={name}
               draggable={false}
               style={{ imageRendering: scale > SMOOTH_UP_TO ? "pixelated" : "auto" }}

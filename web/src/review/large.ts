@@ -1,7 +1,9 @@
 // The picture that is large: its candidates, the selected one, and why that one scores as it does.
 import { computed, effect, signal } from "@preact/signals";
+import { tellError } from "../shared/notices";
 import { askAhead, askForExplanation, askForPicture } from "./asking";
-import { current, isLarge, names, outcomes, pictureAt, scoring } from "./state";
+import { refresh } from "./loading";
+import { current, isLarge, names, outcomes, pictureAt, results, scoring } from "./state";
 import type { Explanation, ScoredPicture } from "./types";
 
 interface Answer<Value> {
@@ -35,13 +37,32 @@ effect(() => {
   hovered.value = null;
   explained.value = null;
   if (picture === null || isUnreadable.value || names.value.length === 0) return;
+  showLarge(picture);
+});
+
+function showLarge(picture: number): void {
   const keep = (told: Partial<Answer<ScoredPicture>>) => {
     if (wanted.peek() === picture) answer.value = { picture, ...told };
   };
   askForPicture(picture).then(
-    (value) => keep({ value }),
+    (value) => {
+      keep({ value });
+      if (wasReplaced(value, picture)) refresh().catch(tellError);
+    },
     (error) => keep({ refused: sentence(error) }),
   );
+}
+
+/** Whether the result on the wall is of an older file; the server then has a new one by now. */
+function wasReplaced({ stamp }: ScoredPicture, picture: number): boolean {
+  const before = results.peek()[picture]?.stamp;
+  return before != null && before !== stamp;
+}
+
+const stampOfResult = computed(() => (wanted.value === null ? null : results.value[wanted.value]?.stamp));
+effect(() => {
+  const [stamp, shown, picture] = [stampOfResult.value, large.peek().picture, wanted.peek()];
+  if (stamp && shown && picture !== null && shown.stamp !== stamp) showLarge(picture);
 });
 
 const next = computed(() => {

@@ -2,6 +2,7 @@
 import { batch } from "@preact/signals";
 import { get } from "../shared/api";
 import { tellError } from "../shared/notices";
+import { Outdated, outdated } from "./elsewhere";
 import { rememberChoices } from "./remembered";
 import { current, names, pace, project, results, scoring, shown } from "./state";
 import { remember } from "./time-left";
@@ -12,6 +13,7 @@ let revision = 0;
 
 export async function load(): Promise<void> {
   const [about, list] = await Promise.all([get<Project>("/api/project"), get<PictureList>("/api/pictures")]);
+  if (list.project !== about.project) throw new Outdated();
   revision = list.revision;
   batch(() => {
     project.value = about;
@@ -28,6 +30,7 @@ export async function load(): Promise<void> {
 async function keepUp(): Promise<void> {
   for (;;) {
     await pause(scoring.value.goesOn ? PAUSE.scoring : PAUSE.idle);
+    if (outdated.value !== null) return;
     if (document.hidden) continue;
     await refresh().catch(tellError);
   }
@@ -44,6 +47,7 @@ export function refresh(): Promise<void> {
 
 async function askForChanges(): Promise<void> {
   const changes = await get<Changes>(`/api/changes?since=${revision}`);
+  if (changes.project !== project.value?.project) throw new Outdated();
   const changed = Object.entries(changes.results);
   revision = changes.revision;
   batch(() => {

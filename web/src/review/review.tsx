@@ -15,6 +15,7 @@ import { Header } from "./Header";
 import { ALL_KEYS, keysNow } from "./keys";
 import { load } from "./loading";
 import { MarksPanel } from "./MarksPanel";
+import { OutdatedBar } from "./OutdatedBar";
 import { isLarge, project } from "./state";
 import { Threshold } from "./Threshold";
 import { Toolbar } from "./Toolbar";
@@ -43,6 +44,7 @@ function Page() {
           </>
         )}
       </main>
+      <OutdatedBar />
       <Notices />
       <KeyHelp keys={ALL_KEYS} />
     </div>

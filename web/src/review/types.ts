@@ -3,11 +3,12 @@ import type { Candidate, MarkedObject } from "../shared/types";
 
 export interface Project {
   page: "review";
+  /** Another one means other files or pictures, whose numbers mean something else. */
+  project: string;
   folder: string;
-  /** The folder and the file of marks as a command would name them. */
-  path: string;
-  marks: string;
   model: string;
+  /** Words of the command that corrects what is marked. */
+  annotate: string[];
   threshold: number | null;
   truth: boolean;
   categories: string[];
@@ -28,6 +29,8 @@ export interface Result {
   truth: boolean | null;
   on_object: boolean | null;
   mark: Mark | null;
+  /** Changes when the picture's file does. */
+  stamp: string | null;
   /** Why the picture could not be read. */
   error: string | null;
 }
@@ -36,6 +39,7 @@ export interface Result {
 export type Results = readonly (Result | null)[];
 
 export interface PictureList {
+  project: string;
   revision: number;
   names: string[];
   results: (Result | null)[];
@@ -44,6 +48,7 @@ export interface PictureList {
 }
 
 export interface Changes {
+  project: string;
   revision: number;
   results: Record<string, Result>;
   scored: number;
@@ -53,6 +58,8 @@ export interface Changes {
 
 export interface ScoredPicture {
   name: string;
+  /** Of the file in which the candidates were found. */
+  stamp: string;
   width: number;
   height: number;
   score: number;

@@ -31,12 +31,17 @@ async function answered(path: string, options: RequestInit): Promise<Response> {
   throw new Refusal(told, response.status, body);
 }
 
-export async function request<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
+export async function request<Answer>(
+  method: string,
+  path: string,
+  body?: unknown,
+  others: Record<string, string> = {},
+): Promise<Answer> {
   const isFile = body instanceof Blob;
   const payload = body === undefined || isFile ? body : JSON.stringify(body);
   const headers: Record<string, string> =
     body === undefined ? {} : { "Content-Type": isFile ? "application/octet-stream" : "application/json" };
-  return (await answered(path, { method, headers, body: payload })).json();
+  return (await answered(path, { method, headers: { ...headers, ...others }, body: payload })).json();
 }
 
 /** Let the browser keep a file; the sentences the server sent with it. */

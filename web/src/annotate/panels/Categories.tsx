@@ -3,16 +3,14 @@ import { useSignal } from "@preact/signals";
 import { addCategory, deleteCategory, renameCategory } from "../categories";
 import { setCategory } from "../changing";
 import { focusStage } from "../stage_element";
-import { categories, category } from "../state";
+import { categories, category, selected } from "../state";
 import { CategoryChip } from "./CategoryChip";
 
 export function Categories() {
   const renamed = useSignal<string | null>(null);
   return (
     <section id="categories" aria-label="Categories">
-      <h2>
-        Category of the next object <kbd>1–9</kbd>
-      </h2>
+      <h2 title="Keys 1 to 9">Category of the {selected.value ? "selected" : "next"} object</h2>
       <ul class="plain-list">
         {categories.value.map((name) => (
           <li key={name} class="entry" data-category={name}>
@@ -29,7 +27,7 @@ export function Categories() {
               <>
                 <button
                   class="plain entry-choice"
-                  aria-pressed={category.value === name}
+                  aria-pressed={(selected.value?.category ?? category.value) === name}
                   onClick={() => setCategory(name)}
                   onDblClick={() => (renamed.value = name)}
                 >

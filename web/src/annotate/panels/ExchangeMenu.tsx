@@ -20,7 +20,7 @@ export function ExchangeMenu() {
   }, []);
   return (
     <div class="menu" ref={menu}>
-      <button id="exchange" aria-expanded={menuIsOpen.value} onClick={() => (menuIsOpen.value = !menuIsOpen.value)}>
+      <button id="exchange" class="one-line" aria-expanded={menuIsOpen.value} onClick={() => (menuIsOpen.value = !menuIsOpen.value)}>
         Export, import
       </button>
       {menuIsOpen.value && (

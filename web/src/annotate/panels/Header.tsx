@@ -25,21 +25,22 @@ export function Header() {
 }
 
 function Progress() {
-  const { all, done, positive } = counts.value;
+  const { readable, unreadable, done, positive } = counts.value;
   return (
     <div class="progress number">
-      <progress id="progress" max={all} value={done} aria-label="Pictures done" />
+      <progress id="progress" max={readable} value={done} aria-label="Pictures done" />
       <span id="counts">
-        <b>{done}</b> of {all} done <span class="quiet">· {positive} with objects</span>
+        <b>{done}</b> of {readable} done <span class="quiet">· {positive} with objects</span>
+        {unreadable > 0 && <span class="unreadable"> · {unreadable} unreadable</span>}
       </span>
     </div>
   );
 }
 
 function Saving() {
-  const { state, text } = savingState.value;
+  const { state, text, why } = savingState.value;
   return (
-    <div id="saving" class={`saving ${state} clip`} role="status" aria-live="polite" data-state={state} title={text}>
+    <div id="saving" class={`saving ${state} clip`} role="status" aria-live="polite" data-state={state} title={why ?? text}>
       {text}
     </div>
   );

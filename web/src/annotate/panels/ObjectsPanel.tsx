@@ -38,7 +38,9 @@ function ObjectEntry({ object, place }: { object: MarkedObject; place: number })
         <CategoryChip category={category} />
         <span class="clip">{category}</span>
         <span class="entry-detail number">
-          {kind} · {Math.round(areaOf(region)).toLocaleString("en")} px
+          {kind}
+          {/* COCO's area of a polygon is that of its pixels, which are found at the end. */}
+          {region.type !== "polygons" && ` · ${Math.round(areaOf(region)).toLocaleString("en")} px`}
         </span>
       </button>
       <span class="entry-actions">

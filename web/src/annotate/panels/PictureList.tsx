@@ -54,12 +54,12 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
     >
       <Thumbnail picture={picture} />
       <div class="picture-words">
-        <div class="clip clip-start" title={name}>
-          <bdi>{name}</bdi>
+        <div class="picture-name" title={name}>
+          <bdi>{shortened(name)}</bdi>
         </div>
         <div class="row quiet number">
           <span class={`dot ${kindOf(summary)}`} />
-          <span class="clip">
+          <span class="clip" title={summary.error ?? undefined}>
             {wordsOf(summary, order.value === "useful" ? reasons.value.get(picture) : undefined)}
           </span>
           {summary.first && (
@@ -74,15 +74,24 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
   );
 }
 
-const kindOf = ({ done, objects }: Summary) => (!done ? "todo" : objects > 0 ? "positive" : "empty");
+const [HEAD, TAIL] = [15, 20];
 
-function wordsOf({ done, objects }: Summary, why = "to do"): string {
+/** Both ends of a long name: pictures of a folder often differ in the last letters alone. */
+const shortened = (name: string) =>
+  name.length <= HEAD + TAIL + 1 ? name : `${name.slice(0, HEAD)}…${name.slice(-TAIL)}`;
+
+const kindOf = ({ done, objects, error }: Summary) =>
+  error !== null ? "unreadable" : !done ? "todo" : objects > 0 ? "positive" : "empty";
+
+function wordsOf({ done, objects, error }: Summary, why = "to do"): string {
+  if (error !== null) return "unreadable";
   const told = objects === 0 ? (done ? "no object" : why) : objects === 1 ? "1 object" : `${objects} objects`;
   return `${told}${objects > 0 && !done ? ", to do" : ""}`;
 }
 
 function ListControls() {
-  const isChoosable = (name: FilterName) => name !== "correct" || counts.value.correct > 0;
+  const isChoosable = (name: FilterName) =>
+    (name !== "correct" && name !== "unreadable") || counts.value[name] > 0;
   return (
     <div class="list-controls">
       <input

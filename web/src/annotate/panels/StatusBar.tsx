@@ -59,7 +59,7 @@ function hint(): string {
 
 function Position() {
   const at = pointer.value;
-  if (!at) return null;
+  if (!at) return <span class="position" />;
   const { x, y } = within(at);
   return (
     <span class="quiet number position">

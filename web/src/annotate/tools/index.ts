@@ -1,11 +1,12 @@
 // All tools: what each is called, its key, what it says of itself.
 import { batch } from "@preact/signals";
+import type { Region } from "../../shared/types";
 import { hideCrosshair } from "../pointer";
-import { tool, type ToolName } from "../state";
-import { boxTool } from "./box";
-import { brushTool, eraserTool } from "./brush";
+import { selected, selectedId, tool, type ToolName } from "../state";
+import { boxTool, draftedBox } from "./box";
+import { brushTool, eraserTool, stroke } from "./brush";
 import { candidateTool } from "./candidate";
-import { polygonTool } from "./polygon";
+import { corners, polygonTool } from "./polygon";
 import { selectTool } from "./select";
 import type { Tool } from "./tool";
 
@@ -14,14 +15,28 @@ interface Described {
   key: string;
   hint: string;
   acts: Tool | null;
+  /** The kind of region it goes on with, if such an object is selected. */
+  goesOnWith?: Region["type"];
 }
 
 export const TOOLS: Record<ToolName, Described> = {
   select: { title: "Select and edit", key: "v", acts: selectTool, hint: "Click selects, drag moves, Tab: next object" },
   box: { title: "Box", key: "b", acts: boxTool, hint: "Drag from corner to corner" },
-  polygon: { title: "Polygon", key: "p", acts: polygonTool, hint: "Click corners, Enter closes" },
-  brush: { title: "Brush", key: "r", acts: brushTool, hint: "Paint a mask; [ ] size" },
-  eraser: { title: "Eraser", key: "e", acts: eraserTool, hint: "Takes away from a mask; [ ] size" },
+  polygon: {
+    title: "Polygon",
+    key: "p",
+    acts: polygonTool,
+    hint: "Click corners, Enter closes",
+    goesOnWith: "polygons",
+  },
+  brush: { title: "Brush", key: "r", acts: brushTool, hint: "Paint a mask; [ ] size", goesOnWith: "mask" },
+  eraser: {
+    title: "Eraser",
+    key: "e",
+    acts: eraserTool,
+    hint: "Takes away from a mask; [ ] size",
+    goesOnWith: "mask",
+  },
   candidate: {
     title: "Accept a proposed region",
     key: "c",
@@ -35,10 +50,19 @@ export const TOOL_NAMES = Object.keys(TOOLS) as ToolName[];
 export const isDrawingTool = (name: ToolName) => name !== "select" && name !== "hand";
 export const activeTool = () => TOOLS[tool.peek()].acts;
 
+export const isDrawing = () => draftedBox() !== null || corners.peek().length > 0 || stroke.peek() !== null;
+
+/** Who takes up a tool to draw is done with the object before; chosen again, any tool lets go of it. */
+function letsGo(name: ToolName): boolean {
+  const kind = selected.peek()?.region.type;
+  return isDrawingTool(name) && (name === tool.peek() || kind !== TOOLS[name].goesOnWith);
+}
+
 export function chooseTool(name: ToolName): void {
   batch(() => {
     activeTool()?.cancel();
     if (!isDrawingTool(name)) hideCrosshair();
+    if (letsGo(name)) selectedId.value = null;
     tool.value = name;
   });
 }

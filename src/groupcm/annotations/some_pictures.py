@@ -1,0 +1,89 @@
+"""Annotations of more pictures than are there, such as those of a test set within a larger file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from groupcm.annotations.files import FORMATS
+from groupcm.annotations.known_pictures import KnownPictures
+from groupcm.annotations.model import Annotations
+from groupcm.annotations.names import relative_name
+from groupcm.annotations.reading import Reading
+from groupcm.annotations.sniffing import sniff
+
+__all__ = ["read_some"]
+
+_SIZE_OF_NO_INTEREST = (60_000, 60_000)
+
+
+def read_some(
+    path: str | os.PathLike[str], images: str | os.PathLike[str]
+) -> tuple[Annotations, list[str]]:
+    """Read annotations, and tell which of their pictures are not in the folder of pictures.
+
+    Those are left out where each picture has a file of annotations of its own. Other formats keep
+    them, so that whoever wants them left out does so by these names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> home = Path(tempfile.mkdtemp())
+    >>> Image.new("L", (9, 6)).save(home / "a.png")
+    >>> path = home / "boxes.csv"
+    >>> _ = path.write_text(
+    ...     "image,x,y,width,height,category\\na.png,1,2,3,4,polyp\\nb.png,10,20,30,40,polyp\\n"
+    ... )
+    >>> read_some(path, home)[1]
+    ['b.png']
+    """
+    path, format = Path(path), FORMATS[sniff(Path(path))]
+    known = _SomeKnown(Path(images), keeps_others=not format.folder)
+    reading = _ReadingSome(path, known)
+    read = format.read(reading)
+    others = [picture.name for picture in read if picture.name not in known]
+    return read, reading.missing + others
+
+
+class _NotThere(ValueError):
+    """A picture that is not in the folder."""
+
+
+class _SomeKnown(KnownPictures):
+    """Pictures of a folder; others go by the name they are written with, or raise `_NotThere`."""
+
+    def __init__(self, folder: Path, keeps_others: bool) -> None:
+        super().__init__(folder)
+        self._keeps_others = keeps_others
+
+    def name(self, written: str, beside: Path | None = None) -> str:
+        try:
+            return super().name(written, beside)
+        except ValueError as error:
+            if "is not there" not in str(error):
+                raise
+            if self._keeps_others:
+                return relative_name(written)
+            raise _NotThere(written) from error
+
+    def size(self, name: str) -> tuple[int, int]:
+        return super().size(name) if name in self else _SIZE_OF_NO_INTEREST
+
+
+class _ReadingSome(Reading):
+    """Reading that goes on after pictures that are not there, and after nothing else."""
+
+    def __init__(self, path: Path, known: KnownPictures) -> None:
+        super().__init__(path, known)
+        self.missing: list[str] = []
+
+    @contextmanager
+    def perhaps(self, place: str) -> Iterator[None]:
+        with super().perhaps(place):
+            try:
+                yield
+            except _NotThere as error:
+                self.missing.append(str(error))
