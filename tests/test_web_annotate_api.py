@@ -397,9 +397,9 @@ def test_a_damaged_import_changes_nothing(client, folder, content, format, told)
 
 
 def test_a_zip_that_grows_beyond_measure_is_refused(client, monkeypatch):
-    from groupcm.web import exchange
+    from groupcm.web import unpacking
 
-    monkeypatch.setattr(exchange, "_MOST_UNPACKED", 2**20)
+    monkeypatch.setattr(unpacking, "_MOST_UNPACKED", 2**20)
     bomb = zipped("a.txt", content=b"0" * (2**21))
     assert len(bomb) < 2**14
     answer = client.post("/api/import?format=yolo", content=bomb)

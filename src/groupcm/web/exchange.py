@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
 import tempfile
 import warnings
-import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,20 +13,15 @@ from threading import Lock
 from typing import NamedTuple
 
 from groupcm.annotations import FORMATS, Annotations, Picture, write
-from groupcm.annotations.known_pictures import KnownPictures
-from groupcm.annotations.names import relative_name
-from groupcm.annotations.reading import Reading
 from groupcm.annotations.sniffing import sniff
 from groupcm.errors import InputError
+from groupcm.web.import_reading import ImportReading
 from groupcm.web.library import PictureLibrary
 from groupcm.web.store import AnnotationStore
+from groupcm.web.unpacking import ENDINGS, is_packed, unpacked
 
 __all__ = ["Download", "Imported", "export", "import_bytes", "import_file", "import_path"]
 
-_MOST_UNPACKED = 512 * 2**20
-_MOST_FILES = 200_000
-_ENDINGS = {"coco": ".json", "label_studio": ".json", "cvat": ".xml", "csv": ".csv"}
-_PACKED = b"PK\x03\x04"
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 # The filter of warnings belongs to the whole process.
 _warnings_lock = Lock()
@@ -69,7 +62,7 @@ def export(store: AnnotationStore, format: str, folder: Path) -> Download:
     if format == "coco":
         return Download(f"{name}.json", store.to_bytes(), "application/json")
     with _work_folder() as work, _told_warnings() as told:
-        path = work / (name + _ENDINGS.get(format, ""))
+        path = work / (name + ENDINGS.get(format, ""))
         write(store.annotations(), path, format)
         if FORMATS[format].folder:
             archive = shutil.make_archive(str(work / "packed"), "zip", path)
@@ -88,7 +81,7 @@ def import_bytes(
     Nothing changes where any of it is damaged.
     """
     with _work_folder() as work:
-        path = _unpacked(content, work, format)
+        path = unpacked(content, work, format)
         try:
             return import_path(store, library, path, format)
         except InputError as error:
@@ -98,17 +91,12 @@ def import_bytes(
 def import_file(store: AnnotationStore, library: PictureLibrary, path: Path) -> Imported:
     """Add the objects of a file or folder, or of one that is packed as a ZIP file."""
     try:
-        if path.is_file() and _begins(path) == _PACKED:
+        if is_packed(path):
             return import_bytes(store, library, path.read_bytes())
         return import_path(store, library, path)
     except InputError as error:
         told = str(error)
         raise InputError(told if str(path) in told else f"{path}: {told}") from error
-
-
-def _begins(path: Path) -> bytes:
-    with open(path, "rb") as file:
-        return file.read(len(_PACKED))
 
 
 def import_path(
@@ -128,7 +116,7 @@ def import_path(
         raise InputError(
             f"annotations of {FORMATS[name].title} are a folder; pack it as a ZIP file"
         )
-    reading = _ImportReading(path, library, tolerant=not FORMATS[name].folder)
+    reading = ImportReading(path, library, tolerant=not FORMATS[name].folder)
     with _told_warnings() as told:
         read = FORMATS[name].read(reading)
     left_out = _LeftOut()
@@ -185,98 +173,6 @@ class _LeftOut:
             f" (the first: {names[0]})."
             for reason, names in self._names.items()
         ]
-
-
-class _NotThere(ValueError):
-    """A picture that the library does not have."""
-
-
-class _LibraryPictures(KnownPictures):
-    """The pictures of a library; sizes are read when they are asked for."""
-
-    def __init__(self, library: PictureLibrary, tolerant: bool) -> None:
-        super().__init__(Annotations(tuple(Picture(name, 1, 1) for name in library.names)))
-        self.folder = library.folder
-        self._library = library
-        self._tolerant = tolerant
-
-    def name(self, written: str, beside: Path | None = None) -> str:
-        try:
-            return super().name(written, beside)
-        except ValueError as error:
-            if self._tolerant:
-                return relative_name(written)
-            raise _NotThere(written) from error
-
-    def size(self, name: str) -> tuple[int, int]:
-        number = self._library.number(name)
-        # A picture that is not there is left out later, whatever its size.
-        return (1000, 1000) if number is None else self._library.size(number)
-
-
-class _ImportReading(Reading):
-    """Reading that goes on after pictures that are not in the folder, and after nothing else."""
-
-    def __init__(self, path: Path, library: PictureLibrary, tolerant: bool) -> None:
-        super().__init__(path, _LibraryPictures(library, tolerant))
-        self.missing: list[str] = []
-
-    @contextmanager
-    def perhaps(self, place: str) -> Iterator[None]:
-        with super().perhaps(place):
-            try:
-                yield
-            except _NotThere as error:
-                self.missing.append(str(error))
-
-
-def _unpacked(content: bytes, work: Path, format: str | None) -> Path:
-    """Put an upload where it can be read."""
-    if not content.strip():
-        raise InputError("the file is empty")
-    if content[:4] != _PACKED:
-        begins = content.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-        guessed = {b"{": ".json", b"[": ".json", b"<": ".xml"}.get(begins, ".csv")
-        path = work / ("file" + _ENDINGS.get(format or "", guessed))
-        path.write_bytes(content)
-        return path
-    # Two folders down: some formats look above the folder for more files.
-    home = work / "in" / "zip"
-    home.mkdir(parents=True)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _unzip(archive, home)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
-        raise InputError("the ZIP file is damaged or locked with a password") from error
-    inner = list(home.iterdir())
-    while len(inner) == 1 and inner[0].is_dir():
-        home, inner = inner[0], list(inner[0].iterdir())
-    return inner[0] if len(inner) == 1 and inner[0].suffix in _ENDINGS.values() else home
-
-
-def _unzip(archive: zipfile.ZipFile, home: Path) -> None:
-    """Unpack plain files within ``home``, and stop where they grow beyond all measure."""
-    files = [each for each in archive.infolist() if not each.is_dir()]
-    left = _MOST_UNPACKED
-    if len(files) > _MOST_FILES:
-        raise InputError(f"the ZIP file holds {len(files):,} files; at most {_MOST_FILES:,}")
-    for file in files:
-        try:
-            name = relative_name(file.filename)
-        except ValueError as error:
-            raise InputError(f"the ZIP file holds {file.filename!r}, which leads out") from error
-        if name.startswith("__MACOSX/"):
-            continue
-        target = home / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open(file) as packed, open(target, "wb") as written:
-            while block := packed.read(2**20):
-                left -= len(block)
-                if left < 0:
-                    raise InputError(
-                        f"the ZIP file holds more than {_MOST_UNPACKED // 2**20} MB of files"
-                    )
-                written.write(block)
 
 
 def _plain_name(folder: Path) -> str:

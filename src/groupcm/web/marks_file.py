@@ -70,8 +70,8 @@ def read_marks(path: str | os.PathLike[str]) -> dict[str, Mark]:
             columns = next(rows, [])
             if columns != _COLUMNS:
                 raise InputError(
-                    f"{path} is no file of marks: its columns are {','.join(columns) or 'none'} "
-                    f"and must be {','.join(_COLUMNS)}; name another file"
+                    f"{path} is no file of marks, whose columns are {', '.join(_COLUMNS)}; "
+                    "name another file"
                 )
             for row in rows:
                 where = f"{path}, line {rows.line_num}"

@@ -1,0 +1,58 @@
+"""Reading annotations for the pictures of a library, of which the file may name others too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from groupcm.annotations import Annotations, Picture
+from groupcm.annotations.known_pictures import KnownPictures
+from groupcm.annotations.names import relative_name
+from groupcm.annotations.reading import Reading
+from groupcm.web.library import PictureLibrary
+
+__all__ = ["ImportReading"]
+
+
+class _NotThere(ValueError):
+    """A picture that the library does not have."""
+
+
+class _LibraryPictures(KnownPictures):
+    """The pictures of a library; sizes are read when they are asked for."""
+
+    def __init__(self, library: PictureLibrary, tolerant: bool) -> None:
+        super().__init__(Annotations(tuple(Picture(name, 1, 1) for name in library.names)))
+        self.folder = library.folder
+        self._library = library
+        self._tolerant = tolerant
+
+    def name(self, written: str, beside: Path | None = None) -> str:
+        try:
+            return super().name(written, beside)
+        except ValueError as error:
+            if self._tolerant:
+                return relative_name(written)
+            raise _NotThere(written) from error
+
+    def size(self, name: str) -> tuple[int, int]:
+        number = self._library.number(name)
+        # A picture that is not there is left out later, whatever its size.
+        return (1000, 1000) if number is None else self._library.size(number)
+
+
+class ImportReading(Reading):
+    """Reading that goes on after pictures that are not in the folder, and after nothing else."""
+
+    def __init__(self, path: Path, library: PictureLibrary, tolerant: bool) -> None:
+        super().__init__(path, _LibraryPictures(library, tolerant))
+        self.missing: list[str] = []
+
+    @contextmanager
+    def perhaps(self, place: str) -> Iterator[None]:
+        with super().perhaps(place):
+            try:
+                yield
+            except _NotThere as error:
+                self.missing.append(str(error))
