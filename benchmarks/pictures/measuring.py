@@ -22,31 +22,33 @@ __all__ = ["candidates_named", "measure_on"]
 def measure_on(
     folder: str, name: str, cache: str, at_most: int, seed: int, settings: int
 ) -> dict[str, Measures]:
-    """All models on one set with one seed, or what an earlier run found."""
-    file = Path(cache) / f"{name}-{at_most}-{seed}-{settings}.json"
-    if file.is_file():
-        kept = json.loads(file.read_text())
-        return {model: Measures(**numbers) for model, numbers in kept.items()}
-    data = candidates_named(Path(folder), name, Path(cache), at_most)
-    told = f"    {name}, seed {seed}: "
+    """All models on one set with one seed; what an earlier run found is not done again."""
     found = {}
-    # A whole picture overlaps a small object little, and stands for it all the same.
-    for part, models, least in (
-        (data, MODELS, 0.3),
-        (data.whole_pictures(), (WHOLE_PICTURE,), 0.0),
-    ):
-        scores, fold = scores_of_folds(
-            part,
-            models,
-            seed=seed,
-            n_settings=settings,
-            min_overlap=least,
-            progress=lambda words: say(told + words),
-        )
-        found |= {model: measures(part, scores[model], fold) for model in models}
-    with whole_file(file) as beside:
-        beside.write_text(json.dumps({model: asdict(each) for model, each in found.items()}))
+    data = candidates_named(Path(folder), name, Path(cache), at_most)
+    for model in (*MODELS, WHOLE_PICTURE):
+        file = Path(cache) / f"{name}-{at_most}-{seed}-{settings}-{model.replace(' ', '-')}.json"
+        if file.is_file():
+            found[model] = Measures(**json.loads(file.read_text()))
+            continue
+        found[model] = _measured(data, model, seed, settings, f"    {name}, seed {seed}: ")
+        with whole_file(file) as beside:
+            beside.write_text(json.dumps(asdict(found[model])))
     return found
+
+
+def _measured(data: SetCandidates, model: str, seed: int, settings: int, where: str) -> Measures:
+    is_whole = model == WHOLE_PICTURE
+    part = data.whole_pictures() if is_whole else data
+    scores, fold = scores_of_folds(
+        part,
+        [model],
+        seed=seed,
+        n_settings=settings,
+        # A whole picture overlaps a small object little, and stands for it all the same.
+        min_overlap=0.0 if is_whole else 0.3,
+        progress=lambda words: say(where + words),
+    )
+    return measures(part, scores[model], fold)
 
 
 def candidates_named(folder: Path, name: str, cache: Path, at_most: int) -> SetCandidates:

@@ -24,7 +24,7 @@ __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 MODELS = ("SVM", "GCM without grouping", "GCM", "GCM, background", "LightGBM")
 WHOLE_PICTURE = "whole picture"
 # Many features and few positive pictures: strong penalties are what the folds choose.
-_LAMS, _COSTS = (0.001, 0.3), (1e-3, 0.3)
+_LAMS, _LAMS_UNGROUPED, _COSTS = (0.003, 0.6), (0.1, 0.6), (1e-3, 0.3)
 
 
 def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -> Contender:
@@ -37,9 +37,10 @@ def contender_named(name: str, n_settings: int, max_negatives: int, seed: int) -
     if name == "SVM":
         costs = [{"C": C} for C in np.geomspace(*_COSTS, n_settings).tolist()]
         return replace(contenders(["svm"], n_settings, **given)[0], settings=costs)
-    grouping = "gcm-none" if name == "GCM without grouping" else "gcm"
-    gcm = contenders([grouping], n_settings, **given)[0]
-    lams = [{"lam": lam} for lam in np.geomspace(*_LAMS, n_settings).tolist()]
+    grouped = name != "GCM without grouping"
+    gcm = contenders(["gcm" if grouped else "gcm-none"], n_settings, **given)[0]
+    ends = _LAMS if grouped else _LAMS_UNGROUPED
+    lams = [{"lam": lam} for lam in np.geomspace(*ends, n_settings).tolist()]
     gcm = replace(gcm, settings=lams)
     return _with_background(gcm, seed) if name == "GCM, background" else gcm
 
