@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { VirtualGrid } from "../shared/VirtualGrid";
 import { EmptyWall } from "./EmptyWall";
-import { current, filter, names, order, outcomes, place, results, search, shown } from "./state";
+import { current, filter, isLarge, names, order, outcomes, place, results, search, shown } from "./state";
 import { Tile } from "./Tile";
 import { UnreadableRow } from "./UnreadableRow";
 
@@ -18,7 +18,13 @@ export function Wall() {
     if (seen.current !== view) current.value = shown.value[0] ?? null;
     seen.current = view;
   }, [view]);
+  // Scores that come in sort the wall anew: who looks at its beginning goes on looking at it.
+  const isAtFirst = useRef(place.value <= 0);
   useLayoutEffect(() => {
+    if (isAtFirst.current && !isLarge.peek()) current.value = pictures[0] ?? null;
+  }, [pictures]);
+  useLayoutEffect(() => {
+    isAtFirst.current = place.value <= 0;
     const tile = wall.current?.querySelector<HTMLElement>("a[aria-current]");
     if (!document.activeElement?.matches("input, select, dialog *")) tile?.focus({ preventScroll: true });
   }, [current.value]);
