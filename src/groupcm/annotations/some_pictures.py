@@ -14,7 +14,7 @@ from groupcm.annotations.names import relative_name
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.sniffing import sniff
 
-__all__ = ["read_some"]
+__all__ = ["NotThere", "ReadingSome", "read_some"]
 
 _SIZE_OF_NO_INTEREST = (60_000, 60_000)
 
@@ -42,18 +42,18 @@ def read_some(
     """
     path, format = Path(path), FORMATS[sniff(Path(path))]
     known = _SomeKnown(Path(images), keeps_others=not format.folder)
-    reading = _ReadingSome(path, known)
+    reading = ReadingSome(path, known)
     read = format.read(reading)
     others = [picture.name for picture in read if picture.name not in known]
     return read, reading.missing + others
 
 
-class _NotThere(ValueError):
-    """A picture that is not in the folder."""
+class NotThere(ValueError):
+    """A picture that is not among those known."""
 
 
 class _SomeKnown(KnownPictures):
-    """Pictures of a folder; others go by the name they are written with, or raise `_NotThere`."""
+    """Pictures of a folder; others go by the name they are written with, or raise `NotThere`."""
 
     def __init__(self, folder: Path, keeps_others: bool) -> None:
         super().__init__(folder)
@@ -67,13 +67,13 @@ class _SomeKnown(KnownPictures):
                 raise
             if self._keeps_others:
                 return relative_name(written)
-            raise _NotThere(written) from error
+            raise NotThere(written) from error
 
     def size(self, name: str) -> tuple[int, int]:
         return super().size(name) if name in self else _SIZE_OF_NO_INTEREST
 
 
-class _ReadingSome(Reading):
+class ReadingSome(Reading):
     """Reading that goes on after pictures that are not there, and after nothing else."""
 
     def __init__(self, path: Path, known: KnownPictures) -> None:
@@ -85,5 +85,5 @@ class _ReadingSome(Reading):
         with super().perhaps(place):
             try:
                 yield
-            except _NotThere as error:
+            except NotThere as error:
                 self.missing.append(str(error))

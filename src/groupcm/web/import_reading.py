@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from groupcm.annotations import Annotations, Picture
 from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.names import relative_name
-from groupcm.annotations.reading import Reading
+from groupcm.annotations.some_pictures import NotThere, ReadingSome
 from groupcm.web.library import PictureLibrary
 
 __all__ = ["ImportReading"]
-
-
-class _NotThere(ValueError):
-    """A picture that the library does not have."""
 
 
 class _LibraryPictures(KnownPictures):
@@ -34,7 +28,7 @@ class _LibraryPictures(KnownPictures):
         except ValueError as error:
             if self._tolerant:
                 return relative_name(written)
-            raise _NotThere(written) from error
+            raise NotThere(written) from error
 
     def size(self, name: str) -> tuple[int, int]:
         number = self._library.number(name)
@@ -42,17 +36,8 @@ class _LibraryPictures(KnownPictures):
         return (1000, 1000) if number is None else self._library.size(number)
 
 
-class ImportReading(Reading):
-    """Reading that goes on after pictures that are not in the folder, and after nothing else."""
+class ImportReading(ReadingSome):
+    """Reading that goes on after pictures that a library does not have, and after nothing else."""
 
     def __init__(self, path: Path, library: PictureLibrary, tolerant: bool) -> None:
         super().__init__(path, _LibraryPictures(library, tolerant))
-        self.missing: list[str] = []
-
-    @contextmanager
-    def perhaps(self, place: str) -> Iterator[None]:
-        with super().perhaps(place):
-            try:
-                yield
-            except _NotThere as error:
-                self.missing.append(str(error))
