@@ -184,7 +184,7 @@ def test_options_are_checked_before_tables_are_read(folder):
 def test_the_missing_extra_is_told_before_tables_are_read(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     sentence = refused(tables=["no-such-table.parquet"])
-    assert "pip install 'groupcm[report]'" in sentence
+    assert 'pip install "groupcm[report]"' in sentence
 
 
 def test_a_table_is_not_overwritten(folder):

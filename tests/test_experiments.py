@@ -348,7 +348,7 @@ def curve_of(gcm, misvm_of_all=0.6):
     gcm = np.asarray(gcm)
     of_all = misvm_of_all + np.array([0.0, 0.002, -0.002])
     sizes = [50, 100][-len(gcm) :]
-    return AnnotationCurve(sizes, gcm, gcm, of_all, 150, 900, 100, 3, "patient")
+    return AnnotationCurve(sizes, gcm, gcm, gcm, of_all, 150, 900, 100, 3, "patient")
 
 
 def test_the_next_hundred_is_worded_by_what_is_known():

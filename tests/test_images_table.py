@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from pycocotools import mask as coco
 
-from groupcm import sources
+from groupcm import GroupClassifier, sources
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Mask, Picture, Polygons
 from groupcm.errors import InputError
 from groupcm.images.features import FAMILIES
@@ -471,3 +472,26 @@ def test_mask_objects_count_by_their_pixels(frames, tmp_path):
     rows = pq.read_table(out)
     inside = (np.asarray(rows["left"]) == 0) & (np.asarray(rows["top"]) == 0)
     np.testing.assert_array_equal(np.asarray(rows["label"]) == 1, inside)
+
+
+def test_a_fit_takes_the_objects_of_a_table(frames, tmp_path):
+    folder, marked = frames
+    plain = pq.read_table(folder / "plain.parquet")
+    first, *others = marked.pictures
+    regions = row_regions(plain.slice(0, 6), boxes=True)  # of the first picture
+    apart = [0, int(np.argmin(overlap(regions, regions, "box_iou")[0]))]
+    shown = tuple(AnnotatedObject("polyp", Box(*regions.edges[k].tolist())) for k in apart)
+    two = replace(first, objects=shown)
+    out = tmp_path / "two.parquet"
+    label_table(folder / "plain.parquet", out, annotations=Annotations((two, *others)))
+    found = read_tables([out], group="picture", label="label", overlap="overlap")
+    assert found.feature_names == list(RECIPE.feature_names)
+    rows = pq.read_table(out)
+    objects = np.array(rows["object"].to_pylist(), dtype=object)
+    y, overlaps, groups = (rows[name].to_numpy() for name in ("label", "overlap", "picture"))
+    assert objects[apart].tolist() == [f"{first.name} object {k}" for k in (1, 2)]
+    assert None in objects.tolist()
+    X = np.random.default_rng(0).normal(size=(len(y), 6)) + y[:, None]  # windows are all alike
+    told = GroupClassifier(0.9).fit(X, y, groups, overlaps, objects=objects)
+    one_a_group = GroupClassifier(0.9).fit(X, y, groups, overlaps)
+    assert told.objective_ != pytest.approx(one_a_group.objective_, rel=1e-3)

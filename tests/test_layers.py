@@ -25,9 +25,9 @@ LAYERS = [
     {"validation", "parameters"},
     {"group_table", "fold_checks", "folds", "metrics"},
     {"training_data", "preparing"},
-    {"training", "scoring"},
-    {"linear_model"},
-    {"classifier"},
+    {"training", "source_scores", "scoring"},
+    {"group_model", "linear_model"},
+    {"classifier", "boosting"},
     {"selection", "misvm"},
     {"any_estimator", "calibrators"},
     {"classifier_cv", "calibration"},
@@ -35,13 +35,14 @@ LAYERS = [
     {"comparison"},
     {"report"},
     {"simulate", "experiments"},
-    {"persistence", "model_json", "sklearn_json", "explanation"},
+    {"persistence", "model_json", "sklearn_json", "explanation", "onnx_export"},
     {"web"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
 SHARED = {
     "progress",
     "errors",
+    "extras",
     "candidates",
     "group_index",
     "parallel",

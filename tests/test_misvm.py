@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from groupcm import GroupClassifier, MISVMClassifier, load, save
 from groupcm.simulate import capsule
-from groupcm.solvers import alternating
+from groupcm.solvers import alternating, group_means
 
 
 def made(seed=0, n_groups=24, size=6, d=4, lift=3.0):
@@ -132,7 +132,7 @@ def test_means_of_groups_do_not_depend_on_the_blocks(block):
 
     start = np.flatnonzero(np.diff(groups, prepend=-1))[::2]
     terms = alternating.Terms(-1, start, start + 5, np.empty(0, dtype=int), 1.0, alone=False)
-    means = alternating._group_means(Rows(), terms)
+    means = group_means._group_means(Rows(), terms)
     expected = [X[groups == g].mean(axis=0) for g in np.unique(groups[y == 1])]
     np.testing.assert_allclose(means[:, :-1], expected)
     np.testing.assert_allclose(means[:, -1], 1.0)

@@ -20,7 +20,7 @@ from browser import visiting
 from groupcm.commands.evaluation_words import evaluation_rows
 from groupcm.comparison.numbers import ModelComparison
 from groupcm.errors import InputError
-from groupcm.evaluation.numbers import Evaluation
+from groupcm.evaluation.numbers import Evaluation, Importance
 from groupcm.metrics import Interval
 from groupcm.report import (
     check_report,
@@ -58,6 +58,11 @@ NUMBERS: dict[str, Evaluation | ModelComparison] = {
     "evaluation_nasty": made_evaluation(
         features=[NASTY, "b"], group=NASTY, title=NASTY, n_cases=1, is_full=False
     ),
+    "evaluation_trees": replace(
+        made_evaluation(features=["a"], is_full=False, n_cases=0, n_positive=3, n_negative=9),
+        weights=(),
+        importances=[Importance(NASTY, 0.75), Importance("b", 0.0)],
+    ),
     "comparison": made_comparison(SEVEN),
     "comparison_small": made_comparison(["SVM", "GCM"], is_full=False),
     "comparison_nasty": made_comparison([NASTY, "GCM"], title=NASTY, is_full=False),
@@ -75,6 +80,12 @@ FIGURES = {
         "reliability",
     ],
     "evaluation_small": ["group_roc", "group_precision_recall", "score_distribution", "weights"],
+    "evaluation_trees": [
+        "group_roc",
+        "group_precision_recall",
+        "score_distribution",
+        "importances",
+    ],
     "comparison": [
         "group_auc",
         "candidate_auc",
@@ -257,7 +268,7 @@ def test_every_figure_is_known_by_name():
 
 def test_a_missing_extra_is_said_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(InputError, match=r"pip install 'groupcm\[report\]'"):
+    with pytest.raises(InputError, match=r'pip install "groupcm\[report\]"'):
         save_evaluation(made_evaluation(is_full=False), tmp_path / "report.html")
     with pytest.raises(InputError, match="needs matplotlib and jinja2"):
         comparison_page(made_comparison(is_full=False))

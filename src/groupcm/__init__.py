@@ -12,20 +12,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from groupcm import features, metrics, selection, simulate, sources
+    from groupcm import boosting, features, metrics, selection, simulate, sources, torch
+    from groupcm.boosting import GroupBoostingClassifier
     from groupcm.calibration import CalibratedGroupClassifier
     from groupcm.classifier import GroupClassifier
     from groupcm.classifier_cv import GroupClassifierCV
     from groupcm.misvm import MISVMClassifier
+    from groupcm.onnx_export import export_onnx
     from groupcm.persistence import load, save
     from groupcm.scoring import GroupScores
 
 __all__ = [
     "CalibratedGroupClassifier",
+    "GroupBoostingClassifier",
     "GroupClassifier",
     "GroupClassifierCV",
     "GroupScores",
     "MISVMClassifier",
+    "boosting",
+    "export_onnx",
     "features",
     "load",
     "metrics",
@@ -33,18 +38,21 @@ __all__ = [
     "selection",
     "simulate",
     "sources",
+    "torch",
 ]
 
 _HOME = {
     "CalibratedGroupClassifier": "groupcm.calibration",
+    "GroupBoostingClassifier": "groupcm.boosting.classifier",
     "GroupClassifier": "groupcm.classifier",
     "GroupClassifierCV": "groupcm.classifier_cv",
     "GroupScores": "groupcm.scoring",
     "MISVMClassifier": "groupcm.misvm",
+    "export_onnx": "groupcm.onnx_export",
     "load": "groupcm.persistence",
     "save": "groupcm.persistence",
 }
-_MODULES = ("features", "metrics", "selection", "simulate", "sources")
+_MODULES = ("boosting", "features", "metrics", "selection", "simulate", "sources", "torch")
 
 
 def __getattr__(name: str) -> "Any":

@@ -60,9 +60,10 @@ def require_finished(model: Any) -> Any:
     A fit that is interrupted gives the best model so far, which a fold must not take for whole.
     """
     solutions = getattr(model, "solution_", None)
-    for solution in solutions if isinstance(solutions, list) else [solutions]:
-        if getattr(solution, "interrupted", False):
-            raise KeyboardInterrupt
+    parts = solutions if isinstance(solutions, list) else [solutions]
+    is_cut_short = any(getattr(solution, "interrupted", False) for solution in parts)
+    if is_cut_short or np.any(np.asarray(getattr(model, "outcome_", "")) == "interrupted"):
+        raise KeyboardInterrupt
     return model
 
 

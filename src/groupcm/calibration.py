@@ -21,7 +21,7 @@ from groupcm.any_estimator import (
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
 from groupcm.folds import GroupTable, group_level, require_partition, resolve_folds
 from groupcm.group_index import index_groups
-from groupcm.linear_model import labelled, mean_right
+from groupcm.group_model import labelled, mean_right
 from groupcm.scoring import GroupScores
 from groupcm.sources.source import Source
 from groupcm.training_data import leave_out, source_of_columns

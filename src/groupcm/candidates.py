@@ -68,6 +68,23 @@ class Groups:
         positions = first + np.arange(len(first))
         return positions if len(self.order) == 0 else self.order[positions]
 
+    def mixed(self, chosen: Index, values: NDArray[np.bool_]) -> Index:
+        """Those of the chosen groups in which some rows are true and some are not.
+
+        Examples
+        --------
+        >>> groups = Groups(np.array([0, 2, 4]), NO_ORDER)
+        >>> groups.mixed(np.array([0, 1]), np.array([True, True, True, False]))
+        array([1])
+        """
+        if len(chosen) == 0:
+            return chosen
+        size = self.sizes(chosen)
+        true = np.add.reduceat(
+            values[self.rows_of(chosen)].astype(np.int64), np.cumsum(size) - size
+        )
+        return chosen[(true > 0) & (true < size)]
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -90,6 +107,19 @@ class Terms:
         """Each of these rows alone."""
         start, stop = np.array([0]), np.array([len(rows)])
         return cls(sign, start, stop, np.asarray(rows, dtype=np.int64), weight, alone=True)
+
+    @classmethod
+    def of_groups(cls, sign: int, groups: Groups | None, chosen: Index) -> Terms:
+        """Each of the chosen groups by its worst candidate; of rows where there are no groups."""
+        if groups is None:
+            start = np.arange(len(chosen))
+            return cls(sign, start, start + 1, chosen, 1.0, alone=False)
+        return cls(sign, groups.ptr[chosen], groups.ptr[chosen + 1], groups.order, 1.0, alone=False)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The weights of all terms together."""
+        return float(np.sum(np.broadcast_to(self.weight, len(self))))
 
     @cached_property
     def n_rows(self) -> int:

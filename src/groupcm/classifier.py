@@ -6,20 +6,46 @@ import os
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from groupcm.linear_model import LinearGroupModel
 from groupcm.parameters import check_parameters
 from groupcm.preparing import Prepared
 from groupcm.progress import listening, print_readings, print_step
-from groupcm.training import solve_classes
+from groupcm.solvers.alternating import Alternation
+from groupcm.solvers.solution import Solution
+from groupcm.training import solve_choosing, solve_classes
 from groupcm.training_data import read_training_data
 
-__all__ = ["GroupClassifier"]
+__all__ = ["ChoosingModel", "GroupClassifier"]
 
 
-class GroupClassifier(LinearGroupModel):
+class ChoosingModel(LinearGroupModel):
+    """A model that may have been trained with positive groups nobody annotated."""
+
+    witnesses_: NDArray[np.int64]
+    outcome_: str | None
+    n_rounds_: int
+
+    _fitted_state = (*LinearGroupModel._fitted_state, "witnesses_", "outcome_", "n_rounds_")
+
+    def _store(
+        self,
+        prepared: Prepared,
+        solutions: list[Solution | None],
+        found: Alternation | None = None,
+    ) -> None:
+        super()._store(prepared, solutions)
+        self.witnesses_ = np.empty(0, dtype=np.int64) if found is None else found.witnesses
+        self.outcome_ = None if found is None else found.outcome
+        self.n_rounds_ = 1 if found is None else found.rounds
+        if found is not None:
+            self.n_passes_ = found.passes
+
+
+class GroupClassifier(ChoosingModel):
     """Group Classification Machine: a linear score, trained for decisions about groups.
 
     Minimises, to a certified optimum,
@@ -30,6 +56,11 @@ class GroupClassifier(LinearGroupModel):
 
     where ``s_i = w·x_i + b``, ``k*`` is the candidate of positive group ``k`` that fits its
     annotation best, and the sums run over groups (the paper's Problem 6).
+
+    Positive groups nobody annotated take part by alternation: the problem of the annotated ones
+    chooses a candidate in each of the others, that of all groups with these candidates chooses
+    again, until no choice changes. Each problem is solved to a certified gap; which choices are
+    best is not a convex question, so the end is a local optimum.
 
     Parameters
     ----------
@@ -79,7 +110,8 @@ class GroupClassifier(LinearGroupModel):
     verbose : int, default=0
         Above 0, print a line a step, and one every five seconds of a long pass.
     random_state : int, RandomState or None, default=None
-        Which groups the solver starts on; the optimum does not depend on it.
+        Which groups the solver starts on; the optimum does not depend on it. With groups nobody
+        annotated nothing is random.
 
     Attributes
     ----------
@@ -95,9 +127,18 @@ class GroupClassifier(LinearGroupModel):
         those that every training group held.
     objective_, lower_bound_, gap_ : float, or ndarray of shape (n_classes,)
         The objective in the standardised units, a certified lower bound of its optimum,
-        and ``(objective_ − lower_bound_) / objective_``.
+        and ``(objective_ − lower_bound_) / objective_``; with groups nobody annotated, of the
+        last convex problem.
     n_passes_ : float, or ndarray
         Rows read, in units of all rows that take part.
+    witnesses_ : ndarray of int
+        The row chosen for each positive group nobody annotated, the groups in order of first
+        appearance; empty where there is none.
+    outcome_ : {"settled", "cycled", "exhausted", "interrupted"} or None
+        Why choosing stopped: no choice changed; choices came back that were there before; too
+        many rounds; Ctrl-C. None where there was nothing to choose.
+    n_rounds_ : int
+        Convex problems solved: 1 where there was nothing to choose.
     feature_map_ : the fitted map, or None
     history_ : list of Step (of lists, one a class, for more than two classes)
     solution_ : Solution (a list for more than two classes)
@@ -118,7 +159,12 @@ class GroupClassifier(LinearGroupModel):
     array([1, 0, 0])
     """
 
-    __metadata_request__fit: ClassVar = {"groups": True, "overlap": True}
+    __metadata_request__fit: ClassVar = {
+        "groups": True,
+        "overlap": True,
+        "annotated": True,
+        "objects": True,
+    }
 
     def __init__(
         self,
@@ -167,6 +213,8 @@ class GroupClassifier(LinearGroupModel):
         y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
         overlap: ArrayLike | None = None,
+        annotated: ArrayLike | None = None,
+        objects: ArrayLike | None = None,
     ) -> GroupClassifier:
         """Train.
 
@@ -185,11 +233,39 @@ class GroupClassifier(LinearGroupModel):
             How well each candidate fits the annotation: a positive group is represented by
             its positive candidate of largest overlap. Without it all its positive
             candidates share the group's weight.
+        annotated : array-like of bool of shape (n,), optional
+            False for all candidates of a positive group in which nobody knows which candidate
+            shows the object: ``y`` then says only that the group is positive, whichever of its
+            candidates carry the label. Their other candidates never count as background. On
+            negative groups it means nothing. Needs two classes, ``grouping="negative"`` and all
+            candidates in memory.
+        objects : array-like of shape (n,), optional
+            Which object of its group a positive candidate shows, by any id that is distinct
+            within the group; other candidates need none. Each object counts by its own best
+            candidate, and the objects of a group share its weight equally; one whose best
+            overlap is below ``min_overlap`` is left out. Needs ``grouping="negative"``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from groupcm import GroupClassifier
+        >>> X = np.array([[0.0], [3.0], [0.2], [2.8], [0.1], [0.3], [0.2], [0.0]])
+        >>> y = [0, 1, 1, 1, 0, 0, 0, 0]
+        >>> groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
+        >>> known = [group != "b" for group in groups]
+        >>> model = GroupClassifier(lam=0.9).fit(X, y, groups, annotated=known)
+        >>> model.witnesses_, model.outcome_
+        (array([3]), 'settled')
         """
         with self._told():
-            prepared = self._prepare(X, y, groups, overlap)
-            solutions = solve_classes(self, prepared, self._seed())
-        self._store(prepared, solutions)
+            prepared = self._prepare(X, y, groups, overlap, annotated, objects)
+            found = None
+            if len(prepared.unannotated):
+                found = solve_choosing(self, prepared, self.lam)
+                solutions: list[Solution | None] = [found.solution]
+            else:
+                solutions = solve_classes(self, prepared, self._seed())
+        self._store(prepared, solutions, found)
         return self
 
     def _told(self) -> AbstractContextManager[None]:
@@ -199,11 +275,19 @@ class GroupClassifier(LinearGroupModel):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _prepare(
-        self, X: Any, y: Any, groups: Any, overlap: Any, *, shared_passes: bool = False
+        self,
+        X: Any,
+        y: Any,
+        groups: Any,
+        overlap: Any,
+        annotated: Any = None,
+        objects: Any = None,
+        *,
+        shared_passes: bool = False,
     ) -> Prepared:
         check_parameters(self.get_params(deep=False))
-        data = read_training_data(self, X, y, groups, overlap)
-        if shared_passes:
+        data = read_training_data(self, X, y, groups, overlap, annotated, objects)
+        if shared_passes and not len(data.unannotated_groups()):
             data = data.for_shared_passes()
         n_classes = len(data.classes)
         return Prepared(self, data, range(n_classes) if n_classes > 2 else [1])

@@ -7,17 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
 from groupcm.candidates import NO_ORDER, Groups, Index
-from groupcm.classifier import GroupClassifier
+from groupcm.classifier import ChoosingModel, GroupClassifier
 from groupcm.folds import group_level, resolve_folds
-from groupcm.linear_model import LinearGroupModel
 from groupcm.metrics import Metric, metric_name, metric_named
 from groupcm.preparing import Prepared
 from groupcm.progress import announce_stage, without_steps
 from groupcm.scoring import LinearScorer
 from groupcm.selection import chosen_lams, require_path
-from groupcm.training import solve_path
+from groupcm.solvers.solution import Solution
+from groupcm.training import solve_choosing, solve_path
 from groupcm.training_data import TrainingData
 
 __all__ = ["GroupClassifierCV"]
@@ -25,7 +26,7 @@ __all__ = ["GroupClassifierCV"]
 Vector = NDArray[np.float64]
 
 
-class GroupClassifierCV(LinearGroupModel):
+class GroupClassifierCV(ChoosingModel):
     """`GroupClassifier` whose λ is the best on groups that were left out.
 
     In each fold the whole path of λ is trained, each from the one before, and scored on the
@@ -34,6 +35,10 @@ class GroupClassifierCV(LinearGroupModel):
 
     The features are put on one scale, and a feature map is fitted, once for all folds: that
     looks at the features of left-out candidates, never at their labels.
+
+    Positive groups nobody annotated are scored by the folds that leave them out, since their
+    label is known, but train no fold's models; the last training, with the chosen λ, chooses a
+    candidate in each of them, as `GroupClassifier` does.
 
     Parameters
     ----------
@@ -66,7 +71,7 @@ solver, tol, max_passes, memory, verbose :
         fold that left it out; where several did, their mean, and NaN where none did.
     held_out_labels_ : ndarray of shape (n_groups,)
         The class of each group.
-    coef_, intercept_, classes_, objective_, gap_, … :
+    coef_, intercept_, classes_, objective_, gap_, witnesses_, outcome_, n_rounds_, … :
         Of the model trained on all groups with ``lam_``, as of `GroupClassifier`.
 
     Examples
@@ -81,7 +86,13 @@ solver, tol, max_passes, memory, verbose :
     ((5, 3), True)
     """
 
-    __metadata_request__fit: ClassVar = {"groups": True, "overlap": True, "patients": True}
+    __metadata_request__fit: ClassVar = {
+        "groups": True,
+        "overlap": True,
+        "patients": True,
+        "annotated": True,
+        "objects": True,
+    }
 
     lam_: float
     lams_: Vector
@@ -90,7 +101,7 @@ solver, tol, max_passes, memory, verbose :
     held_out_scores_: Vector
     held_out_labels_: NDArray[Any]
 
-    _fitted_state = (*LinearGroupModel._fitted_state, "lam_", "lams_", "scores_", "best_score_")
+    _fitted_state = (*ChoosingModel._fitted_state, "lam_", "lams_", "scores_", "best_score_")
 
     def __init__(
         self,
@@ -145,6 +156,8 @@ solver, tol, max_passes, memory, verbose :
         groups: ArrayLike | None = None,
         overlap: ArrayLike | None = None,
         patients: ArrayLike | None = None,
+        annotated: ArrayLike | None = None,
+        objects: ArrayLike | None = None,
     ) -> GroupClassifierCV:
         """Choose λ and train.
 
@@ -154,6 +167,8 @@ solver, tol, max_passes, memory, verbose :
             As for `GroupClassifier.fit`, of two classes.
         patients : array-like of shape (n,), optional
             The patient of each candidate, also where X is a source.
+        annotated, objects
+            As for `GroupClassifier.fit`.
         """
         metric = _group_metric(self.scoring)
         lams = chosen_lams(self.lams)
@@ -161,9 +176,11 @@ solver, tol, max_passes, memory, verbose :
         shared = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
         template = GroupClassifier(**shared)
         with template._told():
-            prepared = template._prepare(X, y, groups, overlap, shared_passes=True)
+            prepared = template._prepare(
+                X, y, groups, overlap, annotated, objects, shared_passes=True
+            )
             require_path(prepared)
-            table = _GroupsOf(prepared.data, groups, patients)
+            table = _GroupsOf(prepared, groups, patients)
             folds = table.folds(self.cv, self.random_state)
             held_out = self._held_out(template, prepared, table, folds, lams)
             scores = np.array(
@@ -174,9 +191,14 @@ solver, tol, max_passes, memory, verbose :
             )
             best = int(np.argmax(scores.mean(axis=0)))
             announce_stage(f"all groups, λ = {lams[best]:.4g}")
-            (solution,) = solve_path(template, prepared, [float(lams[best])], template._seed())
-        self._store(prepared, [solution])
-        self.lam_, self.lams_, self.scores_ = float(lams[best]), lams, scores
+            lam, found = float(lams[best]), None
+            if len(prepared.unannotated):
+                found = solve_choosing(template, prepared, lam)
+                last: list[Solution | None] = [found.solution]
+            else:
+                last = [*solve_path(template, prepared, [lam], template._seed())]
+        self._store(prepared, last, found)
+        self.lam_, self.lams_, self.scores_ = lam, lams, scores
         self.best_score_ = float(scores[:, best].mean())
         self.held_out_scores_ = _mean_over_folds(
             table.n_groups, [test for _, test in folds], [of_fold[:, best] for of_fold in held_out]
@@ -196,6 +218,7 @@ solver, tol, max_passes, memory, verbose :
         weights, intercepts = [], []
         for k, (train, _) in enumerate(folds):
             announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
+            table.require_annotated(train, k)
             terms = prepared.terms_without(np.setdiff1d(np.arange(table.n_groups), train))
             with without_steps():
                 path = solve_path(template, prepared, list(lams), template._seed(), terms)
@@ -231,12 +254,14 @@ class _GroupsOf:
     """The groups of training data, numbered as the engine numbers them."""
 
     def __init__(
-        self, data: TrainingData, ids: ArrayLike | None, patients: ArrayLike | None
+        self, prepared: Prepared, ids: ArrayLike | None, patients: ArrayLike | None
     ) -> None:
+        data: TrainingData = prepared.data
         self.groups = data.groups or Groups(np.arange(data.n_rows + 1), NO_ORDER)
         self.labels_of_rows = data.y
         self.positive = np.zeros(len(self.groups), dtype=np.bool_)
         self.positive[self.groups.of_rows(data.rows_of(1))] = True
+        self.unannotated = prepared.unannotated
         self.patient = None if patients is None else self._one_patient_each(ids, patients)
 
     @property
@@ -266,12 +291,43 @@ class _GroupsOf:
     def folds(self, cv: Any, random_state: Any) -> list[tuple[Index, Index]]:
         """Numbers of groups to train and to test on."""
         if isinstance(cv, Integral) or hasattr(cv, "split"):
+            if isinstance(cv, Integral) and len(self.unannotated):
+                return self._folds_of_annotated(int(cv), random_state)
             every = np.arange(self.n_groups)
             return resolve_folds(cv, self.positive, every, self.patient, random_state)
         of_row = self._group_of_rows()
         patients = None if self.patient is None else self.patient[of_row]
         folds = resolve_folds(cv, self.labels_of_rows, of_row, patients, random_state)
         return [(np.unique(of_row[train]), np.unique(of_row[test])) for train, test in folds]
+
+    def _folds_of_annotated(self, n_folds: int, random_state: Any) -> list[tuple[Index, Index]]:
+        """Every fold has its share of the annotated groups, and then of the others.
+
+        A group nobody annotated goes where its patient is; patients who have no other groups
+        are dealt to the folds in turn.
+        """
+        every = np.arange(self.n_groups)
+        patient = every if self.patient is None else self.patient
+        known = np.setdiff1d(every, self.unannotated)
+        of_known = None if self.patient is None else patient[known]
+        folds = resolve_folds(n_folds, self.positive[known], known, of_known, random_state)
+        fold_of_patient = np.full(int(patient.max()) + 1, -1)
+        for k, (_, test) in enumerate(folds):
+            fold_of_patient[patient[known[test]]] = k
+        others = np.unique(patient[fold_of_patient[patient] < 0])
+        dealt = check_random_state(random_state).permutation(others)
+        fold_of_patient[dealt] = np.arange(len(dealt)) % n_folds
+        fold = fold_of_patient[patient]
+        return [(every[fold != k], every[fold == k]) for k in range(n_folds)]
+
+    def require_annotated(self, train: Index, number: int) -> None:
+        """Refuse a fold whose training part has no positive group that trains."""
+        if np.any(self.positive[np.setdiff1d(train, self.unannotated)]):
+            return
+        raise ValueError(
+            f"fold {number} of cv trains on no annotated positive group; annotate more groups, "
+            "or use fewer folds."
+        )
 
 
 def _group_metric(scoring: str | Metric) -> Metric:

@@ -1,11 +1,13 @@
-"""What each feature adds to the score of a candidate, for models that are linear in the features.
+"""What each feature adds to the score of a candidate, where the score is a sum over features.
 
     score  =  base + Σ_j contribution_j
-    contribution_j = coef_j (x_j − typical_j),    base = Σ_j coef_j typical_j + intercept
+    linear:  contribution_j = coef_j (x_j − typical_j),    base = Σ_j coef_j typical_j + intercept
+    trees:   contribution_j = φ_j(x) − φ_j(typical),       base = Σ_j φ_j(typical) + expected
 
 ``base`` is the score of the typical candidate, such as the average one. Where nobody says what is
-typical, ``typical`` is 0 and ``base`` the intercept. ``coef`` is in the units of the features, so
-that it does not matter whether training put them on one scale.
+typical, ``typical`` is 0 and ``base`` the intercept; of trees, ``φ(typical)`` is 0 and ``base`` the
+mean score in training. ``coef`` is in the units of the features, so that it does not matter
+whether training put them on one scale. ``φ_j`` are the exact Shapley values of the trees.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.errors import InputError
-from groupcm.weights import feature_weights, linear_part
+from groupcm.weights import feature_names, linear_part, tree_part
 
 __all__ = ["ScoreExplanation", "explain_scores", "require_explainable"]
 
@@ -34,7 +36,8 @@ class ScoreExplanation:
     score
         Of the candidate.
     base
-        Score of the typical candidate; the intercept where that is not known.
+        Score of the typical candidate; where that is not known the intercept, or of trees the
+        mean score in training.
     names, values
         The features, in the model's order.
     typical
@@ -67,8 +70,8 @@ def explain_scores(
     Parameters
     ----------
     model
-        A fitted linear model of two classes without feature map, such as `GroupClassifier`; also
-        a calibrated one.
+        A fitted model of two classes: a linear one without feature map, such as
+        `GroupClassifier`, or trees, `GroupBoostingClassifier`; also a calibrated one.
     rows
         Features of candidates, shape (n, d).
     names
@@ -93,29 +96,53 @@ def explain_scores(
     >>> found.names, found.largest_first().tolist()
     (('x0', 'x1'), [0, 1])
     """
-    linear = require_explainable(model)
-    (weights,) = feature_weights(linear)
+    part = require_explainable(model)
+    trained = feature_names(part)
     values = np.atleast_2d(np.asarray(rows, dtype=np.float64))
-    centre = None if typical is None else np.asarray(typical, dtype=np.float64)
+    centre = None if typical is None else np.atleast_1d(np.asarray(typical, dtype=np.float64))
     if names is not None:
-        columns = _columns(weights.names, names)
+        columns = _columns(trained, names)
         values = values[:, columns]
         centre = None if centre is None else centre[columns]
-    coef, intercept = weights.per_unit, float(linear.intercept_[0])
-    for what, each in (("rows", values[0] if len(values) else coef), ("typical", centre)):
-        if each is not None and each.shape != coef.shape:
-            raise ValueError(f"{what} have {each.size} features; the model has {coef.size}")
-    base = intercept if centre is None else float(coef @ centre + intercept)
-    contributions = coef * (values if centre is None else values - centre)
-    scores = values @ coef + intercept
+    for what, shape in (
+        ("rows", values.shape[1:] if len(values) else (len(trained),)),
+        ("typical", (len(trained),) if centre is None else centre.shape),
+    ):
+        if shape != (len(trained),):
+            raise ValueError(f"{what} have {shape[0]} features; the model has {len(trained)}")
+    split = _split_by_trees if tree_part(part) is not None else _split_by_weights
+    scores, base, contributions = split(part, values, centre)
     return [
-        ScoreExplanation(float(score), base, tuple(weights.names), row, centre, adds)
+        ScoreExplanation(float(score), base, tuple(trained), row, centre, adds)
         for score, row, adds in zip(scores, values, contributions, strict=True)
     ]
 
 
+def _split_by_weights(
+    linear: Any, values: Vector, centre: Vector | None
+) -> tuple[Vector, float, Vector]:
+    """Scores, base and contributions."""
+    coef, intercept = linear.coef_[0], float(linear.intercept_[0])
+    base = intercept if centre is None else float(coef @ centre + intercept)
+    contributions = coef * (values if centre is None else values - centre)
+    return values @ coef + intercept, base, contributions
+
+
+def _split_by_trees(
+    trees: Any, values: Vector, centre: Vector | None
+) -> tuple[Vector, float, Vector]:
+    """Scores, base and contributions."""
+    scorer = trees._scorer
+    contributions, base = scorer.contributions(values)
+    if centre is not None:
+        of_centre, _ = scorer.contributions(centre[None])
+        contributions = contributions - of_centre
+        base = float(scorer.of_rows(centre[None])[0, 0])
+    return scorer.of_rows(values)[:, 0], base, contributions
+
+
 def require_explainable(model: Any) -> Any:
-    """Return the linear model within a model, and say why where its scores are no such sums.
+    """Return the linear model, or the trees, within a model; say why its scores are no such sums.
 
     Examples
     --------
@@ -123,25 +150,25 @@ def require_explainable(model: Any) -> Any:
     >>> require_explainable(DecisionTreeClassifier())
     Traceback (most recent call last):
     groupcm.errors.InputError: the scores of a DecisionTreeClassifier are not sums over features;
-    only those of a linear model can be explained by features
+    only those of a linear model or of trees of groupcm can be explained by features
     """
-    linear = linear_part(model)
-    if linear is None:
+    linear, trees = linear_part(model), tree_part(model)
+    if linear is None and trees is None:
         raise InputError(
             f"the scores of a {type(model).__name__} are not sums over features; "
-            "only those of a linear model can be explained by features"
+            "only those of a linear model or of trees of groupcm can be explained by features"
         )
-    if linear.feature_map_ is not None:
+    if linear is not None and linear.feature_map_ is not None:
         raise InputError(
             f"the model weighs what the map {type(linear.feature_map_).__name__} makes of the "
             "features; only the scores of a model without map can be explained by features"
         )
-    if len(linear.coef_) != 1:
+    if len(model.classes_) != 2:
         raise InputError(
-            f"the model tells {len(linear.coef_)} classes apart; "
+            f"the model tells {len(model.classes_)} classes apart; "
             "only the scores of a model of two are explained"
         )
-    return linear
+    return trees if linear is None else linear
 
 
 def _columns(wanted: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:

@@ -7,6 +7,9 @@ grouping     a positive group                            a negative group
 "both"       its largest loss over positives (Problem 5) its largest loss
 "none"       every positive candidate (Problem 4)        every candidate
 ===========  ==========================================  ==============================
+
+A positive group may show several objects. With "negative" each of them counts by its own
+best-fitting candidate, and they share the weight of the group equally.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.candidates import NO_ORDER, Groups, Index, Terms
+from groupcm.group_index import index_groups, require_present
 
 __all__ = ["Costs", "binary_terms"]
 
@@ -43,12 +47,31 @@ class Costs:
 
 @dataclass(frozen=True)
 class _Positives:
-    """Positive candidates that take part, by group."""
+    """Positive candidates that take part, by group and, within it, by object."""
 
     rows: Index
     group: Index
-    best: Index  # per group, in order of group number: its best-fitting candidate
+    begins: NDArray[np.bool_]  # which of the rows is its object's best-fitting candidate
     left_out: Index  # groups
+
+    @property
+    def best(self) -> Index:
+        return self.rows[self.begins]
+
+    @property
+    def n_groups(self) -> int:
+        return len(np.unique(self.group))
+
+    def objects_in_group(self) -> Index:
+        """For each object, how many its group has."""
+        _, place, count = np.unique(
+            self.group[self.begins], return_inverse=True, return_counts=True
+        )
+        return count[place]
+
+    def rows_in_object(self) -> Index:
+        """For each object, how many candidates show it."""
+        return np.diff(np.append(np.flatnonzero(self.begins), len(self.rows)))
 
 
 def binary_terms(
@@ -61,18 +84,25 @@ def binary_terms(
     background: str = "ignore",
     overlap: NDArray[Any] | None = None,
     min_overlap: float = 0.0,
+    objects: NDArray[Any] | None = None,
     without: Index = NO_ORDER,
 ) -> list[Terms]:
     """The terms of the objective: positive ones first, then negative ones.
 
-    The groups ``without`` (rows, where there are no groups) take no part.
+    ``objects`` says which object of its group a positive candidate shows; without it every
+    group has one. The groups ``without`` (rows, where there are no groups) take no part.
     Raises `ValueError` where one side is empty.
     """
+    if objects is not None and grouping != "negative":
+        raise ValueError(
+            f'objects needs grouping="negative", where each object counts by its best candidate; '
+            f"got grouping={grouping!r}: leave objects out."
+        )
     if len(without):
         group = positive_rows if groups is None else groups.of_rows(positive_rows)
         positive_rows = positive_rows[~np.isin(group, without)]
-    positives = _choose_positives(positive_rows, groups, overlap, min_overlap)
-    if len(positives.best) == 0:
+    positives = _choose_positives(positive_rows, groups, overlap, min_overlap, objects)
+    if len(positives.rows) == 0:
         raise ValueError(
             "no positive group is left to train on: "
             f"all {len(positives.left_out)} overlap their annotation by less than "
@@ -104,7 +134,11 @@ def binary_terms(
 
 
 def _choose_positives(
-    rows: Index, groups: Groups | None, overlap: NDArray[Any] | None, min_overlap: float
+    rows: Index,
+    groups: Groups | None,
+    overlap: NDArray[Any] | None,
+    min_overlap: float,
+    objects: NDArray[Any] | None,
 ) -> _Positives:
     group = rows if groups is None else groups.of_rows(rows)
     fit = np.zeros(len(rows)) if overlap is None else overlap[rows].astype(np.float64)
@@ -113,11 +147,16 @@ def _choose_positives(
         raise ValueError(
             f"overlap is not a finite number at row {row}; every positive candidate needs one."
         )
-    by_fit = np.lexsort((rows, -fit, group))
-    rows, group, fit = rows[by_fit], group[by_fit], fit[by_fit]
-    is_best = np.concatenate([[True], group[1:] != group[:-1]])[: len(rows)]
-    kept_groups = group[is_best & ((fit >= min_overlap) | (overlap is None))]
-    kept = np.isin(group, kept_groups)
+    shown = np.zeros(len(rows), dtype=np.intp)
+    if objects is not None and len(rows):
+        shown = _first_showing(objects, rows, group)
+    by_fit = np.lexsort((rows, -fit, shown, group))
+    rows, group, shown, fit = rows[by_fit], group[by_fit], shown[by_fit], fit[by_fit]
+    changes = (group[1:] != group[:-1]) | (shown[1:] != shown[:-1])
+    begins = np.concatenate([[True], changes])[: len(rows)]
+    fits = (fit[begins] >= min_overlap) | (overlap is None)
+    kept = fits[np.cumsum(begins) - 1]
+    kept_groups = np.unique(group[kept])
     left_out = np.setdiff1d(group, kept_groups)
     if len(left_out) and len(kept_groups):
         warnings.warn(
@@ -126,22 +165,36 @@ def _choose_positives(
             UserWarning,
             stacklevel=2,
         )
-    return _Positives(rows[kept], group[kept], rows[is_best & kept], left_out)
+    return _Positives(rows[kept], group[kept], begins[kept], left_out)
+
+
+def _first_showing(objects: NDArray[Any], rows: Index, group: Index) -> NDArray[np.intp]:
+    """For each of these rows, the place of the first that shows the same object of its group."""
+    told = np.zeros(len(objects), dtype=objects.dtype)  # the other rows need no object
+    told[rows] = objects[rows]
+    require_present(told, "objects has no id at row {}; every positive candidate needs one.")
+    codes = index_groups(told[rows]).codes
+    named = group * (codes.max() + 1) + codes
+    _, first, place = np.unique(named, return_index=True, return_inverse=True)
+    return first[place]
 
 
 def _positive_terms(positives: _Positives, grouping: str, annotated: bool, costs: Costs) -> Terms:
-    n_groups = len(positives.best)
+    weight = costs.of_each(positives.n_groups)
     if grouping == "both":
         _, first = np.unique(positives.group, return_index=True)
         stop = np.append(first[1:], len(positives.group))
-        weight = costs.of_each(n_groups)
-        return Terms(1, first, stop, positives.rows, weight, alone=n_groups == len(positives.rows))
-    if annotated:
-        return Terms.of_rows(1, positives.best, costs.of_each(n_groups))
+        alone = len(first) == len(positives.rows)
+        return Terms(1, first, stop, positives.rows, weight, alone)
     if grouping == "none":
-        return Terms.of_rows(1, positives.rows, costs.of_each(len(positives.rows)))
-    _, place, count = np.unique(positives.group, return_inverse=True, return_counts=True)
-    return Terms.of_rows(1, positives.rows, costs.of_each(n_groups) / count[place])
+        rows = positives.best if annotated else positives.rows
+        return Terms.of_rows(1, rows, costs.of_each(len(rows)))
+    sharing = positives.objects_in_group()
+    if annotated:
+        several = bool(np.any(sharing > 1))
+        return Terms.of_rows(1, positives.best, weight / sharing if several else weight)
+    candidates = positives.rows_in_object()
+    return Terms.of_rows(1, positives.rows, weight / np.repeat(sharing * candidates, candidates))
 
 
 _Ranges = tuple[Index, Index, Index]

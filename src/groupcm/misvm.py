@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
-from groupcm.candidates import NO_ORDER, Groups, Index, Terms
+from groupcm.candidates import Terms
 from groupcm.classifier import GroupClassifier
 from groupcm.linear_model import LinearGroupModel
 from groupcm.preparing import Prepared
-from groupcm.solvers.alternating import Alternation, alternate
-from groupcm.training import make_task, solving, warn_unless_converged
+from groupcm.solvers.alternating import Choice, alternate
+from groupcm.solvers.group_means import problem_of_means
+from groupcm.training import make_task, solving, warn_unless_converged, warn_unless_settled
 
 __all__ = ["MISVMClassifier"]
 
@@ -160,18 +159,16 @@ class MISVMClassifier(LinearGroupModel):
         with options._told():
             prepared = options._prepare(X, y, groups, None)
             _require_groups(prepared)
-            (terms,) = prepared.terms
-            assert terms is not None
-            task = make_task(options, prepared, terms, options.lam, seed=0)
             with solving(prepared.data):
-                found = alternate(task, _positive_groups(prepared), most_rounds=self.max_iter)
+                choice = _choice_of_all(options, prepared)
+                found = alternate(choice, problem_of_means(choice), most_rounds=self.max_iter)
         self._store(prepared, [found.solution])
         self.witnesses_ = found.witnesses
         self.n_iter_ = found.rounds
         self.outcome_ = found.outcome
         self.n_passes_ = found.passes
         warn_unless_converged(options, found.solution)
-        _warn_unless_settled(found)
+        warn_unless_settled(found, "MI-SVM", "raise max_iter")
         return self
 
 
@@ -190,29 +187,13 @@ def _require_groups(prepared: Prepared) -> None:
         )
 
 
-def _positive_groups(prepared: Prepared) -> Terms:
-    """All candidates of each positive group; the sign makes the largest score the worst."""
+def _choice_of_all(options: GroupClassifier, prepared: Prepared) -> Choice:
+    """A candidate is chosen in every positive group, whatever its labels."""
     data = prepared.data
-    rows: Index = np.sort(data.rows_of(1))
-    if data.groups is None:
-        start = np.arange(len(rows))
-        return Terms(-1, start, start + 1, rows, 1.0, alone=False)
-    groups: Groups = data.groups
-    chosen = np.unique(groups.of_rows(rows))
-    order = groups.order if len(groups.order) else NO_ORDER
-    return Terms(-1, groups.ptr[chosen], groups.ptr[chosen + 1], order, 1.0, alone=False)
-
-
-def _warn_unless_settled(found: Alternation) -> None:
-    if found.outcome in ("settled", "interrupted"):  # who interrupts knows
-        return
-    why = {
-        "cycled": "the choices of candidates came back to earlier ones, so they cycle; "
-        "a smaller tol may end that",
-        "exhausted": "choices of candidates still changed; raise max_iter",
-    }
-    warnings.warn(
-        f"MI-SVM stopped after {found.rounds} problems: {why[found.outcome]}.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+    (terms,) = prepared.terms
+    assert terms is not None
+    groups = Terms.of_groups(-1, data.groups, data.groups_of(data.rows_of(1)))
+    total = sum(part.total_weight for part in terms if part.sign > 0)
+    negative = [part for part in terms if part.sign < 0]
+    task = make_task(options, prepared, negative, options.lam, seed=0)
+    return Choice(task, groups, total / len(groups))

@@ -30,6 +30,7 @@ _MODELS = {
     "GroupClassifier": "groupcm.classifier",
     "GroupClassifierCV": "groupcm.classifier_cv",
     "MISVMClassifier": "groupcm.misvm",
+    "GroupBoostingClassifier": "groupcm.boosting.classifier",
     "CalibratedGroupClassifier": "groupcm.calibration",
     "AdditiveChi2": "groupcm.features.additive_chi2",
     "Fitted": "groupcm.features.fitted",

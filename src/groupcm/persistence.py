@@ -22,6 +22,7 @@ from typing import Any
 
 from groupcm import __version__
 from groupcm.errors import InputError
+from groupcm.extras import MissingExtra
 from groupcm.files import whole_file
 from groupcm.model_json import Damaged, Unstorable, decode, encode, fitted_state
 
@@ -143,6 +144,8 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
         return SavedModel(
             decode(content["model"]), decode(content["notes"]), str(content["groupcm"])
         )
+    except MissingExtra:
+        raise
     except Damaged as error:
         raise InputError(f"{path} cannot be read: {error}") from error
     except (KeyError, TypeError, ValueError, RecursionError) as error:

@@ -66,6 +66,8 @@ class Prepared:
     feature_map : the fitted map, or None
     scaling : Scaling
     space : Space
+    unannotated : ndarray
+        Positive groups nobody annotated: no term has them.
     """
 
     def __init__(self, options: Options, data: TrainingData, labels: Sequence[int]) -> None:
@@ -76,7 +78,10 @@ class Prepared:
             )
         self.data = data
         self._options = options
-        self.terms = [_terms_of(options, data, number) for number in labels]
+        self.unannotated = data.unannotated_groups()
+        if len(self.unannotated):
+            _require_choosable(options, data, self.unannotated)
+        self.terms = [_terms_of(options, data, number, self.unannotated) for number in labels]
         if data.stream is not None:
             _load_sample(data, self.terms)
         self.feature_map = _fit_map(options, data)
@@ -88,7 +93,7 @@ class Prepared:
         with warnings.catch_warnings():
             # What is left out for its overlap was said when all groups were prepared.
             warnings.filterwarnings("ignore", ".*below min_overlap", UserWarning)
-            terms = _terms_of(self._options, self.data, 1, groups)
+            terms = _terms_of(self._options, self.data, 1, np.union1d(groups, self.unannotated))
         assert terms is not None
         return terms
 
@@ -108,8 +113,38 @@ def _terms_of(
         background=options.background,
         overlap=data.overlap,
         min_overlap=options.min_overlap,
+        objects=data.objects,
         without=without,
     )
+
+
+def _require_choosable(options: Options, data: TrainingData, unannotated: Index) -> None:
+    """Refuse what cannot go with positive groups in which a candidate must be chosen."""
+    n = len(unannotated)
+    which = f"{n:,} positive group{'s are' if n > 1 else ' is'} not annotated"
+    if len(data.classes) > 2:
+        raise ValueError(
+            f"{which}, and candidates are chosen for two classes only; y has "
+            f"{len(data.classes)}: make one of them against the rest, or leave those groups out."
+        )
+    if n == len(data.groups_of(data.rows_of(1))):
+        raise ValueError(
+            f"{which}, and no other is there to start from; annotate some, or use MISVMClassifier, "
+            "which needs the labels of groups alone."
+        )
+    wanted = {"grouping": "negative", "solver": "working_set", "checkpoint": None}
+    for name, right in wanted.items():
+        given = getattr(options, name)
+        if given != right:
+            raise ValueError(
+                f"{which}, which needs {name}={right!r}; got {name}={given!r}: change it, or leave "
+                "those groups out."
+            )
+    if data.stream is not None:
+        raise ValueError(
+            f"{which}, which needs all {data.n_rows:,} candidates in memory, and they do not fit; "
+            "raise memory, or leave those groups out."
+        )
 
 
 def _every_group_has(groups: Groups | None, rows: NDArray[np.int64]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,19 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.candidates import Groups, Index, Terms
-from groupcm.kernels.screen import run_maxima
 from groupcm.parallel import slices, thread_map
-from groupcm.progress import announce_reading, count_reading
 from groupcm.smoothing import Matrix
-from groupcm.sources.arrays import ArraySource, NonFiniteValue
-from groupcm.sources.chunk import Chunk
-from groupcm.sources.index import join_runs, require_together
-from groupcm.sources.keys import Runs
+from groupcm.source_scores import ScoreChunk, scores_of_groups, scores_of_rows
+from groupcm.sources.arrays import ArraySource
+from groupcm.sources.chunk import Features
 from groupcm.sources.mapped import source_in
-from groupcm.sources.source import Columns, Source
-from groupcm.sources.space import FeatureMap, MappedSpace, make_space
+from groupcm.sources.source import Source
+from groupcm.sources.space import FeatureMap, MappedSpace, Space, make_space
+from groupcm.validation import require_finite
 
-__all__ = ["GroupScores", "LinearScorer", "require_features"]
+__all__ = ["GroupScores", "LinearScorer", "Scorer", "require_features"]
 
 Vector = NDArray[np.float64]
 
@@ -49,7 +47,35 @@ class GroupScores:
     winner: NDArray[np.int64]
 
 
-class LinearScorer:
+class Scorer(ABC):
+    """What a fitted model scores with: ``k`` columns of scores, one for two classes."""
+
+    @abstractmethod
+    def of_rows(self, X: Matrix) -> Vector:
+        """The score of each row in memory, shape (n, k)."""
+
+    @abstractmethod
+    def of_groups(self, X: Matrix, groups: Groups) -> tuple[Vector, NDArray[np.int64]]:
+        """The largest score of each group of rows in memory, and the rows that have it."""
+
+    @abstractmethod
+    def require_values(self, X: Matrix, names: NDArray[Any] | None) -> None:
+        """Raise, naming row and column, where X holds a value that has no score."""
+
+    @abstractmethod
+    def on_chunks(self, source: Source) -> ScoreChunk:
+        """The function that scores the chunks of a source."""
+
+    def of_source(self, source: Source) -> Vector:
+        """The score of each candidate of a source."""
+        return scores_of_rows(source, self.on_chunks(source))
+
+    def of_source_groups(self, source: Source) -> GroupScores:
+        """The largest score of each group of a source: one pass, memory for the groups only."""
+        return GroupScores(*scores_of_groups(source, self.on_chunks(source)))
+
+
+class LinearScorer(Scorer):
     """``s = coef · φ(x) + intercept``, one column for each row of ``coef``."""
 
     def __init__(self, coef: Vector, intercept: Vector, feature_map: FeatureMap | None) -> None:
@@ -89,37 +115,21 @@ class LinearScorer:
         score = np.stack([-winners.margin for winners in found], axis=1)
         return score, np.stack([winners.row for winners in found], axis=1)
 
-    def of_source(self, source: Source) -> Vector:
-        """The score of each candidate of a source."""
-        parts = self._pass(source, _ScoreRows(self.space, self.thetas), Columns(features=True))
-        return np.concatenate(parts, axis=1).T
+    def require_values(self, X: Matrix, names: NDArray[Any] | None) -> None:
+        """Raise where X holds NaN or infinity."""
+        require_finite(X, names)
 
-    def of_source_groups(self, source: Source) -> GroupScores:
-        """The largest score of each group of a source: one pass, memory for the groups only."""
-        job = _ScoreRuns(self.space, self.thetas)
-        parts = self._pass(source, job, Columns(features=True, group=True))
-        start, ids = join_runs([part.runs for part in parts], [part.first for part in parts])
-        require_together(ids, start, source.apart)
-        begins = np.concatenate([part.runs.start + part.first for part in parts])
-        score = np.concatenate([part.score for part in parts], axis=1)
-        winner = np.concatenate([part.winner for part in parts], axis=1)
-        # A group that crosses from one chunk to the next has a run in each.
-        group = np.searchsorted(start, begins, side="right") - 1
-        largest = np.maximum.reduceat(score, np.searchsorted(begins, start), axis=1)
-        row = np.full(largest.shape, source.n_rows, dtype=np.int64)
-        for k in range(len(row)):
-            has = score[k] == largest[k, group]
-            np.minimum.at(row[k], group[has], winner[k, has])
-        return GroupScores(ids, largest.T, row.T)
+    def on_chunks(self, source: Source) -> ScoreChunk:
+        return _LinearChunks(self.space, self.thetas)
 
-    def _pass(self, source: Source, job: Callable[[Chunk], Any], columns: Columns) -> list[Any]:
-        jobs = ((unit, job) for unit in range(source.n_units))
-        progress = count_reading("scoring", source.n_rows, source.nbytes)
-        parts = []
-        for unit, found in source.run(jobs, columns):
-            parts += found
-            announce_reading(progress(int(source.unit_ptr[unit + 1])))
-        return parts
+
+@dataclass(frozen=True)
+class _LinearChunks:
+    space: Space
+    thetas: Vector
+
+    def __call__(self, features: Features) -> Vector:
+        return self.space.scores(features, self.thetas)
 
 
 def require_features(source: Source, n_features: int, names: NDArray[Any] | None) -> None:
@@ -137,46 +147,3 @@ def require_features(source: Source, n_features: int, names: NDArray[Any] | None
                 f"the source has the feature {name!r} where the model was trained with "
                 f"{trained!r}; name the features in the order of training."
             )
-
-
-@dataclass(frozen=True)
-class _ScoreRows:
-    space: Any
-    thetas: Vector
-
-    def __call__(self, chunk: Chunk) -> Vector:
-        assert chunk.features is not None
-        scores = self.space.scores(chunk.features, self.thetas)
-        if not np.all(np.isfinite(scores)):
-            raise NonFiniteValue("a feature is not finite")
-        return scores
-
-
-@dataclass(frozen=True)
-class _ScoredRuns:
-    """The largest score of each run of a chunk, and the row that has it."""
-
-    first: int
-    runs: Runs
-    score: Vector
-    winner: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class _ScoreRuns:
-    space: Any
-    thetas: Vector
-
-    def __call__(self, chunk: Chunk) -> _ScoredRuns:
-        assert chunk.features is not None
-        runs = chunk.keys.runs if chunk.keys is not None else None
-        if runs is None:  # every row is its own group
-            every = np.arange(chunk.n_rows)
-            runs = Runs(every, every + chunk.first)
-        scores = self.space.scores(chunk.features, self.thetas)
-        best = np.empty((len(scores), len(runs.start)))
-        winner = np.empty(best.shape, dtype=np.int64)
-        for k, score in enumerate(scores):
-            if run_maxima(score, runs.start, best[k], winner[k]) >= 0:
-                raise NonFiniteValue("a feature is not finite")
-        return _ScoredRuns(chunk.first, runs, best, winner + chunk.first)

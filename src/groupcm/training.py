@@ -19,6 +19,7 @@ from groupcm.penalties import make_penalty
 from groupcm.preparing import Options, Prepared
 from groupcm.problem import Problem
 from groupcm.solvers import lbfgs, streamed, working_set
+from groupcm.solvers.alternating import Alternation, Choice, alternate
 from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
@@ -27,7 +28,15 @@ from groupcm.sources.sample import Sample
 from groupcm.sources.streamed_rows import StreamedRows
 from groupcm.training_data import TrainingData
 
-__all__ = ["make_task", "solve_classes", "solve_path", "solving", "warn_unless_converged"]
+__all__ = [
+    "make_task",
+    "solve_choosing",
+    "solve_classes",
+    "solve_path",
+    "solving",
+    "warn_unless_converged",
+    "warn_unless_settled",
+]
 
 # The share of the memory allowed that the rows kept of a pass may take, of one task and of many
 # together. With less than so many bytes in all, a stream is read over and over.
@@ -36,6 +45,8 @@ _ALL_KEPT_MEMORY = 0.5
 _LEAST_KEPT = 8e6
 # Up to so many values, threads of BLAS cost more than they bring.
 _SMALL_DATA = 1e8
+# Problems that a choice of candidates may take; most settle within ten.
+_MOST_ROUNDS = 50
 
 
 def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solution | None]:
@@ -67,14 +78,43 @@ def solve_path(
     if terms is None:
         (terms,) = prepared.terms
     assert terms is not None
-    tasks = []
-    for lam in lams:
-        scaled = [replace(t, weight=t.weight * (lam / options.lam)) for t in terms]
-        tasks.append(make_task(options, prepared, scaled, lam, seed))
+    tasks = [
+        make_task(options, prepared, _weighted(terms, lam / options.lam), lam, seed) for lam in lams
+    ]
     solutions = _solve(options, prepared, tasks, related=True)
     for solution in solutions:
         warn_unless_converged(options, solution)
     return solutions
+
+
+def solve_choosing(options: Options, prepared: Prepared, lam: float) -> Alternation:
+    """The one trained class, with a candidate chosen in each positive group nobody annotated.
+
+    The first choice is that of the problem of the annotated groups. Nothing is random.
+    """
+    (terms,) = prepared.terms
+    assert terms is not None
+    if options.C is None:
+        terms = _weighted(terms, lam / options.lam)
+    first = make_task(options, prepared, terms, lam, seed=0)
+    positive = [part for part in terms if part.sign > 0]
+    negative = [part for part in terms if part.sign < 0]
+    rows = np.concatenate([part.rows(np.arange(part.n_rows)) for part in positive])
+    n_annotated = len(prepared.data.groups_of(rows))
+    costs = Costs(lam, options.C)
+    weight = costs.of_each(n_annotated + len(prepared.unannotated))
+    fixed = [*_weighted(positive, weight / costs.of_each(n_annotated)), *negative]
+    groups = Terms.of_groups(-1, prepared.data.groups, prepared.unannotated)
+    with solving(prepared.data):
+        choice = Choice(replace(first, terms=fixed), groups, weight)
+        found = alternate(choice, first, most_rounds=_MOST_ROUNDS)
+    warn_unless_converged(options, found.solution)
+    warn_unless_settled(found, "the choice in groups nobody annotated", "annotate more of them")
+    return found
+
+
+def _weighted(terms: Sequence[Terms], factor: float) -> list[Terms]:
+    return [replace(part, weight=part.weight * factor) for part in terms]
 
 
 def make_task(
@@ -186,6 +226,22 @@ def warn_unless_converged(options: Options, solution: Solution) -> None:
     warnings.warn(
         f"stopped after {solution.passes:.3g} passes at a relative gap of "
         f"{solution.gap:.2g}, above tol={options.tol:g}; {advice}.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def warn_unless_settled(found: Alternation, what: str, advice: str) -> None:
+    """Say that choices of candidates still changed, where they did; ``advice`` is against that."""
+    if found.outcome in ("settled", "interrupted"):  # who interrupts knows
+        return
+    why = {
+        "cycled": "the choices of candidates came back to earlier ones, so they cycle; "
+        "a smaller tol may end that",
+        "exhausted": f"choices of candidates still changed; {advice}",
+    }
+    warnings.warn(
+        f"{what} stopped after {found.rounds} problems: {why[found.outcome]}.",
         ConvergenceWarning,
         stacklevel=4,
     )

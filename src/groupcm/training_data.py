@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.candidates import Groups, Index
+from groupcm.candidates import NO_ORDER, Groups, Index
 from groupcm.errors import InputError
 from groupcm.group_index import index_groups
 from groupcm.memory import memory_to_use
@@ -21,8 +21,10 @@ from groupcm.sources.parquet import from_parquet
 from groupcm.sources.source import Source
 from groupcm.sources.stream import Stream
 from groupcm.validation import (
+    as_annotated,
     as_labels,
     as_matrix,
+    as_objects,
     as_overlap,
     check_length,
     distinct,
@@ -58,6 +60,11 @@ class TrainingData:
         Of the features.
     memory : int
         Bytes that may be used.
+    objects : ndarray or None
+        Which object of its group a row shows; looked at for positive rows only.
+    annotated : ndarray of bool or None
+        Whether somebody said which candidates of the row's group are positive; the same for
+        all rows of a positive group.
     """
 
     X: Any
@@ -68,6 +75,8 @@ class TrainingData:
     overlap: Any
     names: NDArray[Any] | None
     memory: int
+    objects: NDArray[Any] | None = None
+    annotated: NDArray[np.bool_] | None = None
 
     @property
     def stream(self) -> Stream | None:
@@ -101,6 +110,17 @@ class TrainingData:
         """The rows of a class."""
         return rows_with(self.y, self.labels[number])
 
+    def unannotated_groups(self) -> Index:
+        """Positive groups nobody annotated, in order (rows, where there are no groups)."""
+        if self.annotated is None:
+            return NO_ORDER
+        positive = np.concatenate([self.rows_of(k) for k in range(1, len(self.classes))])
+        return self.groups_of(positive[~self.annotated[positive]])
+
+    def groups_of(self, rows: Index) -> Index:
+        """The groups that hold any of these rows, in order (the rows, where there are none)."""
+        return np.unique(rows if self.groups is None else self.groups.of_rows(rows))
+
     def require_finite(self) -> None:
         """Name the first value that is not finite, if there is one."""
         if isinstance(self.X, Stream):
@@ -119,26 +139,61 @@ def read_training_data(
     y: ArrayLike | None,
     groups: ArrayLike | None,
     overlap: ArrayLike | None,
+    annotated: ArrayLike | None = None,
+    objects: ArrayLike | None = None,
 ) -> TrainingData:
     """Check what `fit` was given, without copying what need not be copied."""
     if isinstance(X, str | os.PathLike):
-        return _read_source(options, source_of_columns(X, groups, y, overlap))
-    if isinstance(X, Source):
+        X = source_of_columns(X, groups, y, overlap)
+    elif isinstance(X, Source):
         leave_out(y=y, groups=groups, overlap=overlap)
-        return _read_source(options, X)
+    if isinstance(X, Source):
+        _refuse_columns(annotated=annotated, objects=objects)
+        return _with_marks(_read_source(options, X), X.index().ids, annotated, objects)
     names = feature_names(X)
     X = as_matrix(X, options)
     y = as_labels(y, X.shape[0])
-    together = None
+    together = index = None
     if groups is not None:
         check_length("groups", groups, X.shape[0])
-        together = Groups.from_index(index_groups(groups))
+        index = index_groups(groups)
+        together = Groups.from_index(index)
     overlap = as_overlap(overlap, X.shape[0])
     classes = distinct(y)
     _require_two(classes, "y")
     memory = memory_to_use(options.memory)
     data = TrainingData(X, y, classes, classes, together, overlap, names, memory)
+    data = _with_marks(data, None if index is None else index.ids, annotated, objects)
     _require_finite_early(options, data)
+    return data
+
+
+def _refuse_columns(**given: Any) -> None:
+    for name, value in given.items():
+        if isinstance(value, str):
+            raise ValueError(
+                f"{name} needs one value a candidate in memory, also where X is a source or a "
+                f"path; got the name {value!r}: read that column and pass its values."
+            )
+
+
+def _with_marks(
+    data: TrainingData, ids: NDArray[Any] | None, annotated: Any, objects: Any
+) -> TrainingData:
+    """The data with what is known of their annotation; ``ids`` are those of the groups."""
+    annotated = as_annotated(annotated, data.n_rows)
+    objects = as_objects(objects, data.n_rows)
+    data = replace(data, annotated=annotated, objects=objects)
+    if annotated is None or data.groups is None:
+        return data
+    positive = np.concatenate([data.rows_of(k) for k in range(1, len(data.classes))])
+    mixed = data.groups.mixed(data.groups_of(positive), annotated)
+    if len(mixed):
+        name = mixed[0] if ids is None else ids[mixed[0]]
+        raise ValueError(
+            f"annotated is True for some candidates of the positive group {name!s} and False for "
+            "others; it must be the same for all candidates of a group."
+        )
     return data
 
 

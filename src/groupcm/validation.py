@@ -17,8 +17,10 @@ from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Matrix
 
 __all__ = [
+    "as_annotated",
     "as_labels",
     "as_matrix",
+    "as_objects",
     "as_overlap",
     "check_length",
     "distinct",
@@ -202,3 +204,47 @@ def as_overlap(overlap: ArrayLike | None, n_rows: int) -> NDArray[np.floating] |
         )
     check_length("overlap", overlap, n_rows)
     return overlap
+
+
+def as_objects(objects: ArrayLike | None, n_rows: int) -> NDArray[Any] | None:
+    """One id a candidate, or None; ids may be missing where a candidate shows no object."""
+    if objects is None:
+        return None
+    objects = np.asarray(objects)
+    if objects.ndim != 1:
+        raise ValueError(f"objects must be one id a candidate, got shape {objects.shape}.")
+    check_length("objects", objects, n_rows)
+    return objects
+
+
+def as_annotated(annotated: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
+    """True or False a candidate, or None.
+
+    Examples
+    --------
+    >>> as_annotated([1, 0], 2)
+    array([ True, False])
+    >>> as_annotated(["yes", "no"], 2)
+    Traceback (most recent call last):
+    ValueError: annotated must be True or False for each candidate; got 'yes' at row 0.
+    """
+    if annotated is None:
+        return None
+    annotated = np.asarray(annotated)
+    if annotated.ndim != 1:
+        raise ValueError(
+            f"annotated must be True or False for each candidate, got shape {annotated.shape}."
+        )
+    check_length("annotated", annotated, n_rows)
+    require_present(annotated, "annotated has no value at row {}; say True or False of each.")
+    if annotated.dtype.kind == "b":
+        return annotated
+    is_true, is_false = np.asarray(annotated == 1), np.asarray(annotated == 0)
+    neither = ~(is_true | is_false) if annotated.dtype.kind in "iufO" else np.ones(n_rows, bool)
+    if np.any(neither):
+        row = int(np.argmax(neither))
+        raise ValueError(
+            "annotated must be True or False for each candidate; "
+            f"got {annotated[row : row + 1].tolist()[0]!r} at row {row}."
+        )
+    return is_true.astype(np.bool_)

@@ -1,4 +1,4 @@
-"""The weights of a linear model, by the names of its features."""
+"""What a model looks at: the weights of a linear one, by the names of its features."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FeatureWeights", "feature_names", "feature_weights", "linear_part"]
+__all__ = ["FeatureWeights", "feature_names", "feature_weights", "linear_part", "tree_part"]
 
 Vector = NDArray[np.float64]
 
@@ -48,7 +48,23 @@ def linear_part(model: Any) -> Any | None:
     >>> linear_part(model) is model
     True
     """
-    while model is not None and not (hasattr(model, "coef_") and hasattr(model, "solution_")):
+    return _part_with(model, "coef_", "solution_")
+
+
+def tree_part(model: Any) -> Any | None:
+    """The trees of groupcm within a model, such as one that is calibrated, or None.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> tree_part(GroupClassifier()) is None
+    True
+    """
+    return _part_with(model, "trees_")
+
+
+def _part_with(model: Any, *attributes: str) -> Any | None:
+    while model is not None and not all(hasattr(model, name) for name in attributes):
         model = getattr(model, "estimator_", None)
     return model
 
@@ -74,11 +90,12 @@ def feature_weights(model: Any) -> list[FeatureWeights]:
 
 
 def feature_names(model: Any) -> list[str]:
-    """The names of what the weights weigh, ``x0``, ``x1`` and so on where nobody named it."""
+    """The names of what is weighed or split, ``x0``, ``x1`` and so on where nobody named it."""
     given = getattr(model, "feature_names_in_", None)
     if given is None:
         given = [f"x{j}" for j in range(model.n_features_in_)]
     names = np.asarray(given, dtype=object)
-    if model.feature_map_ is not None:
-        names = model.feature_map_.get_feature_names_out(names)
+    feature_map = getattr(model, "feature_map_", None)
+    if feature_map is not None:
+        names = feature_map.get_feature_names_out(names)
     return [str(name) for name in names]

@@ -12,9 +12,9 @@ from pathlib import Path
 from groupcm.annotations import Annotations
 from groupcm.commands.words import seconds
 from groupcm.errors import InputError
+from groupcm.extras import is_installed
 from groupcm.images.made import write_frames
 from groupcm.images.made.folder import ANNOTATION_FILE, PICTURE_FOLDER
-from groupcm.report.extra import is_installed
 
 __all__ = ["Sizes", "Step", "require_extras", "run_on_pictures", "steps_with"]
 

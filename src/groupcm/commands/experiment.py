@@ -16,7 +16,7 @@ from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.experiments.annotation import annotation_curve
 from groupcm.experiments.annotation_save import save_annotation
-from groupcm.experiments.annotation_words import against_misvm, next_hundred
+from groupcm.experiments.annotation_words import against_misvm, next_hundred, what_others_add
 from groupcm.experiments.output import check_folder, made_data_in
 from groupcm.experiments.paper import run_paper
 from groupcm.experiments.paper_save import save_paper
@@ -102,13 +102,18 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
         display.status("drawing the figure")
         folder.mkdir(exist_ok=True)
         save_annotation(curve, folder, _name_of(table.files))
-    print("Group AUC (95 % interval) by annotated positive groups, GCM and MI-SVM:")
+    print(
+        "Group AUC (95 % interval) by annotated positive groups: GCM, GCM with the others "
+        "unannotated, MI-SVM:"
+    )
+    lines = zip(curve.sizes, curve.gcm, curve.with_others, curve.misvm, strict=True)
     show_rows(
         [
-            (f"{size:,}", f"{interval(curve.auc(gcm))}  {interval(curve.auc(misvm))}")
-            for size, gcm, misvm in zip(curve.sizes, curve.gcm, curve.misvm, strict=True)
+            (f"{size:,}", "  ".join(interval(curve.auc(values)) for values in of_size))
+            for size, *of_size in lines
         ]
     )
+    print(what_others_add(curve))
     print(against_misvm(curve))
     print(next_hundred(curve))
     print(f"Wrote {page}, annotation.json and the figure beside it.")

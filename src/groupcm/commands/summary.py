@@ -8,7 +8,7 @@ import numpy as np
 
 from groupcm.commands.inputs import Candidates
 from groupcm.commands.words import seconds
-from groupcm.weights import feature_weights
+from groupcm.weights import feature_names, feature_weights, linear_part
 
 __all__ = ["certificate", "summary"]
 
@@ -25,6 +25,12 @@ def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, 
     ]
     if candidates.n_patients is not None:
         rows.append(("patients", f"{candidates.n_patients:,}"))
+    of_model = _of_linear if linear_part(model) is not None else _of_trees
+    return rows + of_model(model, took)
+
+
+def _of_linear(model: Any, took: float) -> list[tuple[str, str]]:
+    rows = []
     if model.feature_map_ is not None:
         name = type(model.feature_map_).__name__
         rows.append(("feature map", f"{name}, to {model.feature_map_.n_features_out_:,} features"))
@@ -36,6 +42,20 @@ def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, 
         rows.append((name, ", ".join(f"{number:.6g}" for number in np.ravel(value))))
     rows.append(("passes", f"{np.max(model.n_passes_):.3g} over the rows, {seconds(took)}"))
     return rows + _largest_weights(model)
+
+
+def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
+    """How many trees there are, and the features whose splits gained most in training."""
+    scorer, names = model._scorer, feature_names(model)
+    counts = ", ".join(f"{n:,}" for n in scorer.n_trees())
+    rows = [("trees", f"{counts}, {seconds(took)}")]
+    shares = scorer.gain_shares()
+    for label, share in zip(model.classes_[-len(shares) :], shares, strict=True):
+        largest = [j for j in np.argsort(-share, kind="stable")[:_MOST_WEIGHTS] if share[j] > 0.0]
+        shown = ", ".join(f"{names[j]} {100 * share[j]:.3g} %" for j in largest)
+        name = f"for {label}" if len(shares) > 1 else "largest gains"
+        rows.append((name, f"{shown}  (of what all splits gain)" if largest else "no split"))
+    return rows
 
 
 def _count_groups(model: Any, candidates: Candidates) -> str:
@@ -63,7 +83,9 @@ def _largest_weights(model: Any) -> list[tuple[str, str]]:
 
 
 def certificate(model: Any) -> str:
-    """Say in words what the gap proves."""
+    """Say in words what the gap proves, or that nothing is proved."""
+    if not hasattr(model, "gap_"):
+        return "No certificate: how far these trees are from the best possible is not known."
     gap, tol = float(np.max(model.gap_)), model.tol
     proof = (
         f"Certificate: no weights whatever have an objective more than {100 * gap:.2g} % "

@@ -155,6 +155,7 @@ def evaluate_scored(
             froc=_froc(candidates, object_word, chosen.value),
             decision=decide(candidates, chosen, level),
             weights=found.weights,
+            importances=found.importances,
             highest_negatives=found.highest_negatives,
             lowest_positives=found.lowest_positives,
             highest_positives=found.highest_positives,

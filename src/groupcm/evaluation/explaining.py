@@ -1,4 +1,4 @@
-"""What the features of a winner add to its score.
+"""What the features of a winner add to its score, by a linear model.
 
 score − mean score of the winners  =  Σ_j coef_j (φ_j(x) − mean of φ_j over the winners)
 """
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.evaluation.contributions import largest_contributions
 from groupcm.evaluation.numbers import Contribution, Weight
 from groupcm.weights import FeatureWeights, feature_weights
 
@@ -21,7 +22,6 @@ Matrix = NDArray[np.floating]
 Vector = NDArray[np.float64]
 
 _VALUES_AT_ONCE = 1 << 20
-_SMALLEST_SHARE = 1e-9  # of the largest contribution; what is smaller adds nothing
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,9 @@ def contributions_of(
     explanation: Explanation, rows: Matrix, most: int
 ) -> list[Sequence[Contribution]]:
     """The largest contributions to the score of each row, at most so many a row."""
-    values = explanation.mapped(rows)
-    weights = explanation.weights
+    values, weights = explanation.mapped(rows), explanation.weights
     adds = weights.per_unit * (values - explanation.mean_winner)
-    found = []
-    for value, add in zip(values, adds, strict=True):
-        largest = np.argsort(-np.abs(add), kind="stable")[:most]
-        enough = _SMALLEST_SHARE * np.abs(add).max()
-        found.append(
-            tuple(
-                Contribution(weights.names[j], float(value[j]), float(add[j]))
-                for j in largest
-                if abs(add[j]) > enough
-            )
-        )
-    return found
+    return largest_contributions(weights.names, values, adds, most)
 
 
 def weights_of(explanation: Explanation, some_rows: Matrix) -> list[Weight]:

@@ -18,6 +18,7 @@ __all__ = [
     "Decision",
     "Evaluation",
     "Froc",
+    "Importance",
     "LearningCurve",
     "LearningLine",
     "Localisation",
@@ -118,6 +119,14 @@ class Weight:
 
 
 @dataclass(frozen=True)
+class Importance:
+    """By how much a feature moves the score of a winner from the mean winner's, on average."""
+
+    feature: str
+    moves: float
+
+
+@dataclass(frozen=True)
 class Contribution:
     """What a feature's value adds to a winner's score, against the mean winner."""
 
@@ -194,3 +203,4 @@ class Evaluation:
     cautions: Sequence[str] = ()
     localisation: Localisation | None = None
     highest_positives: Sequence[Case] = ()
+    importances: Sequence[Importance] = ()

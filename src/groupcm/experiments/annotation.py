@@ -4,7 +4,8 @@ Each repeat leaves one fold of groups (patients) out and puts the positive group
 a random order. At size m the GCM is trained on the first m positive groups, annotated, and MI-SVM
 on the same m groups by their labels alone; both have all negative groups of the rest, and choose
 λ by folds inside it. A larger size contains the smaller ones. Positive groups beyond m take no
-part. Where there are more repeats than folds, the groups are cut into folds anew.
+part, and in one more training of the GCM they take part unannotated, by their labels alone. Where
+there are more repeats than folds, the groups are cut into folds anew.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from groupcm.comparison.contenders import contenders
 from groupcm.comparison.crossfit import crossfit
 from groupcm.comparison.data import LabelledCandidates
+from groupcm.experiments.annotation_others import fit_with_others
 from groupcm.experiments.repeated import mean_interval
 from groupcm.folds import group_folds
 from groupcm.gathered_warnings import gathered_warnings
@@ -38,8 +40,9 @@ class AnnotationCurve:
     Attributes
     ----------
     sizes : sequence of int
-    gcm, misvm : ndarray of shape (n_sizes, n_repeats)
-        The AUC on the groups that each repeat left out.
+    gcm, with_others, misvm : ndarray of shape (n_sizes, n_repeats)
+        The AUC on the groups that each repeat left out; ``with_others`` is the GCM's where the
+        other positive groups take part unannotated.
     misvm_of_all : ndarray of shape (n_repeats,)
         Of MI-SVM with every positive group of the training part, ``n_all`` of them at least.
     n_positive, n_negative, n_all : int
@@ -50,6 +53,7 @@ class AnnotationCurve:
 
     sizes: Sequence[int]
     gcm: NDArray[np.float64]
+    with_others: NDArray[np.float64]
     misvm: NDArray[np.float64]
     misvm_of_all: NDArray[np.float64]
     n_positive: int
@@ -73,6 +77,18 @@ class AnnotationCurve:
         if len(self.sizes) < 2:
             return None
         return mean_interval(self.gcm[-1] - self.gcm[-2], self.n_folds)
+
+    @property
+    def added(self) -> list[Interval]:
+        """What the other positive groups, unannotated, add to the GCM's AUC at each size.
+
+        Sizes at which there is no other are left out.
+        """
+        return [
+            mean_interval(more - alone, self.n_folds)
+            for size, alone, more in zip(self.sizes, self.gcm, self.with_others, strict=True)
+            if size < self.n_all
+        ]
 
     @property
     def over_misvm(self) -> Interval:
@@ -155,12 +171,15 @@ def annotation_curve(
     table = group_level(data.y, data.groups)
     chosen = _checked_sizes(sizes, n_all, int(table.positive.sum()))
     say = progress or (lambda text: None)
-    auc = np.empty((2, len(chosen), repeats))
+    auc = np.empty((3, len(chosen), repeats))
     of_all = np.empty(repeats)
     for r, part in enumerate(parts):
         for k, size in enumerate(chosen):
             say(f"repeat {r + 1} of {repeats}: {size:,} annotated groups")
-            auc[:, k, r] = _scored(data, models, part, size, random_state)
+            auc[:2, k, r] = _scored(data, models, part, size, random_state)
+            auc[2, k, r] = auc[0, k, r]
+            if size < len(part.positives):
+                auc[2, k, r] = _with_others(data, part, size, n_settings, random_state + 1)
         n_positive = len(part.positives)
         if n_positive == chosen[-1]:
             of_all[r] = auc[1, -1, r]
@@ -169,9 +188,10 @@ def annotation_curve(
             (of_all[r],) = _scored(data, models[1:], part, n_positive, random_state)
     return AnnotationCurve(
         chosen,
-        auc[0],
-        auc[1],
-        of_all,
+        gcm=auc[0],
+        with_others=auc[2],
+        misvm=auc[1],
+        misvm_of_all=of_all,
         n_positive=int(table.positive.sum()),
         n_negative=int(np.count_nonzero(~table.positive)),
         n_all=n_all,
@@ -222,6 +242,15 @@ def _checked_sizes(sizes: Sequence[int] | None, n_all: int, n_positive: int) -> 
             f"{n_all} or fewer."
         )
     return chosen
+
+
+def _with_others(
+    data: LabelledCandidates, part: _Part, size: int, n_settings: int, seed: int
+) -> float:
+    with gathered_warnings():
+        model = fit_with_others(data.take(part.train), part.place < size, n_settings, seed)
+    unseen = data.take(part.test)
+    return group_roc_auc(unseen.y, model.decision_function(unseen.X), unseen.groups)
 
 
 def _scored(

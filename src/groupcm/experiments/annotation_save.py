@@ -7,7 +7,12 @@ from pathlib import Path
 
 from groupcm import __version__
 from groupcm.experiments.annotation import AnnotationCurve
-from groupcm.experiments.annotation_words import against_misvm, method_sentences, next_hundred
+from groupcm.experiments.annotation_words import (
+    against_misvm,
+    method_sentences,
+    next_hundred,
+    what_others_add,
+)
 from groupcm.experiments.output import write_text
 from groupcm.report.extra import require_report_extra
 from groupcm.report.save import save_page
@@ -48,8 +53,9 @@ def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Pat
         name=name,
         curve=curve,
         rows=rows,
+        with_others=[curve.auc(one) for one in curve.with_others],
         of_all=curve.auc(curve.misvm_of_all),
-        summary=[next_hundred(curve), against_misvm(curve)],
+        summary=[next_hundred(curve), what_others_add(curve), against_misvm(curve)],
         method=method_sentences(curve),
     )
     numbers = write_text(folder / "annotation.json", annotation_json(curve))
@@ -66,6 +72,7 @@ def annotation_json(curve: AnnotationCurve) -> str:
         "folds_by": curve.folds_by,
         "annotated_positive_groups": list(curve.sizes),
         "gcm_auc": curve.gcm.tolist(),
+        "gcm_auc_with_others_unannotated": curve.with_others.tolist(),
         "misvm_auc": curve.misvm.tolist(),
         "misvm_auc_with_all_positive_groups": curve.misvm_of_all.tolist(),
     }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log
+
+import numpy as np
 
 from groupcm.experiments.annotation import AnnotationCurve
 from groupcm.metrics import Interval
 from groupcm.report.words import count, counted, fraction, interval
 
-__all__ = ["against_misvm", "method_sentences", "next_hundred"]
+__all__ = ["against_misvm", "method_sentences", "next_hundred", "what_others_add"]
 
 _NEXT = 100
 
@@ -23,7 +26,7 @@ def next_hundred(curve: AnnotationCurve) -> str:
     --------
     >>> import numpy as np
     >>> gcm = np.array([[0.80, 0.82, 0.81], [0.84, 0.85, 0.84]])
-    >>> curve = AnnotationCurve([50, 100], gcm, gcm, gcm[1], 150, 900, 100, 3, "patient")
+    >>> curve = AnnotationCurve([50, 100], gcm, gcm, gcm, gcm[1], 150, 900, 100, 3, "patient")
     >>> next_hundred(curve)
     'From 50 to 100 annotated positive groups the group AUC rose by 0.033 (0.011 to 0.056). If it
     went on like this, 100 more would add about 0.033 (0.011 to 0.056); curves flatten, so less is
@@ -39,7 +42,7 @@ def next_hundred(curve: AnnotationCurve) -> str:
     factor = log((after + _NEXT) / after) / log(after / before)
     more = Interval(*(factor * end for end in step))
     change = "rose" if step.estimate >= 0 else "fell"
-    size = step if step.estimate >= 0 else Interval(-step.estimate, -step.high, -step.low)
+    size = step if step.estimate >= 0 else _turned(step)
     found = (
         f"From {count(before)} to {count(after)} annotated positive groups the group AUC {change} "
         f"by {interval(size)}."
@@ -55,6 +58,66 @@ def next_hundred(curve: AnnotationCurve) -> str:
     )
 
 
+def what_others_add(curve: AnnotationCurve) -> str:
+    """Say what positive groups nobody annotated add, and where that may be chance.
+
+    Examples
+    --------
+    >>> gcm = np.array([[0.80, 0.82, 0.81], [0.84, 0.85, 0.84]])
+    >>> more = gcm + [[0.05, 0.04, 0.05], [0.01, -0.01, 0.01]]
+    >>> curve = AnnotationCurve([10, 50], gcm, more, gcm, gcm[1], 150, 900, 100, 3, "patient")
+    >>> what_others_add(curve)
+    'With 10 annotated positive groups the other 90 or more, unannotated, add 0.047 (0.024 to 0.069)
+    to the group AUC, which is then as high as with 50 annotated groups alone. With 50 the change,
+    0.003, may be chance.'
+    """
+    cases = list(zip(curve.sizes, curve.added, strict=False))
+    if not cases:
+        return "Every positive group is annotated, so nothing tells what unannotated ones add."
+    (fewest, found), *later = cases
+    groups = counted(fewest, "annotated positive group")
+    first = f"With {groups} the other {count(curve.n_all - fewest)} or more, unannotated,"
+    if found.low > 0:
+        sentences = [f"{first} add {interval(found)} to the group AUC{_as_much_as(curve)}."]
+    elif found.high < 0:
+        sentences = [f"{first} lower the group AUC by {interval(_turned(found))}."]
+    else:
+        sentences = [f"{first} change the group AUC by {interval(found)}, which may be chance."]
+    for verdict, holds in (
+        ("they add {}", lambda d: d.low > 0),
+        ("they lower it by {}", lambda d: d.high < 0),
+        ("the change, {}, may be chance", lambda d: d.low <= 0 <= d.high),
+    ):
+        alike = [(count(size), d.estimate) for size, d in later if holds(d)]
+        if alike:
+            sizes, changes = zip(*alike, strict=True)
+            takes_away = "lower" in verdict
+            told = _listed([fraction(-x if takes_away else x, 3) for x in changes])
+            sentences.append(f"With {_listed(sizes)} {verdict.format(told)}.")
+    return " ".join(sentences)
+
+
+def _as_much_as(curve: AnnotationCurve) -> str:
+    """The most annotated groups whose mean AUC the fewest reach with the others' help."""
+    reached = float(np.mean(curve.with_others[0]))
+    below = [
+        size
+        for size, alone in zip(curve.sizes[1:], curve.gcm[1:], strict=True)
+        if np.mean(alone) <= reached
+    ]
+    if not below:
+        return ""
+    return f", which is then as high as with {count(below[-1])} annotated groups alone"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _turned(difference: Interval) -> Interval:
+    return Interval(-difference.estimate, -difference.high, -difference.low)
+
+
 def against_misvm(curve: AnnotationCurve) -> str:
     """Say how the annotated groups compare with labels of groups alone."""
     found = curve.over_misvm
@@ -66,7 +129,7 @@ def against_misvm(curve: AnnotationCurve) -> str:
         else "not clearly above or below that"
     )
     what = f"of MI-SVM, which has the labels of all {count(curve.n_all)} or more positive groups"
-    size = found if found.estimate >= 0 else Interval(-found.estimate, -found.high, -found.low)
+    size = found if found.estimate >= 0 else _turned(found)
     gcm = f"With {count(curve.sizes[-1])} annotated groups the AUC of GCM is"
     if which in ("above", "below"):
         return f"{gcm} {interval(size)} {which} that {what}."
@@ -83,6 +146,10 @@ def method_sentences(curve: AnnotationCurve) -> list[str]:
         "inside that.",
         "GCM knows which candidate of a positive group is the positive one; MI-SVM has the same "
         "groups and knows only that they are positive.",
+        "In one more training the positive groups beyond the first take part unannotated: GCM "
+        "knows that they are positive, chooses the candidate of largest score in each, trains "
+        "with all of them, and chooses again until no choice changes. λ is then chosen by folds "
+        "that train on the annotated groups and score the others, too.",
         "Intervals (95 %) are of the mean over repeats, widened because the repeats' training "
-        "parts overlap. A difference is taken repeat by repeat.",
+        "parts overlap. A difference is taken repeat by repeat, at each size for itself.",
     ]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from groupcm.errors import InputError
+from groupcm.extras import required
 
 __all__ = ["skimage"]
 
@@ -18,10 +17,5 @@ def skimage(part: str) -> Any:
     >>> skimage("color").__name__
     'skimage.color'
     """
-    try:
-        return import_module(f"skimage.{part}")
-    except ImportError as error:
-        raise InputError(
-            "candidates of pictures are found with scikit-image; "
-            "install it with: pip install 'groupcm[images]'"
-        ) from error
+    why = "candidates of pictures are found with scikit-image"
+    return required(f"skimage.{part}", "images", why)

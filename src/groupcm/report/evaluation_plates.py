@@ -11,7 +11,7 @@ from groupcm.report.figures.precision_recall import precision_recall_figure
 from groupcm.report.figures.reliability import reliability_figure
 from groupcm.report.figures.roc import roc_figure
 from groupcm.report.figures.style import series_of
-from groupcm.report.figures.weights import by_size, weights_figure
+from groupcm.report.figures.weights import by_size, importances_figure, weights_figure
 from groupcm.report.high_specificity import shows_high_specificity
 from groupcm.report.learning_words import learning_shows
 from groupcm.report.words import at_threshold, fraction, interval, number, percent, plural
@@ -138,6 +138,20 @@ def _explaining(evaluation: Evaluation) -> list[Plate]:
                 "standard deviation.",
                 f"The largest weights: {listed}.",
                 weights_figure(evaluation.weights),
+            )
+        )
+    if evaluation.importances:
+        listed = ", ".join(
+            f"{each.feature} {number(each.moves)}" for each in evaluation.importances[:3]
+        )
+        plates.append(
+            Plate(
+                "importances",
+                "What each feature moves",
+                "By how much, on average, the feature moves the score of a winner up or down from "
+                "the mean winner’s (exact Shapley values of the trees).",
+                f"The features that move most: {listed}.",
+                importances_figure(evaluation.importances),
             )
         )
     if evaluation.learning is not None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from groupcm.extras import require_installed
 
-from groupcm.errors import InputError
-
-__all__ = ["is_installed", "require_report_extra"]
-
-_PACKAGES = ("matplotlib", "jinja2")
+__all__ = ["require_report_extra"]
 
 
 def require_report_extra() -> None:
@@ -18,21 +14,4 @@ def require_report_extra() -> None:
     --------
     >>> require_report_extra()
     """
-    if not all(map(is_installed, _PACKAGES)):
-        raise InputError(
-            "a report needs matplotlib and jinja2; install them with: pip install 'groupcm[report]'"
-        )
-
-
-def is_installed(package: str) -> bool:
-    """Whether a package could be imported.
-
-    Examples
-    --------
-    >>> is_installed("numpy"), is_installed("no_such_package")
-    (True, False)
-    """
-    try:
-        return find_spec(package) is not None
-    except ValueError:  # what stands in sys.modules is no module
-        return False
+    require_installed(("matplotlib", "jinja2"), "report", "a report needs matplotlib and jinja2")

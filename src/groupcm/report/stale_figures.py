@@ -16,6 +16,7 @@ FIGURE_NAMES = frozenset(
         "group_precision_recall",
         "group_roc",
         "group_roc_high_specificity",
+        "importances",
         "learning_curve",
         "paired_differences",
         "reliability",

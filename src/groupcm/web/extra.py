@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
-from groupcm.errors import InputError
+from groupcm.extras import require_installed
 
 __all__ = ["require_web"]
 
@@ -16,8 +14,5 @@ def require_web() -> None:
     --------
     >>> require_web()
     """
-    if any(find_spec(name) is None for name in ("starlette", "uvicorn", "PIL")):
-        raise InputError(
-            "the page in the browser is served by Starlette and uvicorn; "
-            "install them with: pip install 'groupcm[web]'"
-        )
+    why = "the page in the browser is served by Starlette and uvicorn"
+    require_installed(("starlette", "uvicorn", "PIL"), "web", why)

@@ -66,7 +66,7 @@ def explained(
     Parameters
     ----------
     scorer
-        A linear model and its recipe.
+        A model that is linear, or trees, and its recipe.
     row, typical
         Features of the candidate and of the average one, in the model's order.
     """

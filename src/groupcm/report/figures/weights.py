@@ -8,13 +8,13 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from groupcm.evaluation.numbers import Weight
+from groupcm.evaluation.numbers import Importance, Weight
 from groupcm.report.figures.axes import plain
 from groupcm.report.figures.style import INK, NEGATIVE, POSITIVE, empty_axes, in_style, new_axes
 from groupcm.report.figures.text import shorten_apart
 from groupcm.report.words import number
 
-__all__ = ["by_size", "weights_figure"]
+__all__ = ["by_size", "importances_figure", "weights_figure"]
 
 _MOST_BARS = 20
 _LONGEST_NAME = 25
@@ -30,13 +30,32 @@ def weights_figure(weights: Sequence[Weight]) -> Figure:
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['size', 'redness']
     """
-    shown = by_size(weights)[:_MOST_BARS]
-    figure, axes = new_axes(0.85 + 0.205 * max(len(shown), 3))
-    if not shown:
+    shown = by_size(weights)
+    values = [weight.per_deviation for weight in shown]
+    return _bars([each.feature for each in shown], values, "Weight for one standard deviation")
+
+
+@in_style
+def importances_figure(importances: Sequence[Importance]) -> Figure:
+    """By how much features move the score, the first on top; at most twenty of them.
+
+    Examples
+    --------
+    >>> figure = importances_figure([Importance("size", 0.8), Importance("redness", 0.1)])
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['size', 'redness']
+    """
+    names = [each.feature for each in importances]
+    return _bars(names, [each.moves for each in importances], "Mean move of a winner’s score")
+
+
+def _bars(names: Sequence[str], lengths: Sequence[float], label: str) -> Figure:
+    names, values = names[:_MOST_BARS], np.array(lengths[:_MOST_BARS])
+    figure, axes = new_axes(0.85 + 0.205 * max(len(names), 3))
+    if not len(names):
         empty_axes(axes, "no weights")
         return figure
-    values = np.array([weight.per_deviation for weight in shown])
-    rows = np.arange(len(shown))
+    rows = np.arange(len(names))
     colours = [POSITIVE if value > 0 else NEGATIVE for value in values]
     axes.barh(rows, values, color=colours, height=0.66)
     axes.axvline(0, color=INK, linewidth=0.9)
@@ -56,14 +75,14 @@ def weights_figure(weights: Sequence[Weight]) -> Figure:
     left = -1.38 * reach if (values < 0).any() else -0.04 * reach
     right = 1.38 * reach if (values > 0).any() else 0.04 * reach
     axes.set_xlim(min(left, 1.38 * values.min()), max(right, 1.38 * values.max()))
-    axes.set_ylim(len(shown) - 0.4, -0.6)
-    axes.set_yticks(rows, shorten_apart([each.feature for each in shown], _LONGEST_NAME))
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_yticks(rows, shorten_apart(list(names), _LONGEST_NAME))
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(False, axis="y")
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    axes.set_xlabel("Weight for one standard deviation")
+    axes.set_xlabel(label)
     return figure
 
 

@@ -1,0 +1,7 @@
+"""Trees on the group objective, and the objective for those who grow their own."""
+
+from groupcm.boosting.classifier import GroupBoostingClassifier
+from groupcm.boosting.metric import GroupEvaluation
+from groupcm.boosting.objective import GroupObjective
+
+__all__ = ["GroupBoostingClassifier", "GroupEvaluation", "GroupObjective"]

@@ -1,0 +1,310 @@
+"""The scikit-learn estimator of trees on the group objective."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from groupcm.boosting.extra import require_lightgbm
+from groupcm.boosting.growing import Plan
+from groupcm.boosting.power_loss import PowerLoss
+from groupcm.boosting.scorer import TreeScorer
+from groupcm.boosting.training import train
+from groupcm.boosting.tree_parameters import check_tree_parameters
+from groupcm.group_model import GroupModel
+from groupcm.parallel import n_threads
+from groupcm.progress import listening, print_readings, print_step
+from groupcm.training_data import read_training_data
+
+__all__ = ["GroupBoostingClassifier"]
+
+# Candidates far from their group's largest loss have next to no curvature; a leaf needs some.
+_LEAST_CURVATURE = 1e-3
+
+
+class GroupBoostingClassifier(GroupModel):
+    """Gradient-boosted trees, trained for decisions about groups.
+
+    LightGBM grows trees whose sum ``s`` makes small
+
+    ::
+
+        w+ Σ_{k positive} L(s_k*) + w− Σ_{k negative} ‖(L(−s_i))_{i in k}‖_p
+
+    where ``k*`` is the candidate of positive group ``k`` that fits its annotation best, and
+    ``w±`` balance positive and negative groups. ``p`` grows over the first trees: the sum of the
+    losses of all candidates of a negative group turns into nearly its largest. At test time a
+    group's score is its largest candidate score, as everywhere.
+
+    Parameters
+    ----------
+    n_estimators : int, default=300
+        Trees, at most where ``early_stopping``.
+    learning_rate : float, default=0.05
+        How much of each tree is taken.
+    num_leaves : int, default=15
+        Of each tree, at most.
+    min_child_samples : int, default=20
+        Candidates a leaf needs.
+    subsample : float, default=0.7
+        The share of candidates each tree is grown on.
+    colsample_bytree : float, default=0.5
+        The share of features each tree may use.
+    reg_lambda : float, default=0.0
+        Penalty of the squared values of leaves.
+    power : float, default=10.0
+        ``p`` at the end: 1 for the sum of losses, infinity for the largest.
+    first_power : float, default=1.0
+        ``p`` of the first tree.
+    n_annealed : int, default=100
+        Trees over which ``p`` grows from one to the other.
+    loss : {"logistic", "smoothed_hinge"}
+        L.
+    delta : float, default=0.5
+        Half the length of the smoothed hinge's quadratic piece.
+    background : {"ignore", "negative"}
+        Whether the other candidates of a positive group take no part, or are one more
+        negative group (for localisation).
+    min_overlap : float, default=0.0
+        Positive groups whose best overlap is below this are left out, with a warning.
+    early_stopping : bool, default=True
+        Choose the number of trees by groups that are left out.
+    validation : int or float, default=3
+        A number of folds over which ``scoring`` is averaged, or one share of the groups.
+        The trees are grown on all groups in the end.
+    scoring : str, default="group_roc_auc"
+        What they are chosen by, or "group_average_precision", or "sensitivity_at_specificity".
+    n_iter_no_change : int, default=50
+        Trees without a better ``scoring`` after which no more are tried.
+    n_warm_up : int, default=100
+        Trees before positive groups without annotation take part.
+    lightgbm_params : dict, optional
+        More of LightGBM's parameters, such as ``{"max_bin": 63}``.
+    n_jobs : int, optional
+        Threads; by default as many as there are cores.
+    memory : int or str, optional
+        How much the candidates of a source may use, such as ``"2GB"``; they must all fit.
+    verbose : int, default=0
+        Above 0, say how many trees there are every five seconds.
+    random_state : int, RandomState or None, default=0
+        Of the candidates and features each tree sees and of the groups left out.
+
+    Attributes
+    ----------
+    trees_ : list of str
+        The trees in LightGBM's text form.
+    boosters_ : list of lightgbm.Booster
+        The same, to be used with LightGBM.
+    n_trees_ : int
+    validation_curve_ : ndarray
+        ``scoring`` after each tree, averaged over the folds; empty without early stopping.
+    witnesses_ : ndarray
+        The row that counts in the end for each positive group without annotation, groups in
+        order of first appearance.
+    classes_ : ndarray of shape (2,)
+        Sorted; the second is the positive one.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Where X had names.
+
+    Examples
+    --------
+    >>> from groupcm import GroupBoostingClassifier
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(100, n_positive=40, group_size=20)
+    >>> model = GroupBoostingClassifier(50, early_stopping=False)
+    >>> model = model.fit(data.X, data.y, data.groups, data.overlap)
+    >>> round(model.score(data.X, data.y, data.groups), 1)
+    1.0
+    """
+
+    __metadata_request__fit: ClassVar = {
+        "groups": True,
+        "overlap": True,
+        "annotated": True,
+        "objects": True,
+        "patients": True,
+    }
+
+    trees_: list[str]
+    n_trees_: int
+    validation_curve_: NDArray[np.float64]
+    witnesses_: NDArray[np.int64]
+    # What read_training_data asks every estimator for.
+    grouping = "negative"
+
+    _fitted_state = (
+        "trees_",
+        "n_trees_",
+        "validation_curve_",
+        "witnesses_",
+        "classes_",
+        "background_",
+        "n_features_in_",
+        "feature_names_in_",
+    )
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        *,
+        learning_rate: float = 0.05,
+        num_leaves: int = 15,
+        min_child_samples: int = 20,
+        subsample: float = 0.7,
+        colsample_bytree: float = 0.5,
+        reg_lambda: float = 0.0,
+        power: float = 10.0,
+        first_power: float = 1.0,
+        n_annealed: int = 100,
+        loss: str = "logistic",
+        delta: float = 0.5,
+        background: str = "ignore",
+        min_overlap: float = 0.0,
+        early_stopping: bool = True,
+        validation: float = 3,
+        scoring: str = "group_roc_auc",
+        n_iter_no_change: int = 50,
+        n_warm_up: int = 100,
+        lightgbm_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+        memory: int | str | None = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.min_child_samples = min_child_samples
+        self.subsample = subsample
+        self.colsample_bytree = colsample_bytree
+        self.reg_lambda = reg_lambda
+        self.power = power
+        self.first_power = first_power
+        self.n_annealed = n_annealed
+        self.loss = loss
+        self.delta = delta
+        self.background = background
+        self.min_overlap = min_overlap
+        self.early_stopping = early_stopping
+        self.validation = validation
+        self.scoring = scoring
+        self.n_iter_no_change = n_iter_no_change
+        self.n_warm_up = n_warm_up
+        self.lightgbm_params = lightgbm_params
+        self.n_jobs = n_jobs
+        self.memory = memory
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        overlap: ArrayLike | None = None,
+        annotated: ArrayLike | None = None,
+        objects: ArrayLike | None = None,
+        patients: ArrayLike | None = None,
+    ) -> GroupBoostingClassifier:
+        """Grow the trees.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d), a source, or a path
+            A row a candidate; see `GroupClassifier.fit`. Values may be missing (NaN).
+        y : array-like of shape (n,)
+            A label a candidate, of two labels the larger for positive ones. A group is
+            positive if any of its candidates is.
+        groups : array-like of shape (n,), optional
+            The group of each candidate; without it every row is its own group.
+        overlap : array-like of shape (n,), optional
+            How well each candidate fits the annotation.
+        annotated : array-like of bool of shape (n,), optional
+            False for all candidates of a positive group in which nobody knows which candidate
+            shows the object. After ``n_warm_up`` trees each such group counts by the
+            candidate that the trees before score highest.
+        objects : array-like of shape (n,), optional
+            Which object of its group a positive candidate shows; each counts by its best
+            candidate, and the objects of a group share its weight.
+        patients : array-like of shape (n,), optional
+            The patient of each candidate: none is both grown on and left out.
+        """
+        require_lightgbm()
+        check_tree_parameters(self.get_params(deep=False))
+        with listening(print_step, print_readings(), print) if self.verbose else nullcontext():
+            data = read_training_data(self, X, y, groups, overlap, annotated, objects)
+            grown = train(self._plan(), data, patients)
+        self.classes_ = data.classes
+        self.background_ = np.array([True, False])
+        self.n_features_in_ = data.n_features
+        if data.names is not None:
+            self.feature_names_in_ = data.names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self.trees_ = [grown.text]
+        self.n_trees_ = grown.n_trees
+        self.validation_curve_ = grown.validation_curve
+        self.witnesses_ = grown.witnesses
+        vars(self).pop("boosters_", None)
+        return self
+
+    def _plan(self) -> Plan:
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        return Plan(
+            parameters={**self._lightgbm_parameters(seed), **(self.lightgbm_params or {})},
+            n_trees=self.n_estimators,
+            loss=PowerLoss(self.loss, self.delta, self.power),
+            first_power=self.first_power,
+            n_annealed=self.n_annealed,
+            n_warm_up=self.n_warm_up,
+            background=self.background,
+            min_overlap=self.min_overlap,
+            validation=self.validation if self.early_stopping else 0,
+            scoring=self.scoring,
+            patience=self.n_iter_no_change,
+            seed=seed,
+        )
+
+    def _lightgbm_parameters(self, seed: int) -> dict[str, Any]:
+        return {
+            "learning_rate": self.learning_rate,
+            "num_leaves": self.num_leaves,
+            "min_data_in_leaf": self.min_child_samples,
+            "min_sum_hessian_in_leaf": _LEAST_CURVATURE,
+            "bagging_fraction": self.subsample,
+            "bagging_freq": 1 if self.subsample < 1.0 else 0,
+            "feature_fraction": self.colsample_bytree,
+            "lambda_l2": self.reg_lambda,
+            "num_threads": self.n_jobs or n_threads(),
+            "seed": seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+
+    @cached_property
+    def boosters_(self) -> list[Any]:
+        """The trees as LightGBM's own boosters."""
+        check_is_fitted(self)
+        return [require_lightgbm().Booster(model_str=text) for text in self.trees_]
+
+    @property
+    def _scorer(self) -> TreeScorer:
+        return TreeScorer(self.boosters_, self.n_jobs or -1)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "boosters_"}

@@ -1,0 +1,163 @@
+"""Growing trees on the group objective, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.boosting.extra import require_lightgbm
+from groupcm.boosting.objective import BoostingTerms, GroupObjective
+from groupcm.boosting.power_loss import PowerLoss
+from groupcm.candidates import Index
+
+__all__ = ["Fold", "Plan", "Rows", "best_number", "grow"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How trees are grown.
+
+    Attributes
+    ----------
+    parameters : dict
+        LightGBM's.
+    n_trees : int
+        At most.
+    loss : PowerLoss
+        At the end of the annealing.
+    first_power : float
+        The power of the first tree's loss; it grows by a constant factor to that of ``loss``.
+    n_annealed : int
+        Trees until then.
+    n_warm_up : int
+        Trees before unannotated groups take part.
+    background, min_overlap
+        Which candidates take part; see `groupcm.grouping.binary_terms`.
+    validation : int or float
+        Folds, or a share of the groups, by which the number of trees is chosen; 0 for none.
+    scoring : str
+        The metric it is chosen by.
+    patience : int
+        Trees without a better validation after which there is no use going on.
+    seed : int
+        Of the groups left out.
+    """
+
+    parameters: dict[str, Any]
+    n_trees: int
+    loss: PowerLoss
+    first_power: float
+    n_annealed: int
+    n_warm_up: int
+    background: str = "ignore"
+    min_overlap: float = 0.0
+    validation: float = 0
+    scoring: str = "group_roc_auc"
+    patience: int = 50
+    seed: int = 0
+
+    def loss_of(self, tree: int) -> PowerLoss:
+        """The loss that this tree is grown on.
+
+        Examples
+        --------
+        >>> plan = Plan({}, 9, PowerLoss(power=4.0), 1.0, 4, 0)
+        >>> [plan.loss_of(tree).power for tree in (0, 2, 4, 8)]
+        [1.0, 2.0, 4.0, 4.0]
+        """
+        if tree >= self.n_annealed:
+            return self.loss
+        share = tree / self.n_annealed
+        power = self.first_power ** (1.0 - share) * self.loss.power**share
+        return replace(self.loss, power=float(power))
+
+
+class Rows:
+    """All candidates in LightGBM's bins, made once."""
+
+    def __init__(self, X: Any, parameters: dict[str, Any]) -> None:
+        self._lightgbm = require_lightgbm()
+        self.n_rows = X.shape[0]
+        self._whole = self._lightgbm.Dataset(
+            X, label=np.zeros(self.n_rows, dtype=np.float32), params=parameters
+        ).construct()
+
+    def at(self, rows: Index) -> Any:
+        """The data set of these rows, ascending."""
+        if len(rows) == self.n_rows:
+            return self._whole
+        return self._whole.subset(rows)
+
+
+class Trees:
+    """A booster that grows by the group objective."""
+
+    def __init__(self, rows: Rows, terms: BoostingTerms, plan: Plan) -> None:
+        used = terms.rows
+        self._plan = plan
+        self._objective = GroupObjective.of_terms(terms.at(used), plan.loss)
+        parameters = {**plan.parameters, "objective": "none", "metric": "none"}
+        self.booster = require_lightgbm().Booster(parameters, rows.at(used))
+        self._n_grown = 0
+
+    def grow(self) -> None:
+        """One more tree."""
+        objective, tree = self._objective, self._n_grown
+        objective.group_loss = self._plan.loss_of(tree)
+        objective.chooses = len(objective.terms.unannotated) > 0 and tree >= self._plan.n_warm_up
+        self.booster.update(fobj=objective)
+        self._n_grown += 1
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Terms to grow on, and rows to validate with: all candidates of groups left out."""
+
+    terms: BoostingTerms
+    held_out: Index
+    evaluate: Callable[[NDArray[np.float64]], float]
+
+
+def grow(
+    rows: Rows, terms: BoostingTerms, plan: Plan, n_trees: int, told: Callable[[int], None]
+) -> str:
+    """So many trees, in LightGBM's text form; ``told`` hears how many there are."""
+    trees = Trees(rows, terms, plan)
+    for k in range(n_trees):
+        trees.grow()
+        told(k + 1)
+    return trees.booster.model_to_string()
+
+
+def best_number(
+    rows: Rows, folds: Sequence[Fold], plan: Plan, told: Callable[[int], None]
+) -> tuple[int, NDArray[np.float64]]:
+    """How many trees validate best on average over the folds, and the average after each."""
+    grown = [Trees(rows, fold.terms, plan) for fold in folds]
+    for trees, fold in zip(grown, folds, strict=True):
+        trees.booster.add_valid(rows.at(fold.held_out), "held out")
+    averages: list[float] = []
+    best = 0
+    for k in range(plan.n_trees):
+        found = []
+        for trees, fold in zip(grown, folds, strict=True):
+            trees.grow()
+            found.append(_validate(trees.booster, fold.evaluate))
+        averages.append(float(np.mean(found)))
+        told(k + 1)
+        if averages[k] > averages[best]:
+            best = k
+        elif k - max(best, plan.n_annealed) >= plan.patience:
+            break
+    return best + 1, np.array(averages)
+
+
+def _validate(booster: Any, evaluate: Callable[[NDArray[np.float64]], float]) -> float:
+    ((_, _, value, _),) = booster.eval_valid(
+        feval=lambda scores, _dataset: ("group metric", evaluate(scores), True)
+    )
+    return value

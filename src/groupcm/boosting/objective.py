@@ -1,0 +1,191 @@
+"""The group objective as a loss for gradient boosting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groupcm.boosting.power_loss import Groupwise, PowerLoss, Vector
+from groupcm.candidates import Groups, Index, Terms
+from groupcm.group_index import index_groups
+from groupcm.grouping import Costs, binary_terms
+from groupcm.validation import as_labels, as_objects, as_overlap, check_length, distinct, rows_with
+
+__all__ = ["BoostingTerms", "Derivatives", "GroupObjective"]
+
+# Every group weighs 1, however many candidates stand for it.
+ONE_A_GROUP = Costs(lam=0.5, C=1.0)
+
+
+class Derivatives(NamedTuple):
+    """Of the objective by the score of each candidate."""
+
+    value: float
+    gradient: Vector
+    hessian: Vector
+
+
+@dataclass(frozen=True)
+class BoostingTerms:
+    """The rows that take part and what they weigh.
+
+    Attributes
+    ----------
+    positive : ndarray
+        Rows that stand for positive groups.
+    positive_weight : ndarray
+        Of each; those of a group add up to 1.
+    negative : Groupwise
+        The candidates of each negative group.
+    unannotated : Groupwise
+        The candidates of each positive group of which nobody said which one is positive.
+    """
+
+    positive: Index
+    positive_weight: Vector
+    negative: Groupwise
+    unannotated: Groupwise
+
+    @classmethod
+    def of(cls, terms: Sequence[Terms], unannotated: Terms | None = None) -> BoostingTerms:
+        """From the terms that `groupcm.grouping.binary_terms` makes, those of positives first."""
+        positive, *negative = terms
+        open_groups = Groupwise.of_terms([] if unannotated is None else [unannotated])
+        rows = positive.rows(np.arange(positive.n_rows))
+        weight = np.broadcast_to(positive.weight, len(rows)).astype(np.float64)
+        return cls(rows, weight, Groupwise.of_terms(negative), open_groups)
+
+    @property
+    def rows(self) -> Index:
+        """All rows that take part, ascending."""
+        parts = (self.positive, self.negative.rows, self.unannotated.rows)
+        return np.unique(np.concatenate(parts))
+
+    def at(self, rows: Index) -> BoostingTerms:
+        """The same terms when only these rows, ascending, are there."""
+        return BoostingTerms(
+            np.searchsorted(rows, self.positive),
+            self.positive_weight,
+            self.negative.at(rows),
+            self.unannotated.at(rows),
+        )
+
+
+class GroupObjective:
+    """``w+ Σ_{k positive} L(s_k*) + w− Σ_{k negative} ‖(L(−s_i))_{i in k}‖_p`` for boosting.
+
+    A function of the scores and the data set, as LightGBM and XGBoost call an objective:
+    it returns its derivatives by each candidate's score. Positive and negative groups weigh the
+    same, and a group 1 on average. With ``p = 1`` the losses of a negative group's candidates
+    add up; with ``p = ∞`` the largest counts, as in the GCM.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        A label a candidate, of two labels the larger for positive ones.
+    groups : array-like of shape (n,), optional
+        The group of each candidate, in any order; without it every row is its own group.
+    overlap : array-like of shape (n,), optional
+        How well each candidate fits the annotation: a positive group counts by its positive
+        candidate of largest overlap. Without it its positive candidates share its weight.
+    objects : array-like of shape (n,), optional
+        Which object of its group a positive candidate shows; each counts by its best candidate.
+    power : float, default=5.0
+        ``p``, at least 1; ``inf`` for the maximum.
+    loss : {"logistic", "smoothed_hinge"}
+        ``L(t) = log(1 + e^{−t})``, or the paper's loss.
+    delta : float, default=0.5
+        Half the length of the smoothed hinge's quadratic piece.
+    background : {"ignore", "negative"}
+        Whether the other candidates of a positive group take no part, or are one more
+        negative group.
+    min_overlap : float, default=0.0
+        Positive groups whose best overlap is below this are left out, with a warning.
+
+    Examples
+    --------
+    >>> import lightgbm, numpy
+    >>> from groupcm.boosting import GroupObjective
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(60, n_positive=20, group_size=20)
+    >>> objective = GroupObjective(data.y, data.groups, data.overlap)
+    >>> parameters = {"objective": objective, "num_leaves": 7, "verbosity": -1}
+    >>> trees = lightgbm.train(parameters, lightgbm.Dataset(data.X, data.y), 20)
+    >>> before = objective.derivatives(numpy.zeros(len(data.y))).value
+    >>> bool(objective.derivatives(trees.predict(data.X)).value < 0.2 * before)
+    True
+    """
+
+    def __init__(
+        self,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        overlap: ArrayLike | None = None,
+        *,
+        objects: ArrayLike | None = None,
+        power: float = 5.0,
+        loss: str = "logistic",
+        delta: float = 0.5,
+        background: str = "ignore",
+        min_overlap: float = 0.0,
+    ) -> None:
+        labels = as_labels(y, len(np.asarray(y)))
+        classes = distinct(labels)
+        if len(classes) != 2:
+            raise ValueError(f"y holds {len(classes)} classes; the objective needs two.")
+        together = None
+        if groups is not None:
+            check_length("groups", groups, len(labels))
+            together = Groups.from_index(index_groups(groups))
+        terms = binary_terms(
+            len(labels),
+            rows_with(labels, classes[1]),
+            together,
+            costs=ONE_A_GROUP,
+            background=background,
+            overlap=as_overlap(overlap, len(labels)),
+            min_overlap=min_overlap,
+            objects=as_objects(objects, len(labels)),
+        )
+        self._start(BoostingTerms.of(terms), PowerLoss(loss, delta, power))
+
+    def _start(self, terms: BoostingTerms, group_loss: PowerLoss) -> None:
+        self.terms = terms
+        self.group_loss = group_loss
+        # Whether each unannotated group takes part, by the candidate it scores highest now.
+        self.chooses = False
+
+    @classmethod
+    def of_terms(cls, terms: BoostingTerms, group_loss: PowerLoss) -> GroupObjective:
+        """The objective of terms that are there already."""
+        objective = cls.__new__(cls)
+        objective._start(terms, group_loss)
+        return objective
+
+    def __call__(self, scores: Any, _dataset: Any = None) -> tuple[Vector, Vector]:
+        """Gradient and (diagonal) Hessian at these scores."""
+        found = self.derivatives(np.asarray(scores, dtype=np.float64))
+        return found.gradient, found.hessian
+
+    def derivatives(self, scores: Vector) -> Derivatives:
+        """Value, gradient and curvatures at these scores, one a candidate.
+
+        A curvature is a candidate's share in the norm times that of its own loss: the diagonal
+        of the Hessian, but for what the shares themselves change.
+        """
+        gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
+        terms, loss = self.terms, self.group_loss
+        positive, weight = terms.positive, terms.positive_weight
+        if self.chooses:
+            chosen = terms.unannotated.winners(scores)
+            positive = np.concatenate([positive, chosen])
+            weight = np.concatenate([weight, np.ones(len(chosen))])
+        n_positive, n_negative = weight.sum(), len(terms.negative)
+        half = 0.5 * (n_positive + n_negative)
+        value = loss.add_positive(scores, positive, weight * (half / n_positive), gradient, hessian)
+        value += loss.add_negative(scores, terms.negative, half / n_negative, gradient, hessian)
+        return Derivatives(value, gradient, hessian)

@@ -1,0 +1,82 @@
+"""What the parameters of trees may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+from groupcm.memory import parse_memory
+from groupcm.metrics import metric_named
+
+__all__ = ["check_tree_parameters"]
+
+_WHOLE = {
+    "n_estimators": 1,
+    "num_leaves": 2,
+    "min_child_samples": 1,
+    "n_annealed": 0,
+    "n_iter_no_change": 1,
+    "n_warm_up": 0,
+}
+_CHOICES = {"background": ("ignore", "negative"), "loss": ("logistic", "smoothed_hinge")}
+
+
+def check_tree_parameters(given: Mapping[str, Any]) -> None:
+    """Raise one sentence about the first parameter that is not possible.
+
+    Examples
+    --------
+    >>> check_tree_parameters({"num_leaves": 1})
+    Traceback (most recent call last):
+    ValueError: num_leaves must be a whole number of at least 2; got 1.
+    >>> check_tree_parameters({"validation": 1.5})
+    Traceback (most recent call last):
+    ValueError: validation must be a number of folds from 2, or a share of the groups between 0
+    and 1; got 1.5.
+    """
+    for name, least in _WHOLE.items():
+        if name in given and not (_is_whole(given[name]) and given[name] >= least):
+            raise ValueError(
+                f"{name} must be a whole number of at least {least}; got {given[name]!r}."
+            )
+    for name, choices in _CHOICES.items():
+        if name in given and given[name] not in choices:
+            listed = ", ".join(map(repr, choices))
+            raise ValueError(f"{name} must be one of {listed}; got {given[name]!r}.")
+    for name in ("subsample", "colsample_bytree"):
+        _require(given, name, "a share above 0, at most 1", lambda x: 0.0 < x <= 1.0)
+    _require(given, "learning_rate", "a number above 0", lambda x: 0.0 < x < float("inf"))
+    _require(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
+    _require(given, "reg_lambda", "a number from 0", lambda x: 0.0 <= x < float("inf"))
+    _require(given, "min_overlap", "a number", lambda x: x == x)
+    for name in ("power", "first_power"):
+        _require(given, name, "a number of at least 1", lambda x: x >= 1.0)
+    if given.get("power") == float("inf") and given.get("n_annealed", 0) > 0:
+        raise ValueError("power cannot grow to infinity in steps; set n_annealed=0 with power=inf.")
+    if "validation" in given and not _is_validation(given["validation"]):
+        raise ValueError(
+            "validation must be a number of folds from 2, or a share of the groups between 0 and "
+            f"1; got {given['validation']!r}."
+        )
+    metric_named(given.get("scoring", "group_roc_auc"))
+    if given.get("memory") is not None:
+        parse_memory(given["memory"])
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_validation(value: Any) -> bool:
+    if _is_whole(value):
+        return value >= 2
+    return isinstance(value, float) and 0.0 < value < 1.0
+
+
+def _require(given: Mapping[str, Any], name: str, what: str, holds: Any) -> None:
+    if name not in given:
+        return
+    value = given[name]
+    if not isinstance(value, Real) or isinstance(value, bool) or not holds(value):
+        raise ValueError(f"{name} must be {what}; got {value!r}.")

@@ -1,0 +1,36 @@
+"""The score of each candidate, in a graph, whatever the model computes it with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from groupcm.linear_model import LinearGroupModel
+from groupcm.onnx_export.feature_maps import mapped
+from groupcm.onnx_export.graph import Graph
+from groupcm.onnx_export.tree_scores import tree_scores
+from groupcm.onnx_export.trees import table_of_boosters
+
+__all__ = ["candidate_scores", "has_known_scores", "n_columns"]
+
+
+def has_known_scores(model: Any) -> bool:
+    """Whether a fitted model scores candidates by weights or by trees of groupcm."""
+    return isinstance(model, LinearGroupModel) or hasattr(model, "trees_")
+
+
+def n_columns(model: Any) -> int:
+    """How many scores a candidate has."""
+    return len(model.trees_ if hasattr(model, "trees_") else model.coef_)
+
+
+def candidate_scores(graph: Graph, model: Any, x: str) -> str:
+    """Scores of shape (n, k), float64, of features in float64."""
+    if hasattr(model, "trees_"):
+        table = table_of_boosters(model.boosters_, model.n_features_in_)
+        return tree_scores(graph, x, table, n_columns(model))
+    if model.feature_map_ is not None:
+        x = mapped(graph, x, model.feature_map_)
+    weights = graph.constant(np.asarray(model.coef_).T)
+    return graph.op("Add", graph.op("MatMul", x, weights), graph.constant(model.intercept_))

@@ -1,0 +1,100 @@
+"""What a batch says of its candidates, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from groupcm.torch.true_rows import true_rows
+
+__all__ = [
+    "checked_scores",
+    "one_a_candidate",
+    "positive_rows",
+    "require_whole",
+    "whole_a_candidate",
+]
+
+_NARROW = (torch.float16, torch.bfloat16)
+
+
+def checked_scores(scores: Tensor) -> Tensor:
+    """One number a candidate, in float32 where it came in half precision.
+
+    Examples
+    --------
+    >>> checked_scores(torch.zeros(2, dtype=torch.bfloat16)).dtype
+    torch.float32
+    """
+    if scores.ndim != 1 or not scores.is_floating_point():
+        raise ValueError(
+            "scores must hold one floating-point number a candidate, shape (n,); "
+            f"got {scores.dtype} of shape {tuple(scores.shape)}."
+        )
+    if len(scores) == 0:
+        raise ValueError("scores is empty; a batch needs at least one candidate.")
+    return scores.float() if scores.dtype in _NARROW else scores
+
+
+def one_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
+    """``values`` where the scores are, one for each of them.
+
+    Examples
+    --------
+    >>> one_a_candidate([0, 1], "labels", torch.zeros(3))
+    Traceback (most recent call last):
+    ValueError: labels must hold one value a candidate, shape (3,) to match scores; got shape (2,).
+    """
+    given = torch.as_tensor(values, device=scores.device)
+    if given.shape != scores.shape:
+        raise ValueError(
+            f"{name} must hold one value a candidate, shape ({len(scores)},) to match scores; "
+            f"got shape {tuple(given.shape)}."
+        )
+    return given
+
+
+def positive_rows(labels: Tensor) -> Tensor:
+    """The rows of label 1.
+
+    Examples
+    --------
+    >>> positive_rows(torch.tensor([0, 1, 1]))
+    tensor([1, 2])
+    """
+    rows = true_rows(labels != 0)
+    wrong = labels[rows] != 1
+    if wrong.any():
+        row = int(rows[wrong][0])
+        raise ValueError(
+            f"labels is {labels[row].item():g} at row {row}; a label is 0 or 1, "
+            "1 for a positive candidate."
+        )
+    return rows
+
+
+def whole_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
+    """As `one_a_candidate`, for ids.
+
+    Examples
+    --------
+    >>> whole_a_candidate([0.5], "groups", torch.zeros(1))
+    Traceback (most recent call last):
+    ValueError: groups must hold whole numbers; got torch.float32.
+    """
+    given = one_a_candidate(values, name, scores)
+    require_whole(given, name)
+    return given.long()
+
+
+def require_whole(values: Tensor, name: str) -> None:
+    """`ValueError` for anything but whole numbers.
+
+    Examples
+    --------
+    >>> require_whole(torch.tensor([5]), "offsets")
+    """
+    if values.is_floating_point() or values.is_complex() or values.dtype == torch.bool:
+        raise ValueError(f"{name} must hold whole numbers; got {values.dtype}.")

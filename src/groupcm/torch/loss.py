@@ -1,0 +1,170 @@
+"""The group objective as a module."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from groupcm.losses import make_loss
+from groupcm.parameters import check_parameters
+from groupcm.torch.batch import checked_scores, one_a_candidate, positive_rows, whole_a_candidate
+from groupcm.torch.margin_loss import margin_loss
+from groupcm.torch.maxima import first_winners, hard_maxima, soft_maxima
+from groupcm.torch.positives import PositiveTerms, positive_terms
+from groupcm.torch.row_groups import RowGroups, number_groups
+
+__all__ = ["GroupLoss"]
+
+
+class GroupLoss(torch.nn.Module):
+    """What the groups of a batch cost, from the scores of their candidates.
+
+    ::
+
+        value = 1/n+ Σ_{k positive} L(s_k*)  +  1/n− Σ_{k negative} L(−max_{i∈G_k} s_i)
+
+    The mean over the batch's positive groups and the mean over its negative groups, added: ``λ``
+    times it is the objective of `groupcm.GroupClassifier` without the penalty. A batch without
+    positive groups, or without negative ones, costs nothing on that side. Groups may have any
+    sizes; nothing is padded.
+
+    Parameters
+    ----------
+    loss : {"smoothed_hinge", "hinge"}
+    delta : float
+        Half the width of the smoothed hinge's bend; see `groupcm.losses.SmoothedHinge`.
+    temperature : float, optional
+        None is the formula above. Its slope in a negative group is all the winner's, the first
+        candidate's where several tie. A number is the engine's smoothing, `groupcm.smoothing`:
+        the maximum becomes ``T log Σ exp(s_i / T)``, whose slope all candidates near the winner
+        share, and the loss gets a soft corner. It is above the formula by ``T log(2 n_k)`` at most
+        for a group of ``n_k``.
+    background : {"ignore", "negative"}
+        Whether the other candidates of a positive group take no part, or are one more negative
+        group.
+    min_overlap : float
+        Objects whose best candidate overlaps them by less are left out, and positive groups that
+        have no other; these then take no part at all.
+
+    Notes
+    -----
+    Scores may be on any device and of any floating-point type; float16 and bfloat16 are summed
+    and given back in float32, also under ``torch.autocast``. A candidate may score −∞, and then
+    never wins. A NaN gives NaN: the value where its candidate takes part, and the slopes of its
+    group. With a temperature there are first derivatives only.
+
+    Examples
+    --------
+    Two frames: the first shows a polyp, candidate 1; in the second candidate 3 is the winner.
+
+    >>> scores = torch.tensor([-1.0, 0.5, -2.0, 0.0, -0.5], requires_grad=True)
+    >>> value = GroupLoss()(scores, [0, 1, 0, 0, 0], groups=[7, 7, 3, 3, 3])
+    >>> value
+    tensor(0.6250, grad_fn=<SumBackward0>)
+    >>> value.backward()
+    >>> scores.grad
+    tensor([ 0.0000, -0.5000,  0.0000,  1.0000,  0.0000])
+    """
+
+    def __init__(
+        self,
+        *,
+        loss: str = "smoothed_hinge",
+        delta: float = 0.5,
+        temperature: float | None = None,
+        background: str = "ignore",
+        min_overlap: float = 0.0,
+    ) -> None:
+        super().__init__()
+        check_parameters(
+            {"loss": loss, "delta": delta, "background": background, "min_overlap": min_overlap}
+        )
+        if temperature is not None and not _is_above_0(temperature):
+            raise ValueError(f"temperature must be None or a number above 0; got {temperature!r}.")
+        self.loss = loss
+        self.delta = delta
+        self.temperature = temperature
+        self.background = background
+        self.min_overlap = min_overlap
+
+    def forward(
+        self,
+        scores: Tensor,
+        labels: Any,
+        groups: Any = None,
+        *,
+        offsets: Any = None,
+        overlap: Any = None,
+        objects: Any = None,
+    ) -> Tensor:
+        """The value, with its slope by every score.
+
+        Parameters
+        ----------
+        scores : Tensor of shape (n,)
+            One a candidate.
+        labels : Tensor of shape (n,)
+            1 for a positive candidate, else 0. A group is positive if any of its candidates is.
+        groups : Tensor of shape (n,), optional
+            Whole numbers, in any order. Ids far apart are sorted first, which costs more than
+            all the rest; number them from 0 where that counts.
+        offsets : Tensor of shape (n_groups + 1,), optional
+            Instead of ``groups``, where the rows of a group stand together: the row at which
+            each begins and, last, the number of rows. Without both every row is a group.
+        overlap : Tensor of shape (n,), optional
+            How well each candidate fits the annotation; looked at where ``labels`` is 1. The
+            positive candidate of largest overlap, the first where several tie, stands for its
+            object. Without it the positive candidates of an object share its weight.
+        objects : Tensor of shape (n,), optional
+            Which object of its group a positive candidate shows, as whole numbers. The objects
+            of a group share its weight. Without it a group shows one.
+
+        Returns
+        -------
+        Tensor of shape ()
+        """
+        scores = checked_scores(scores)
+        grouped = number_groups(groups, offsets, scores)
+        positive = positive_rows(one_a_candidate(labels, "labels", scores))
+        terms = positive_terms(
+            positive,
+            grouped.of_row[positive],
+            None if objects is None else whole_a_candidate(objects, "objects", scores)[positive],
+            None if overlap is None else one_a_candidate(overlap, "overlap", scores)[positive],
+            self.min_overlap,
+        )
+        negative = self._negative_maxima(scores, grouped, positive, terms)
+        margin = torch.cat([scores.index_select(0, terms.row), -negative])
+        of_each_negative = scores.new_full(negative.shape, 1.0 / max(len(negative), 1))
+        weight = torch.cat([terms.weight.to(scores.dtype), of_each_negative])
+        delta = make_loss(self.loss, self.delta).delta
+        return (weight * margin_loss(margin, delta, self.temperature)).sum()
+
+    def _negative_maxima(
+        self, scores: Tensor, grouped: RowGroups, positive: Tensor, terms: PositiveTerms
+    ) -> Tensor:
+        """The largest score of each negative group, and of each background that is one."""
+        n_positive = torch.bincount(grouped.of_row[positive], minlength=grouped.n_groups)
+        takes_part = n_positive == 0
+        if self.background == "negative":
+            takes_part[terms.group] = True
+            scores = scores.index_fill(0, positive, -torch.inf)
+        largest = hard_maxima(scores, grouped)
+        if (largest == -torch.inf).any():  # perhaps only because nobody is there
+            takes_part &= grouped.size > n_positive
+        if self.temperature is None:
+            winner = first_winners(scores, grouped, largest)
+            return scores.index_select(0, winner[takes_part])
+        return soft_maxima(scores, grouped, largest, self.temperature)[takes_part]
+
+    def extra_repr(self) -> str:
+        return (
+            f"loss={self.loss!r}, delta={self.delta:g}, temperature={self.temperature}, "
+            f"background={self.background!r}, min_overlap={self.min_overlap:g}"
+        )
+
+
+def _is_above_0(value: Any) -> bool:
+    return isinstance(value, int | float) and value is not True and 0.0 < value < torch.inf

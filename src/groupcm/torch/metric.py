@@ -1,0 +1,96 @@
+"""A metric of groups, gathered over the batches of an epoch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from groupcm.group_index import index_groups
+from groupcm.metrics import Metric, candidate_roc_auc, metric_named
+from groupcm.metrics.truth import require_both_classes, valid_scores
+
+__all__ = ["GroupMetric"]
+
+
+class GroupMetric:
+    """How well groups are told apart, from batches that may split them.
+
+    Of a group only its largest score and whether it is positive are kept, so an epoch needs a few
+    numbers a group, however many candidates it has.
+
+    Parameters
+    ----------
+    metric : str or callable
+        A metric of groups: "group_roc_auc", "group_average_precision",
+        "sensitivity_at_specificity", or a ``callable(y, scores, groups)``.
+
+    Examples
+    --------
+    >>> metric = GroupMetric()
+    >>> metric.update(torch.tensor([0.1, 0.9, 0.2]), [0, 1, 0], groups=[0, 1, 1])
+    >>> metric.update(torch.tensor([0.7, 0.3]), [0, 0], groups=[0, 2])
+    >>> metric.compute()
+    1.0
+    """
+
+    def __init__(self, metric: str | Metric = "group_roc_auc") -> None:
+        self._metric = metric_named(metric)
+        if self._metric is candidate_roc_auc:
+            raise ValueError(
+                "candidate_roc_auc needs all candidates, and none are kept; "
+                'take a metric of groups, such as "group_roc_auc".'
+            )
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all groups."""
+        self._ids: list[NDArray[Any]] = []
+        self._scores: list[NDArray[Any]] = []
+        self._is_positive: list[NDArray[np.bool_]] = []
+
+    def update(self, scores: Any, labels: Any, groups: Any) -> None:
+        """Take in a batch.
+
+        Parameters
+        ----------
+        scores : Tensor of shape (n,)
+            One a candidate, none of them NaN.
+        labels : Tensor of shape (n,)
+            1 for a positive candidate, else 0.
+        groups : Tensor or array-like of shape (n,)
+            Ids of any kind, the same for a group in every batch.
+        """
+        labels = _on_the_host(labels)
+        if labels.ndim != 1 or not np.isin(labels, (0, 1)).all():
+            raise ValueError("labels must hold one label a candidate, each 0 or 1.")
+        if len(labels) == 0:
+            return
+        scores = valid_scores(_on_the_host(scores), len(labels))
+        index = index_groups(_on_the_host(groups))
+        if index.n_rows != len(labels):
+            raise ValueError(
+                f"labels has {len(labels)} rows but groups has {index.n_rows}; "
+                "both need one value a candidate."
+            )
+        self._ids.append(index.ids)
+        self._scores.append(index.maxima(scores))
+        self._is_positive.append(index.maxima(labels == 1))
+
+    def compute(self) -> float:
+        """The metric of all groups since the last `reset`."""
+        if not self._ids:
+            raise ValueError("no group has been seen; call update with a batch first.")
+        is_positive = np.concatenate(self._is_positive)
+        require_both_classes(is_positive, "group")
+        return self._metric(is_positive, np.concatenate(self._scores), np.concatenate(self._ids))
+
+
+def _on_the_host(values: Any) -> NDArray[Any]:
+    if not isinstance(values, torch.Tensor):
+        return np.asarray(values)
+    values = values.detach().cpu()
+    # NumPy has no bfloat16.
+    return (values.float() if values.dtype == torch.bfloat16 else values).numpy()

@@ -1,0 +1,95 @@
+"""The metric of torch: batches that split groups give what the whole gives."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groupcm.metrics import METRICS, candidate_roc_auc, sensitivity_at_specificity
+from groupcm.torch import GroupMetric
+
+OF_GROUPS = [name for name in METRICS if name != "candidate_roc_auc"]
+
+
+def make_scored(seed: int):
+    rng = np.random.default_rng(seed)
+    groups = np.append(rng.integers(12, size=60), [12, 13])
+    labels = ((groups < 5) & (rng.random(62) < 0.3)).astype(np.int64)
+    labels[-1] = 1
+    return rng.normal(size=62).round(1), labels, groups
+
+
+@settings(derandomize=True, deadline=None)
+@given(seed=st.integers(0, 10**6), cuts=st.lists(st.integers(0, 62), max_size=5))
+@pytest.mark.parametrize("name", OF_GROUPS)
+def test_batches_give_what_the_whole_gives(name, seed, cuts):
+    scores, labels, groups = make_scored(seed)
+    metric = GroupMetric(name)
+    for rows in np.split(np.arange(62), sorted(cuts)):
+        metric.update(*(torch.tensor(values[rows]) for values in (scores, labels, groups)))
+    assert metric.compute() == METRICS[name](labels, scores, groups)
+
+
+def test_reset_forgets():
+    metric = GroupMetric()
+    metric.update([0.1, 0.9], [1, 0], [0, 1])
+    assert metric.compute() == 0.0
+    metric.reset()
+    metric.update([0.1, 0.9], [0, 1], [0, 1])
+    assert metric.compute() == 1.0
+
+
+def test_a_callable_and_names_of_groups():
+    metric = GroupMetric(partial(sensitivity_at_specificity, specificity=0.5))
+    metric.update([0.1, 0.9, 0.5], [0, 0, 1], ["frame 1", "frame 10", "a"])
+    metric.update([0.8], [0], ["frame 1"])
+    assert metric.compute() == 0.0
+    metric.update([0.85], [0], ["a"])
+    assert metric.compute() == 1.0
+
+
+def test_scores_that_carry_slopes_in_half_precision():
+    metric = GroupMetric()
+    scores = torch.tensor([0.25, 0.5], dtype=torch.bfloat16, requires_grad=True)
+    metric.update(scores, torch.tensor([False, True]), torch.tensor([0, 1]))
+    assert metric.compute() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("batch", "message"),
+    [
+        (([0.1], [0, 1], [0, 1]), "scores must hold one number a candidate"),
+        (([0.1, np.nan], [0, 1], [0, 1]), "scores is NaN at row 1"),
+        (([0.1, 0.2], [0, 2], [0, 1]), "labels must hold one label a candidate, each 0 or 1"),
+        (([0.1, 0.2], [0, 1], [0]), "labels has 2 rows but groups has 1"),
+    ],
+)
+def test_mistakes_are_told(batch, message):
+    with pytest.raises(ValueError, match=message):
+        GroupMetric().update(*batch)
+
+
+def test_too_little_to_tell_is_told():
+    metric = GroupMetric()
+    with pytest.raises(ValueError, match="no group has been seen"):
+        metric.compute()
+    metric.update([], [], [])
+    metric.update([0.1, 0.2], [0, 0], [0, 1])
+    with pytest.raises(ValueError, match="every group is negative"):
+        metric.compute()
+
+
+@pytest.mark.parametrize("metric", ["candidate_roc_auc", candidate_roc_auc])
+def test_metrics_of_candidates_are_refused(metric):
+    with pytest.raises(ValueError, match="take a metric of groups"):
+        GroupMetric(metric)
+
+
+def test_unknown_names_are_told():
+    with pytest.raises(ValueError, match="'auc' is no metric"):
+        GroupMetric("auc")
