@@ -12,6 +12,7 @@ group loss alone; the linear model, trained to its certified optimum, sees the f
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from groupcm.torch import GroupLoss, GroupMetric
 
 RECIPE = Recipe(Proposals(Proposals.default().parts, at_most=100))
 HELD_OUT = 1 / 3
+FRAMES_A_BATCH = 4
 
 
 @dataclass
@@ -68,12 +70,14 @@ def make_network() -> nn.Module:
 
 def train(network: nn.Module, frames: list[Candidates], epochs: int) -> None:
     """Minimise the group loss, a few frames at a time."""
-    loss = GroupLoss(temperature=0.1)
-    optimiser = torch.optim.AdamW(network.parameters(), lr=2e-3, weight_decay=0.05)
+    loss = GroupLoss(temperature=0.5, background="negative")
+    optimiser = torch.optim.AdamW(network.parameters(), weight_decay=0.05)
+    n_steps = epochs * math.ceil(len(frames) / FRAMES_A_BATCH)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, max_lr=4e-3, total_steps=n_steps)
     network.train()
     for epoch in range(epochs):
         total = 0.0
-        for batch in torch.randperm(len(frames)).split(8):
+        for batch in torch.randperm(len(frames)).split(FRAMES_A_BATCH):
             chosen = [frames[i] for i in batch]
             pixels = torch.cat([frame.pixels for frame in chosen])
             turned = [side for side in (2, 3) if torch.rand(()) < 0.5]
@@ -87,6 +91,7 @@ def train(network: nn.Module, frames: list[Candidates], epochs: int) -> None:
             optimiser.zero_grad()
             value.backward()
             optimiser.step()
+            schedule.step()
             total += value.item() * len(chosen)
         print(f"epoch {epoch + 1}/{epochs}: group loss {total / len(frames):.3f}", flush=True)
 

@@ -113,6 +113,7 @@ def test_candidate_model_keeps_scikit_learns_rules():
 
 def test_every_contender_has_the_same_number_of_settings():
     pytest.importorskip("lightgbm")
+    pytest.importorskip("xgboost")
     for n_settings in (1, 7):
         found = contenders(contender_names(), n_settings)
         assert {len(contender.settings) for contender in found} == {n_settings}
@@ -123,8 +124,10 @@ def test_every_contender_has_the_same_number_of_settings():
 
 @pytest.mark.parametrize("name", contender_names())
 def test_every_contender_tells_groups_apart(name, data):
-    if name == "lightgbm":
+    if name in ("trees", "lightgbm", "lightgbm-ranker"):
         pytest.importorskip("lightgbm")
+    if name == "xgboost":
+        pytest.importorskip("xgboost")
     (contender,) = contenders([name], 1)
     model = contender.fit(contender.settings[0], data)
     assert group_roc_auc(data.y, model.decision_function(data.X), data.groups) > 0.8
@@ -139,7 +142,7 @@ def test_settings_that_share_work_are_the_same_models(data):
 
 
 def test_names_that_are_unknown_missing_or_twice():
-    with pytest.raises(ValueError, match=r"no model 'forest'.* svm, logistic, .*gcm-none, gcm\."):
+    with pytest.raises(ValueError, match=r"no model 'forest'.* svm, logistic, .*gcm-none, gcm, trees\."):
         contenders(["forest"])
     with pytest.raises(ValueError, match="no model is named"):
         contenders([])

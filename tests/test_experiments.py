@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from scipy import stats
 
 from groupcm.commands import experiment
 from groupcm.comparison.contenders import contenders
+from groupcm.comparison.data import LabelledCandidates
 from groupcm.errors import InputError
-from groupcm.experiments import paper
+from groupcm.experiments import annotation, paper
 from groupcm.experiments.annotation import AnnotationCurve, annotation_curve
-from groupcm.experiments.annotation_words import against_misvm, next_hundred
+from groupcm.experiments.annotation_plate import annotation_plate
+from groupcm.experiments.annotation_words import against_misvm, next_hundred, what_others_add
 from groupcm.experiments.areas import Areas
 from groupcm.experiments.claims import FAILS, HOLDS, OPEN, joint_verdict, verdict
 from groupcm.experiments.mean_roc import mean_roc
@@ -30,7 +33,7 @@ from groupcm.experiments.training import _trained
 from groupcm.experiments.training_set import best_rows, draw_training_set
 from groupcm.experiments.trial import GCM, SVM, UNGROUPED, Trial, trials_of
 from groupcm.metrics import Interval, compare, group_roc_auc
-from groupcm.simulate import FEATURE_NAMES, Capsule, capsule_to_parquet
+from groupcm.simulate import FEATURE_NAMES, Capsule, capsule, capsule_to_parquet
 
 TINY = Sizes(
     negatives=(400, 1600),
@@ -315,8 +318,13 @@ def test_annotation_writes_a_page_a_figure_and_a_sentence(table, tmp_path, capsy
     assert figures == {"annotation.png", "annotation.svg"}
     numbers = json.loads((folder / "annotation.json").read_text())
     assert np.shape(numbers["gcm_auc"]) == (2, 2)
+    assert np.shape(numbers["gcm_auc_with_others_unannotated"]) == (2, 2)
     assert numbers["folds_by"] == "patient"
-    assert "From 6 to 12 annotated positive groups the group AUC" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "From 6 to 12 annotated positive groups the group AUC" in told
+    others = "With 6 annotated positive groups the other"
+    assert others in told
+    assert others in (folder / "annotation.html").read_text()
 
 
 @pytest.mark.parametrize(
@@ -344,11 +352,12 @@ def test_labels_of_groups_are_no_annotation():
         annotation_curve(np.random.default_rng(0).normal(size=(36, 2)), y, groups, n_folds=2)
 
 
-def curve_of(gcm, misvm_of_all=0.6):
+def curve_of(gcm, misvm_of_all=0.6, added: Any = 0.0, n_all=100):
     gcm = np.asarray(gcm)
     of_all = misvm_of_all + np.array([0.0, 0.002, -0.002])
     sizes = [50, 100][-len(gcm) :]
-    return AnnotationCurve(sizes, gcm, gcm, gcm, of_all, 150, 900, 100, 3, "patient")
+    more = gcm + np.asarray(added)
+    return AnnotationCurve(sizes, gcm, more, gcm, of_all, 150, 900, n_all, 3, "patient")
 
 
 def test_the_next_hundred_is_worded_by_what_is_known():
@@ -366,6 +375,72 @@ def test_against_misvm_tells_the_side():
     assert " above that of MI-SVM" in against_misvm(curve_of(gcm, 0.6))
     assert " below that of MI-SVM" in against_misvm(curve_of(gcm, 0.95))
     assert "not clearly above or below" in against_misvm(curve_of(gcm, 0.81))
+
+
+def test_what_others_add_is_worded_by_what_is_known():
+    gcm = [[0.80, 0.82, 0.81], [0.84, 0.85, 0.84]]
+    help_most = [[0.050, 0.051, 0.052], [0.010, 0.011, 0.012]]
+    found = what_others_add(curve_of(gcm, added=help_most, n_all=120))
+    assert found.startswith("With 50 annotated positive groups the other 70 or more, unannotated")
+    assert "add 0.051 (0.047 to 0.055) to the group AUC, which is then as high as with 100" in found
+    assert found.endswith("With 100 they add 0.011.")
+    harm = what_others_add(curve_of(gcm, added=-np.asarray(help_most), n_all=120))
+    assert "lower the group AUC by 0.051 (0.047 to 0.055). With 100 they lower it by 0.011." in harm
+    chance = [[0.05, -0.05, 0.01], [-0.05, 0.05, 0.01]]
+    open_ = what_others_add(curve_of(gcm, added=chance, n_all=120))
+    assert "change the group AUC by 0.003" in open_
+    assert "which may be chance. With 100 the change, 0.003, may be chance." in open_
+    small = what_others_add(curve_of(gcm, added=0.001 * np.ones((2, 3)), n_all=100))
+    assert "as high as" not in small
+    assert small.count("With") == 1  # at the last size there is no other group
+
+
+def test_without_other_groups_nothing_is_said_of_them():
+    curve = curve_of([[0.80, 0.82, 0.81]], n_all=100)
+    assert "nothing tells what unannotated ones add" in what_others_add(curve)
+    assert curve.added == []
+
+
+def test_the_range_of_the_figure_is_that_of_the_gcm():
+    gcm = np.array([[0.90, 0.92, 0.91], [0.94, 0.95, 0.94]])
+    misvm = np.array([[0.3, 0.5, 0.4], [0.94, 0.93, 0.94]])
+    curve = AnnotationCurve([50, 100], gcm, gcm + 0.01, misvm, misvm[1], 150, 900, 120, 3, "group")
+    upper, lower = annotation_plate(curve).figure.axes
+    assert upper.get_ylim()[0] > 0.8
+    assert [text.get_text() for text in upper.texts] == ["0.40 ↓"]
+    assert lower.get_ylabel() == "Added AUC"
+    whole = replace(curve, n_all=50, sizes=[25, 50])
+    assert len(annotation_plate(whole).figure.axes) == 2
+    assert len(annotation_plate(replace(curve, n_all=50)).figure.axes) == 1
+
+
+@pytest.fixture(scope="module")
+def small_curve():
+    made = capsule(40, n_positive=24, group_size=8, seed=5)
+    options = {"sizes": [8, 16], "repeats": 2, "n_folds": 3, "n_settings": 2}
+    return made, annotation_curve(made.X, made.y, made.groups, made.overlap, **options)
+
+
+def test_others_take_part_by_the_labels_of_their_groups_alone(small_curve):
+    """Whatever is said of the candidates of groups beyond the first, the curve is the same."""
+    made, curve = small_curve
+    assert not np.array_equal(curve.with_others[0], curve.gcm[0])
+    parts = annotation._parts(
+        LabelledCandidates.check(made.X, made.y, made.groups, made.overlap), 2, 3, 0
+    )
+    rng = np.random.default_rng(0)
+    for r, part in enumerate(parts):
+        y, fit = made.y.copy(), made.overlap.copy()
+        others = part.train[part.place >= 8]
+        y[others], fit[others] = 1, rng.random(len(others))
+        data = LabelledCandidates.check(made.X, y, made.groups, fit)
+        assert annotation._with_others(data, part, 8, 2, 1) == curve.with_others[0, r]
+
+
+def test_where_no_group_is_left_the_two_curves_meet(small_curve):
+    _, curve = small_curve
+    np.testing.assert_array_equal(curve.with_others[1], curve.gcm[1])
+    assert len(curve.added) == 1
 
 
 def test_the_mean_of_independent_repeats_has_the_t_interval():

@@ -16,12 +16,13 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 import groupcm.boosting.scorer as module
 from groupcm import CalibratedGroupClassifier
-from groupcm.boosting.scorer import TreeScorer, require_no_infinity
+from groupcm.boosting.scorer import TreeScorer
 from groupcm.candidates import Groups
 from groupcm.errors import InputError
 from groupcm.group_index import index_groups
 from groupcm.metrics import group_roc_auc_scorer
 from groupcm.sources import from_parquet
+from groupcm.validation import require_no_infinity
 from tree_model import TreeModel
 
 N_FEATURES = 5

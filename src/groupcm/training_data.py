@@ -30,6 +30,7 @@ from groupcm.validation import (
     distinct,
     feature_names,
     require_finite,
+    require_no_infinity,
     rows_with,
 )
 
@@ -223,6 +224,9 @@ def source_of_columns(
 def _require_finite_early(options: Any, data: TrainingData) -> None:
     """Look for bad values first, but not where a first pass over large data meets them anyway."""
     X: Matrix = data.X
+    if options.__sklearn_tags__().input_tags.allow_nan:
+        require_no_infinity(X, data.names)
+        return
     grouped = data.groups is not None and options.grouping != "none"
     if not isinstance(X, np.ndarray) or X.size <= SAMPLE_VALUES or not grouped:
         require_finite(X, data.names)

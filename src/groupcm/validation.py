@@ -26,12 +26,14 @@ __all__ = [
     "distinct",
     "feature_names",
     "require_finite",
+    "require_no_infinity",
     "rows_with",
 ]
 
 # Floats hold every whole number up to this.
 _EXACT_INTEGER = 2**53
 _ROWS_A_THREAD = 200_000
+_ROWS_AT_ONCE = 1 << 16
 
 
 def feature_names(X: Any) -> NDArray[Any] | None:
@@ -141,6 +143,25 @@ def _first_nonfinite(X: Matrix) -> tuple[int, int] | None:
 
     found = thread_map(first_in, slices(len(X), _ROWS_A_THREAD))
     return next((place for place in found if place is not None), None)
+
+
+def require_no_infinity(X: Matrix, names: NDArray[Any] | None = None) -> None:
+    """Raise, naming row and column, where X holds infinity; NaN may stand anywhere.
+
+    Examples
+    --------
+    >>> require_no_infinity(np.array([[np.nan, 1.0], [2.0, -np.inf]]))
+    Traceback (most recent call last):
+    ValueError: X contains infinity (NaN or inf) in row 1, column 1;
+    fill it in or leave the row out.
+    """
+    for lo in range(0, X.shape[0], _ROWS_AT_ONCE):
+        rows = sp.coo_array(X[lo : lo + _ROWS_AT_ONCE])
+        bad = np.flatnonzero(np.isinf(rows.data))
+        if len(bad):
+            first = bad[:1]
+            place = (lo + rows.row[first], rows.col[first])
+            require_finite(sp.csr_array((rows.data[first], place), shape=X.shape), names)
 
 
 def check_length(name: str, values: Any, n_rows: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -258,7 +258,6 @@ class GroupBoostingClassifier(GroupModel):
         self.n_trees_ = grown.n_trees
         self.validation_curve_ = grown.validation_curve
         self.witnesses_ = grown.witnesses
-        vars(self).pop("boosters_", None)
         return self
 
     def _plan(self) -> Plan:
@@ -292,19 +291,21 @@ class GroupBoostingClassifier(GroupModel):
             "seed": seed,
             "deterministic": True,
             "force_row_wise": True,
+            "feature_pre_filter": False,
             "verbosity": -1,
         }
 
-    @cached_property
+    @property
     def boosters_(self) -> list[Any]:
         """The trees as LightGBM's own boosters."""
         check_is_fitted(self)
-        return [require_lightgbm().Booster(model_str=text) for text in self.trees_]
+        return [_booster(text) for text in self.trees_]
 
     @property
     def _scorer(self) -> TreeScorer:
         return TreeScorer(self.boosters_, self.n_jobs or -1)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "boosters_"}
+
+@lru_cache(maxsize=16)
+def _booster(text: str) -> Any:
+    return require_lightgbm().Booster(model_str=text)

@@ -19,9 +19,9 @@ from groupcm.source_scores import ScoreChunk
 from groupcm.sources.arrays import NonFiniteValue, require_finite_rows
 from groupcm.sources.chunk import Features
 from groupcm.sources.source import Source
-from groupcm.validation import require_finite
+from groupcm.validation import require_no_infinity
 
-__all__ = ["TreeScorer", "require_no_infinity"]
+__all__ = ["TreeScorer"]
 
 Vector = NDArray[np.float64]
 
@@ -118,25 +118,6 @@ class _TreeChunks:
     def __call__(self, features: Features) -> Vector:
         rows = require_finite_rows(features.matrix())
         return np.ascontiguousarray(_predict(self.boosters, rows, self.num_threads).T)
-
-
-def require_no_infinity(X: Matrix, names: NDArray[Any] | None = None) -> None:
-    """Raise, naming row and column, where X holds infinity; NaN may stand anywhere.
-
-    Examples
-    --------
-    >>> require_no_infinity(np.array([[np.nan, 1.0], [2.0, -np.inf]]))
-    Traceback (most recent call last):
-    ValueError: X contains infinity (NaN or inf) in row 1, column 1;
-    fill it in or leave the row out.
-    """
-    for lo in range(0, X.shape[0], _ROWS_AT_ONCE):
-        rows = sp.coo_array(X[lo : lo + _ROWS_AT_ONCE])
-        bad = np.flatnonzero(np.isinf(rows.data))
-        if len(bad):
-            first = bad[:1]
-            place = (lo + rows.row[first], rows.col[first])
-            require_finite(sp.csr_array((rows.data[first], place), shape=X.shape), names)
 
 
 def _predict(boosters: Sequence[Any], rows: Matrix, num_threads: int) -> Vector:

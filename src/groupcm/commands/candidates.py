@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.commands.marks import read_marks
+from groupcm.errors import InputError
 from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.group_index import GroupIndex
 from groupcm.scoring import GroupScores
 
 __all__ = ["Candidates"]
@@ -27,6 +32,8 @@ class Candidates(ABC):
         Where a column tells whose row it is.
     object_column : str or None
         The column that tells which object a positive row lies on.
+    annotated_column : str or None
+        The column that tells whether somebody annotated the row's group.
     """
 
     n_rows: int
@@ -34,6 +41,7 @@ class Candidates(ABC):
     dtype: np.dtype[Any]
     n_patients: int | None
     object_column: str | None = None
+    annotated_column: str | None = None
 
     @property
     @abstractmethod
@@ -43,6 +51,10 @@ class Candidates(ABC):
     @abstractmethod
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         """Which groups hold a row of this label, in the order of their first appearance."""
+
+    @abstractmethod
+    def patient_of_groups(self) -> NDArray[np.intp] | None:
+        """The number of each group's patient, groups in the order of their first appearance."""
 
     @abstractmethod
     def fit(self, model: Any) -> None:
@@ -63,3 +75,21 @@ class Candidates(ABC):
     @abstractmethod
     def most_groups(self, n_bytes: int) -> int | None:
         """How many groups' rows can be picked out in so much memory; None for all."""
+
+    @property
+    def has_marks(self) -> bool:
+        """Whether a column tells which groups are annotated, or which object a row lies on."""
+        return self.annotated_column is not None or self.object_column is not None
+
+    def _read_marks(
+        self, files: Sequence[Path], groups: GroupIndex, is_positive: NDArray[np.bool_]
+    ) -> dict[str, NDArray[Any]]:
+        """What a fit takes as ``annotated`` and ``objects``, where there are such columns."""
+        named = {"annotated": self.annotated_column, "object": self.object_column}
+        if len(self.classes) > 2:
+            given = next(role for role, column in named.items() if column)
+            raise InputError(
+                f"--{given} goes with two classes, and the labels hold {len(self.classes)}; make "
+                "a column of one of them against the rest"
+            )
+        return read_marks(files, groups, is_positive, **named)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.any_estimator import fit_with
 from groupcm.commands.candidates import Candidates
+from groupcm.commands.fitting import fit_rows
 from groupcm.commands.side_columns import index_key, read_objects
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import positive_rows, scores_of
@@ -39,10 +39,14 @@ class InMemory(Candidates):
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return index_groups(self.table.group.codes).maxima(np.asarray(self.table.label) == label)
 
-    def fit(self, model: Any) -> None:
+    def patient_of_groups(self) -> NDArray[np.intp] | None:
         table = self.table
-        if table.patient is not None:  # a group of two patients is told by its name
-            patient_of_groups(index_key(table.group), index_key(table.patient))
+        if table.patient is None:
+            return None
+        return patient_of_groups(index_key(table.group), index_key(table.patient))
+
+    def fit(self, model: Any) -> None:
+        self.patient_of_groups()  # a group of two patients is told by its name
         self._fit_rows(model, slice(None))
 
     def _fit_rows(self, model: Any, rows: slice | NDArray[np.intp]) -> None:
@@ -51,11 +55,21 @@ class InMemory(Candidates):
             "groups": table.group.codes,
             "overlap": table.overlap,
             "patients": None if table.patient is None else table.patient.codes,
+            **self._marks(),
         }
-        beside = {name: None if v is None else v[rows] for name, v in beside.items()}
-        fit_with(model, table.X[rows], np.asarray(table.label)[rows], **beside)
-        # The matrix has no names; the model shall know them all the same.
-        model.feature_names_in_ = np.array(table.feature_names, dtype=object)
+        beside = {name: v[rows] for name, v in beside.items() if v is not None}
+        fit_rows(
+            model, table.X[rows], np.asarray(table.label)[rows], beside, table.feature_names
+        )
+
+    def _marks(self) -> dict[str, NDArray[Any]]:
+        if not self.has_marks:
+            return {}
+        return self._read_marks(
+            self.table.files,
+            index_key(self.table.group),
+            np.asarray(self.table.label) == self.classes[-1],
+        )
 
     def fit_groups(self, model: Any, chosen: NDArray[np.bool_]) -> None:
         index = index_groups(self.table.group.codes)

@@ -10,8 +10,9 @@ from groupcm.commands.candidates import Candidates
 from groupcm.commands.display import Display
 from groupcm.commands.in_memory import InMemory
 from groupcm.commands.streamed import Streamed
-from groupcm.sources.parquet import from_parquet
-from groupcm.table_formats import find_tables, is_parquet
+from groupcm.sources.parquet import from_parquet, list_column
+from groupcm.table_choice import choose_columns, described_features
+from groupcm.table_formats import find_tables, is_parquet, open_table
 from groupcm.tables import read_tables
 
 __all__ = ["Candidates", "InMemory", "Streamed", "open_candidates"]
@@ -23,16 +24,33 @@ def open_candidates(
     *,
     features: Sequence[str] | None = None,
     object: str | None = None,
+    annotated: str | None = None,
     **roles: str | None,
 ) -> Candidates:
     """Open tables of which ``roles`` names the columns: ``group``, ``label`` and so on.
 
-    Where all are Parquet files they are streamed, else they are read into memory. The column
-    ``object`` is read where an evaluation asks for it; name the features beside it.
+    Where all are Parquet files they are streamed, else they are read into memory. The columns
+    ``object`` and ``annotated`` are read where a fit or an evaluation asks for them.
     """
-    candidates = _open(find_tables(paths), display, features, roles)
-    candidates.object_column = object
+    files = find_tables(paths)
+    if features is None:
+        features = _features_beside(files, {**roles, "object": object, "annotated": annotated})
+    candidates = _open(files, display, features, roles)
+    candidates.object_column, candidates.annotated_column = object, annotated
     return candidates
+
+
+def _features_beside(
+    files: Sequence[Path], roles: Mapping[str, str | None]
+) -> Sequence[str] | None:
+    """The features of tables with columns that their readers do not know; None where none is."""
+    if roles["object"] is None and roles["annotated"] is None:
+        return None
+    tables = [open_table(file) for file in files]
+    listed = None
+    if all(map(is_parquet, files)) and described_features(tables, roles) is None:
+        listed = list_column(tables, {name for name in roles.values() if name}, None)
+    return [listed] if listed is not None else choose_columns(tables, roles, None).features
 
 
 def _open(

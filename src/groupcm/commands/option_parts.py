@@ -13,6 +13,7 @@ __all__ = [
     "add_features",
     "add_report",
     "add_whole_numbers",
+    "folds_or_share",
     "names",
     "number",
     "whole",
@@ -60,6 +61,17 @@ def add_whole_numbers(parser, *options: tuple[str, int, str]) -> None:
             metavar="N",
             help=f"{help} (default: %(default)s)",
         )
+
+
+def folds_or_share(text: str) -> float:
+    """A whole number of folds, or a share.
+
+    Examples
+    --------
+    >>> folds_or_share("3"), folds_or_share("0.2")
+    (3, 0.2)
+    """
+    return int(text) if text.isdigit() else number(text)
 
 
 def names(text: str) -> list[str]:

@@ -13,14 +13,43 @@ from groupcm.commands.option_parts import (
     add_columns,
     add_features,
     add_whole_numbers,
+    folds_or_share,
     number,
     whole,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-__all__ = ["add_demo", "add_fit", "add_score", "add_simulate", "add_sort"]
+    Kind = Callable[[str], object] | tuple[str, ...]
+
+_BOTH: list[tuple[str, Kind, str]] = [
+    ("background", ("ignore", "negative"), "the other rows of a positive group"),
+    ("min-overlap", number, "leave out positive groups that fit worse than this"),
+    ("random-state", whole, "seed of what is random"),
+]
+_LINEAR: list[tuple[str, Kind, str]] = [
+    ("lam", number, "weight of the loss against the penalty, between 0 and 1"),
+    ("C", number, "weight of the loss in the SVM's form; --lam is then not used"),
+    ("loss", ("smoothed_hinge", "hinge"), "loss of a margin"),
+    ("delta", number, "half-width of the smoothed hinge's bend"),
+    ("penalty", ("huber", "l2", "l1"), "penalty of the weights"),
+    ("epsilon", number, "where the Huber penalty turns from square to linear"),
+    ("grouping", ("negative", "both", "none"), "which groups count once, by their worst row"),
+    ("solver", ("working_set", "lbfgs"), "algorithm"),
+    ("tol", number, "stop at this certified relative gap"),
+    ("max-passes", number, "stop after reading the rows this often"),
+]
+_TREES: list[tuple[str, Kind, str]] = [
+    ("n-estimators", whole, "trees, at most"),
+    ("learning-rate", number, "how much of each tree is taken"),
+    ("num-leaves", whole, "leaves of each tree, at most"),
+    ("min-child-samples", whole, "rows a leaf needs"),
+    ("power", number, "from 1: a negative group counts by all its rows; higher: by its worst"),
+    ("validation", folds_or_share, "folds, or one share of the groups, to choose how many trees"),
+]
+
+__all__ = ["add_demo", "add_describe", "add_fit", "add_score", "add_simulate", "add_sort"]
 
 
 def add_fit(parser: argparse.ArgumentParser) -> None:
@@ -28,25 +57,70 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="model to write")
     columns = parser.add_argument_group("columns")
     add_columns(columns)
-    _add_fold_options(parser.add_argument_group("λ by folds (see GroupClassifierCV)"))
-    _add_estimator_options(parser.add_argument_group("model (see GroupClassifier)"))
+    _add_mark_columns(columns)
+    parser.add_argument(
+        "--model",
+        choices=("linear", "trees"),
+        default="linear",
+        help="a linear score with a certificate, or gradient-boosted trees "
+        "(default: %(default)s)",
+    )
+    _add_fold_options(parser.add_argument_group("folds, which leave groups out"))
+    _add_options(parser.add_argument_group("both models"), _BOTH)
+    linear = parser.add_argument_group("linear model (see GroupClassifier)")
+    _add_options(linear, _LINEAR)
+    linear.add_argument(
+        "--no-standardize",
+        dest="standardize",
+        action="store_false",
+        default=argparse.SUPPRESS,
+        help="take the features as they are, not on one scale",
+    )
+    trees = parser.add_argument_group("trees (see GroupBoostingClassifier)")
+    _add_options(trees, _TREES)
+    trees.add_argument(
+        "--no-early-stopping",
+        dest="early_stopping",
+        action="store_false",
+        default=argparse.SUPPRESS,
+        help="grow all trees, without leaving out groups to choose how many",
+    )
     _add_map_options(parser.add_argument_group("feature map (see groupcm.features)"))
     _add_large_data_options(parser.add_argument_group("large data"))
 
 
+def _add_mark_columns(columns) -> None:
+    columns.add_argument(
+        "--object",
+        metavar="COL",
+        help="which object of its group a positive row shows; each counts by its best row",
+    )
+    columns.add_argument(
+        "--annotated",
+        metavar="COL",
+        help="true or false, the same in all rows of a group: false where a positive group is "
+        "known as such and nobody said which of its rows show the object",
+    )
+
+
 def _add_fold_options(folds) -> None:
-    folds.add_argument("--cv", action="store_true", help="choose λ on groups that folds leave out")
+    folds.add_argument(
+        "--cv",
+        action="store_true",
+        help="choose λ on groups that folds leave out (linear); note a threshold by their scores "
+        "(both models)",
+    )
     folds.add_argument(
         "--folds", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many (5)"
     )
     folds.add_argument(
-        "--lams", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many λ (10)"
+        "--lams", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many λ (10; linear)"
     )
     folds.add_argument(
         "--scoring",
         default=argparse.SUPPRESS,
         metavar="METRIC",
-        help="what to choose by: group_roc_auc (the default), group_average_precision or "
+        help="what to choose λ, or the number of trees, by: group_roc_auc (the default), group_average_precision or "
         "sensitivity_at_specificity",
     )
     folds.add_argument(
@@ -64,33 +138,11 @@ def _add_fold_options(folds) -> None:
     )
 
 
-def _add_estimator_options(model) -> None:
-    """Add what GroupClassifier takes; what is not given keeps the estimator's own default."""
-    options: list[tuple[str, Callable[[str], object] | tuple[str, ...], str]] = [
-        ("lam", number, "weight of the loss against the penalty, between 0 and 1"),
-        ("C", number, "weight of the loss in the SVM's form; --lam is then not used"),
-        ("loss", ("smoothed_hinge", "hinge"), "loss of a margin"),
-        ("delta", number, "half-width of the smoothed hinge's bend"),
-        ("penalty", ("huber", "l2", "l1"), "penalty of the weights"),
-        ("epsilon", number, "where the Huber penalty turns from square to linear"),
-        ("grouping", ("negative", "both", "none"), "which groups count once, by their worst row"),
-        ("background", ("ignore", "negative"), "the other rows of a positive group"),
-        ("min-overlap", number, "leave out positive groups that fit worse than this"),
-        ("solver", ("working_set", "lbfgs"), "algorithm"),
-        ("tol", number, "stop at this certified relative gap"),
-        ("max-passes", number, "stop after reading the rows this often"),
-        ("random-state", whole, "seed of what is random"),
-    ]
+def _add_options(group, options: Sequence[tuple[str, Kind, str]]) -> None:
+    """Add what an estimator takes; what is not given keeps the estimator's own default."""
     for name, kind, help in options:
         keywords = {"choices": kind} if isinstance(kind, tuple) else {"type": kind, "metavar": "N"}
-        model.add_argument(f"--{name}", default=argparse.SUPPRESS, help=help, **keywords)
-    model.add_argument(
-        "--no-standardize",
-        dest="standardize",
-        action="store_false",
-        default=argparse.SUPPRESS,
-        help="take the features as they are, not on one scale",
-    )
+        group.add_argument(f"--{name}", default=argparse.SUPPRESS, help=help, **keywords)
 
 
 def _add_map_options(features) -> None:
@@ -115,14 +167,14 @@ def _add_large_data_options(data) -> None:
         "--memory",
         default=argparse.SUPPRESS,
         metavar="SIZE",
-        help="what a fit on Parquet files may use, as 2GB; rows beyond it are read again and again "
-        "(default: 60 %% of what is free)",
+        help="what a fit on Parquet files may use, as 2GB; rows beyond it are read again and again, "
+        "but trees need them all (default: 60 %% of what is free)",
     )
     data.add_argument(
         "--checkpoint",
         default=argparse.SUPPRESS,
         metavar="FILE",
-        help="keep the state of a long fit here, and go on from it where it exists",
+        help="keep the state of a long linear fit here, and go on from it where it exists",
     )
 
 
@@ -140,6 +192,14 @@ def add_score(parser: argparse.ArgumentParser) -> None:
     columns.add_argument("--group", metavar="COL", help="default: as in training")
     columns.add_argument("--label", metavar="COL", help="the truth, to print the group AUC")
     add_features(columns, "default: by the names the model was trained with")
+
+
+def add_describe(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model written by groupcm fit, or save")
+    parser.add_argument("--json", action="store_true", help="print the card as JSON")
+    parser.add_argument(
+        "-o", "--output", metavar="CARD", help="write the card to a file instead: .md or .json"
+    )
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:

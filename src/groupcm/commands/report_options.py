@@ -84,7 +84,8 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         "--models",
         type=names,
         metavar="A,B",
-        help="which (default: svm,misvm,gcm-none,gcm; also logistic, lightgbm)",
+        help="which (default: svm,misvm,gcm-none,gcm, and trees where LightGBM is installed; also "
+        "logistic, lightgbm, lightgbm-ranker, xgboost)",
     )
     add_whole_numbers(
         how,

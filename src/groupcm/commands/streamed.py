@@ -11,12 +11,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from groupcm.any_estimator import fit_with
+from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.commands.candidates import Candidates
+from groupcm.commands.fitting import fit_rows
 from groupcm.commands.side_columns import index_key, read_key, read_objects
+from groupcm.errors import InputError
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import index_source, positive_in_source, score_source
 from groupcm.group_table import patient_of_groups
+from groupcm.memory import memory_to_use
 from groupcm.scoring import GroupScores
 from groupcm.sources.parquet import ParquetSource
 from groupcm.sources.stream import Stream
@@ -44,14 +47,40 @@ class Streamed(Candidates):
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return self.source.index().group_labels(label)
 
+    def patient_of_groups(self) -> NDArray[np.intp] | None:
+        patient = self._patient()
+        return None if patient is None else self._one_patient_a_group(patient)
+
+    def _one_patient_a_group(self, patient: KeyColumn) -> NDArray[np.intp]:
+        return patient_of_groups(index_source(self.source), index_key(patient))
+
     def fit(self, model: Any) -> None:
-        patient = self._patient() if "patients" in signature(model.fit).parameters else None
-        if patient is None:
-            model.fit(self.source)
+        if isinstance(model, CalibratedGroupClassifier):
+            self._require_memory(model.estimator.memory)
+            self._fit_rows(model, np.arange(self.n_rows))
             return
-        # A group of two patients is told by its name.
-        patient_of_groups(index_source(self.source), index_key(patient))
-        model.fit(self.source, patients=patient.codes)
+        model.fit(self.source, **self._beside(model))
+
+    def _beside(self, model: Any) -> dict[str, NDArray[Any]]:
+        """What is known of the rows, does not come with the source, and the model asks for."""
+        source, known = self.source, self.source.index()
+        beside: dict[str, NDArray[Any]] = {}
+        if self.has_marks:
+            is_positive = np.asarray(known.codes == len(self.classes) - 1)
+            beside = self._read_marks(source.files, index_source(source), is_positive)
+        takes_patients = "patients" in signature(model.fit).parameters
+        patient = self._patient() if takes_patients else None
+        if patient is not None:
+            self._one_patient_a_group(patient)  # a group of two patients is told by its name
+            beside["patients"] = patient.codes
+        return beside
+
+    def _require_memory(self, memory: int | str | None) -> None:
+        if self.source.nbytes > memory_to_use(memory, self.source.memory):
+            raise InputError(
+                f"folds of trees need all {self.n_rows:,} candidates in memory, and they do not "
+                "fit; raise --memory, or train on fewer groups"
+            )
 
     def _patient(self) -> KeyColumn | None:
         column = self.source.roles["patient"]
@@ -72,14 +101,16 @@ class Streamed(Candidates):
         if chosen.all():
             self.fit(model)
             return
-        source, known = self.source, self.source.index()
-        codes = index_source(source).codes
-        rows = np.flatnonzero(chosen[codes])
-        overlap = source.overlap_of(rows) if source.has_overlap else None
-        labels = known.labels_of_rows()[rows]
-        X = Stream(source).raw(rows)
-        fit_with(model, X, labels, groups=codes[rows], overlap=overlap)
-        model.feature_names_in_ = np.array(self.feature_names, dtype=object)
+        self._fit_rows(model, np.flatnonzero(chosen[index_source(self.source).codes]))
+
+    def _fit_rows(self, model: Any, rows: NDArray[np.intp]) -> None:
+        source = self.source
+        beside = self._beside(model) | {"groups": index_source(source).codes}
+        beside = {name: values[rows] for name, values in beside.items()}
+        if source.has_overlap:
+            beside["overlap"] = source.overlap_of(rows)
+        labels = source.index().labels_of_rows()[rows]
+        fit_rows(model, Stream(source).raw(rows), labels, beside, self.feature_names)
 
     def most_groups(self, n_bytes: int) -> int | None:
         n_groups = index_source(self.source).n_groups

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.display import Display
+from groupcm.commands.fitting import tell_names
 from groupcm.commands.inputs import open_candidates
 from groupcm.errors import InputError
 from groupcm.persistence import SavedModel
@@ -58,7 +57,8 @@ class TrainedColumns:
 
     def open_training(self, tables: Sequence[str], display: Display) -> Candidates:
         """Open tables to train such a model again."""
-        return self._open(tables, display, overlap=self._noted("overlap"))
+        noted = {role: self._noted(role) for role in ("overlap", "annotated", "object")}
+        return self._open(tables, display, **noted)
 
     def _open(self, tables: Sequence[str], display: Display, **more: str | None) -> Candidates:
         files = find_tables(tables)
@@ -147,9 +147,7 @@ def name_features(model: Any, path: str, names: Sequence[str]) -> None:
         raise InputError(
             f"{len(names)} features are named, and {path} was trained with {model.n_features_in_}"
         )
-    while model is not None:
-        model.feature_names_in_ = np.array(names, dtype=object)
-        model = getattr(model, "estimator_", None)
+    tell_names(model, names)
 
 
 def _require_features(files: Sequence[Path], features: Sequence[str], path: str) -> None:

@@ -21,7 +21,7 @@ __all__ = ["annotation_figure"]
 _HEIGHT = 5.0
 _UPPER_SHARE = 2.4  # of the lower axes' height
 _MARGIN = 0.06  # of the range shown
-_BESIDE = 1.03
+_BESIDE = 1.02
 
 
 @in_style

@@ -7,20 +7,20 @@ from groupcm.experiments.annotation_figure import annotation_figure
 from groupcm.experiments.size_figure import SizeLine
 from groupcm.experiments.trial import GCM, METHODS, MISVM
 from groupcm.report.figures.plate import Plate
-from groupcm.report.figures.style import MUTED, Series, series_of
+from groupcm.report.figures.style import MUTED, NAMED_COLOURS, Series, series_of
 from groupcm.report.words import count, interval
 
 __all__ = ["annotation_plate"]
 
-_WITH_OTHERS = "GCM with others"
+_WITH_OTHERS = Series(NAMED_COLOURS["series-6"], "solid", "v")
 
 
 def annotation_plate(curve: AnnotationCurve) -> Plate:
     """Draw group AUC against annotated groups, and MI-SVM with all positive groups as a level."""
-    looks = series_of((*METHODS, _WITH_OTHERS))
+    looks = series_of(METHODS)
     drawn = [
         (looks[GCM], "GCM, annotated", curve.gcm),
-        (looks[_WITH_OTHERS], "GCM, others unannotated", curve.with_others),
+        (_WITH_OTHERS, "GCM, others unannotated", curve.with_others),
         (looks[MISVM], "MI-SVM, labels alone", curve.misvm),
     ]
     if not curve.added:
@@ -50,5 +50,5 @@ def annotation_plate(curve: AnnotationCurve) -> Plate:
         "positive groups that are not annotated add, repeat by repeat; an interval that holds 0 "
         "leaves open whether they do.",
         shows,
-        annotation_figure(curve, lines, focus, looks[_WITH_OTHERS]),
+        annotation_figure(curve, lines, focus, _WITH_OTHERS),
     )

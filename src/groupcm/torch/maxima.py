@@ -24,7 +24,7 @@ from groupcm.torch.true_rows import true_rows
 __all__ = ["first_winners", "hard_maxima", "soft_maxima"]
 
 # What float32 may add up, and what torch does on one core and in its cache.
-_FEW_ROWS = 1000000
+_FEW_ROWS = 256
 _MANY_ROWS = 32_768
 
 

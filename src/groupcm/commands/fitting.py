@@ -1,0 +1,65 @@
+"""A model fitted to rows in memory, with all that is known of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.any_estimator import fit_with
+from groupcm.calibration import CalibratedGroupClassifier
+from groupcm.group_table import group_level
+from groupcm.validation import distinct
+
+__all__ = ["fit_rows", "tell_names"]
+
+
+def fit_rows(
+    model: Any,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    beside: Mapping[str, NDArray[Any]],
+    names: Sequence[str],
+) -> None:
+    """Fit a model, which also learns the names of the features.
+
+    Parameters
+    ----------
+    model : estimator
+        Is fitted in place.
+    X, y : ndarray
+        Candidates and their labels.
+    beside : mapping
+        One value a candidate: ``groups``, ``overlap``, ``patients``, ``annotated`` and
+        ``objects``, as many as are known.
+    names : sequence of str
+        Of the features.
+    """
+    if isinstance(model, CalibratedGroupClassifier):
+        _fit_held_out(model, X, y, beside)
+    else:
+        fit_with(model, X, y, **beside)
+    tell_names(model, names)
+
+
+def _fit_held_out(
+    model: CalibratedGroupClassifier,
+    X: NDArray[Any],
+    y: NDArray[Any],
+    beside: Mapping[str, NDArray[Any]],
+) -> None:
+    """As the model's own ``fit``, which hands on neither ``annotated`` nor ``objects``."""
+    known = dict(beside)
+    table = group_level(y, known.get("groups"), known.get("patients"))
+    scores = model._hold_out(X, y, known, table)
+    fitted = fit_with(model.estimator, X, y, **known)
+    model._store(fitted, distinct(y), scores, table.positive)
+
+
+def tell_names(model: Any, names: Sequence[str]) -> None:
+    """Let a model, and the one within it, know its features by name."""
+    while model is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
+        model = getattr(model, "estimator_", None)
