@@ -383,9 +383,9 @@ def test_what_others_add_is_worded_by_what_is_known():
     found = what_others_add(curve_of(gcm, added=help_most, n_all=120))
     assert found.startswith("With 50 annotated positive groups the other 70 or more, unannotated")
     assert "add 0.051 (0.047 to 0.055) to the group AUC, which is then as high as with 100" in found
-    assert found.endswith("With 100 they add 0.011.")
+    assert found.endswith("With 100 they add 0.011 (0.007 to 0.015).")
     harm = what_others_add(curve_of(gcm, added=-np.asarray(help_most), n_all=120))
-    assert "lower the group AUC by 0.051 (0.047 to 0.055). With 100 they lower it by 0.011." in harm
+    assert "lower the group AUC by 0.051 (0.047 to 0.055). With 100 they lower it by 0.011" in harm
     chance = [[0.05, -0.05, 0.01], [-0.05, 0.05, 0.01]]
     open_ = what_others_add(curve_of(gcm, added=chance, n_all=120))
     assert "change the group AUC by 0.003" in open_

@@ -26,7 +26,7 @@ from groupcm.smoothing import Block, evaluate
 from groupcm.torch import GroupLoss
 from groupcm.torch.true_rows import true_rows
 
-repeatable = settings(derandomize=True, deadline=None, max_examples=150)
+repeatable = settings(derandomize=True, deadline=None, max_examples=80)
 TIGHT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
 LOOSE: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-5}
 

@@ -13,7 +13,7 @@ import sys
 from importlib import import_module
 
 from groupcm import TYPE_CHECKING, __version__
-from groupcm.commands import image_options, options, report_options, web_options
+from groupcm.commands import fit_options, image_options, options, report_options, web_options
 from groupcm.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,14 +60,16 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"groupcm {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    options.add_fit(_command(commands, "fit", "train a model on tables of candidates"))
+    fit_options.add_fit(_command(commands, "fit", "train a model on tables of candidates"))
     options.add_score(_command(commands, "score", "score the groups of tables with a model"))
     options.add_describe(_command(commands, "describe", "tell what a model is: a model card"))
     report_options.add_evaluate(
         _command(commands, "evaluate", "tell how good a model is on groups it has not seen")
     )
     report_options.add_compare(
-        _command(commands, "compare", "train SVM, MI-SVM, GCM and trees on the same folds, and compare")
+        _command(
+            commands, "compare", "train SVM, MI-SVM, GCM and trees on the same folds, and compare"
+        )
     )
     report_options.add_experiment(
         _command(commands, "experiment", "repeat the paper's experiment, or weigh annotations")

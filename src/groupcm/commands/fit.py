@@ -1,89 +1,79 @@
-"""``groupcm fit``: tables of candidates in, a certified model out."""
+"""``groupcm fit``: tables of candidates in, a model out; a linear one with its certificate."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from groupcm.calibration import CalibratedGroupClassifier
-from groupcm.classifier import GroupClassifier
-from groupcm.classifier_cv import GroupClassifierCV
+from groupcm.commands.asked_model import OPTION_OF_PARAMETER, SPECIFICITY, asked_model
 from groupcm.commands.described_columns import fill_in_columns, require_columns
-from groupcm.commands.display import Display, mistakes, plain_warnings, working
+from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.held_out import held_out_point, held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
-from groupcm.commands.maps import feature_map_of
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.trained import name_of
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
-from groupcm.metrics import metric_named
-from groupcm.parameters import check_parameters
+from groupcm.model_card import held_out_of, training_notes
 from groupcm.persistence import save
 from groupcm.progress import listening
-from groupcm.selection import chosen_lams
 from groupcm.table_formats import check_not_input
+from groupcm.table_roles import TableDescription
 
 __all__ = ["fit_candidates", "run"]
 
-# Where to put the threshold that a model fitted with folds remembers.
-_SPECIFICITY = 0.9
-_OPTION_OF_PARAMETER = {
-    "use cv=": "use --folds ",
-    "cv must": "--folds must",
-    "lams must": "--lams must",
-    'set background="negative"': "give --background negative",
-    ", or a callable(y, scores, groups)": "",
-}
-_ROLES = ("group", "label", "overlap", "patient")
-_FOLD_OPTIONS = ("folds", "lams", "scoring", "calibrate", "specificity")
-_NOT_OPTIONS = {
-    *("command", "tables", "output", *_ROLES, "features", "map", "degree", "components"),
-    *("cv", "folds", "calibrate", "specificity"),
-}
+_ROLES = ("group", "label", "overlap", "patient", "annotated", "object")
+_TOL = 1e-4
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, fit, save, and say how it went."""
     output = check_output(arguments.output)
     check_not_input(output, arguments.tables)
-    model = _model_of(arguments)
+    model = asked_model(arguments)
     if getattr(model, "checkpoint", None) is not None:
         _check_checkpoint(Path(model.checkpoint), output, arguments.tables)
-    about = fill_in_columns(arguments)
-    require_columns(arguments, about, ("group", "label"))
+    about = _fill_in_columns(arguments)
     columns = {role: getattr(arguments, role) for role in _ROLES}
-    with plain_warnings(), working(model.tol) as display:
+    with plain_warnings(), working(getattr(model, "tol", _TOL)) as display:
         candidates = open_candidates(
             arguments.tables, display, features=arguments.features, **columns
         )
         _require_two_classes(candidates, arguments.label)
         took = fit_candidates(model, candidates, display)
-        found = summary(model, candidates, took)
-        notes: dict[str, Any] = {"columns": columns, "trained_on": _counts(candidates, arguments)}
+        saved, fitted = _saved_and_fitted(model, arguments)
+        found = summary(fitted, candidates, took)
+        notes = {
+            "columns": columns,
+            "trained_on": _counts(candidates, arguments),
+            **training_notes(fitted, arguments.tables),
+        }
         if about is not None and about.recipe is not None:
             notes["recipe"] = about.recipe
-        saved = model
-        if isinstance(model, GroupClassifierCV):
-            point = held_out_point(model, getattr(arguments, "specificity", _SPECIFICITY))
+        if arguments.cv:
+            display.status("drawing groups again for an interval")
+            point = held_out_point(model, getattr(arguments, "specificity", SPECIFICITY))
             notes["operating_point"] = {"threshold": point.value, "chosen": point.chosen}
+            notes["held_out"] = asdict(
+                held_out_of(model, point.value, candidates.patient_of_groups())
+            )
             found += held_out_rows(model, point)
-            if "calibrate" in arguments:
-                saved = CalibratedGroupClassifier.of_held_out(model, method=arguments.calibrate)
     save(saved, output, notes=notes)
     show_rows(found)
-    print(certificate(model))
+    print(certificate(fitted))
     print(f"Wrote {output}.")
-    if not _was_interrupted(model):
+    if not _was_interrupted(fitted):
         return 0
-    gap = float(np.max(model.gap_))
+    gap = float(np.max(fitted.gap_))
     print(
         f"groupcm: stopped by Ctrl-C; {output} holds the best model so far, "
         f"at a certified gap of {gap:.2g}",
@@ -92,33 +82,28 @@ def run(arguments: argparse.Namespace) -> int:
     return 130
 
 
-def _model_of(arguments: argparse.Namespace) -> Any:
-    """The estimator asked for, its parameters checked before the tables are read."""
-    options = _options_of(arguments)
-    if arguments.cv:
-        options["cv"] = getattr(arguments, "folds", 5)
-        for name in ("lam", "C", "checkpoint"):
-            if name in options:
-                raise InputError(f"--cv chooses λ by itself, in many fits; leave out --{name}")
-        with mistakes_in_options(_OPTION_OF_PARAMETER):
-            metric_named(options.get("scoring", "group_roc_auc"))
-            chosen_lams(options.get("lams", 10))
-        _require_share(arguments)
-        model = GroupClassifierCV(**options)
-    else:
-        for name in _FOLD_OPTIONS:
-            if name in arguments:
-                raise InputError(f"--{name} needs --cv: the groups that folds leave out")
-        model = GroupClassifier(**options)
-    with mistakes():
-        check_parameters(model.get_params(deep=False))
-    return model
+def _fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
+    """As the tables say; the objects that they know go with their own labels only."""
+    given = arguments.object
+    about = fill_in_columns(arguments)
+    require_columns(arguments, about, ("group", "label"))
+    has_other_labels = about is not None and arguments.label != about.roles.get("label")
+    needs_none = getattr(arguments, "grouping", "negative") != "negative"
+    if given is not None and needs_none:
+        raise InputError("--object needs --grouping negative, where each object counts by itself")
+    if given is None and (has_other_labels or needs_none):
+        arguments.object = None
+    return about
 
 
-def _require_share(arguments: argparse.Namespace) -> None:
-    value = getattr(arguments, "specificity", _SPECIFICITY)
-    if not 0.0 <= value <= 1.0:
-        raise InputError(f"--specificity is {value:g}; it is a share, between 0 and 1")
+def _saved_and_fitted(model: Any, arguments: argparse.Namespace) -> tuple[Any, Any]:
+    """What the file holds, and what was trained: the same but where probabilities are asked for."""
+    is_calibrated = "calibrate" in arguments
+    if isinstance(model, CalibratedGroupClassifier):
+        return model if is_calibrated else model.estimator_, model.estimator_
+    if not is_calibrated:
+        return model, model
+    return CalibratedGroupClassifier.of_held_out(model, method=arguments.calibrate), model
 
 
 def _counts(candidates: Candidates, arguments: argparse.Namespace) -> dict[str, Any] | None:
@@ -134,14 +119,6 @@ def _counts(candidates: Candidates, arguments: argparse.Namespace) -> dict[str, 
         "n_negative_groups": int((~is_positive).sum()),
         "n_patients": candidates.n_patients,
     }
-
-
-def _options_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Pick the estimator's options that were given."""
-    options = {name: value for name, value in vars(arguments).items() if name not in _NOT_OPTIONS}
-    with mistakes():
-        feature_map = feature_map_of(arguments.map, arguments.degree, arguments.components)
-    return options if feature_map is None else {**options, "feature_map": feature_map}
 
 
 def _check_checkpoint(checkpoint: Path, output: Path, tables: list[str]) -> None:
@@ -165,7 +142,7 @@ def fit_candidates(model: Any, candidates: Candidates, display: Display) -> floa
     display.status(f"fitting {candidates.n_rows:,} rows × {n_features} features")
     start = time.perf_counter()
     with (
-        mistakes_in_options(_OPTION_OF_PARAMETER),
+        mistakes_in_options(OPTION_OF_PARAMETER),
         listening(display.step, display.reading, display.status),
     ):
         candidates.fit(model)
@@ -173,5 +150,6 @@ def fit_candidates(model: Any, candidates: Candidates, display: Display) -> floa
 
 
 def _was_interrupted(model: Any) -> bool:
-    solutions = model.solution_ if isinstance(model.solution_, list) else [model.solution_]
+    solutions = getattr(model, "solution_", [])
+    solutions = solutions if isinstance(solutions, list) else [solutions]
     return any(solution.interrupted for solution in solutions)

@@ -58,9 +58,7 @@ class InMemory(Candidates):
             **self._marks(),
         }
         beside = {name: v[rows] for name, v in beside.items() if v is not None}
-        fit_rows(
-            model, table.X[rows], np.asarray(table.label)[rows], beside, table.feature_names
-        )
+        fit_rows(model, table.X[rows], np.asarray(table.label)[rows], beside, table.feature_names)
 
     def _marks(self) -> dict[str, NDArray[Any]]:
         if not self.has_marks:

@@ -23,8 +23,8 @@ __all__ = [
 TABLES = "Parquet, CSV or Arrow files, or folders of them"
 
 
-def add_columns(columns) -> None:
-    """Add the columns of a table that is trained on."""
+def add_columns(columns, *, with_marks: bool = False) -> None:
+    """Add the columns of a table that is trained on; ``with_marks`` those of its annotation too."""
     columns.description = "A table that groupcm images made knows its columns; others need names."
     columns.add_argument("--group", metavar="COL", help="which group a row is in")
     columns.add_argument("--label", metavar="COL", help="the class of a row")
@@ -34,7 +34,23 @@ def add_columns(columns) -> None:
     columns.add_argument(
         "--patient", metavar="COL", help="whose row it is; folds split no patient; not a feature"
     )
+    if with_marks:
+        _add_mark_columns(columns)
     add_features(columns, "default: one column of lists, or all columns not named above")
+
+
+def _add_mark_columns(columns) -> None:
+    columns.add_argument(
+        "--object",
+        metavar="COL",
+        help="which object of its group a positive row shows; each counts by its best row",
+    )
+    columns.add_argument(
+        "--annotated",
+        metavar="COL",
+        help="true or false, the same in all rows of a group: false where a positive group is "
+        "known as such and nobody said which of its rows show the object",
+    )
 
 
 def add_features(columns, default: str) -> None:

@@ -8,11 +8,18 @@ import numpy as np
 
 from groupcm.commands.inputs import Candidates
 from groupcm.commands.words import seconds
+from groupcm.model_card import best_validation
 from groupcm.weights import feature_names, feature_weights, linear_part
 
 __all__ = ["certificate", "summary"]
 
 _MOST_WEIGHTS = 5
+_OUTCOMES = {
+    "settled": "no choice changed",
+    "cycled": "the same choices came back",
+    "exhausted": "there were too many",
+    "interrupted": "Ctrl-C",
+}
 _SMALLEST_WEIGHT = 1e-6  # of a standard deviation; what is smaller decides nothing
 
 
@@ -41,14 +48,14 @@ def _of_linear(model: Any, took: float) -> list[tuple[str, str]]:
     ):
         rows.append((name, ", ".join(f"{number:.6g}" for number in np.ravel(value))))
     rows.append(("passes", f"{np.max(model.n_passes_):.3g} over the rows, {seconds(took)}"))
-    return rows + _largest_weights(model)
+    return rows + _unannotated(model) + _largest_weights(model)
 
 
 def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
     """How many trees there are, and the features whose splits gained most in training."""
     scorer, names = model._scorer, feature_names(model)
     counts = ", ".join(f"{n:,}" for n in scorer.n_trees())
-    rows = [("trees", f"{counts}, {seconds(took)}")]
+    rows = [("trees", f"{counts}, {seconds(took)}"), *_validation(model), *_unannotated(model)]
     shares = scorer.gain_shares()
     for label, share in zip(model.classes_[-len(shares) :], shares, strict=True):
         largest = [j for j in np.argsort(-share, kind="stable")[:_MOST_WEIGHTS] if share[j] > 0.0]
@@ -56,6 +63,27 @@ def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
         name = f"for {label}" if len(shares) > 1 else "largest gains"
         rows.append((name, f"{shown}  (of what all splits gain)" if largest else "no split"))
     return rows
+
+
+def _validation(model: Any) -> list[tuple[str, str]]:
+    """What the number of trees was chosen by, where it was."""
+    found = best_validation(model)
+    if found is None:
+        return []
+    told = f"{found.value:.4f} on groups left out, the best of {found.most:,} numbers of trees"
+    return [(found.metric.replace("_", " "), told)]
+
+
+def _unannotated(model: Any) -> list[tuple[str, str]]:
+    """Positive groups whose candidate the fit chose, and how the choosing ended."""
+    n_groups = len(getattr(model, "witnesses_", ()))
+    if n_groups == 0:
+        return []
+    told = f"{n_groups:,} positive groups: the fit chose a candidate of each"
+    ended = _OUTCOMES.get(str(getattr(model, "outcome_", "")))
+    if ended is not None:
+        told += f", in {model.n_rounds_:,} rounds until {ended}"
+    return [("not annotated", told)]
 
 
 def _count_groups(model: Any, candidates: Candidates) -> str:
@@ -87,8 +115,9 @@ def certificate(model: Any) -> str:
     if not hasattr(model, "gap_"):
         return "No certificate: how far these trees are from the best possible is not known."
     gap, tol = float(np.max(model.gap_)), model.tol
+    chosen = len(getattr(model, "witnesses_", ()))
     proof = (
         f"Certificate: no weights whatever have an objective more than {100 * gap:.2g} % "
-        "below this model's."
+        f"below this model's{', with the candidates it chose' if chosen else ''}."
     )
     return proof if gap <= tol else f"{proof} That is not yet the {100 * tol:.2g} % asked for."

@@ -83,17 +83,17 @@ def what_others_add(curve: AnnotationCurve) -> str:
         sentences = [f"{first} lower the group AUC by {interval(_turned(found))}."]
     else:
         sentences = [f"{first} change the group AUC by {interval(found)}, which may be chance."]
-    for verdict, holds in (
-        ("they add {}", lambda d: d.low > 0),
-        ("they lower it by {}", lambda d: d.high < 0),
-        ("the change, {}, may be chance", lambda d: d.low <= 0 <= d.high),
+    for verdict, told in (
+        ("they add {}", [(size, interval(d)) for size, d in later if d.low > 0]),
+        ("they lower it by {}", [(size, interval(_turned(d))) for size, d in later if d.high < 0]),
+        (
+            "the change, {}, may be chance",
+            [(size, fraction(d.estimate, 3)) for size, d in later if d.low <= 0 <= d.high],
+        ),
     ):
-        alike = [(count(size), d.estimate) for size, d in later if holds(d)]
-        if alike:
-            sizes, changes = zip(*alike, strict=True)
-            takes_away = "lower" in verdict
-            told = _listed([fraction(-x if takes_away else x, 3) for x in changes])
-            sentences.append(f"With {_listed(sizes)} {verdict.format(told)}.")
+        if told:
+            sizes, changes = _listed([count(size) for size, _ in told]), [of for _, of in told]
+            sentences.append(f"With {sizes} {verdict.format(_listed(changes))}.")
     return " ".join(sentences)
 
 

@@ -64,7 +64,7 @@ def positive_rows(labels: Tensor) -> Tensor:
     >>> positive_rows(torch.tensor([0, 1, 1]))
     tensor([1, 2])
     """
-    rows = true_rows(labels != 0)
+    rows = true_rows(labels.bool())
     wrong = labels[rows] != 1
     if wrong.any():
         row = int(rows[wrong][0])

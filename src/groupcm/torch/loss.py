@@ -135,29 +135,37 @@ class GroupLoss(torch.nn.Module):
             None if overlap is None else one_a_candidate(overlap, "overlap", scores)[positive],
             self.min_overlap,
         )
-        negative = self._negative_maxima(scores, grouped, positive, terms)
-        margin = torch.cat([scores.index_select(0, terms.row), -negative])
-        of_each_negative = scores.new_full(negative.shape, 1.0 / max(len(negative), 1))
+        margin = self._margins(scores, grouped, positive, terms)
+        n_negative = len(margin) - len(terms.row)
+        of_each_negative = scores.new_full((n_negative,), 1.0 / max(n_negative, 1))
         weight = torch.cat([terms.weight.to(scores.dtype), of_each_negative])
         delta = make_loss(self.loss, self.delta).delta
         return (weight * margin_loss(margin, delta, self.temperature)).sum()
 
-    def _negative_maxima(
+    def _margins(
         self, scores: Tensor, grouped: RowGroups, positive: Tensor, terms: PositiveTerms
     ) -> Tensor:
-        """The largest score of each negative group, and of each background that is one."""
+        """``s`` of the positive terms, then ``−max s`` of the negative groups and backgrounds."""
         n_positive = torch.bincount(grouped.of_row[positive], minlength=grouped.n_groups)
         takes_part = n_positive == 0
+        rivals, never = scores.detach(), None
         if self.background == "negative":
             takes_part[terms.group] = True
-            scores = scores.index_fill(0, positive, -torch.inf)
-        largest = hard_maxima(scores, grouped)
+            rivals, never = rivals.index_fill(0, positive, -torch.inf), positive
+        largest = hard_maxima(rivals, grouped)
         if (largest == -torch.inf).any():  # perhaps only because nobody is there
             takes_part &= grouped.size > n_positive
         if self.temperature is None:
-            winner = first_winners(scores, grouped, largest)
-            return scores.index_select(0, winner[takes_part])
-        return soft_maxima(scores, grouped, largest, self.temperature)[takes_part]
+            winner = first_winners(rivals, grouped, largest, never)[takes_part]
+            found = scores.index_select(0, torch.cat([terms.row, winner]))
+        else:
+            alone, soft = soft_maxima(
+                scores, grouped, largest, self.temperature, alone=terms.row, never=never
+            )
+            found = torch.cat([alone, soft[takes_part]])
+        sign = torch.ones_like(found)
+        sign[len(terms.row) :] = -1.0
+        return sign * found
 
     def extra_repr(self) -> str:
         return (
