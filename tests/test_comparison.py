@@ -142,7 +142,9 @@ def test_settings_that_share_work_are_the_same_models(data):
 
 
 def test_names_that_are_unknown_missing_or_twice():
-    with pytest.raises(ValueError, match=r"no model 'forest'.* svm, logistic, .*gcm-none, gcm, trees\."):
+    with pytest.raises(
+        ValueError, match=r"no model 'forest'.* svm, logistic, .*gcm-none, gcm, trees\."
+    ):
         contenders(["forest"])
     with pytest.raises(ValueError, match="no model is named"):
         contenders([])

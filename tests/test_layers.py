@@ -24,7 +24,7 @@ LAYERS = [
     {"solvers"},
     {"validation", "parameters"},
     {"group_table", "fold_checks", "folds", "metrics"},
-    {"training_data", "preparing"},
+    {"training_data", "preparing", "torch"},
     {"training", "source_scores", "scoring"},
     {"group_model", "linear_model"},
     {"classifier", "boosting"},

@@ -90,6 +90,8 @@ def size_figure(lines: Sequence[SizeLine], xlabel: str, ylabel: str) -> Figure:
 def _split(lines: Sequence[SizeLine]) -> tuple[list[SizeLine], list[SizeLine]]:
     """Those to draw, and the levels so far below them that the others would look flat."""
     growing = [auc for line in lines if len(line.sizes) > 1 for auc in line.auc]
+    if not growing:  # one size
+        return list(lines), []
     low, high = min(auc.low for auc in growing), max(auc.high for auc in growing)
     bottom = low - _FAR * (high - low)
     far = [line for line in lines if len(line.sizes) == 1 and line.auc[0].estimate < bottom]

@@ -33,6 +33,8 @@ class HeldOut:
         What was drawn again for it: "patients" or "groups".
     sensitivity, specificity : float or None
         At the noted threshold.
+    caution : str or None
+        Why the interval is not to be trusted, in words.
     """
 
     n_positive_groups: int
@@ -44,6 +46,7 @@ class HeldOut:
     drawn: str
     sensitivity: float | None = None
     specificity: float | None = None
+    caution: str | None = None
 
 
 def held_out_of(
@@ -73,9 +76,8 @@ def held_out_of(
     known = np.isfinite(model.held_out_scores_)
     labels, scores = model.held_out_labels_[known], model.held_out_scores_[known]
     clusters = None if patient_of_groups is None else np.asarray(patient_of_groups)[known]
-    with warnings.catch_warnings():
-        # The interval itself says it: it is wide, or has no bounds.
-        warnings.simplefilter("ignore", FewClustersWarning)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FewClustersWarning)
         auc = bootstrap_interval(
             labels, scores, clusters=clusters, level=_LEVEL, n_resamples=_N_RESAMPLES
         )
@@ -91,4 +93,5 @@ def held_out_of(
         drawn="groups" if clusters is None else "patients",
         sensitivity=None if there is None else float(there.sensitivity),
         specificity=None if there is None else float(there.specificity),
+        caution=" ".join(str(caught[0].message).split()) if caught else None,
     )

@@ -45,7 +45,8 @@ def sections_of(card: ModelCard) -> list[Section]:
     """
     found = [Section("Model", _model(card)), Section("Trained on", _trained_on(card))]
     if card.certificate is not None:
-        found.append(Section("Certificate", _certificate(card.certificate)))
+        chose = bool(card.trained_on.n_unannotated_groups)
+        found.append(Section("Certificate", _certificate(card.certificate, chose)))
     if card.trees is not None:
         found.append(Section("Trees", _trees(card.trees)))
     found += [
@@ -95,9 +96,11 @@ def _unannotated(n_groups: int | None) -> str:
     return f"{n_groups:,} of the positive groups: training chose a candidate of each"
 
 
-def _certificate(found: Certificate) -> Rows:
+def _certificate(found: Certificate, chose: bool) -> Rows:
     gap = max(found.gap)
     proof = f"no weights whatever have an objective more than {100 * gap:.2g} % below this model's"
+    if chose:
+        proof += ", with the candidates that training chose"
     if gap > found.tol:
         proof += f", which is not yet the {100 * found.tol:.2g} % asked for"
     return [
@@ -134,6 +137,8 @@ def _unseen(card: ModelCard) -> Rows:
                 "negative ones, each scored by a model of a fold that left it out",
             )
         )
+        if held_out.caution is not None:
+            rows.append(("caution", held_out.caution))
     if chosen is not None:
         rows.append(
             (

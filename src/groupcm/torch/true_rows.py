@@ -19,8 +19,10 @@ def true_rows(mask: Tensor) -> Tensor:
     tensor([ 1, 10, 19])
     """
     n_in_words = len(mask) // _BYTES_A_WORD * _BYTES_A_WORD
-    # A copy, because words begin at every eighth byte, and a slice begins anywhere.
-    words = mask[:n_in_words].clone(memory_format=torch.contiguous_format)
+    words = mask[:n_in_words]
+    begins = words.storage_offset() % _BYTES_A_WORD or words.data_ptr() % _BYTES_A_WORD
+    if begins or words.stride(0) != 1:  # a slice, which words do not fit
+        words = words.clone(memory_format=torch.contiguous_format)
     some = words.view(torch.int64).nonzero() * _BYTES_A_WORD
     in_words = (some + torch.arange(_BYTES_A_WORD, device=mask.device)).flatten()
     tail = torch.arange(n_in_words, len(mask), device=mask.device)

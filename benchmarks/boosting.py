@@ -1,0 +1,82 @@
+"""Trees on groups against LightGBM's own log loss: the same candidates, the same trees.
+
+Run as ``python -m benchmarks.boosting``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import lightgbm
+import numpy as np
+
+from groupcm import GroupBoostingClassifier
+from groupcm.simulate import Capsule, capsule
+
+from .machine import facts
+from .measure import interleave, say
+from .text_table import aligned
+
+__all__ = ["main"]
+
+GROUP_SIZE = 200
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the seconds of both, and their ratio."""
+    options = _parser().parse_args(arguments)
+    n_groups = options.candidates // GROUP_SIZE
+    data = capsule(int(0.9 * n_groups), n_positive=n_groups - int(0.9 * n_groups))
+    say(f"    {len(data.y):,} candidates × {data.X.shape[1]} features")
+    timed = interleave(
+        {
+            "LightGBM's log loss": lambda: _on_candidates(data, options.trees),
+            "groups": lambda: _on_groups(data, options.trees),
+        },
+        options.rounds,
+    )
+    plain, ours = (each.median for each in timed.values())
+    machine = facts()
+    print(
+        f"{machine['cores']} cores, {machine['processor']}; {len(data.y):,} candidates in "
+        f"{len(np.unique(data.groups)):,} groups, {options.trees} trees, median of "
+        f"{options.rounds} rounds; binning included"
+    )
+    print(
+        aligned(
+            [
+                ("", "seconds", "ratio"),
+                ("LightGBM's log loss", f"{plain:.2f}", "1.00"),
+                ("GroupBoostingClassifier", f"{ours:.2f}", f"{ours / plain:.2f}"),
+            ]
+        )
+    )
+    return 0
+
+
+def _on_groups(data: Capsule, n_trees: int) -> None:
+    model = GroupBoostingClassifier(n_trees, early_stopping=False)
+    model.fit(data.X, data.y, data.groups, data.overlap)
+
+
+def _on_candidates(data: Capsule, n_trees: int) -> None:
+    """The same parameters, and the rows that take part: of positive groups the best one."""
+    parameters: dict[str, Any] = GroupBoostingClassifier()._lightgbm_parameters(seed=0)
+    positive = np.isin(data.groups, np.unique(data.groups[data.y == 1]))
+    rows = np.flatnonzero(~positive | (data.y == 1))
+    dataset = lightgbm.Dataset(data.X[rows], data.y[rows], params=parameters)
+    lightgbm.train({**parameters, "objective": "binary"}, dataset, n_trees)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.boosting", description=__doc__)
+    parser.add_argument("--candidates", type=int, default=1_000_000)
+    parser.add_argument("--trees", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=3)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
