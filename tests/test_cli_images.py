@@ -248,6 +248,7 @@ def test_fit_score_and_evaluate_need_no_columns(table, capsys):
     assert main(["fit", table, "-o", "m.json"]) == 0
     saved = read_model("m.json")
     columns = {"group": "picture", "label": "label", "overlap": "overlap", "patient": "patient"}
+    columns |= {"annotated": None, "object": "object"}
     assert saved.notes["columns"] == columns
     about = described([table])
     assert saved.model.feature_names_in_.tolist() == list(about.features)
@@ -272,6 +273,8 @@ def test_given_columns_win(table, capsys):
         "label": "candidate",
         "overlap": "overlap",
         "patient": None,
+        "annotated": None,
+        "object": None,
     }
     assert saved.model.feature_names_in_.tolist() == [feature]
     assert main(["fit", table, "--overlap", "mask", "-o", "m.json"]) == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -148,6 +150,35 @@ def test_other_labels_than_the_tables_own_have_no_objects(here, marked):
     pq.write_table(rows.cast(describe(rows.schema, about)), "told.parquet")
     assert main(["fit", "told.parquet", "--label", "other", "-o", "m.json"]) == 0
     assert read("m.json").notes["columns"]["object"] is None
+
+
+def test_objects_of_a_table_that_is_streamed(here, marked):
+    table = marked.table()
+    pq.write_table(table.filter(table["known"]), "t.parquet", row_group_size=50)
+    whole = ["--object", "thing", "--features", ",".join(marked.names)]
+    assert fit("t.parquet", *whole) == 0
+    in_memory = read("m.json").model
+    assert fit("t.parquet", *whole, "--memory", "6kB") == 0
+    streamed = read("m.json").model
+    assert streamed.objective_ == pytest.approx(in_memory.objective_, rel=2e-4)
+    assert fit("t.parquet", "--features", ",".join(marked.names)) == 0
+    assert read("m.json").model.objective_ != pytest.approx(in_memory.objective_, rel=1e-2)
+
+
+def test_a_comparison_takes_no_object_for_a_feature(here, capsys, marked):
+    table = marked.table().drop_columns("known")
+    table = changed(table, "thing", marked.objects)  # numbers, which could be a feature
+    roles = {"group": "frame", "label": "polyp", "overlap": "fit", "object": "thing"}
+    about = TableDescription(roles, tuple(marked.names))
+    pq.write_table(table.cast(describe(table.schema, about)), "told.parquet")
+    few = ["--models", "gcm,svm", "--folds", "2", "--settings", "1", "--no-learning"]
+    assert main(["compare", "told.parquet", *few]) == 0
+    told = capsys.readouterr().out
+    assert main(["compare", "told.parquet", *few, "--features", ",".join(marked.names)]) == 0
+    again = capsys.readouterr().out
+    areas = [re.findall(r"\d\.\d{3} \(\d", text) for text in (told, again)]
+    assert len(areas[0]) == 2
+    assert areas[0] == areas[1]
 
 
 def changed(table: pa.Table, column: str, values) -> pa.Table:

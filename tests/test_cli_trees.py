@@ -23,7 +23,7 @@ from groupcm.progress import Reading
 from groupcm.simulate import capsule
 
 ROLES = ["--group", "frame", "--label", "polyp", "--overlap", "overlap", "--patient", "patient"]
-SHAPE = {"n_positive": 24, "n_patients": 40, "group_size": 10}
+SHAPE: dict[str, Any] = {"n_positive": 24, "n_patients": 40, "group_size": 10}
 FEW = ["--model", "trees", "--n-estimators", "8", "--num-leaves", "5", "--min-child-samples", "5"]
 OPTIONS: dict[str, Any] = {"n_estimators": 8, "num_leaves": 5, "min_child_samples": 5}
 

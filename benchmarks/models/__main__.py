@@ -15,7 +15,7 @@ from ..shared_data import add_data_option, missing_data
 from ..text_table import aligned
 from ..worker_processes import in_processes
 from .areas import areas_of_draws, draws, mean_area
-from .measuring import MODELS, OURS, Held, held_out
+from .measuring import MODELS, MORE_MODELS, OURS, Held, held_out
 from .sets import SETS
 
 __all__ = ["main"]
@@ -36,9 +36,11 @@ def main(arguments: list[str] | None = None) -> int:
     where = (str(options.data), str(options.cache))
     wanted = [
         (*where, name, model, seed, options.settings, options.inner)
+        for more in (False, True)
         for seed in range(options.seeds)
         for name in options.sets
         for model in options.models
+        if (model in MORE_MODELS) == more
     ]
     found: Found = {(name, model): [] for name in options.sets for model in options.models}
     for (_, _, name, model, seed, *_), held in in_processes(held_out, wanted):

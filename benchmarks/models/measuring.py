@@ -18,12 +18,16 @@ from groupcm.group_index import index_groups
 from ..measure import say
 from .sets import SETS
 
-__all__ = ["MODELS", "OURS", "Held", "held_out"]
+__all__ = ["MODELS", "MORE_MODELS", "OURS", "Held", "held_out"]
 
 OURS = "trees"
-# Trees on candidates that see as few candidates and features a tree as ours do.
-_SAMPLED = "lightgbm-sampled"
-MODELS = ("gcm", "lightgbm", _SAMPLED, "xgboost", "lightgbm-ranker", OURS)
+# Trees on candidates that search half of the features, or draw thresholds, as ours do.
+_EXTRA = "lightgbm-extra"
+# Ours as it comes: nothing tuned, the number of trees by its own folds.
+_DEFAULT = "trees-default"
+MODELS = ("gcm", "lightgbm", _EXTRA, "xgboost", "lightgbm-ranker", OURS, _DEFAULT)
+# What the question is not about, and comes last.
+MORE_MODELS = (_EXTRA, _DEFAULT)
 _PICTURES = ("magnetic_tile", "cvc_clinicdb")
 # Of the negative candidates of pictures, models on candidates see so many: of the numbers tried
 # (10,000 and all) the better one for them.
@@ -99,8 +103,13 @@ def _held_out(
 
 def contender_named(model: str, name: str, settings: int, seed: int) -> Contender:
     """A model with as many settings as every other."""
+    if model == _DEFAULT:
+        about = "Trees on groups with the parameters they come with."
+        return Contender(
+            model, about, [{}], lambda: GroupBoostingClassifier(n_jobs=1, random_state=seed)
+        )
     pictures = name in _PICTURES
-    base = "lightgbm" if model == _SAMPLED else model
+    base = "lightgbm" if model == _EXTRA else model
     (made,) = contenders(
         [base], settings, max_negatives=_MOST_NEGATIVES if pictures else None, random_state=seed
     )
@@ -108,12 +117,8 @@ def contender_named(model: str, name: str, settings: int, seed: int) -> Contende
         # Many features and few positive pictures: strong penalties are what folds choose.
         lams = [{"lam": lam} for lam in np.geomspace(0.003, 0.6, settings).tolist()]
         return replace(made, settings=lams)
-    if model == _SAMPLED:
-        as_ours = GroupBoostingClassifier()
-        more = {
-            "subsample": as_ours.subsample,
-            "subsample_freq": 1,
-            "colsample_bytree": as_ours.colsample_bytree,
-        }
-        return replace(made, settings=[{**setting, **more} for setting in made.settings])
+    if model == _EXTRA:
+        kinds = ({"colsample_bytree": 0.5}, {"extra_trees": True})
+        varied = [{**setting, **kinds[k % 2]} for k, setting in enumerate(made.settings)]
+        return replace(made, settings=varied)
     return made

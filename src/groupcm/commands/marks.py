@@ -46,8 +46,9 @@ def read_marks(
     >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
     >>> _ = path.write_text("frame,known,polyp\\na,1,p\\na,1,\\nb,0,\\n")
     >>> rows = index_groups(["a", "a", "b"]), np.array([True, False, True])
-    >>> read_marks([path], *rows, annotated="known", object="polyp")
-    {'annotated': array([ True,  True, False]), 'objects': array([ 0, -1, -1])}
+    >>> found = read_marks([path], *rows, annotated="known", object="polyp")
+    >>> found["annotated"].tolist(), found["objects"].tolist()
+    ([True, True, False], [0, -1, -1])
     """
     found: dict[str, NDArray[Any]] = {}
     if annotated is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,11 @@ _TREE_RANGES = {
     "num_leaves": (4, 64),
     "learning_rate": (0.02, 0.2),
     "min_child_samples": (5, 100),
-    "power": (2.0, 30.0),
+}
+_GROUP_TREE_RANGES = {
+    "num_leaves": (8, 64),
+    "min_child_samples": (10, 50),
+    "power": (2.0, 10.0),
 }
 
 
@@ -56,27 +61,30 @@ class Budget:
     @property
     def trees(self) -> list[Setting]:
         """Of trees on single candidates."""
-        return self._spread("num_leaves", "learning_rate", "min_child_samples")
+        return self._spread(_TREE_RANGES)
 
     @property
     def group_trees(self) -> list[Setting]:
-        """Of trees on groups: those of `trees`, and how near the largest loss a group counts by."""
-        return self._spread("num_leaves", "learning_rate", "min_child_samples", "power")
-
-    def _spread(self, *names: str) -> list[Setting]:
-        """Points spread evenly over the logarithms; more names leave the first ones' as they are.
-
-        They are Halton's, whose every coordinate is a sequence of its own.
+        """Of trees on groups: how near the largest loss a group counts by, and by turns trees
+        that search half of the features for the best threshold and trees that draw thresholds.
         """
+        kinds = (
+            {"colsample_bytree": 0.5, "extra_trees": False},
+            {"colsample_bytree": 1.0, "extra_trees": True},
+        )
+        spread = self._spread(_GROUP_TREE_RANGES)
+        return [{**setting, **kinds[k % 2]} for k, setting in enumerate(spread)]
+
+    def _spread(self, ranges: Mapping[str, tuple[float, float]]) -> list[Setting]:
+        """Halton's points, spread evenly over the logarithms."""
         from scipy.stats import qmc
 
-        ranges = [_TREE_RANGES[name] for name in names]
-        low, high = np.log(np.array(ranges, dtype=np.float64)).T
-        spread = qmc.Halton(len(names), scramble=False).fast_forward(1).random(self.n_settings)
+        low, high = np.log(np.array(list(ranges.values()), dtype=np.float64)).T
+        spread = qmc.Halton(len(ranges), scramble=False).fast_forward(1).random(self.n_settings)
         return [
             {
                 name: round(value) if isinstance(least, int) else value
-                for name, (least, _), value in zip(names, ranges, point, strict=True)
+                for (name, (least, _)), value in zip(ranges.items(), point, strict=True)
             }
             for point in np.exp(low + spread * (high - low)).tolist()
         ]

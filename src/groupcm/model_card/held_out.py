@@ -14,7 +14,8 @@ from groupcm.metrics.few_clusters import FewClustersWarning
 
 __all__ = ["HeldOut", "held_out_of"]
 
-_N_RESAMPLES = 1000
+# Resamples, fewer where there are so many groups that they take long.
+_FEWEST_RESAMPLES, _MOST_RESAMPLES, _MOST_DRAWS = 200, 1000, 100_000_000
 _LEVEL = 0.95
 
 
@@ -76,10 +77,15 @@ def held_out_of(
     known = np.isfinite(model.held_out_scores_)
     labels, scores = model.held_out_labels_[known], model.held_out_scores_[known]
     clusters = None if patient_of_groups is None else np.asarray(patient_of_groups)[known]
+    n_resamples = max(_FEWEST_RESAMPLES, _MOST_DRAWS // max(1, len(scores)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FewClustersWarning)
         auc = bootstrap_interval(
-            labels, scores, clusters=clusters, level=_LEVEL, n_resamples=_N_RESAMPLES
+            labels,
+            scores,
+            clusters=clusters,
+            level=_LEVEL,
+            n_resamples=min(_MOST_RESAMPLES, n_resamples),
         )
     there = None if threshold is None else operating_point(labels, scores, threshold=threshold)
     is_positive = labels == model.classes_[-1]

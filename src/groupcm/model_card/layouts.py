@@ -20,8 +20,8 @@ def as_text(card: ModelCard) -> str:
     >>> from groupcm import GroupClassifier
     >>> from groupcm.model_card import model_card
     >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
-    >>> print(as_text(model_card(model)).splitlines()[2])
-      tells                     1 (positive) from 0 (negative)
+    >>> as_text(model_card(model)).splitlines()[3].split(maxsplit=1)
+    ['tells', '1 (positive) from 0 (negative)']
     """
     sections = sections_of(card)
     width = max(len(name) for section in sections for name, _ in section.rows)

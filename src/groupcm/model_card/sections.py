@@ -92,7 +92,7 @@ def _trained_on(card: ModelCard) -> Rows:
 
 def _unannotated(n_groups: int | None) -> str:
     if not n_groups:
-        return _NOT_KNOWN if n_groups is None else "no positive group"
+        return _NOT_KNOWN if n_groups is None else "none: every positive group was"
     return f"{n_groups:,} of the positive groups: training chose a candidate of each"
 
 
