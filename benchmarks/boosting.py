@@ -64,7 +64,7 @@ def _on_groups(data: Capsule, n_trees: int) -> None:
 def _on_candidates(data: Capsule, n_trees: int) -> None:
     """The same parameters, and the rows that take part: of positive groups the best one."""
     parameters: dict[str, Any] = GroupBoostingClassifier()._lightgbm_parameters(
-        seed=0, n_features=data.X.shape[1]
+        seed=0, n_rows=len(data.y), n_features=data.X.shape[1]
     )
     positive = np.isin(data.groups, np.unique(data.groups[data.y == 1]))
     rows = np.flatnonzero(~positive | (data.y == 1))

@@ -156,7 +156,10 @@ def require_no_infinity(X: Matrix, names: NDArray[Any] | None = None) -> None:
     fill it in or leave the row out.
     """
     for lo in range(0, X.shape[0], _ROWS_AT_ONCE):
-        rows = sp.coo_array(X[lo : lo + _ROWS_AT_ONCE])
+        part = X[lo : lo + _ROWS_AT_ONCE]
+        if not np.isinf(part.data if sp.issparse(part) else part).any():
+            continue
+        rows = sp.coo_array(part)
         bad = np.flatnonzero(np.isinf(rows.data))
         if len(bad):
             first = bad[:1]

@@ -28,6 +28,8 @@ __all__ = ["GroupBoostingClassifier"]
 _LEAST_CURVATURE = 1e-3
 # From here on LightGBM is faster feature by feature than row by row.
 _MANY_FEATURES = 40
+# Below this, threads mostly wait for each other, and on busy cores for minutes.
+_MANY_ROWS = 50_000
 
 
 class GroupBoostingClassifier(GroupModel):
@@ -92,7 +94,7 @@ class GroupBoostingClassifier(GroupModel):
     lightgbm_params : dict, optional
         More of LightGBM's parameters, such as ``{"max_bin": 63}``.
     n_jobs : int, optional
-        Threads; by default as many as there are cores.
+        Threads; by default as many as there are cores, and one for fewer than 50,000 candidates.
     memory : int or str, optional
         How much the candidates of a source may use, such as ``"2GB"``; they must all fit.
     verbose : int, default=0
@@ -253,7 +255,7 @@ class GroupBoostingClassifier(GroupModel):
         check_tree_parameters(self.get_params(deep=False))
         with listening(print_step, print_readings(), print) if self.verbose else nullcontext():
             data = read_training_data(self, X, y, groups, overlap, annotated, objects)
-            grown = train(self._plan(data.n_features), data, patients)
+            grown = train(self._plan(data.n_rows, data.n_features), data, patients)
         self.classes_ = data.classes
         self.background_ = np.array([True, False])
         self.n_features_in_ = data.n_features
@@ -267,7 +269,7 @@ class GroupBoostingClassifier(GroupModel):
         self.witnesses_ = grown.witnesses
         return self
 
-    def _plan(self, n_features: int) -> Plan:
+    def _plan(self, n_rows: int, n_features: int) -> Plan:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Plan(
             parameters={
@@ -287,7 +289,7 @@ class GroupBoostingClassifier(GroupModel):
             seed=seed,
         )
 
-    def _lightgbm_parameters(self, seed: int, n_features: int) -> dict[str, Any]:
+    def _lightgbm_parameters(self, seed: int, n_rows: int, n_features: int) -> dict[str, Any]:
         return {
             "learning_rate": self.learning_rate,
             "num_leaves": self.num_leaves,
@@ -298,7 +300,7 @@ class GroupBoostingClassifier(GroupModel):
             "feature_fraction": self.colsample_bytree,
             "extra_trees": self.extra_trees,
             "lambda_l2": self.reg_lambda,
-            "num_threads": self.n_jobs or n_threads(),
+            "num_threads": self.n_jobs or (n_threads() if n_rows >= _MANY_ROWS else 1),
             "seed": seed,
             "deterministic": True,
             "force_row_wise": n_features < _MANY_FEATURES,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupcm.boosting.power_loss import Groupwise, PowerLoss, Vector
+from groupcm.boosting.power_loss import Groupwise, PowerLoss, Slopes, Vector
 from groupcm.candidates import Groups, Index, Terms
 from groupcm.group_index import index_groups
 from groupcm.grouping import Costs, binary_terms
@@ -25,8 +25,8 @@ class Derivatives(NamedTuple):
     """Of the objective by the score of each candidate."""
 
     value: float
-    gradient: Vector
-    hessian: Vector
+    gradient: Slopes
+    hessian: Slopes
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,10 @@ class BoostingTerms:
     def rows(self) -> Index:
         """All rows that take part, ascending."""
         parts = (self.positive, self.negative.rows, self.unannotated.rows)
-        return np.unique(np.concatenate(parts))
+        takes_part = np.zeros(1 + max(int(part.max(initial=0)) for part in parts), dtype=bool)
+        for part in parts:
+            takes_part[part] = True
+        return np.flatnonzero(takes_part)
 
     def at(self, rows: Index) -> BoostingTerms:
         """The same terms when only these rows, ascending, are there."""
@@ -166,18 +169,19 @@ class GroupObjective:
         objective._start(terms, group_loss)
         return objective
 
-    def __call__(self, scores: Any, _dataset: Any = None) -> tuple[Vector, Vector]:
+    def __call__(self, scores: Any, _dataset: Any = None) -> tuple[Slopes, Slopes]:
         """Gradient and (diagonal) Hessian at these scores."""
-        found = self.derivatives(np.asarray(scores, dtype=np.float64))
+        # In the precision that both libraries keep them in.
+        found = self.derivatives(np.asarray(scores, dtype=np.float64), np.float32)
         return found.gradient, found.hessian
 
-    def derivatives(self, scores: Vector) -> Derivatives:
+    def derivatives(self, scores: Vector, dtype: Any = np.float64) -> Derivatives:
         """Value, gradient and curvatures at these scores, one a candidate.
 
         A curvature is a candidate's share in the norm times that of its own loss: the diagonal
         of the Hessian, but for what the shares themselves change.
         """
-        gradient, hessian = np.zeros(len(scores)), np.zeros(len(scores))
+        gradient, hessian = (np.zeros(len(scores), dtype=dtype) for _ in range(2))
         terms, loss = self.terms, self.group_loss
         positive, weight = terms.positive, terms.positive_weight
         if self.chooses:
@@ -186,6 +190,8 @@ class GroupObjective:
             weight = np.concatenate([weight, np.ones(len(chosen))])
         n_positive, n_negative = weight.sum(), len(terms.negative)
         half = 0.5 * (n_positive + n_negative)
-        value = loss.add_positive(scores, positive, weight * (half / n_positive), gradient, hessian)
-        value += loss.add_negative(scores, terms.negative, half / n_negative, gradient, hessian)
+        value = loss.set_negative(scores, terms.negative, half / n_negative, gradient, hessian)
+        value += loss.add_positive(
+            scores, positive, weight * (half / n_positive), gradient, hessian
+        )
         return Derivatives(value, gradient, hessian)

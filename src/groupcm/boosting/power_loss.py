@@ -14,9 +14,10 @@ from groupcm.kernels.boosting import LOGISTIC, SMOOTHED_HINGE, group_derivatives
 from groupcm.kernels.screen import run_maxima
 from groupcm.parallel import n_threads, thread_map
 
-__all__ = ["Groupwise", "PowerLoss"]
+__all__ = ["Groupwise", "PowerLoss", "Slopes", "Vector"]
 
 Vector = NDArray[np.float64]
+Slopes = NDArray[np.floating]
 
 _CODES = {"logistic": LOGISTIC, "smoothed_hinge": SMOOTHED_HINGE}
 # Newton's steps need some curvature where the smoothed hinge has none.
@@ -91,25 +92,25 @@ class PowerLoss:
             raise ValueError(f"power must be a number of at least 1; got {self.power!r}.")
 
     def add_positive(
-        self, scores: Vector, rows: Index, weight: Vector, gradient: Vector, hessian: Vector
+        self, scores: Vector, rows: Index, weight: Vector, gradient: Slopes, hessian: Slopes
     ) -> float:
         """Add the derivatives of ``Σ weight · L(s)`` over some rows, and return its value."""
         # L of a score is what a negative candidate alone pays for the score's opposite.
         alone = Groupwise(np.arange(len(rows)), np.arange(len(rows) + 1))
         slope, curvature = np.zeros(len(rows)), np.zeros(len(rows))
-        value = self._add(-scores[rows], alone, weight, slope, curvature)
+        value = self._set(-scores[rows], alone, weight, slope, curvature)
         np.add.at(gradient, rows, -slope)
         np.add.at(hessian, rows, curvature)
         return value
 
-    def add_negative(
-        self, scores: Vector, groups: Groupwise, weight: float, gradient: Vector, hessian: Vector
+    def set_negative(
+        self, scores: Vector, groups: Groupwise, weight: float, gradient: Slopes, hessian: Slopes
     ) -> float:
-        """Add the derivatives of ``weight Σ_k ‖(L(−s_i))_{i in k}‖_p``, and return its value."""
-        return self._add(scores, groups, np.full(len(groups), weight), gradient, hessian)
+        """Write the derivatives of ``weight Σ_k ‖(L(−s_i))_{i in k}‖_p``, and return its value."""
+        return self._set(scores, groups, np.full(len(groups), weight), gradient, hessian)
 
-    def _add(
-        self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Vector, hessian: Vector
+    def _set(
+        self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Slopes, hessian: Slopes
     ) -> float:
         loss, floor = _CODES[self.loss], _LEAST_CURVATURE[self.loss]
         power, delta = float(self.power), float(self.delta)
