@@ -273,7 +273,7 @@ class GroupBoostingClassifier(GroupModel):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Plan(
             parameters={
-                **self._lightgbm_parameters(seed, n_features),
+                **self._lightgbm_parameters(seed, n_rows, n_features),
                 **(self.lightgbm_params or {}),
             },
             n_trees=self.n_estimators,
