@@ -9,10 +9,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from groupcm import GroupClassifier, GroupClassifierCV, classifier_cv, load, save, sources
+from groupcm import GroupClassifier, GroupClassifierCV, load, save, sources
 from groupcm.metrics import group_roc_auc
 from groupcm.simulate import capsule
 from groupcm.solvers import alternating
+from groupcm.training_groups import TrainingGroups
 from oracle import GroupProblem, Term
 
 
@@ -409,13 +410,13 @@ def test_no_patient_is_on_both_sides_of_a_fold(monkeypatch):
     X, y, groups, annotated, _ = made(16, n_groups=72)
     # Patients with annotated groups, with others only, and with both.
     patients = np.where(groups < 36, groups // 6, 100 + groups)
-    real, cuts = classifier_cv._GroupsOf.folds, []
+    real, cuts = TrainingGroups.folds, []
 
     def watched(self, *arguments):
         cuts.append(real(self, *arguments))
         return cuts[-1]
 
-    monkeypatch.setattr(classifier_cv._GroupsOf, "folds", watched)
+    monkeypatch.setattr(TrainingGroups, "folds", watched)
     model = GroupClassifierCV([0.5], cv=3).fit(X, y, groups, annotated=annotated, patients=patients)
     assert np.all(np.isfinite(model.held_out_scores_))
     (folds,) = cuts

@@ -74,10 +74,18 @@ class SetCandidates:
 
     def whole_pictures(self) -> SetCandidates:
         """The last candidate of every picture alone: the whole of it."""
-        last = self.ptr[1:] - 1
-        rows = {name: getattr(self, name)[last] for name in ("values", "edges", "overlap")}
+        return self._with(self.ptr[1:] - 1)
+
+    def every(self, step: int) -> SetCandidates:
+        """Every so many-th candidate of each picture, its first one included."""
+        within = np.arange(len(self.picture)) - self.ptr[self.picture]
+        return self._with(np.flatnonzero(within % step == 0))
+
+    def _with(self, rows: NDArray[np.int64]) -> SetCandidates:
+        names = ("values", "picture", "edges", "overlap")
+        kept = {name: getattr(self, name)[rows] for name in names}
         others = {each.name: getattr(self, each.name) for each in fields(self)}
-        return SetCandidates(**{**others, **rows, "picture": np.arange(len(last))})
+        return SetCandidates(**{**others, **kept})
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
+from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from groupcm.group_index import index_groups
 from groupcm.scoring import GroupScores
 from groupcm.validation import check_length
 
-__all__ = ["candidate_scores", "fit_with", "group_scores_of", "require_finished"]
+__all__ = [
+    "candidate_scores",
+    "fit_with",
+    "group_scores_of",
+    "require_finished",
+    "takes",
+    "takes_missing",
+]
 
 
 def fit_with(estimator: Any, X: Any, y: ArrayLike, **metadata: Any) -> Any:
@@ -30,7 +38,7 @@ def fit_with(estimator: Any, X: Any, y: ArrayLike, **metadata: Any) -> Any:
     X, y
         Candidates and their labels.
     **metadata
-        One value a candidate, such as ``groups``, ``overlap`` and ``patients``; None is left out.
+        One value a candidate, such as ``groups``, ``overlap`` and ``annotated``; None is left out.
 
     Returns
     -------
@@ -52,6 +60,31 @@ def fit_with(estimator: Any, X: Any, y: ArrayLike, **metadata: Any) -> Any:
         return estimator.fit(X, y)
     with config_context(enable_metadata_routing=True):
         return estimator.fit(X, y, **{name: known[name] for name in used})
+
+
+def takes(estimator: Any, name: str) -> bool:
+    """Whether an estimator's ``fit`` asks for something that is known of the candidates.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> takes(GroupClassifier(), "annotated"), takes(GroupClassifier(), "patients")
+    (True, False)
+    """
+    is_named = name in inspect.signature(estimator.fit).parameters
+    return is_named or bool(get_routing_for_object(estimator).consumes("fit", [name]))
+
+
+def takes_missing(estimator: Any) -> bool:
+    """Whether an estimator learns from rows with missing values (NaN), and scores them.
+
+    Examples
+    --------
+    >>> from groupcm import GroupBoostingClassifier, GroupClassifier
+    >>> takes_missing(GroupBoostingClassifier()), takes_missing(GroupClassifier())
+    (True, False)
+    """
+    return bool(get_tags(estimator).input_tags.allow_nan)
 
 
 def require_finished(model: Any) -> Any:

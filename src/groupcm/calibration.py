@@ -9,23 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing, get_tags, indexable
+from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from groupcm.any_estimator import (
-    candidate_scores,
-    fit_with,
-    group_scores_of,
-    require_finished,
-)
+from groupcm.any_estimator import candidate_scores, fit_with, group_scores_of
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
-from groupcm.folds import GroupTable, group_level, require_partition, resolve_folds
+from groupcm.folds import group_level
 from groupcm.group_index import index_groups
 from groupcm.group_model import labelled, mean_right
+from groupcm.held_out_groups import hold_out_groups
+from groupcm.progress import announce_stage
 from groupcm.scoring import GroupScores
 from groupcm.sources.source import Source
 from groupcm.training_data import leave_out, source_of_columns
-from groupcm.validation import as_labels, distinct
+from groupcm.validation import as_labels, check_length, distinct
 
 __all__ = ["CalibratedGroupClassifier"]
 
@@ -92,7 +89,13 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     (130, 2)
     """
 
-    __metadata_request__fit: ClassVar = {"groups": True, "overlap": True, "patients": True}
+    __metadata_request__fit: ClassVar = {
+        "groups": True,
+        "overlap": True,
+        "patients": True,
+        "annotated": True,
+        "objects": True,
+    }
     __metadata_request__score: ClassVar = {"groups": True}
 
     classes_: NDArray[Any]
@@ -115,7 +118,9 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = get_tags(self.estimator).input_tags.sparse
+        of_estimator = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = of_estimator.sparse
+        tags.input_tags.allow_nan = of_estimator.allow_nan
         tags.classifier_tags.multi_class = False
         return tags
 
@@ -126,6 +131,8 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         groups: ArrayLike | None = None,
         overlap: ArrayLike | None = None,
         patients: ArrayLike | None = None,
+        annotated: ArrayLike | None = None,
+        objects: ArrayLike | None = None,
     ) -> CalibratedGroupClassifier:
         """Score every group held out, fit the curve, and fit the estimator to all.
 
@@ -144,6 +151,9 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             Passed to the estimator where it takes it.
         patients : array-like of shape (n,), optional
             The patient of each candidate: no patient is trained on and held out at once.
+        annotated, objects : array-like of shape (n,), optional
+            Passed to the estimator where it takes them; see `GroupClassifier.fit`. A positive
+            group nobody annotated is held out as the others are, since its label is known.
         """
         if self.method not in _METHODS:
             raise ValueError(f"method must be 'sigmoid' or 'isotonic'; got {self.method!r}.")
@@ -158,9 +168,15 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         (X,) = indexable(X)
         y = as_labels(y, _num_samples(X))
         table = group_level(y, groups, patients)
-        known = {"groups": groups, "overlap": overlap, "patients": patients}
-        known = {name: np.asarray(each) for name, each in known.items() if each is not None}
-        scores = self._hold_out(X, y, known, table)
+        beside = {"overlap": overlap, "annotated": annotated, "objects": objects}
+        beside |= {"groups": groups, "patients": patients}
+        known = {name: np.asarray(each) for name, each in beside.items() if each is not None}
+        for name, each in known.items():
+            check_length(name, each, len(y))
+        scores = hold_out_groups(
+            self.estimator, X, y, known, table, cv=self.cv, random_state=self.random_state
+        )
+        announce_stage("all groups")
         fitted = fit_with(clone(self.estimator), X, y, **known)
         return self._store(fitted, distinct(y), scores, table.positive)
 
@@ -193,24 +209,6 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         known = np.isfinite(model.held_out_scores_)
         scores, labels = model.held_out_scores_[known], model.held_out_labels_[known]
         return calibrated._store(model, model.classes_, scores, labels == model.classes_[1])
-
-    def _hold_out(
-        self, X: Any, y: NDArray[Any], known: dict[str, NDArray[Any]], table: GroupTable
-    ) -> NDArray[np.float64]:
-        """The score of every group by a model that has not seen it."""
-        groups, patients = known.get("groups"), known.get("patients")
-        folds = resolve_folds(
-            self.cv, y, groups, patients, self.random_state, both_classes_in_test=False
-        )
-        require_partition(folds, len(y))
-        scores = np.empty(table.index.n_groups)
-        for train, test in folds:
-            part = {name: each[train] for name, each in known.items()}
-            model = fit_with(clone(self.estimator), _safe_indexing(X, train), y[train], **part)
-            require_finished(model)
-            found = group_scores_of(model, _safe_indexing(X, test), table.index.codes[test])
-            scores[found.group] = found.score
-        return scores
 
     def _store(
         self,

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 
-from groupcm.candidates import NO_ORDER, Groups, Index
+from groupcm.candidates import Index
 from groupcm.classifier import ChoosingModel, GroupClassifier
-from groupcm.folds import group_level, resolve_folds
+from groupcm.folds import Folds
 from groupcm.metrics import Metric, metric_name, metric_named
 from groupcm.preparing import Prepared
 from groupcm.progress import announce_stage, without_steps
@@ -19,7 +17,7 @@ from groupcm.scoring import LinearScorer
 from groupcm.selection import chosen_lams, require_path
 from groupcm.solvers.solution import Solution
 from groupcm.training import solve_choosing, solve_path
-from groupcm.training_data import TrainingData
+from groupcm.training_groups import TrainingGroups
 
 __all__ = ["GroupClassifierCV"]
 
@@ -180,7 +178,7 @@ solver, tol, max_passes, memory, verbose :
                 X, y, groups, overlap, annotated, objects, shared_passes=True
             )
             require_path(prepared)
-            table = _GroupsOf(prepared, groups, patients)
+            table = TrainingGroups(prepared, groups, patients)
             folds = table.folds(self.cv, self.random_state)
             held_out = self._held_out(template, prepared, table, folds, lams)
             scores = np.array(
@@ -210,8 +208,8 @@ solver, tol, max_passes, memory, verbose :
         self,
         template: GroupClassifier,
         prepared: Prepared,
-        table: _GroupsOf,
-        folds: list[tuple[Index, Index]],
+        table: TrainingGroups,
+        folds: Folds,
         lams: Vector,
     ) -> list[Vector]:
         """For each fold the score of each group it leaves out at each λ."""
@@ -219,7 +217,7 @@ solver, tol, max_passes, memory, verbose :
         for k, (train, _) in enumerate(folds):
             announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
             table.require_annotated(train, k)
-            terms = prepared.terms_without(np.setdiff1d(np.arange(table.n_groups), train))
+            terms = prepared.terms_without(table.without(train))
             with without_steps():
                 path = solve_path(template, prepared, list(lams), template._seed(), terms)
             if any(solution.interrupted for solution in path):
@@ -248,86 +246,6 @@ def _mean_over_folds(n_groups: int, tests: list[Index], scores: list[Vector]) ->
         total[test] += score
         times[test] += 1
     return np.where(times > 0, total / np.maximum(times, 1), np.nan)
-
-
-class _GroupsOf:
-    """The groups of training data, numbered as the engine numbers them."""
-
-    def __init__(
-        self, prepared: Prepared, ids: ArrayLike | None, patients: ArrayLike | None
-    ) -> None:
-        data: TrainingData = prepared.data
-        self.groups = data.groups or Groups(np.arange(data.n_rows + 1), NO_ORDER)
-        self.labels_of_rows = data.y
-        self.positive = np.zeros(len(self.groups), dtype=np.bool_)
-        self.positive[self.groups.of_rows(data.rows_of(1))] = True
-        self.unannotated = prepared.unannotated
-        self.patient = None if patients is None else self._one_patient_each(ids, patients)
-
-    @property
-    def n_groups(self) -> int:
-        return len(self.groups)
-
-    def _group_of_rows(self) -> Index:
-        of_position = np.repeat(np.arange(self.n_groups), np.diff(self.groups.ptr))
-        if len(self.groups.order) == 0:
-            return of_position
-        of_row = np.empty_like(of_position)
-        of_row[self.groups.order] = of_position
-        return of_row
-
-    def _one_patient_each(self, ids: ArrayLike | None, patients: ArrayLike) -> Index:
-        """The patient of each group; a group with two is refused, by its id where it has one."""
-        is_named = ids is not None and not isinstance(ids, str)
-        table = group_level(
-            self.labels_of_rows, ids if is_named else self._group_of_rows(), patients
-        )
-        if is_named:  # both number groups in order of first appearance
-            return table.patient
-        patient = np.empty(self.n_groups, dtype=np.int64)
-        patient[np.asarray(table.index.ids)] = table.patient
-        return patient
-
-    def folds(self, cv: Any, random_state: Any) -> list[tuple[Index, Index]]:
-        """Numbers of groups to train and to test on."""
-        if isinstance(cv, Integral) or hasattr(cv, "split"):
-            if isinstance(cv, Integral) and len(self.unannotated):
-                return self._folds_of_annotated(int(cv), random_state)
-            every = np.arange(self.n_groups)
-            return resolve_folds(cv, self.positive, every, self.patient, random_state)
-        of_row = self._group_of_rows()
-        patients = None if self.patient is None else self.patient[of_row]
-        folds = resolve_folds(cv, self.labels_of_rows, of_row, patients, random_state)
-        return [(np.unique(of_row[train]), np.unique(of_row[test])) for train, test in folds]
-
-    def _folds_of_annotated(self, n_folds: int, random_state: Any) -> list[tuple[Index, Index]]:
-        """Every fold has its share of the annotated groups, and then of the others.
-
-        A group nobody annotated goes where its patient is; patients who have no other groups
-        are dealt to the folds in turn.
-        """
-        every = np.arange(self.n_groups)
-        patient = every if self.patient is None else self.patient
-        known = np.setdiff1d(every, self.unannotated)
-        of_known = None if self.patient is None else patient[known]
-        folds = resolve_folds(n_folds, self.positive[known], known, of_known, random_state)
-        fold_of_patient = np.full(int(patient.max()) + 1, -1)
-        for k, (_, test) in enumerate(folds):
-            fold_of_patient[patient[known[test]]] = k
-        others = np.unique(patient[fold_of_patient[patient] < 0])
-        dealt = check_random_state(random_state).permutation(others)
-        fold_of_patient[dealt] = np.arange(len(dealt)) % n_folds
-        fold = fold_of_patient[patient]
-        return [(every[fold != k], every[fold == k]) for k in range(n_folds)]
-
-    def require_annotated(self, train: Index, number: int) -> None:
-        """Refuse a fold whose training part has no positive group that trains."""
-        if np.any(self.positive[np.setdiff1d(train, self.unannotated)]):
-            return
-        raise ValueError(
-            f"fold {number} of cv trains on no annotated positive group; annotate more groups, "
-            "or use fewer folds."
-        )
 
 
 def _group_metric(scoring: str | Metric) -> Metric:

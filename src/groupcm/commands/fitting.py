@@ -9,9 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.any_estimator import fit_with
-from groupcm.calibration import CalibratedGroupClassifier
-from groupcm.group_table import group_level
-from groupcm.validation import distinct
 
 __all__ = ["fit_rows", "tell_names"]
 
@@ -37,25 +34,8 @@ def fit_rows(
     names : sequence of str
         Of the features.
     """
-    if isinstance(model, CalibratedGroupClassifier):
-        _fit_held_out(model, X, y, beside)
-    else:
-        fit_with(model, X, y, **beside)
+    fit_with(model, X, y, **beside)
     tell_names(model, names)
-
-
-def _fit_held_out(
-    model: CalibratedGroupClassifier,
-    X: NDArray[Any],
-    y: NDArray[Any],
-    beside: Mapping[str, NDArray[Any]],
-) -> None:
-    """As the model's own ``fit``, which hands on neither ``annotated`` nor ``objects``."""
-    known = dict(beside)
-    table = group_level(y, known.get("groups"), known.get("patients"))
-    scores = model._hold_out(X, y, known, table)
-    fitted = fit_with(model.estimator, X, y, **known)
-    model._store(fitted, distinct(y), scores, table.positive)
 
 
 def tell_names(model: Any, names: Sequence[str]) -> None:

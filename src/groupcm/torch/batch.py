@@ -21,7 +21,7 @@ _NARROW = (torch.float16, torch.bfloat16)
 
 
 def checked_scores(scores: Tensor) -> Tensor:
-    """One number a candidate, in float32 where it came in half precision.
+    """One number a candidate, side by side, in float32 where it came in half precision.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def checked_scores(scores: Tensor) -> Tensor:
         )
     if len(scores) == 0:
         raise ValueError("scores is empty; a batch needs at least one candidate.")
-    return scores.float() if scores.dtype in _NARROW else scores
+    return (scores.float() if scores.dtype in _NARROW else scores).contiguous()
 
 
 def one_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:

@@ -10,10 +10,12 @@ from torch import Tensor
 from groupcm.losses import make_loss
 from groupcm.parameters import check_parameters
 from groupcm.torch.batch import checked_scores, one_a_candidate, positive_rows, whole_a_candidate
+from groupcm.torch.block_groups import BlockGroups
 from groupcm.torch.margin_loss import margin_loss
-from groupcm.torch.maxima import first_winners, hard_maxima, soft_maxima
+from groupcm.torch.maxima import first_winners, soft_maxima
+from groupcm.torch.numbering import number_groups
 from groupcm.torch.positives import PositiveTerms, positive_terms
-from groupcm.torch.row_groups import RowGroups, number_groups
+from groupcm.torch.row_groups import RowGroups
 
 __all__ = ["GroupLoss"]
 
@@ -130,7 +132,7 @@ class GroupLoss(torch.nn.Module):
         positive = positive_rows(one_a_candidate(labels, "labels", scores))
         terms = positive_terms(
             positive,
-            grouped.of_row[positive],
+            grouped.of(positive),
             None if objects is None else whole_a_candidate(objects, "objects", scores)[positive],
             None if overlap is None else one_a_candidate(overlap, "overlap", scores)[positive],
             self.min_overlap,
@@ -143,16 +145,20 @@ class GroupLoss(torch.nn.Module):
         return (weight * margin_loss(margin, delta, self.temperature)).sum()
 
     def _margins(
-        self, scores: Tensor, grouped: RowGroups, positive: Tensor, terms: PositiveTerms
+        self,
+        scores: Tensor,
+        grouped: RowGroups | BlockGroups,
+        positive: Tensor,
+        terms: PositiveTerms,
     ) -> Tensor:
         """``s`` of the positive terms, then ``−max s`` of the negative groups and backgrounds."""
-        n_positive = torch.bincount(grouped.of_row[positive], minlength=grouped.n_groups)
+        n_positive = torch.bincount(grouped.of(positive), minlength=grouped.n_groups)
         takes_part = n_positive == 0
         rivals, never = scores.detach(), None
         if self.background == "negative":
             takes_part[terms.group] = True
             rivals, never = rivals.index_fill(0, positive, -torch.inf), positive
-        largest = hard_maxima(rivals, grouped)
+        largest = grouped.maxima(rivals)
         if (largest == -torch.inf).any():  # perhaps only because nobody is there
             takes_part &= grouped.size > n_positive
         if self.temperature is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from groupcm.torch.maxima import first_winners, hard_maxima
+from groupcm.torch.maxima import first_winners
 from groupcm.torch.precision import wide_dtype
 from groupcm.torch.row_groups import RowGroups
 
@@ -85,7 +85,7 @@ def _object_numbers(group: Tensor, objects: Tensor) -> Tensor:
 def _best_fitting(of_object: Tensor, overlap: Tensor) -> Tensor:
     """Where each object has its largest overlap, the first where several do."""
     objects = RowGroups(of_object, _n_numbers(of_object))
-    best = first_winners(overlap, objects, hard_maxima(overlap, objects))
+    best = first_winners(overlap, objects, objects.maxima(overlap))
     return best[best < len(overlap)]
 
 

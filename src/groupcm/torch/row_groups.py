@@ -1,7 +1,8 @@
-"""Which group each row is in, from ids in any order or from where groups begin."""
+"""Groups whose rows may stand anywhere."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,19 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from groupcm.torch.batch import require_whole, whole_a_candidate
+from groupcm.torch.precision import wide_dtype
+from groupcm.torch.true_rows import true_rows
 
-__all__ = ["RowGroups", "number_groups"]
+__all__ = ["RowGroups"]
 
-# Ids that lie this close together are group numbers already; others are sorted first.
-_NUMBERS_A_ROW = 4
-_FEW_NUMBERS = 1024
-_FEW_ROWS = 1000
+# What torch does in the cache of a core.
+_MANY_ROWS = 32_768
 
 
 @dataclass(frozen=True, eq=False)
 class RowGroups:
-    """Which group each row is in.
+    """Which group each row is in, and what groups find out of the values of their rows.
 
     Attributes
     ----------
@@ -29,77 +29,76 @@ class RowGroups:
         The number of its group.
     n_groups : int
         All numbers are below it. Some may belong to no row.
-    offsets : Tensor of shape (n_groups + 1,), int64, or None
-        Where each group begins and, last, the number of rows; None where it is not known that
-        groups stand one after another.
+
+    Examples
+    --------
+    >>> groups = RowGroups(torch.tensor([2, 0, 0]), 3)
+    >>> groups.maxima(torch.tensor([1.0, 3.0, 2.0]))
+    tensor([3., -inf, 1.])
     """
 
     of_row: Tensor
     n_groups: int
-    offsets: Tensor | None = None
 
     @cached_property
     def size(self) -> Tensor:
         """How many rows each group has."""
         return torch.bincount(self.of_row, minlength=self.n_groups)
 
+    def of(self, rows: Tensor) -> Tensor:
+        """The groups of some rows."""
+        return self.of_row[rows]
 
-def number_groups(groups: Any, offsets: Any, scores: Tensor) -> RowGroups:
-    """Number the groups of the rows of ``scores``; without ids and offsets every row is one.
-
-    Examples
-    --------
-    >>> number_groups(None, [0, 2, 3], torch.zeros(3))
-    RowGroups(of_row=tensor([0, 0, 1]), n_groups=2, offsets=tensor([0, 2, 3]))
-    >>> number_groups([8, 5, 8], None, torch.zeros(3)).of_row
-    tensor([3, 0, 3])
-    """
-    if groups is not None and offsets is not None:
-        raise ValueError("groups and offsets are both given; give one of the two.")
-    if groups is not None:
-        return _from_ids(whole_a_candidate(groups, "groups", scores))
-    if offsets is not None:
-        return _from_offsets(torch.as_tensor(offsets, device=scores.device), len(scores))
-    return RowGroups(torch.arange(len(scores), device=scores.device), len(scores))
-
-
-def _from_ids(ids: Tensor) -> RowGroups:
-    low, high = (int(end) for end in ids.aminmax())
-    n_numbers = high - low + 1
-    if n_numbers > max(_NUMBERS_A_ROW * len(ids), _FEW_NUMBERS):
-        distinct, number = torch.unique(ids, return_inverse=True)
-        return RowGroups(number, len(distinct))
-    number = ids - low if low else ids
-    if not _is_sorted(number):
-        return RowGroups(number, n_numbers)
-    ends = torch.arange(n_numbers + 1, device=ids.device)
-    return RowGroups(number, n_numbers, torch.searchsorted(number, ends))
-
-
-def _is_sorted(numbers: Tensor) -> bool:
-    """Whether they never fall; the first few tell it of most that do."""
-    return all(bool((part[1:] >= part[:-1]).all()) for part in (numbers[:_FEW_ROWS], numbers))
-
-
-def _from_offsets(offsets: Tensor, n_rows: int) -> RowGroups:
-    require_whole(offsets, "offsets")
-    if offsets.ndim != 1 or len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != n_rows:
-        raise ValueError(
-            "offsets must hold where each group begins and, last, where the last one ends: "
-            f"from 0 to {n_rows}, the number of candidates; got {_ends_of(offsets)}."
+    def maxima(self, values: Tensor) -> Tensor:
+        """The largest value of each group, −∞ for a group of no row."""
+        in_strands, of_row = self._strands(values), self._strands(self.of_row)
+        shape = (len(in_strands), self.n_groups)
+        lowest = torch.full(shape, -torch.inf, dtype=values.dtype, device=values.device)
+        largest = lowest.scatter_reduce_(1, of_row, in_strands, "amax")
+        rest = in_strands.numel()
+        return _folded(largest, torch.amax).scatter_reduce_(
+            0, self.of_row[rest:], values[rest:], "amax"
         )
-    offsets = offsets.long()
-    size = offsets.diff()
-    if (size < 0).any():
-        place = int((size < 0).nonzero()[0]) + 1
-        raise ValueError(
-            f"offsets falls from {int(offsets[place - 1])} to {int(offsets[place])} at place "
-            f"{place}; a group ends where the next begins, so it must never fall."
-        )
-    return RowGroups(torch.repeat_interleave(size, output_size=n_rows), len(size), offsets)
+
+    def reaching(self, values: Tensor, largest: Tensor) -> tuple[Tensor, Tensor]:
+        """The rows that are the ``largest`` of their groups, or NaN like it, and these groups."""
+        # In place and then to bool: several times faster than torch's comparison to bool.
+        reached = largest.index_select(0, self.of_row).eq_(values).bool()
+        if largest.isnan().any():  # NaN equals nothing, and shall be seen
+            reached |= values.isnan()
+        rows = true_rows(reached)
+        return rows, self.of_row[rows]
+
+    def sums(self, values: Tensor) -> Tensor:
+        """The sum of each group, in float64 where there is such a thing."""
+        wide = wide_dtype(values.device)
+        in_strands, of_row = self._strands(values), self._strands(self.of_row)
+        shape = (len(in_strands), self.n_groups)
+        total = torch.zeros(shape, dtype=wide, device=values.device)
+        # A copy of all rows would cost more than the sums.
+        for piece, of_piece in zip(
+            in_strands.split(_MANY_ROWS, 1), of_row.split(_MANY_ROWS, 1), strict=True
+        ):
+            total.scatter_add_(1, of_piece, piece.to(wide))
+        rest = in_strands.numel()
+        return _folded(total, torch.sum).scatter_add_(0, self.of_row[rest:], values[rest:].to(wide))
+
+    def combined(self, operation: Callable[..., Any], values: Tensor, of_group: Tensor) -> Tensor:
+        """``operation`` on each value and on what its group has."""
+        spread = of_group.index_select(0, self.of_row)
+        return operation(values, spread, out=spread)
+
+    def _strands(self, of_rows: Tensor) -> Tensor:
+        """Nearly all rows, as so many long strands that every core has one.
+
+        torch scatters one strand on one core.
+        """
+        n_rows = len(of_rows)
+        cores = torch.get_num_threads() if of_rows.device.type == "cpu" else 1
+        n_strands = max(1, min(cores, n_rows // (4 * max(self.n_groups, _MANY_ROWS))))
+        length = n_rows // n_strands
+        return of_rows[: n_strands * length].view(n_strands, length)
 
 
-def _ends_of(offsets: Tensor) -> str:
-    if offsets.ndim != 1 or len(offsets) < 2:
-        return f"shape {tuple(offsets.shape)}"
-    return f"{int(offsets[0])} to {int(offsets[-1])}"
+def _folded(strands: Tensor, fold: Callable[[Tensor, int], Tensor]) -> Tensor:
+    return strands[0] if len(strands) == 1 else fold(strands, 0)

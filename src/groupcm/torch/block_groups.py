@@ -1,0 +1,152 @@
+"""Long groups that stand one after another, a block of rows at a time.
+
+A block that lies within one group is treated as one thing, which keeps torch on straight loops
+and on all cores. The rows of the other blocks, a few for each place where a group ends, are
+looked at one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from groupcm.torch.precision import wide_dtype
+
+__all__ = ["BlockGroups"]
+
+# The narrowest that torch reduces with all lanes of a core.
+_BLOCK = 32
+# From so many rows in all to one row, finding groups by bisection is the slower way.
+_FEW = 64
+
+
+@dataclass(frozen=True, eq=False)
+class BlockGroups:
+    """As `RowGroups`, from where groups begin.
+
+    Attributes
+    ----------
+    offsets : Tensor of shape (n_groups + 1,), int64
+        Where each group begins and, last, the number of rows.
+    n_rows : int
+
+    Examples
+    --------
+    >>> groups = BlockGroups(torch.tensor([0, 40, 100]), 100)
+    >>> groups.maxima(torch.arange(100.0))
+    tensor([39., 99.])
+    """
+
+    offsets: Tensor
+    n_rows: int
+
+    @staticmethod
+    def suits(n_groups: int, n_rows: int) -> bool:
+        """Whether most rows are in blocks within a group.
+
+        Examples
+        --------
+        >>> BlockGroups.suits(10, 10_000), BlockGroups.suits(10, 100)
+        (True, False)
+        """
+        return n_rows >= 2 * _BLOCK * n_groups
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are, those of no row among them."""
+        return len(self.offsets) - 1
+
+    @cached_property
+    def size(self) -> Tensor:
+        """How many rows each group has."""
+        return self.offsets.diff()
+
+    def of(self, rows: Tensor) -> Tensor:
+        """The groups of some rows."""
+        if len(rows) > self.n_rows // _FEW:
+            return torch.repeat_interleave(self.size, output_size=self.n_rows)[rows]
+        return torch.searchsorted(self.offsets, rows, right=True) - 1
+
+    def maxima(self, values: Tensor) -> Tensor:
+        """The largest value of each group, −∞ for a group of no row."""
+        lowest = torch.full((self.n_groups,), -torch.inf, dtype=values.dtype, device=values.device)
+        lowest.scatter_reduce_(0, self._of_block, self._block_maxima(values), "amax")
+        edge = values.index_select(0, self._edge)
+        return lowest.scatter_reduce_(0, self._of_edge, edge, "amax")
+
+    def reaching(self, values: Tensor, largest: Tensor) -> tuple[Tensor, Tensor]:
+        """The rows that are the ``largest`` of their groups, or NaN like it, and these groups."""
+        reached = largest.index_select(0, self._of_block)
+        blocks = _same(self._block_maxima(values), reached)
+        blocks = blocks.index_fill_(0, self._cut, False).nonzero().squeeze(1)
+        inside = _rows_of(blocks)
+        rows = torch.cat([inside, self._edge])
+        groups = torch.cat([self._of_block[blocks].repeat_interleave(_BLOCK), self._of_edge])
+        kept = _same(values.index_select(0, rows), largest.index_select(0, groups)).nonzero()
+        return rows[kept.squeeze(1)], groups[kept.squeeze(1)]
+
+    def sums(self, values: Tensor) -> Tensor:
+        """The sum of each group, in float64 where there is such a thing."""
+        wide = wide_dtype(values.device)
+        blocks = self._in_blocks(values).sum(1).to(wide).index_fill_(0, self._cut, 0.0)
+        edge = values.index_select(0, self._edge).to(wide)
+        total = torch.zeros(self.n_groups, dtype=wide, device=values.device)
+        total.scatter_add_(0, self._of_block, blocks)
+        return total.scatter_add_(0, self._of_edge, edge)
+
+    def combined(self, operation: Callable[..., Any], values: Tensor, of_group: Tensor) -> Tensor:
+        """``operation`` on each value and on what its group has."""
+        found = torch.empty_like(values)
+        of_block = of_group.index_select(0, self._of_block)[:, None]
+        operation(self._in_blocks(values), of_block, out=self._in_blocks(found))
+        edge = values.index_select(0, self._edge)
+        of_edge = of_group.index_select(0, self._of_edge)
+        return found.index_copy_(0, self._edge, operation(edge, of_edge))
+
+    def _block_maxima(self, values: Tensor) -> Tensor:
+        return self._in_blocks(values).amax(1).index_fill_(0, self._cut, -torch.inf)
+
+    def _in_blocks(self, values: Tensor) -> Tensor:
+        return values[: self._n_blocks * _BLOCK].view(self._n_blocks, _BLOCK)
+
+    @property
+    def _n_blocks(self) -> int:
+        return self.n_rows // _BLOCK
+
+    @cached_property
+    def _of_block(self) -> Tensor:
+        """The group of each block's first row."""
+        first = ((self.offsets + (_BLOCK - 1)) // _BLOCK).clamp_(max=self._n_blocks)
+        return torch.repeat_interleave(first.diff(), output_size=self._n_blocks)
+
+    @cached_property
+    def _cut(self) -> Tensor:
+        """The blocks of more than one group."""
+        ends = self.offsets[self.offsets % _BLOCK != 0] // _BLOCK
+        return ends[ends < self._n_blocks].unique_consecutive()
+
+    @cached_property
+    def _edge(self) -> Tensor:
+        """The rows of these blocks, and those after the last block."""
+        after = torch.arange(self._n_blocks * _BLOCK, self.n_rows, device=self.offsets.device)
+        return torch.cat([_rows_of(self._cut), after])
+
+    @cached_property
+    def _of_edge(self) -> Tensor:
+        before = torch.searchsorted(self._edge, self.offsets)
+        return torch.repeat_interleave(before.diff(), output_size=len(self._edge))
+
+
+def _rows_of(blocks: Tensor) -> Tensor:
+    return (blocks[:, None] * _BLOCK + torch.arange(_BLOCK, device=blocks.device)).flatten()
+
+
+def _same(values: Tensor, others: Tensor) -> Tensor:
+    same = values == others
+    # NaN equals nothing, and shall be seen.
+    return same | values.isnan() if others.isnan().any() else same
