@@ -98,11 +98,30 @@ def test_labels_follow_the_overlap_asked_for(kind):
     candidates = Regions.joined([Regions.from_masks(masks), boxes([0, 0, 20, 20], [3, 3, 9, 9])])
     objects = Regions.from_masks(rng.random((2, 20, 20)) < 0.2)
     found = Labelling(kind, 0.2).of(candidates, objects)
-    best = overlap(candidates, objects, kind).max(axis=1)
+    table = overlap(candidates, objects, kind)
+    best = table.max(axis=1)
     np.testing.assert_allclose(found.overlap, best, rtol=1e-6)
     expected = best >= 0.2
-    expected[best.argmax()] = True
+    for place, of_object in enumerate(table.T):
+        fittest = of_object.argmax()
+        expected[fittest] |= table[fittest].argmax() == place
     np.testing.assert_array_equal(found.label, expected)
+
+
+def test_each_object_has_its_best_candidate_however_badly_it_fits():
+    candidates = boxes([0, 0, 5, 5], [10, 10, 11, 11], [10, 10, 12, 12], [19, 19, 20, 20])
+    labels = Labelling().of(candidates, boxes([0, 0, 5, 5], [10, 10, 18, 18], [0, 15, 4, 19]))
+    assert labels.label.tolist() == [1, 0, 1, 0]  # nothing touches the third object
+    assert labels.object.tolist() == [0, 1, 1, -1]
+    assert labels.overlap[2] == pytest.approx(4 / 64)
+
+
+def test_a_candidate_is_the_best_of_one_object_only():
+    # The first fits the left object well and the right one badly, and better than the second.
+    candidates = boxes([0, 0, 6, 10], [9, 9, 11, 11])
+    labels = Labelling().of(candidates, boxes([0, 0, 5, 10], [5, 0, 10, 10]))
+    assert labels.label.tolist() == [1, 0]
+    assert labels.object.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def annotated_folds(
     >>> positive = np.array([True, True, False, False, True, True])
     >>> for train, test in annotated_folds(2, positive, np.array([4, 5])):
     ...     print(train.tolist(), test.tolist())
-    [0, 3, 5] [1, 2, 4]
-    [1, 2, 4] [0, 3, 5]
+    [0, 3, 4] [1, 2, 5]
+    [1, 2, 5] [0, 3, 4]
     """
     every = np.arange(len(positive))
     of_group = every if patient is None else patient

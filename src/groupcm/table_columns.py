@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _LARGEST_EXACT = 2**53  # beyond it, a float64 cannot hold every integer
+_ONLY_TREES = "only trees (--model trees) take missing values"
 
 
 @dataclass(frozen=True)
@@ -102,45 +103,75 @@ def kind_of(kind: pa.DataType) -> str:
     return "numbers" if is_number(kind) else f"values of type {kind}"
 
 
-def fill(block: np.ndarray, batch: pa.RecordBatch, names: list[str], path: Path, row: int) -> None:
-    """Copy a batch's feature columns into rows of the matrix; ``row`` is the first one's number."""
+def fill(
+    block: np.ndarray,
+    batch: pa.RecordBatch,
+    names: list[str],
+    path: Path,
+    row: int,
+    *,
+    allow_missing: bool = False,
+) -> None:
+    """Copy a batch's feature columns into rows of the matrix; ``row`` is the first one's number.
+
+    With ``allow_missing`` a missing value becomes NaN, else it is refused; infinity always is.
+    """
     for j, name in enumerate(names):
-        block[:, j] = numbers_of(batch.column(name), name, path, row)
-    if not np.isfinite(block).all():
-        i, j = np.argwhere(~np.isfinite(block))[0]
+        block[:, j] = numbers_of(batch.column(name), name, path, row, allow_missing=allow_missing)
+    refused = np.isinf(block) if allow_missing else ~np.isfinite(block)
+    if refused.any():
+        i, j = np.argwhere(refused)[0]
+        advice = f"; {_ONLY_TREES}" if np.isnan(block[i, j]) else ""
         raise InputError(
             f"{path}: the feature {names[j]!r} is {block[i, j]} in row {row + i} "
-            "(counted from 0); features must be finite numbers"
+            f"(counted from 0); features must be finite numbers{advice}"
         )
 
 
-def numbers_of(values: pa.Array, name: str, path: Path, row: int) -> np.ndarray:
-    """Give a column as a NumPy array, without a copy where Arrow allows it."""
-    _refuse_null(values, name, path, row)
+def numbers_of(
+    values: pa.Array, name: str, path: Path, row: int, *, allow_missing: bool = False
+) -> np.ndarray:
+    """Give a column of features as a NumPy array, without a copy where Arrow allows it.
+
+    With ``allow_missing`` a missing value becomes NaN.
+    """
+    is_missing = None
+    if values.null_count:
+        if not allow_missing:
+            _refuse_null(values, name, path, row, f"every row needs a value; {_ONLY_TREES}")
+        is_missing = values.is_null().to_numpy(zero_copy_only=False)
     if types.is_boolean(values.type):
         values = values.cast(pa.uint8())
-    elif types.is_decimal(values.type):
+    elif types.is_decimal(values.type) or types.is_null(values.type):
         values = values.cast(pa.float64())
+    if is_missing is not None and types.is_integer(values.type):
+        values = values.fill_null(0)  # else Arrow makes floats of them, before they are checked
     numbers = values.to_numpy(zero_copy_only=False)
-    if numbers.dtype.kind in "iu" and numbers.dtype.itemsize == 8 and len(numbers):
-        # Not abs(): the smallest int64 has no absolute value.
-        bad = (numbers > _LARGEST_EXACT) | (numbers < -_LARGEST_EXACT)
-        if bad.any():
-            i = int(bad.argmax())
-            raise InputError(
-                f"{path}: the column {name!r} is {numbers[i]} in row {row + i} (counted from 0), "
-                "beyond 2**53, where a float no longer holds every integer; "
-                "is it an identifier rather than a feature?"
-            )
-    return numbers
+    _refuse_inexact(numbers, name, path, row)
+    return numbers if is_missing is None else np.where(is_missing, np.nan, numbers)
 
 
-def _refuse_null(values: pa.Array, name: str, path: Path, row: int) -> None:
+def _refuse_inexact(numbers: np.ndarray, name: str, path: Path, row: int) -> None:
+    if numbers.dtype.kind not in "iu" or numbers.dtype.itemsize < 8:
+        return
+    # Not abs(): the smallest int64 has no absolute value.
+    bad = (numbers > _LARGEST_EXACT) | (numbers < -_LARGEST_EXACT)
+    if bad.any():
+        i = int(bad.argmax())
+        raise InputError(
+            f"{path}: the column {name!r} is {numbers[i]} in row {row + i} (counted from 0), "
+            "beyond 2**53, where a float no longer holds every integer; "
+            "is it an identifier rather than a feature?"
+        )
+
+
+def _refuse_null(
+    values: pa.Array, name: str, path: Path, row: int, right: str = "every row needs a value"
+) -> None:
     if values.null_count:
         i = pc.index(values.is_null(), True).as_py()
         raise InputError(
-            f"{path}: the column {name!r} is missing in row {row + i} (counted from 0); "
-            "every row needs a value"
+            f"{path}: the column {name!r} is missing in row {row + i} (counted from 0); {right}"
         )
 
 
@@ -148,6 +179,7 @@ def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
     """Join a column of finite numbers."""
     parts = []
     for piece in pieces:
+        _refuse_null(piece.values, name, piece.path, piece.first_row)
         part = numbers_of(piece.values, name, piece.path, piece.first_row).astype(np.float64)
         if not np.isfinite(part).all():
             i = int((~np.isfinite(part)).argmax())

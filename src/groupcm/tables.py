@@ -22,7 +22,8 @@ class CandidateTable:
     Attributes
     ----------
     X : ndarray of shape (n_rows, n_features)
-        C-contiguous; float32 where that holds every feature column exactly, else float64.
+        C-contiguous; float32 where that holds every feature column exactly, else float64. NaN
+        where a value is missing, if that was allowed.
     feature_names : list of str
         The columns of ``X``.
     group : KeyColumn
@@ -55,6 +56,7 @@ def read_tables(
     patient: str | None = None,
     features: Sequence[str] | None = None,
     on_file: Callable[[Path], None] | None = None,
+    allow_missing: bool = False,
 ) -> CandidateTable:
     """Read candidates from Parquet, CSV or Arrow files, or folders of them.
 
@@ -69,6 +71,8 @@ def read_tables(
         above, and each must hold numbers.
     on_file : callable, optional
         Hears the name of each file before its rows are read.
+    allow_missing : bool, default=False
+        Whether a feature that is missing becomes NaN, as trees take it, or is refused.
 
     Returns
     -------
@@ -101,7 +105,8 @@ def read_tables(
             on_file(file.path)
         first = row
         for batch in file.batches([*names, *taken]):
-            fill(X[row : row + batch.num_rows], batch, names, file.path, row - first)
+            block = X[row : row + batch.num_rows]
+            fill(block, batch, names, file.path, row - first, allow_missing=allow_missing)
             for column, pieces in beside.items():
                 pieces.append(Piece(file.path, row - first, batch.column(column)))
             row += batch.num_rows

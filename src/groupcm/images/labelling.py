@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.overlap import OVERLAPS, BestOverlap, best_overlap
+from groupcm.images.overlap import OVERLAPS, best_overlap, overlap
 from groupcm.images.regions import Regions
 
 __all__ = ["Labelling", "Labels"]
@@ -36,11 +36,11 @@ class Labels:
 class Labelling:
     """A candidate is positive where it fits an object well enough.
 
-    Of the candidates that fit an object better than any other, the best-fitting is positive
-    however badly it fits: so each object counts, and the picture is a positive group, even where
-    the proposals missed it, and ``min_overlap`` of a fit decides whether to learn from it. An
-    object that no candidate fits better than another has none. Where no candidate touches any
-    object, the first candidate is positive, for the first object.
+    The best-fitting candidate of each object is positive however badly it fits: so the object
+    counts even where the proposals missed it, and ``min_overlap`` of a fit decides whether to
+    learn from it. A candidate is the best of one object only, the one it fits most; an object
+    whose best candidate fits another one more has none of its own. Where no candidate touches
+    any object, the first candidate is positive, for the first object.
 
     Parameters
     ----------
@@ -76,18 +76,21 @@ class Labelling:
         label = best.overlap >= self.positive_overlap
         which = best.object.astype(np.int32)
         if len(objects) and len(candidates):
-            label[_fittest_of_each(best)] = True
-            if not label.any():
-                label[0], which[0] = True, 0
+            fittest = int(np.argmax(best.overlap))
+            label[fittest] = True
+            which[fittest] = max(which[fittest], 0)
+            if len(np.unique(which[label])) < len(objects):
+                label |= _is_fittest(overlap(candidates, objects, self.overlap), best.object)
         return Labels(label.astype(np.int8), best.overlap.astype(np.float32), which)
 
 
-def _fittest_of_each(best: BestOverlap) -> NDArray[np.int64]:
-    """Of the candidates that fit an object best, the first with the largest overlap."""
-    by_overlap = np.argsort(-best.overlap, kind="stable")
-    touching = by_overlap[best.object[by_overlap] >= 0]
-    _, first = np.unique(best.object[touching], return_index=True)
-    return touching[first]
+def _is_fittest(overlaps: NDArray[np.float64], shown: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which candidates are the best of the object they show; of equal ones the first."""
+    fittest = overlaps.argmax(axis=0)
+    is_own = shown[fittest] == np.arange(len(fittest))
+    found = np.zeros(len(shown), dtype=np.bool_)
+    found[fittest[is_own]] = True
+    return found
 
 
 def _listed(names) -> str:

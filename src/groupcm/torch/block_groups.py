@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from groupcm.torch.precision import wide_dtype
+from groupcm.torch.true_rows import true_rows
 
 __all__ = ["BlockGroups"]
 
@@ -76,43 +77,58 @@ class BlockGroups:
         """The largest value of each group, −∞ for a group of no row."""
         lowest = torch.full((self.n_groups,), -torch.inf, dtype=values.dtype, device=values.device)
         lowest.scatter_reduce_(0, self._of_block, self._block_maxima(values), "amax")
-        edge = values.index_select(0, self._edge)
-        return lowest.scatter_reduce_(0, self._of_edge, edge, "amax")
+        return lowest.scatter_reduce_(0, self._of_edge, self._at_edges(values), "amax")
 
     def reaching(self, values: Tensor, largest: Tensor) -> tuple[Tensor, Tensor]:
         """The rows that are the ``largest`` of their groups, or NaN like it, and these groups."""
         reached = largest.index_select(0, self._of_block)
-        blocks = _same(self._block_maxima(values), reached)
-        blocks = blocks.index_fill_(0, self._cut, False).nonzero().squeeze(1)
-        inside = _rows_of(blocks)
-        rows = torch.cat([inside, self._edge])
-        groups = torch.cat([self._of_block[blocks].repeat_interleave(_BLOCK), self._of_edge])
-        kept = _same(values.index_select(0, rows), largest.index_select(0, groups)).nonzero()
-        return rows[kept.squeeze(1)], groups[kept.squeeze(1)]
+        reach = _same(self._block_maxima(values), reached).index_fill_(0, self._cut, False)
+        blocks = true_rows(reach)
+        inside = self._in_blocks(values).index_select(0, blocks)
+        found = true_rows(_same(inside, reached[blocks][:, None]).flatten())
+        of_found, place = blocks[found // _BLOCK], found % _BLOCK
+        edge = _same(self._at_edges(values), largest.index_select(0, self._of_edge))
+        at_edge = true_rows(edge)
+        return (
+            torch.cat([of_found * _BLOCK + place, self._edge_rows(at_edge)]),
+            torch.cat([self._of_block[of_found], self._of_edge[at_edge]]),
+        )
 
     def sums(self, values: Tensor) -> Tensor:
         """The sum of each group, in float64 where there is such a thing."""
         wide = wide_dtype(values.device)
         blocks = self._in_blocks(values).sum(1).to(wide).index_fill_(0, self._cut, 0.0)
-        edge = values.index_select(0, self._edge).to(wide)
         total = torch.zeros(self.n_groups, dtype=wide, device=values.device)
         total.scatter_add_(0, self._of_block, blocks)
-        return total.scatter_add_(0, self._of_edge, edge)
+        return total.scatter_add_(0, self._of_edge, self._at_edges(values).to(wide))
 
     def combined(self, operation: Callable[..., Any], values: Tensor, of_group: Tensor) -> Tensor:
         """``operation`` on each value and on what its group has."""
         found = torch.empty_like(values)
         of_block = of_group.index_select(0, self._of_block)[:, None]
         operation(self._in_blocks(values), of_block, out=self._in_blocks(found))
-        edge = values.index_select(0, self._edge)
         of_edge = of_group.index_select(0, self._of_edge)
-        return found.index_copy_(0, self._edge, operation(edge, of_edge))
+        edge = operation(self._at_edges(values), of_edge, out=of_edge)
+        in_cut = len(self._cut) * _BLOCK
+        self._in_blocks(found).index_copy_(0, self._cut, edge[:in_cut].view(-1, _BLOCK))
+        found[self._n_blocks * _BLOCK :] = edge[in_cut:]
+        return found
 
     def _block_maxima(self, values: Tensor) -> Tensor:
         return self._in_blocks(values).amax(1).index_fill_(0, self._cut, -torch.inf)
 
     def _in_blocks(self, values: Tensor) -> Tensor:
         return values[: self._n_blocks * _BLOCK].view(self._n_blocks, _BLOCK)
+
+    def _at_edges(self, values: Tensor) -> Tensor:
+        """The values of all rows of cut blocks, and of the rows after the last block."""
+        in_cut = self._in_blocks(values).index_select(0, self._cut).flatten()
+        return torch.cat([in_cut, values[self._n_blocks * _BLOCK :]])
+
+    def _edge_rows(self, places: Tensor) -> Tensor:
+        """The rows that stand at these places of `_at_edges`."""
+        blocks = torch.cat([self._cut, self._cut.new_full((1,), self._n_blocks)])
+        return blocks[places // _BLOCK] * _BLOCK + places % _BLOCK
 
     @property
     def _n_blocks(self) -> int:
@@ -131,19 +147,12 @@ class BlockGroups:
         return ends[ends < self._n_blocks].unique_consecutive()
 
     @cached_property
-    def _edge(self) -> Tensor:
-        """The rows of these blocks, and those after the last block."""
-        after = torch.arange(self._n_blocks * _BLOCK, self.n_rows, device=self.offsets.device)
-        return torch.cat([_rows_of(self._cut), after])
-
-    @cached_property
     def _of_edge(self) -> Tensor:
-        before = torch.searchsorted(self._edge, self.offsets)
-        return torch.repeat_interleave(before.diff(), output_size=len(self._edge))
-
-
-def _rows_of(blocks: Tensor) -> Tensor:
-    return (blocks[:, None] * _BLOCK + torch.arange(_BLOCK, device=blocks.device)).flatten()
+        """The groups of the rows of `_at_edges`."""
+        cut_before = torch.searchsorted(self._cut, self.offsets // _BLOCK)
+        first = cut_before * _BLOCK + self.offsets % _BLOCK
+        n_rows = len(self._cut) * _BLOCK + self.n_rows % _BLOCK
+        return torch.repeat_interleave(first.diff(), output_size=n_rows)
 
 
 def _same(values: Tensor, others: Tensor) -> Tensor:
