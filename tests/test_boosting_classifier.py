@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import groupcm
 from groupcm import CalibratedGroupClassifier, GroupBoostingClassifier
 from groupcm.boosting import GroupObjective
+from groupcm.boosting.holding_out import groups_held_out
 from groupcm.metrics import group_roc_auc, group_roc_auc_scorer
 from groupcm.simulate import capsule
 
@@ -103,6 +104,52 @@ def test_a_share_of_the_groups_may_validate(data):
     model = few_trees(early_stopping=True, validation=0.25)
     model.fit(data.X, data.y, data.groups, data.overlap)
     assert len(model.validation_curve_) <= 30
+
+
+@pytest.mark.parametrize("share", [0.2, 0.4, 0.6])
+@pytest.mark.parametrize("by_patient", [False, True])
+def test_the_share_held_out_is_that_share(share, by_patient):
+    positive = np.arange(200) % 5 == 0
+    patient = np.arange(200) // 4 if by_patient else None
+    ((train, test),) = groups_held_out(share, positive, np.array([0]), patient, seed=3)
+    assert len(test) / 200 == pytest.approx(share, abs=0.03)
+    assert positive[test].mean() == pytest.approx(0.2, abs=0.05)
+    assert len(np.union1d(train, test)) == 200
+    if patient is not None:
+        assert not set(patient[train]) & set(patient[test])
+
+
+def test_unannotated_groups_take_part_in_the_trees_that_are_chosen(data):
+    positive = np.unique(data.groups[data.y == 1])
+    for n_annotated in (2, 5):
+        annotated = ~np.isin(data.groups, positive[n_annotated:])
+        model = few_trees(n_estimators=40, early_stopping=True, n_warm_up=20, n_iter_no_change=3)
+        model.fit(data.X, data.y, data.groups, data.overlap, annotated=annotated)
+        assert model.n_trees_ > 20
+    with pytest.raises(ValueError, match="lower n_warm_up or raise n_estimators"):
+        few_trees(n_warm_up=30).fit(data.X, data.y, data.groups, annotated=annotated)
+    # One annotated group cannot be both grown on and held out.
+    annotated = ~np.isin(data.groups, positive[1:])
+    with pytest.warns(UserWarning, match="all 40 trees are grown"):
+        model.fit(data.X, data.y, data.groups, annotated=annotated)
+
+
+def test_parameters_of_lightgbm_by_any_name(data):
+    arguments = (data.X, data.y, data.groups, data.overlap)
+    plain = few_trees().fit(*arguments).decision_function(data.X)
+    for more in ({"max_bin": 15}, {"min_child_weight": 5.0}, {"force_col_wise": True}):
+        scores = few_trees(lightgbm_params=more).fit(*arguments).decision_function(data.X)
+        assert np.array_equal(scores, plain) == ("force_col_wise" in more)
+    for alias in ("eta", "sub_feature", "objective", "num_rounds", "early_stopping_rounds"):
+        with pytest.raises(ValueError, match=f"lightgbm_params has '{alias}'"):
+            few_trees(lightgbm_params={alias: 1}).fit(*arguments)
+
+
+def test_changing_a_booster_changes_no_model(data):
+    model = few_trees().fit(data.X, data.y, data.groups)
+    before = model.decision_function(data.X)
+    model.boosters_[0].set_leaf_output(0, 0, 99.0)
+    np.testing.assert_array_equal(model.decision_function(data.X), before)
 
 
 def test_saved_and_loaded_it_scores_the_same(data, tmp_path):
@@ -200,7 +247,8 @@ def test_one_positive_group_grows_all_trees_and_says_so(data):
 @pytest.mark.parametrize("X", [np.ones((60, 2)), np.tile([[0.0], [1.0], [2.0]], (20, 1))])
 def test_features_that_tell_nothing_score_all_groups_alike(X):
     y, groups = np.arange(60) % 6 == 0, np.repeat(np.arange(20), 3)
-    model = few_trees(early_stopping=True).fit(X, y, groups)
+    with pytest.warns(UserWarning, match="no tree could split 60 candidates"):
+        model = few_trees(early_stopping=True, min_child_samples=40).fit(X, y, groups)
     assert len(np.unique(model.group_scores(X, groups).score)) == 1
 
 

@@ -176,7 +176,7 @@ def test_unannotated_group_counts_by_its_winner_once_it_may():
     terms = BoostingTerms(
         np.array([0]), np.array([1.0]), Groupwise(np.arange(1, 4), np.array([0, 3])), rows
     )
-    objective = GroupObjective.of_terms(terms, PowerLoss())
+    objective = GroupObjective.of_terms(6, terms, PowerLoss())
     scores = np.array([0.0, 0.0, 0.0, 0.0, 0.1, 0.2])
     assert not objective.derivatives(scores).gradient[4:].any()
     objective.chooses = True
@@ -212,6 +212,20 @@ def test_mistakes_get_a_sentence(arguments, sentence):
     _, y, groups = example()
     with pytest.raises(ValueError, match=sentence):
         GroupObjective(y, **{"groups": groups, **arguments})
+
+
+def test_scores_of_other_candidates_are_refused():
+    _, y, groups = example()
+    with pytest.raises(ValueError, match="made of 120 candidates and is asked for 10 scores"):
+        GroupObjective(y, groups)(np.zeros(10))
+
+
+def test_huge_powers_are_the_largest_loss():
+    y, groups = np.array([1, 0, 0, 0]), np.array([0, 1, 1, 1])
+    scores = np.array([0.0, -409.9, -101.7, -495.1])
+    for power in (1e3, 1e8):
+        found = GroupObjective(y, groups, power=power).derivatives(scores)
+        assert found.value == pytest.approx(math.log(2.0))
 
 
 def watched() -> tuple[Any, ...]:
@@ -253,3 +267,17 @@ def test_xgboost_takes_objective_and_metric():
     )
     curve = seen["training"]["group_roc_auc"]
     assert curve[-1] > max(curve[0], 0.9)
+
+
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_scikit_learn_estimators_of_both_take_the_objective(library):
+    module: Any = pytest.importorskip(library)
+    X, y, groups = watched()
+    objective = GroupObjective(y, groups)
+    if library == "lightgbm":
+        model = module.LGBMClassifier(n_estimators=10, objective=objective, n_jobs=1, verbosity=-1)
+        scores = model.fit(X, y).predict(X, raw_score=True)
+    else:
+        model = module.XGBClassifier(n_estimators=10, objective=objective, n_jobs=1, base_score=0.5)
+        scores = model.fit(X, y).predict(X, output_margin=True)
+    assert GroupEvaluation(y, groups)(scores) > 0.95

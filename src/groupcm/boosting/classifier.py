@@ -16,7 +16,7 @@ from groupcm.boosting.growing import Plan
 from groupcm.boosting.power_loss import PowerLoss
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.boosting.training import train
-from groupcm.boosting.tree_parameters import check_tree_parameters
+from groupcm.boosting.tree_parameters import check_tree_parameters, with_more
 from groupcm.group_model import GroupModel
 from groupcm.parallel import n_threads
 from groupcm.progress import listening, print_readings, print_step
@@ -84,15 +84,19 @@ class GroupBoostingClassifier(GroupModel):
         Choose the number of trees by groups that are left out.
     validation : int or float, default=3
         A number of folds over which ``scoring`` is averaged, or one share of the groups.
-        The trees are grown on all groups in the end.
+        The trees are grown on all groups in the end. Folds grow side by side, each with bins of
+        its candidates in memory.
     scoring : str, default="group_roc_auc"
         What they are chosen by, or "group_average_precision", or "sensitivity_at_specificity".
     n_iter_no_change : int, default=50
-        Trees without a better ``scoring`` after which no more are tried.
+        Trees without a better ``scoring`` after which no more are tried, counted from
+        ``n_annealed`` on at the earliest.
     n_warm_up : int, default=100
-        Trees before positive groups without annotation take part.
+        Trees before positive groups without annotation take part, where there are any; there
+        are then more trees than that.
     lightgbm_params : dict, optional
-        More of LightGBM's parameters, such as ``{"max_bin": 63}``.
+        More of LightGBM's parameters, such as ``{"max_bin": 63}``, by their main names or
+        aliases; none that this class has itself.
     n_jobs : int, optional
         Threads; by default as many as there are cores, and one for fewer than 50,000 candidates.
     memory : int or str, optional
@@ -233,7 +237,7 @@ class GroupBoostingClassifier(GroupModel):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
-            A row a candidate; see `GroupClassifier.fit`. Values may be missing (NaN).
+            A row a candidate; see `GroupClassifier.fit`. In memory, values may be missing (NaN).
         y : array-like of shape (n,)
             A label a candidate, of two labels the larger for positive ones. A group is
             positive if any of its candidates is.
@@ -272,10 +276,9 @@ class GroupBoostingClassifier(GroupModel):
     def _plan(self, n_rows: int, n_features: int) -> Plan:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         return Plan(
-            parameters={
-                **self._lightgbm_parameters(seed, n_rows, n_features),
-                **(self.lightgbm_params or {}),
-            },
+            parameters=with_more(
+                self._lightgbm_parameters(seed, n_rows, n_features), self.lightgbm_params or {}
+            ),
             n_trees=self.n_estimators,
             loss=PowerLoss(self.loss, self.delta, self.power),
             first_power=self.first_power,
@@ -313,13 +316,15 @@ class GroupBoostingClassifier(GroupModel):
     def boosters_(self) -> list[Any]:
         """The trees as LightGBM's own boosters."""
         check_is_fitted(self)
-        return [_booster(text) for text in self.trees_]
+        return [require_lightgbm().Booster(model_str=text) for text in self.trees_]
 
     @property
     def _scorer(self) -> TreeScorer:
-        return TreeScorer(self.boosters_, self.n_jobs or -1)
+        check_is_fitted(self)
+        return TreeScorer([_parsed(text) for text in self.trees_], self.n_jobs or -1)
 
 
 @lru_cache(maxsize=16)
-def _booster(text: str) -> Any:
+def _parsed(text: str) -> Any:
+    """For scoring alone: whoever changes a booster shall not change another model's."""
     return require_lightgbm().Booster(model_str=text)

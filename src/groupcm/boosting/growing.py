@@ -99,16 +99,21 @@ class Trees:
     def __init__(self, rows: Rows, terms: BoostingTerms, plan: Plan) -> None:
         used = terms.rows
         self._plan = plan
-        self._objective = GroupObjective.of_terms(terms.at(used), plan.loss)
+        self._objective = GroupObjective.of_terms(len(used), terms.at(used), plan.loss)
         parameters = {**plan.parameters, "objective": "none", "metric": "none"}
         self.booster = require_lightgbm().Booster(parameters, rows.at(used))
         self._n_grown = 0
+
+    @property
+    def first_complete(self) -> int:
+        """The first tree that all groups take part in."""
+        return self._plan.n_warm_up if len(self._objective.terms.unannotated) else 0
 
     def grow(self) -> None:
         """One more tree."""
         objective, tree = self._objective, self._n_grown
         objective.group_loss = self._plan.loss_of(tree)
-        objective.chooses = len(objective.terms.unannotated) > 0 and tree >= self._plan.n_warm_up
+        objective.chooses = tree >= self.first_complete
         self.booster.update(fobj=objective)
         self._n_grown += 1
 
@@ -124,13 +129,13 @@ class Fold:
 
 def grow(
     rows: Rows, terms: BoostingTerms, plan: Plan, n_trees: int, told: Callable[[int], None]
-) -> str:
-    """So many trees, in LightGBM's text form; ``told`` hears how many there are."""
+) -> Any:
+    """A booster of so many trees, fewer where nothing can be split; ``told`` hears how many."""
     trees = Trees(rows, terms, plan)
     for k in range(n_trees):
         trees.grow()
         told(k + 1)
-    return trees.booster.model_to_string()
+    return trees.booster
 
 
 def best_number(
@@ -140,8 +145,10 @@ def best_number(
     grown = [Trees(rows, fold.terms, plan) for fold in folds]
     for trees, fold in zip(grown, folds, strict=True):
         trees.booster.add_valid(rows.at(fold.held_out), "held out")
+    # Before it, the trees have not seen all that is known.
+    first = max((trees.first_complete for trees in grown), default=0)
     averages: list[float] = []
-    best = 0
+    best = first
     for k in range(plan.n_trees):
         found = []
         for trees, fold in zip(grown, folds, strict=True):
@@ -149,7 +156,7 @@ def best_number(
             found.append(_validate(trees.booster, fold.evaluate))
         averages.append(float(np.mean(found)))
         told(k + 1)
-        if averages[k] > averages[best]:
+        if k > best and averages[k] > averages[best]:
             best = k
         elif k - max(best, plan.n_annealed) >= plan.patience:
             break

@@ -154,23 +154,29 @@ class GroupObjective:
             min_overlap=min_overlap,
             objects=as_objects(objects, len(labels)),
         )
-        self._start(BoostingTerms.of(terms), PowerLoss(loss, delta, power))
+        self._start(len(labels), BoostingTerms.of(terms), PowerLoss(loss, delta, power))
 
-    def _start(self, terms: BoostingTerms, group_loss: PowerLoss) -> None:
+    def _start(self, n_rows: int, terms: BoostingTerms, group_loss: PowerLoss) -> None:
+        self.n_rows = n_rows
         self.terms = terms
         self.group_loss = group_loss
         # Whether each unannotated group takes part, by the candidate it scores highest now.
         self.chooses = False
 
     @classmethod
-    def of_terms(cls, terms: BoostingTerms, group_loss: PowerLoss) -> GroupObjective:
-        """The objective of terms that are there already."""
+    def of_terms(cls, n_rows: int, terms: BoostingTerms, group_loss: PowerLoss) -> GroupObjective:
+        """The objective of terms of so many rows that are there already."""
         objective = cls.__new__(cls)
-        objective._start(terms, group_loss)
+        objective._start(n_rows, terms, group_loss)
         return objective
 
-    def __call__(self, scores: Any, _dataset: Any = None) -> tuple[Slopes, Slopes]:
-        """Gradient and (diagonal) Hessian at these scores."""
+    def __call__(self, scores: Any, dataset: Any = None) -> tuple[Slopes, Slopes]:
+        """Gradient and (diagonal) Hessian at these scores.
+
+        The scikit-learn estimators of both libraries call it with labels and scores.
+        """
+        if isinstance(dataset, np.ndarray):
+            scores = dataset
         # In the precision that both libraries keep them in.
         found = self.derivatives(np.asarray(scores, dtype=np.float64), np.float32)
         return found.gradient, found.hessian
@@ -181,10 +187,15 @@ class GroupObjective:
         A curvature is a candidate's share in the norm times that of its own loss: the diagonal
         of the Hessian, but for what the shares themselves change.
         """
+        if len(scores) != self.n_rows:
+            raise ValueError(
+                f"the objective was made of {self.n_rows:,} candidates and is asked for "
+                f"{len(scores):,} scores; make one for each part of the data, as folds need."
+            )
         gradient, hessian = (np.zeros(len(scores), dtype=dtype) for _ in range(2))
         terms, loss = self.terms, self.group_loss
         positive, weight = terms.positive, terms.positive_weight
-        if self.chooses:
+        if self.chooses and len(terms.unannotated):
             chosen = terms.unannotated.winners(scores)
             positive = np.concatenate([positive, chosen])
             weight = np.concatenate([weight, np.ones(len(chosen))])

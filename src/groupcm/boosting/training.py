@@ -6,18 +6,17 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.boosting.extra import require_lightgbm
 from groupcm.boosting.growing import Fold, Plan, Rows, best_number, grow
+from groupcm.boosting.holding_out import groups_held_out
 from groupcm.boosting.metric import GroupEvaluation
 from groupcm.boosting.objective import ONE_A_GROUP, BoostingTerms
+from groupcm.boosting.scorer import TreeScorer
 from groupcm.candidates import NO_ORDER, Index, Terms
-from groupcm.folds import Folds, group_folds
 from groupcm.group_table import group_level
 from groupcm.grouping import binary_terms
 from groupcm.progress import Reading, announce_reading
@@ -45,22 +44,35 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
             "no positive group is annotated, and trees need some to start from; annotate some, "
             "or use MISVMClassifier, which needs the labels of groups alone."
         )
+    if len(unannotated) and plan.n_trees <= plan.n_warm_up:
+        raise ValueError(
+            f"the {len(unannotated):,} positive groups without annotation would take no part: "
+            f"n_estimators={plan.n_trees} trees end before n_warm_up={plan.n_warm_up} have been "
+            "grown; lower n_warm_up or raise n_estimators."
+        )
     terms = _terms(plan, data, unannotated, NO_ORDER)
     rows = Rows(data.X, plan.parameters)
     n_trees, curve = plan.n_trees, np.empty(0)
-    folds = _folds(plan, data, patients)
-    if folds:
-        parts = [_fold(plan, data, unannotated, train, test) for train, test in folds]
-        n_trees, curve = best_number(rows, parts, plan, _count("validating", plan.n_trees))
-    text = grow(rows, terms, plan, n_trees, _count("growing", n_trees))
+    if plan.validation:
+        folds = _folds(plan, data, terms, unannotated, patients)
+        if folds:
+            n_trees, curve = best_number(rows, folds, plan, _count("validating", plan.n_trees))
+    booster = grow(rows, terms, plan, n_trees, _count("growing", n_trees))
+    if not booster.feature_importance("split").any():
+        warnings.warn(
+            f"no tree could split {data.n_rows:,} candidates, so all score the same; lower "
+            "min_child_samples, or add features that vary.",
+            UserWarning,
+            stacklevel=3,
+        )
+    text = booster.model_to_string()
     witnesses = NO_ORDER
     if len(unannotated):
-        open_rows = terms.unannotated.rows
         scores = np.zeros(data.n_rows)
-        booster = require_lightgbm().Booster(model_str=text)
-        scores[open_rows] = booster.predict(data.X[open_rows], raw_score=True)
+        open_rows = terms.unannotated.rows
+        scores[open_rows] = TreeScorer([booster]).of_rows(data.X[open_rows])[:, 0]
         witnesses = terms.unannotated.winners(scores)
-    return Grown(text, n_trees, curve, witnesses)
+    return Grown(text, booster.num_trees(), curve, witnesses)
 
 
 def _require_two_classes_in_memory(data: TrainingData) -> None:
@@ -94,49 +106,36 @@ def _terms(plan: Plan, data: TrainingData, unannotated: Index, without: Index) -
     return BoostingTerms.of(terms, Terms.of_groups(-1, data.groups, left) if len(left) else None)
 
 
-def _folds(plan: Plan, data: TrainingData, patients: Any) -> Folds:
-    """Rows to grow on and rows to validate with; none where too few groups are there."""
-    if not plan.validation:
-        return []
-    positive = data.y == data.labels[1]
-    groups = _group_of_rows(data)
-    table = group_level(positive, groups, patients)
-    is_folds = isinstance(plan.validation, Integral)
-    wanted = int(plan.validation) if is_folds else max(2, round(1.0 / plan.validation))
-    fewest = min(
-        _n_patients(table.positive, table.patient), _n_patients(~table.positive, table.patient)
-    )
-    if fewest < 2:
+def _folds(
+    plan: Plan, data: TrainingData, terms: BoostingTerms, unannotated: Index, patients: Any
+) -> list[Fold]:
+    """Terms to grow on and candidates to validate with; none where too few groups are there."""
+    groups = None
+    if data.groups is not None:
+        groups = data.groups.of_rows(np.arange(data.n_rows))
+    is_positive = data.y == data.labels[1]
+    table = group_level(is_positive, groups, patients)
+    untrained = np.setdiff1d(np.flatnonzero(table.positive), data.groups_of(terms.positive))
+    patient = None if patients is None else table.patient
+    found = groups_held_out(plan.validation, table.positive, untrained, patient, plan.seed)
+    if not found:
         warnings.warn(
-            f"all {plan.n_trees} trees are grown: to leave out groups of both classes, and "
-            "patients where they are given, takes two of each class.",
+            f"all {plan.n_trees} trees are grown: to hold out groups of both classes, by patient "
+            "where patients are given, takes two of each class.",
             UserWarning,
             stacklevel=4,
         )
-        return []
-    n_splits = min(wanted, fewest)
-    folds = group_folds(positive, groups, patients, n_splits=n_splits, random_state=plan.seed)
-    return folds if is_folds else folds[:1]
-
-
-def _n_patients(chosen: NDArray[np.bool_], patient: NDArray[np.intp]) -> int:
-    return len(np.unique(patient[chosen]))
-
-
-def _group_of_rows(data: TrainingData) -> NDArray[np.int64] | None:
-    if data.groups is None:
-        return None
-    return data.groups.of_rows(np.arange(data.n_rows))
-
-
-def _fold(plan: Plan, data: TrainingData, unannotated: Index, train: Index, test: Index) -> Fold:
-    with warnings.catch_warnings():
-        # What is left out for its overlap is said once, when all groups are read.
-        warnings.filterwarnings("ignore", ".*below min_overlap", UserWarning)
-        terms = _terms(plan, data, unannotated, data.groups_of(test))
-    groups = _group_of_rows(data)
-    evaluate = GroupEvaluation(data.y[test], None if groups is None else groups[test], plan.scoring)
-    return Fold(terms, test, evaluate)
+    folds = []
+    for _, test in found:
+        rows = test if data.groups is None else np.sort(data.groups.rows_of(test))
+        evaluate = GroupEvaluation(
+            is_positive[rows], None if groups is None else groups[rows], plan.scoring
+        )
+        with warnings.catch_warnings():
+            # What is left out for its overlap is said once, when all groups are read.
+            warnings.filterwarnings("ignore", ".*below min_overlap", UserWarning)
+            folds.append(Fold(_terms(plan, data, unannotated, test), rows, evaluate))
+    return folds
 
 
 def _count(doing: str, n_trees: int) -> Callable[[int], None]:

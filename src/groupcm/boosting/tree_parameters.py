@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
 
+from groupcm.boosting.extra import require_lightgbm
 from groupcm.memory import parse_memory
 from groupcm.metrics import metric_named
 
-__all__ = ["check_tree_parameters"]
+__all__ = ["check_tree_parameters", "with_more"]
 
 _WHOLE = {
     "n_estimators": 1,
@@ -80,3 +81,45 @@ def _require(given: Mapping[str, Any], name: str, what: str, holds: Any) -> None
     value = given[name]
     if not isinstance(value, Real) or isinstance(value, bool) or not holds(value):
         raise ValueError(f"{name} must be {what}; got {value!r}.")
+
+
+# What a user says by parameters of the class, under LightGBM's main names.
+_OWN = {
+    "num_iterations": "n_estimators",
+    "learning_rate": "learning_rate",
+    "num_leaves": "num_leaves",
+    "min_data_in_leaf": "min_child_samples",
+    "bagging_fraction": "subsample",
+    "feature_fraction": "colsample_bytree",
+    "extra_trees": "extra_trees",
+    "lambda_l2": "reg_lambda",
+    "num_threads": "n_jobs",
+    "seed": "random_state",
+    "objective": "loss",
+    "metric": "scoring",
+    "early_stopping_round": "n_iter_no_change",
+}
+_WAYS = ("force_row_wise", "force_col_wise")
+
+
+def with_more(parameters: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """LightGBM's parameters with those a user adds, whatever alias they come under.
+
+    Examples
+    --------
+    >>> with_more({"min_sum_hessian_in_leaf": 1e-3}, {"min_child_weight": 0.1})
+    {'min_child_weight': 0.1}
+    >>> with_more({}, {"eta": 0.1})
+    Traceback (most recent call last):
+    ValueError: lightgbm_params has 'eta', which is the parameter learning_rate; set that.
+    """
+    aliases = require_lightgbm().basic._ConfigAliases
+    for name, own in _OWN.items():
+        for alias in aliases.get(name) & set(more):
+            raise ValueError(
+                f"lightgbm_params has {alias!r}, which is the parameter {own}; set that."
+            )
+    overruled = {name for name in parameters if aliases.get(name) & set(more)}
+    if set(_WAYS) & set(more):
+        overruled |= set(_WAYS)
+    return {**{k: v for k, v in parameters.items() if k not in overruled}, **more}

@@ -75,6 +75,7 @@ def group_derivatives(
         least, exponent = -np.inf, np.float32(power - 1.0)
         if power > 1.0:
             least = _score_of(loss, delta, _NO_SHARE ** (1.0 / (power - 1.0)) * largest)
+            least = min(least, scores[best])  # rounding may pass it
         powers = 0.0
         for j in range(lo, hi):
             row = rows[j]
