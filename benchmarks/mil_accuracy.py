@@ -82,7 +82,7 @@ def _misvm() -> Contender:
         return MISVMClassifier(tol=TOL, **setting)
 
     settings = [{"lam": float(odds / (1.0 + odds))} for odds in ODDS]
-    return Contender("MI-SVM", "Linear.", settings, make, uses_overlap=False)
+    return Contender("MI-SVM", "Linear.", settings, make)
 
 
 def _read(folder: Path, name: str) -> LabelledCandidates:

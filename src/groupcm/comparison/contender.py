@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from groupcm.any_estimator import require_finished
+from groupcm.any_estimator import fit_with, require_finished
 from groupcm.comparison.data import LabelledCandidates
 from groupcm.selection import lambda_path
 
@@ -28,9 +28,8 @@ class Contender:
         Parameters of ``make``, one dict a setting.
     make : callable
         ``make(**setting)`` is an estimator with ``fit(X, y, groups)`` and
-        ``decision_function(X)``.
-    uses_overlap : bool
-        Whether ``fit`` takes ``overlap`` too.
+        ``decision_function(X)``; its ``fit`` also gets ``overlap`` and ``patients`` if it
+        names them.
     has_path : bool
         Whether the settings are values of ``lam`` that `lambda_path` fits together.
 
@@ -46,14 +45,12 @@ class Contender:
     about: str
     settings: Sequence[Setting]
     make: Callable[..., Any]
-    uses_overlap: bool = True
     has_path: bool = False
 
     def fit(self, setting: Setting, data: LabelledCandidates) -> Any:
         """The model of one setting."""
-        overlap = {"overlap": data.overlap} if self.uses_overlap else {}
-        model = self.make(**setting)
-        return require_finished(model.fit(data.X, data.y, groups=data.groups, **overlap))
+        known = {"groups": data.groups, "overlap": data.overlap, "patients": data.patients}
+        return require_finished(fit_with(self.make(**setting), data.X, data.y, **known))
 
     def fit_every(self, data: LabelledCandidates) -> Sequence[Any]:
         """The models of all settings, in their order."""

@@ -56,7 +56,7 @@ def _misvm(budget: Budget) -> Contender:
         # Many problems a fit, of which only the choices matter but for the last.
         return MISVMClassifier(lam, tol=1e-3)
 
-    return Contender("MI-SVM", about, budget.lams, make, uses_overlap=False)
+    return Contender("MI-SVM", about, budget.lams, make)
 
 
 def _gcm(budget: Budget, name: str, grouping: str, about: str) -> Contender:

@@ -65,7 +65,7 @@ def lightgbm_ranker(budget: Budget) -> Contender:
         "positive candidates above its others; negative groups have no such pairs and teach it "
         "nothing."
     )
-    return Contender("LightGBM ranker", about, budget.trees, make, uses_overlap=False)
+    return Contender("LightGBM ranker", about, budget.trees, make)
 
 
 def xgboost_trees(budget: Budget) -> Contender:
