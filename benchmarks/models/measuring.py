@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -61,7 +62,7 @@ def held_out(
     folder: str, cache: str, name: str, model: str, seed: int, settings: int, inner: int
 ) -> Held:
     """Scores of the groups left out; what an earlier run found is not done again."""
-    file = Path(cache) / "models" / f"{name}-{model}-{seed}-{settings}-{inner}.json"
+    file = Path(cache) / "models" / cache_name(name, model, seed, settings, inner)
     if file.is_file():
         return Held(**json.loads(file.read_text()))
     found = _held_out(Path(folder), Path(cache), name, model, seed, settings, inner)
@@ -69,6 +70,14 @@ def held_out(
     with whole_file(file) as beside:
         beside.write_text(json.dumps(asdict(found)))
     return found
+
+
+def cache_name(name: str, model: str, seed: int, settings: int, inner: int) -> str:
+    """Another name for another set of candidates, other settings or other defaults."""
+    contender = contender_named(model, name, settings, seed)
+    made = [repr(contender.make(**setting).get_params()) for setting in contender.settings]
+    key = hashlib.sha256("\n".join([SETS[name].made, *made]).encode()).hexdigest()[:10]
+    return f"{name}-{model}-{seed}-{settings}-{inner}-{key}.json"
 
 
 def _held_out(

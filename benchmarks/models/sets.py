@@ -35,9 +35,10 @@ class Prepared:
 
 @dataclass(frozen=True)
 class CandidateSet:
-    """A set: what it is called, the file or folder it needs, how it is read."""
+    """A set: what it is called, how it is made, the file it needs, how it is read."""
 
     title: str
+    made: str
     needs: str
     read: Callable[[Path, Path, int], Prepared]
 
@@ -53,7 +54,7 @@ def _table(name: str, n_folds: int) -> CandidateSet:
             return Prepared(rows, [(parts[0], parts[1])])
         return Prepared(rows, group_folds(rows.y, rows.groups, n_splits=n_folds, random_state=seed))
 
-    return CandidateSet(task.title, task.file, read)
+    return CandidateSet(task.title, f"{n_folds} folds", task.file, read)
 
 
 def _pictures(name: str, title: str, n_folds: int) -> CandidateSet:
@@ -67,7 +68,8 @@ def _pictures(name: str, title: str, n_folds: int) -> CandidateSet:
         folds = [(train[~missed[made.picture[train]]], test) for train, test in folds]
         return Prepared(rows, folds)
 
-    return CandidateSet(title, PICTURE_SETS[name].listing, read)
+    made = f"{n_folds} folds, every {_STEP} of {_CANDIDATES} candidates"
+    return CandidateSet(title, made, PICTURE_SETS[name].listing, read)
 
 
 SETS = {
