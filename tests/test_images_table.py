@@ -117,11 +117,11 @@ def test_each_object_has_its_best_candidate_however_badly_it_fits():
 
 
 def test_a_candidate_is_the_best_of_one_object_only():
-    # The first fits the left object well and the right one badly, and better than the second.
-    candidates = boxes([0, 0, 6, 10], [9, 9, 11, 11])
-    labels = Labelling().of(candidates, boxes([0, 0, 5, 10], [5, 0, 10, 10]))
+    # The second fits the first object badly, the other one worse, and better than any does.
+    candidates = boxes([0, 0, 10, 9], [0, 8, 10, 12])
+    labels = Labelling().of(candidates, boxes([0, 0, 10, 10], [0, 11, 10, 20]))
     assert labels.label.tolist() == [1, 0]
-    assert labels.object.tolist() == [0, 1]
+    assert labels.object.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize(

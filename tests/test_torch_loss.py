@@ -24,7 +24,6 @@ from groupcm.penalties import make_penalty
 from groupcm.problem import Problem
 from groupcm.smoothing import Block, evaluate
 from groupcm.torch import GroupLoss
-from groupcm.torch.true_rows import true_rows
 
 repeatable = settings(derandomize=True, deadline=None, max_examples=80)
 TIGHT: dict[str, Any] = {"rtol": 1e-12, "atol": 1e-12}
@@ -442,13 +441,6 @@ def test_labels_of_any_type_are_the_same():
         for dtype in (torch.bool, torch.int8, torch.int64, torch.float32, torch.bfloat16)
     }
     assert len(values) == 1
-
-
-@given(st.lists(st.booleans(), max_size=70), st.integers(0, 3))
-def test_true_rows_are_those_of_nonzero(mask, start):
-    mask = torch.tensor(mask, dtype=torch.bool)
-    for part in (mask[start:], mask[::2], mask[::2][start:]):
-        assert torch.equal(true_rows(part), part.nonzero().squeeze(1))
 
 
 # ---- mistakes -------------------------------------------------------------------------------

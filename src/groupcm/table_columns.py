@@ -18,7 +18,9 @@ from pyarrow import types
 from groupcm.errors import InputError
 
 __all__ = [
+    "REFUSED",
     "KeyColumn",
+    "Missing",
     "Piece",
     "check_key",
     "fill",
@@ -31,7 +33,6 @@ __all__ = [
 ]
 
 _LARGEST_EXACT = 2**53  # beyond it, a float64 cannot hold every integer
-_ONLY_TREES = "only trees (--model trees) take missing values"
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,24 @@ class Piece:
     values: pa.Array
 
 
+@dataclass(frozen=True)
+class Missing:
+    """What becomes of a missing value of a feature: NaN where it is allowed, else an error.
+
+    Attributes
+    ----------
+    allowed : bool
+    advice : str
+        What the sentence of the error adds, after a semicolon of its own.
+    """
+
+    allowed: bool
+    advice: str = ""
+
+
+REFUSED = Missing(allowed=False)
+
+
 def is_text(kind: pa.DataType) -> bool:
     """Tell whether a column of this type holds text."""
     if types.is_dictionary(kind):
@@ -110,18 +129,15 @@ def fill(
     path: Path,
     row: int,
     *,
-    allow_missing: bool = False,
+    missing: Missing = REFUSED,
 ) -> None:
-    """Copy a batch's feature columns into rows of the matrix; ``row`` is the first one's number.
-
-    With ``allow_missing`` a missing value becomes NaN, else it is refused; infinity always is.
-    """
+    """Copy a batch's feature columns into rows of the matrix; ``row`` is the first one's number."""
     for j, name in enumerate(names):
-        block[:, j] = numbers_of(batch.column(name), name, path, row, allow_missing=allow_missing)
-    refused = np.isinf(block) if allow_missing else ~np.isfinite(block)
+        block[:, j] = numbers_of(batch.column(name), name, path, row, missing=missing)
+    refused = np.isinf(block) if missing.allowed else ~np.isfinite(block)
     if refused.any():
         i, j = np.argwhere(refused)[0]
-        advice = f"; {_ONLY_TREES}" if np.isnan(block[i, j]) else ""
+        advice = missing.advice if np.isnan(block[i, j]) else ""
         raise InputError(
             f"{path}: the feature {names[j]!r} is {block[i, j]} in row {row + i} "
             f"(counted from 0); features must be finite numbers{advice}"
@@ -129,16 +145,13 @@ def fill(
 
 
 def numbers_of(
-    values: pa.Array, name: str, path: Path, row: int, *, allow_missing: bool = False
+    values: pa.Array, name: str, path: Path, row: int, *, missing: Missing = REFUSED
 ) -> np.ndarray:
-    """Give a column of features as a NumPy array, without a copy where Arrow allows it.
-
-    With ``allow_missing`` a missing value becomes NaN.
-    """
+    """Give a column as a NumPy array, without a copy where Arrow allows it."""
     is_missing = None
     if values.null_count:
-        if not allow_missing:
-            _refuse_null(values, name, path, row, f"every row needs a value; {_ONLY_TREES}")
+        if not missing.allowed:
+            _refuse_null(values, name, path, row, missing.advice)
         is_missing = values.is_null().to_numpy(zero_copy_only=False)
     if types.is_boolean(values.type):
         values = values.cast(pa.uint8())
@@ -165,13 +178,12 @@ def _refuse_inexact(numbers: np.ndarray, name: str, path: Path, row: int) -> Non
         )
 
 
-def _refuse_null(
-    values: pa.Array, name: str, path: Path, row: int, right: str = "every row needs a value"
-) -> None:
+def _refuse_null(values: pa.Array, name: str, path: Path, row: int, advice: str = "") -> None:
     if values.null_count:
         i = pc.index(values.is_null(), True).as_py()
         raise InputError(
-            f"{path}: the column {name!r} is missing in row {row + i} (counted from 0); {right}"
+            f"{path}: the column {name!r} is missing in row {row + i} (counted from 0); "
+            f"every row needs a value{advice}"
         )
 
 
@@ -179,7 +191,6 @@ def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
     """Join a column of finite numbers."""
     parts = []
     for piece in pieces:
-        _refuse_null(piece.values, name, piece.path, piece.first_row)
         part = numbers_of(piece.values, name, piece.path, piece.first_row).astype(np.float64)
         if not np.isfinite(part).all():
             i = int((~np.isfinite(part)).argmax())

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from groupcm.table_choice import choose_columns
-from groupcm.table_columns import KeyColumn, Piece, fill, key_column, number_column
+from groupcm.table_columns import KeyColumn, Missing, Piece, fill, key_column, number_column
 from groupcm.table_formats import find_tables, open_table
 
 __all__ = ["CandidateTable", "read_tables"]
@@ -96,6 +96,7 @@ def read_tables(
     files = [open_table(path) for path in find_tables(paths)]
     chosen = choose_columns(files, roles, features)
     names, taken = chosen.features, chosen.taken
+    missing = Missing(allow_missing, "; groupcm fit --model trees takes missing values")
 
     X = np.empty((sum(file.n_rows for file in files), len(names)), chosen.dtype)
     beside: dict[str, list[Piece]] = {column: [] for column in taken}
@@ -106,7 +107,7 @@ def read_tables(
         first = row
         for batch in file.batches([*names, *taken]):
             block = X[row : row + batch.num_rows]
-            fill(block, batch, names, file.path, row - first, allow_missing=allow_missing)
+            fill(block, batch, names, file.path, row - first, missing=missing)
             for column, pieces in beside.items():
                 pieces.append(Piece(file.path, row - first, batch.column(column)))
             row += batch.num_rows

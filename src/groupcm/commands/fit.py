@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from groupcm.any_estimator import takes_missing
 from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.commands.asked_model import OPTION_OF_PARAMETER, SPECIFICITY, asked_model
 from groupcm.commands.described_columns import fill_in_columns, require_columns
@@ -46,7 +47,11 @@ def run(arguments: argparse.Namespace) -> int:
     columns = {role: getattr(arguments, role) for role in _ROLES}
     with plain_warnings(), working(getattr(model, "tol", _TOL)) as display:
         candidates = open_candidates(
-            arguments.tables, display, features=arguments.features, **columns
+            arguments.tables,
+            display,
+            features=arguments.features,
+            allow_missing=takes_missing(model),
+            **columns,
         )
         _require_two_classes(candidates, arguments.label)
         took = fit_candidates(model, candidates, display)

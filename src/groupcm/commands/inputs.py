@@ -9,6 +9,7 @@ from typing import Any
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.display import Display
 from groupcm.commands.in_memory import InMemory
+from groupcm.commands.missing_values import holds_missing
 from groupcm.commands.streamed import Streamed
 from groupcm.sources.parquet import from_parquet, list_column
 from groupcm.table_choice import choose_columns, described_features
@@ -25,17 +26,19 @@ def open_candidates(
     features: Sequence[str] | None = None,
     object: str | None = None,
     annotated: str | None = None,
+    allow_missing: bool = False,
     **roles: str | None,
 ) -> Candidates:
     """Open tables of which ``roles`` names the columns: ``group``, ``label`` and so on.
 
-    Where all are Parquet files they are streamed, else they are read into memory. The columns
-    ``object`` and ``annotated`` are read where a fit or an evaluation asks for them.
+    Where all are Parquet files they are streamed, else they are read into memory, as are those
+    with missing values, if ``allow_missing``. The columns ``object`` and ``annotated`` are read
+    where a fit or an evaluation asks for them.
     """
     files = find_tables(paths)
     if features is None:
         features = _features_beside(files, {**roles, "object": object, "annotated": annotated})
-    candidates = _open(files, display, features, roles)
+    candidates = _open(files, display, features, roles, allow_missing)
     candidates.object_column, candidates.annotated_column = object, annotated
     return candidates
 
@@ -58,18 +61,23 @@ def _open(
     display: Display,
     features: Sequence[str] | None,
     roles: Mapping[str, str | None],
+    allow_missing: bool,
 ) -> Candidates:
     columns: dict[str, Any] = dict.fromkeys(("group", "label", "overlap", "patient"))
     columns |= roles
-    if not all(map(is_parquet, files)):
+    is_streamed = all(map(is_parquet, files))
+    if is_streamed:
+        named = str(files[0]) if len(files) == 1 else f"{len(files)} files"
+        display.status(f"looking at {named}")
+    if not is_streamed or (allow_missing and holds_missing(files, columns, features)):
         table = read_tables(
             files,
             **columns,
             features=features,
             on_file=lambda path: display.status(f"reading {path}"),
+            allow_missing=allow_missing,
         )
         return InMemory(table)
-    display.status("looking at " + (str(files[0]) if len(files) == 1 else f"{len(files)} files"))
     source = from_parquet(files, **columns, features=features)
     if columns["label"] is not None:
         display.status(f"reading the groups and labels of {source.n_rows:,} rows")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from groupcm.any_estimator import takes_missing
 from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.inputs import Candidates, open_candidates
@@ -53,7 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
     features = features_of(saved, arguments.model, arguments.features)
     with plain_warnings(), working() as display:
         candidates = open_candidates(
-            arguments.tables, display, group=group, label=arguments.label, features=features
+            arguments.tables,
+            display,
+            group=group,
+            label=arguments.label,
+            features=features,
+            allow_missing=takes_missing(saved.model),
         )
         name_features(saved.model, arguments.model, candidates.feature_names)
         scored = score_candidates(saved.model, candidates, display, arguments.label is not None)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from groupcm.any_estimator import takes_missing
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.display import Display
 from groupcm.commands.fitting import tell_names
@@ -64,7 +65,14 @@ class TrainedColumns:
         files = find_tables(tables)
         _require_features(files, self.features, self.path)
         roles = {"group": self.group, "label": self.label, "patient": self._patient(files)}
-        candidates = open_candidates(files, display, features=self.features, **roles, **more)
+        candidates = open_candidates(
+            files,
+            display,
+            features=self.features,
+            allow_missing=takes_missing(self.saved.model),
+            **roles,
+            **more,
+        )
         name_features(self.saved.model, self.path, candidates.feature_names)
         self._require_classes(candidates, name_of(tables))
         return candidates
