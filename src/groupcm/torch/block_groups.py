@@ -81,14 +81,15 @@ class BlockGroups:
 
     def reaching(self, values: Tensor, largest: Tensor) -> tuple[Tensor, Tensor]:
         """The rows that are the ``largest`` of their groups, or NaN like it, and these groups."""
+        same = _same_or_nan if largest.isnan().any() else torch.eq
         reached = largest.index_select(0, self._of_block)
-        reach = _same(self._block_maxima(values), reached).index_fill_(0, self._cut, False)
+        reach = same(self._block_maxima(values), reached).index_fill_(0, self._cut, False)
         blocks = true_rows(reach)
         inside = self._in_blocks(values).index_select(0, blocks)
-        found = true_rows(_same(inside, reached[blocks][:, None]).flatten())
+        found = true_rows(same(inside, reached[blocks][:, None]).flatten())
         of_found, place = blocks[found // _BLOCK], found % _BLOCK
-        edge = _same(self._at_edges(values), largest.index_select(0, self._of_edge))
-        at_edge = true_rows(edge)
+        reached = largest.index_select(0, self._of_edge)
+        at_edge = true_rows(same(self._at_edges(values), reached))
         return (
             torch.cat([of_found * _BLOCK + place, self._edge_rows(at_edge)]),
             torch.cat([self._of_block[of_found], self._of_edge[at_edge]]),
@@ -155,7 +156,6 @@ class BlockGroups:
         return torch.repeat_interleave(first.diff(), output_size=n_rows)
 
 
-def _same(values: Tensor, others: Tensor) -> Tensor:
-    same = values == others
-    # NaN equals nothing, and shall be seen.
-    return same | values.isnan() if others.isnan().any() else same
+def _same_or_nan(values: Tensor, others: Tensor) -> Tensor:
+    """NaN equals nothing, and shall be seen."""
+    return (values == others) | values.isnan()

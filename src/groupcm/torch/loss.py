@@ -130,14 +130,15 @@ class GroupLoss(torch.nn.Module):
         scores = checked_scores(scores)
         grouped = number_groups(groups, offsets, scores)
         positive = positive_rows(one_a_candidate(labels, "labels", scores))
+        of_positive = grouped.of(positive)
         terms = positive_terms(
             positive,
-            grouped.of(positive),
+            of_positive,
             None if objects is None else whole_a_candidate(objects, "objects", scores)[positive],
             None if overlap is None else one_a_candidate(overlap, "overlap", scores)[positive],
             self.min_overlap,
         )
-        margin = self._margins(scores, grouped, positive, terms)
+        margin = self._margins(scores, grouped, positive, of_positive, terms)
         n_negative = len(margin) - len(terms.row)
         of_each_negative = scores.new_full((n_negative,), 1.0 / max(n_negative, 1))
         weight = torch.cat([terms.weight.to(scores.dtype), of_each_negative])
@@ -149,10 +150,11 @@ class GroupLoss(torch.nn.Module):
         scores: Tensor,
         grouped: RowGroups | BlockGroups,
         positive: Tensor,
+        of_positive: Tensor,
         terms: PositiveTerms,
     ) -> Tensor:
         """``s`` of the positive terms, then ``−max s`` of the negative groups and backgrounds."""
-        n_positive = torch.bincount(grouped.of(positive), minlength=grouped.n_groups)
+        n_positive = torch.bincount(of_positive, minlength=grouped.n_groups)
         takes_part = n_positive == 0
         rivals, never = scores.detach(), None
         if self.background == "negative":

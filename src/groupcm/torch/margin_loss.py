@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
+from torch.nn.functional import smooth_l1_loss, softplus
 
 __all__ = ["margin_loss"]
 
@@ -31,5 +31,5 @@ def margin_loss(t: Tensor, delta: float, temperature: float | None = None) -> Te
         short = softplus(1.0 - t, beta=1.0 / temperature, threshold=_FAR)
     if delta == 0.0:
         return short
-    alpha = (short / (2.0 * delta)).clamp(max=1.0)
-    return alpha * (short - delta * alpha)
+    # z² / 2β up to β and z − β / 2 beyond it, in one step.
+    return smooth_l1_loss(short, torch.zeros_like(short), beta=2.0 * delta, reduction="none")

@@ -11,6 +11,7 @@ The maximum of a group of no row is −∞.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -21,6 +22,10 @@ from groupcm.torch.block_groups import BlockGroups
 from groupcm.torch.row_groups import RowGroups
 
 __all__ = ["first_winners", "soft_maxima"]
+
+# Maxima at most so many T apart can be taken from one shift: at exp(−56) a winner is so far above
+# float32's smallest number, exp(−87), that a million rows below that one are nothing beside it.
+_REACH = 56.0
 
 
 def first_winners(
@@ -89,16 +94,23 @@ class _SoftMaxima(torch.autograd.Function):
         alone: Tensor,
         never: Tensor | None,
     ) -> tuple[Tensor, Tensor]:
-        # Where a maximum is −∞, anything finite keeps ∞ − ∞ away.
-        finite = largest.masked_fill(largest == -torch.inf, 0.0)
-        part = groups.combined(torch.sub, scores, finite).div_(T).exp_()
+        nobody = largest == -torch.inf
+        # Anything finite keeps ∞ − ∞ away.
+        shift = largest.masked_fill(nobody, 0.0)
+        lowest, highest = shift.aminmax()
+        if highest - lowest <= _REACH * T:
+            shift = highest
+            part = scores - shift
+        else:
+            part = groups.combined(torch.sub, scores, shift)
+        part = _exponentials(part.div_(T))
         if never is not None:
             part.index_fill_(0, never, 0.0)
-        # The winner alone is 1: less is a group of no row, or of −∞ alone.
-        total = groups.sums(part).clamp_(min=1.0)
+        total = groups.sums(part).masked_fill_(nobody, 1.0)
         ctx.groups = groups
         ctx.save_for_backward(part, total.to(scores.dtype), alone)
-        return scores.index_select(0, alone), largest + (T * total.log()).to(scores.dtype)
+        soft = (T * total.log()).add_(shift).to(scores.dtype)
+        return scores.index_select(0, alone), soft.masked_fill_(nobody, -torch.inf)
 
     @staticmethod
     @once_differentiable
@@ -108,3 +120,13 @@ class _SoftMaxima(torch.autograd.Function):
         part, total, alone = ctx.saved_tensors
         slope = ctx.groups.combined(torch.mul, part, by_soft / total)
         return slope.index_add_(0, alone, by_alone), None, None, None, None, None
+
+
+def _exponentials(exponents: Tensor) -> Tensor:
+    """In their place, and 0 where they would be less than the smallest normal number.
+
+    On the way to such numbers torch's exponential is more than ten times slower.
+    """
+    tiny = torch.finfo(exponents.dtype).tiny
+    parts = exponents.clamp_(min=math.log(2.0 * tiny)).exp_()
+    return parts

@@ -15,8 +15,8 @@ from groupcm.torch.true_rows import true_rows
 
 __all__ = ["RowGroups"]
 
-# What torch does in the cache of a core.
-_MANY_ROWS = 32_768
+# Rows that are widened at once, and those that make a strand worth its own sums.
+_MANY_ROWS = 131_072
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +55,11 @@ class RowGroups:
         shape = (len(in_strands), self.n_groups)
         lowest = torch.full(shape, -torch.inf, dtype=values.dtype, device=values.device)
         largest = lowest.scatter_reduce_(1, of_row, in_strands, "amax")
+        largest = _folded(largest, torch.amax)
         rest = in_strands.numel()
-        return _folded(largest, torch.amax).scatter_reduce_(
-            0, self.of_row[rest:], values[rest:], "amax"
-        )
+        if rest == len(values):
+            return largest
+        return largest.scatter_reduce_(0, self.of_row[rest:], values[rest:], "amax")
 
     def reaching(self, values: Tensor, largest: Tensor) -> tuple[Tensor, Tensor]:
         """The rows that are the ``largest`` of their groups, or NaN like it, and these groups."""
@@ -80,8 +81,11 @@ class RowGroups:
             in_strands.split(_MANY_ROWS, 1), of_row.split(_MANY_ROWS, 1), strict=True
         ):
             total.scatter_add_(1, of_piece, piece.to(wide))
+        total = _folded(total, torch.sum)
         rest = in_strands.numel()
-        return _folded(total, torch.sum).scatter_add_(0, self.of_row[rest:], values[rest:].to(wide))
+        if rest == len(values):
+            return total
+        return total.scatter_add_(0, self.of_row[rest:], values[rest:].to(wide))
 
     def combined(self, operation: Callable[..., Any], values: Tensor, of_group: Tensor) -> Tensor:
         """``operation`` on each value and on what its group has."""
@@ -95,7 +99,7 @@ class RowGroups:
         """
         n_rows = len(of_rows)
         cores = torch.get_num_threads() if of_rows.device.type == "cpu" else 1
-        n_strands = max(1, min(cores, n_rows // (4 * max(self.n_groups, _MANY_ROWS))))
+        n_strands = max(1, min(cores, n_rows // max(4 * self.n_groups, _MANY_ROWS)))
         length = n_rows // n_strands
         return of_rows[: n_strands * length].view(n_strands, length)
 

@@ -8,6 +8,7 @@ from torch import Tensor
 __all__ = ["true_rows"]
 
 _BYTES_A_WORD = 8
+_FEW_ROWS = 10_000
 
 
 def true_rows(mask: Tensor) -> Tensor:
@@ -18,6 +19,8 @@ def true_rows(mask: Tensor) -> Tensor:
     >>> true_rows(torch.arange(20) % 9 == 1)
     tensor([ 1, 10, 19])
     """
+    if len(mask) < _FEW_ROWS:
+        return mask.nonzero().squeeze(1)
     n_in_words = len(mask) // _BYTES_A_WORD * _BYTES_A_WORD
     words = mask[:n_in_words]
     begins = words.storage_offset() % _BYTES_A_WORD or words.data_ptr() % _BYTES_A_WORD
