@@ -5,7 +5,7 @@ PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ROWS   ?= 1e7
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench clean
+.PHONY: help demo test slow lint bench clean
 
 help:  ## this list
 	@awk -F ':.*## *' '/^[a-z]+:.*##/ {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -13,9 +13,13 @@ help:  ## this list
 demo: $(VENV)/.demo  ## install what is needed and run the whole journey on made data
 	$(BIN)/groupcm demo -o demo
 
-test: $(VENV)/.test  ## install what is needed and run the tests
+test: $(VENV)/.test  ## install what is needed and run the tests but the longer ones
 	@sh tests/install_chromium.sh
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+slow: $(VENV)/.test  ## the longer tests, which CI runs too
+	@sh tests/install_chromium.sh
+	$(BIN)/python -m pytest -n 2 -m slow
 
 lint: $(VENV)/.lint  ## formatting, style and types
 	$(BIN)/ruff format --check .

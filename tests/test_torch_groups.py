@@ -182,12 +182,10 @@ def test_groups_near_and_far_apart_have_the_soft_maxima_of_each_alone(apart, dty
     alone = [
         value_and_slope(module, one, torch.zeros(500), torch.zeros(500).int()) for one in scores
     ]
-    tight = (
-        {"rtol": 1e-12, "atol": 1e-14} if dtype == torch.float64 else {"rtol": 2e-5, "atol": 1e-9}
-    )
-    assert value == pytest.approx(sum(each for each, _ in alone) / 3, rel=tight["rtol"])
+    rtol, atol = (1e-12, 1e-14) if dtype == torch.float64 else (2e-5, 1e-9)
+    assert value == pytest.approx(sum(each for each, _ in alone) / 3, rel=rtol)
     by_each = torch.stack([by for _, by in alone]) / 3
-    torch.testing.assert_close(slope[:1000].view(500, 2).T, by_each, **tight)
+    torch.testing.assert_close(slope[:1000].view(500, 2).T, by_each, rtol=rtol, atol=atol)
     assert slope[1000] == 0.0
 
 

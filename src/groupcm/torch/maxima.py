@@ -129,4 +129,4 @@ def _exponentials(exponents: Tensor) -> Tensor:
     """
     tiny = torch.finfo(exponents.dtype).tiny
     parts = exponents.clamp_(min=math.log(2.0 * tiny)).exp_()
-    return parts
+    return torch.threshold_(parts, 3.0 * tiny, 0.0)
