@@ -74,6 +74,7 @@ def run(*arguments: str) -> int:
         return main(list(arguments))
 
 
+@pytest.mark.slow
 def test_the_demo_on_pictures_is_made_of_commands_that_work(small, capsys):
     assert run("demo", "-o", "a demo") == 0
     out = capsys.readouterr().out

@@ -98,14 +98,17 @@ def test_folds_of_a_linear_model_know_them(here, marked):
 
 @needs_trees
 @pytest.mark.parametrize("table", ["t.parquet", "t.csv"])
-def test_trees_know_them(here, marked, table):
+def test_trees_know_them(here, capsys, marked, table):
     from groupcm import GroupBoostingClassifier
 
     options = ["--model", "trees", "--n-estimators", "6", "--no-early-stopping"]
+    said = refused(capsys, table, *MARKS, *options)
+    assert said.endswith("grown; lower --n-warm-up or raise --n-estimators.")
+    options += ["--n-warm-up", "3"]
     assert fit(table, *MARKS, *options) == 0
     X = pd.DataFrame(marked.X, columns=marked.names)
     found = read("m.json").model
-    trees = GroupBoostingClassifier(6, early_stopping=False)
+    trees = GroupBoostingClassifier(6, early_stopping=False, n_warm_up=3)
     expected = marked.fitted(trees)
     np.testing.assert_allclose(found.decision_function(X), expected.decision_function(marked.X))
     np.testing.assert_array_equal(found.witnesses_, expected.witnesses_)

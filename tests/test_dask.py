@@ -418,6 +418,7 @@ def test_no_worker_at_all_is_told(monkeypatch):
         source_of([table()])
 
 
+@pytest.mark.slow
 def test_a_closed_cluster_is_told():
     with cluster_of(1):
         source = source_of(cut_anywhere(table(), 20))

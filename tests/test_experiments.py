@@ -238,6 +238,7 @@ def paper_arguments(output, **options):
     )
 
 
+@pytest.mark.slow
 def test_the_command_writes_everything(tmp_path, capsys):
     sizes = replace(TINY, repeats=1, held_in_memory=400)
     folder = tmp_path / "paper"
@@ -306,6 +307,7 @@ def table(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_annotation_writes_a_page_a_figure_and_a_sentence(table, tmp_path, capsys):
     folder = tmp_path / "annotation"
     assert experiment.run(annotation_arguments([table], folder, sizes=[6, 12])) == 0

@@ -425,7 +425,7 @@ def test_the_two_loops_are_the_dense_inverse_bfgs_update(n_pairs):
     hessian = root @ root.T + np.eye(d)
     pairs = [(step, hessian @ step) for step in rng.normal(size=(n_pairs, d))]
     for step, change in pairs:
-        memory.remember(step, change)
+        memory.remember(step, np.zeros(d), change)
     step, change = pairs[-1]
     H = np.eye(d) * (step @ change) / (change @ change)
     for step, change in pairs[-lbfgs._MEMORY :]:
@@ -437,8 +437,9 @@ def test_the_two_loops_are_the_dense_inverse_bfgs_update(n_pairs):
 
 def test_a_step_without_curvature_is_not_remembered():
     memory, step = lbfgs._Memory(), np.array([1.0, 2.0])
-    memory.remember(step, -step)
-    memory.remember(step, np.array([2.0, -1.0]))
+    memory.remember(step, step, 0.0 * step)
+    memory.remember(step, step, step + np.array([2.0, -1.0]))
+    memory.remember(step, step, (1.0 + 1e-15) * step)
     assert memory.is_empty
     np.testing.assert_allclose(memory.direction(np.array([3.0, 4.0])), [-0.6, -0.8])
     np.testing.assert_allclose(memory.direction(np.array([0.3, 0.4])), [-0.3, -0.4])

@@ -90,6 +90,7 @@ def test_pictures_to_correct_come_first(browser, folder, scores):
         expect(flags).to_have_count(0)
 
 
+@pytest.mark.slow
 def test_with_a_model_the_most_useful_come_first(browser, folder):
     scores = Scores({}, running=True)
     with annotating(browser, folder, scores=scores) as page:

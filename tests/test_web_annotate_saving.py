@@ -72,6 +72,7 @@ def test_an_older_tab_does_not_overwrite(browser, folder):
         expect(tab.locator('[data-picture="0"]')).to_contain_text("2 objects")
 
 
+@pytest.mark.slow
 def test_nothing_confirmed_is_lost_when_the_server_is_killed(browser, folder):
     start = ("annotate", folder, "--no-suggestions")
     refused = ["ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "403", "409"]

@@ -529,6 +529,7 @@ def test_a_tab_of_another_start_marks_nothing(browser, served_to_mark, tmp_path)
             expect(page.locator('#detail[data-picture="0"]')).to_be_visible()
 
 
+@pytest.mark.slow
 def test_a_tab_that_hears_of_another_project_keeps_what_it_shows(browser, served_to_mark):
     review, address = served_to_mark
     with visiting(browser, address) as page:
@@ -824,6 +825,7 @@ WHAT_WAS_SEEN = """() => {
 }"""
 
 
+@pytest.mark.slow
 def test_ten_thousand_pictures(many):
     page = many
     first = page.locator("#wall a[data-picture]").first

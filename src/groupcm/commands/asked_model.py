@@ -30,7 +30,7 @@ _LINEAR_ONLY = (
 )
 _TREES_ONLY = (
     *("n_estimators", "learning_rate", "num_leaves", "min_child_samples", "power"),
-    *("validation", "early_stopping"),
+    *("validation", "early_stopping", "n_warm_up"),
 )
 _BOTH = ("background", "min_overlap", "random_state", "memory", "scoring")
 _OPTION_NAMES = {"standardize": "no-standardize", "early_stopping": "no-early-stopping"}
@@ -45,6 +45,7 @@ OPTION_OF_PARAMETER = {
     "needs grouping='negative'": "needs --grouping negative",
     "needs solver='working_set'": "needs --solver working_set",
     "needs checkpoint=None": "needs no --checkpoint",
+    "lower n_warm_up or raise n_estimators": "lower --n-warm-up or raise --n-estimators",
     **{f"{name} must": f"--{name.replace('_', '-')} must" for name in _TREES_ONLY},
 }
 

@@ -41,6 +41,7 @@ _TREES: list[tuple[str, Kind, str]] = [
     ("min-child-samples", whole, "rows a leaf needs"),
     ("power", number, "from 1: a negative group counts by all its rows; higher: by its worst"),
     ("validation", folds_or_share, "folds, or one share of the groups, to choose how many trees"),
+    ("n-warm-up", whole, "trees before groups without annotation take part"),
 ]
 
 

@@ -49,7 +49,7 @@ def solve(task: Task) -> Solution:
                 break
             memory = _Memory()
             continue
-        memory.remember(there.theta - here.theta, there.gradient - here.gradient)
+        memory.remember(there.theta - here.theta, here.gradient, there.gradient)
         stalled = stalled + 1 if there.exact > (1.0 - 1e-3 * task.tol) * here.exact else 0
         here = there
         dual = (_mix(dual[0], here.positive), _mix(dual[1], here.negative))
@@ -107,9 +107,12 @@ class _Memory:
     def is_empty(self) -> bool:
         return not self._pairs
 
-    def remember(self, step: Vector, change: Vector) -> None:
+    def remember(self, step: Vector, before: Vector, after: Vector) -> None:
+        """Keep the step unless the gradient changed along it by no more than its rounding."""
+        change = after - before
         along = float(step @ change)
-        if along > 1e-12 * float(np.linalg.norm(step) * np.linalg.norm(change)):
+        size = np.linalg.norm(before) + np.linalg.norm(after)
+        if along > 1e-12 * float(np.linalg.norm(step) * size):
             self._pairs.append((step, change, along))
 
     def direction(self, gradient: Vector) -> Vector:
