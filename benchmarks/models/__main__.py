@@ -15,7 +15,7 @@ from ..shared_data import add_data_option, missing_data
 from ..text_table import aligned
 from ..worker_processes import in_processes
 from .areas import areas_of_draws, draws, mean_area
-from .measuring import MODELS, MORE_MODELS, OURS, Held, held_out
+from .measuring import MODELS, MORE_MODELS, OURS, Held, held_out, number_of_candidates
 from .sets import SETS
 
 __all__ = ["main"]
@@ -34,6 +34,11 @@ def main(arguments: list[str] | None = None) -> int:
         return 2
     began = time.perf_counter()
     where = (str(options.data), str(options.cache))
+    # Candidates of pictures take minutes; here each set's are made once.
+    for (_, _, name), number in in_processes(
+        number_of_candidates, [(*where, name) for name in options.sets]
+    ):
+        say(f"    {name}: {number:,} candidates")
     wanted = [
         (*where, name, model, seed, options.settings, options.inner)
         for more in (False, True)

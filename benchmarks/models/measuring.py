@@ -19,7 +19,7 @@ from groupcm.group_index import index_groups
 from ..measure import say
 from .sets import SETS
 
-__all__ = ["MODELS", "MORE_MODELS", "OURS", "Held", "held_out"]
+__all__ = ["MODELS", "MORE_MODELS", "OURS", "Held", "held_out", "number_of_candidates"]
 
 OURS = "trees"
 # Trees on candidates that search half of the features, or draw thresholds, as ours do.
@@ -56,6 +56,11 @@ class Held:
     cluster: list[int]
     chosen: list[str]
     seconds: float
+
+
+def number_of_candidates(folder: str, cache: str, name: str) -> int:
+    """Of a set, which is read, and made where it has not been."""
+    return len(SETS[name].read(Path(folder), Path(cache), 0).rows.y)
 
 
 def held_out(
