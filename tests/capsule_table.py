@@ -19,3 +19,15 @@ def as_table(made: Capsule, **changed: Any) -> pa.Table:
     }
     columns |= {name: made.X[:, j].copy() for j, name in enumerate(made.feature_names)}
     return pa.table({**columns, **changed})
+
+
+def as_plain_table(made: Capsule) -> pa.Table:
+    """A table of made candidates, groups and patients by their numbers."""
+    columns = {
+        "frame": made.groups,
+        "patient": made.patient,
+        "polyp": made.y,
+        "overlap": made.overlap,
+    }
+    columns |= {name: made.X[:, j].copy() for j, name in enumerate(made.feature_names)}
+    return pa.table(columns)

@@ -9,6 +9,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from capsule_table import as_plain_table
 from groupcm import CalibratedGroupClassifier, GroupClassifierCV
 from groupcm.cli import main
 from groupcm.metrics import operating_point
@@ -24,14 +25,7 @@ def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("tables")
     for name, seed in (("train", 4), ("test", 5)):
         made = capsule(120, seed=seed, **SHAPE)
-        columns = {
-            "frame": made.groups,
-            "patient": made.patient,
-            "polyp": made.y,
-            "overlap": made.overlap,
-        }
-        columns |= {name: made.X[:, j] for j, name in enumerate(made.feature_names)}
-        table = pa.table({key: pa.array(np.ascontiguousarray(v)) for key, v in columns.items()})
+        table = as_plain_table(made)
         pq.write_table(table, folder / f"{name}.parquet")
         pacsv.write_csv(table, folder / f"{name}.csv")
     return folder

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
+
+from capsule_table import as_plain_table
 
 pytest.importorskip("lightgbm")
 
@@ -36,14 +37,7 @@ def made():
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory, made):
     folder = tmp_path_factory.mktemp("tables")
-    columns = {
-        "frame": made.groups,
-        "patient": made.patient,
-        "polyp": made.y,
-        "overlap": made.overlap,
-    }
-    columns |= {name: made.X[:, j] for j, name in enumerate(made.feature_names)}
-    table = pa.table({key: pa.array(np.ascontiguousarray(v)) for key, v in columns.items()})
+    table = as_plain_table(made)
     pq.write_table(table, folder / "train.parquet")
     pacsv.write_csv(table, folder / "train.csv")
     return folder

@@ -8,12 +8,12 @@ import sys
 from datetime import date
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import groupcm
+from capsule_table import as_plain_table
 from groupcm import (
     CalibratedGroupClassifier,
     GroupClassifier,
@@ -46,14 +46,7 @@ def made():
 def here(tmp_path, monkeypatch, made):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUPCM_NUM_THREADS", "1")
-    columns = {
-        "frame": made.groups,
-        "patient": made.patient,
-        "polyp": made.y,
-        "overlap": made.overlap,
-    }
-    columns |= {name: made.X[:, j] for j, name in enumerate(made.feature_names)}
-    table = pa.table({key: pa.array(np.ascontiguousarray(v)) for key, v in columns.items()})
+    table = as_plain_table(made)
     pq.write_table(table, "train.parquet")
     return tmp_path
 

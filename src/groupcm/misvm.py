@@ -158,7 +158,7 @@ class MISVMClassifier(LinearGroupModel):
         options = GroupClassifier(**shared, random_state=0)
         with options._told():
             prepared = options._prepare(X, y, groups, None)
-            _require_groups(prepared)
+            prepared.data.require_two_classes_in_memory("MI-SVM needs")
             with solving(prepared.data):
                 choice = _choice_of_all(options, prepared)
                 found = alternate(choice, problem_of_means(choice), most_rounds=self.max_iter)
@@ -170,21 +170,6 @@ class MISVMClassifier(LinearGroupModel):
         warn_unless_converged(options, found.solution)
         warn_unless_settled(found, "MI-SVM", "raise max_iter")
         return self
-
-
-def _require_groups(prepared: Prepared) -> None:
-    data = prepared.data
-    if len(data.classes) > 2:
-        # In scikit-learn's words, which its checks look for.
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: y has "
-            f"{len(data.classes)} classes; make one of them against the rest."
-        )
-    if data.stream is not None:
-        raise ValueError(
-            f"MI-SVM needs all {data.n_rows:,} candidates in memory, and they do not fit; raise "
-            "memory, or train on fewer groups."
-        )
 
 
 def _choice_of_all(options: GroupClassifier, prepared: Prepared) -> Choice:

@@ -8,7 +8,7 @@ from typing import Any
 
 from groupcm.memory import parse_memory
 
-__all__ = ["check_parameters"]
+__all__ = ["check_parameters", "require_number"]
 
 _CHOICES = {
     "loss": ("smoothed_hinge", "hinge"),
@@ -33,20 +33,21 @@ def check_parameters(given: Mapping[str, Any]) -> None:
         if name in given and given[name] not in choices:
             listed = ", ".join(map(repr, choices))
             raise ValueError(f"{name} must be one of {listed}; got {given[name]!r}.")
-    _require(given, "lam", "a number between 0 and 1, both excluded", lambda x: 0.0 < x < 1.0)
-    _require(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
+    require_number(given, "lam", "a number between 0 and 1, both excluded", lambda x: 0.0 < x < 1.0)
+    require_number(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
     for name in _POSITIVE:
-        _require(given, name, "a number above 0", lambda x: 0.0 < x < float("inf"))
+        require_number(given, name, "a number above 0", lambda x: 0.0 < x < float("inf"))
     if given.get("C") is not None:
-        _require(given, "C", "None or a number above 0", lambda x: 0.0 < x < float("inf"))
-    _require(given, "min_overlap", "a number", lambda x: x == x)
+        require_number(given, "C", "None or a number above 0", lambda x: 0.0 < x < float("inf"))
+    require_number(given, "min_overlap", "a number", lambda x: x == x)
     if not isinstance(given.get("verbose", 0), Integral):
         raise ValueError(f"verbose must be a whole number; got {given['verbose']!r}.")
     if given.get("memory") is not None:
         parse_memory(given["memory"])
 
 
-def _require(given: Mapping[str, Any], name: str, what: str, holds: Any) -> None:
+def require_number(given: Mapping[str, Any], name: str, what: str, holds: Any) -> None:
+    """Raise one sentence where the option is given and is no number for which ``holds``."""
     if name not in given:
         return
     value = given[name]

@@ -100,6 +100,20 @@ class TrainingData:
         """Features as they are stored, before any map."""
         return self.X.source.n_features if isinstance(self.X, Stream) else self.X.shape[1]
 
+    def require_two_classes_in_memory(self, who_needs: str) -> None:
+        """Raise one sentence where there are more classes, or rows that must be read."""
+        if len(self.classes) > 2:
+            # In scikit-learn's words, which its checks look for.
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: y "
+                f"has {len(self.classes)} classes; make one of them against the rest."
+            )
+        if self.stream is not None:
+            raise ValueError(
+                f"{who_needs} all {self.n_rows:,} candidates in memory, and they do not fit; raise "
+                "memory, or train on fewer groups."
+            )
+
     def for_shared_passes(self) -> TrainingData:
         """As a stream where that pays: many dense rows, those of each group together."""
         together = self.groups is not None and len(self.groups.order) == 0

@@ -37,7 +37,7 @@ class Grown:
 
 def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
     """Grow trees on all groups, as many as validate best."""
-    _require_two_classes_in_memory(data)
+    data.require_two_classes_in_memory("trees need")
     unannotated = data.unannotated_groups()
     if len(unannotated) == len(data.groups_of(data.rows_of(1))):
         raise ValueError(
@@ -73,20 +73,6 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
         scores[open_rows] = TreeScorer([booster]).of_rows(data.X[open_rows])[:, 0]
         witnesses = terms.unannotated.winners(scores)
     return Grown(text, booster.num_trees(), curve, witnesses)
-
-
-def _require_two_classes_in_memory(data: TrainingData) -> None:
-    if len(data.classes) > 2:
-        # In scikit-learn's words, which its checks look for.
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: y has "
-            f"{len(data.classes)} classes; make one of them against the rest."
-        )
-    if data.stream is not None:
-        raise ValueError(
-            f"trees need all {data.n_rows:,} candidates in memory, and they do not fit; raise "
-            "memory, or train on fewer groups."
-        )
 
 
 def _terms(plan: Plan, data: TrainingData, unannotated: Index, without: Index) -> BoostingTerms:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 from groupcm.boosting.extra import require_lightgbm
 from groupcm.memory import parse_memory
 from groupcm.metrics import metric_named
+from groupcm.parameters import require_number
 
 __all__ = ["check_tree_parameters", "with_more"]
 
@@ -46,13 +47,13 @@ def check_tree_parameters(given: Mapping[str, Any]) -> None:
             listed = ", ".join(map(repr, choices))
             raise ValueError(f"{name} must be one of {listed}; got {given[name]!r}.")
     for name in ("subsample", "colsample_bytree"):
-        _require(given, name, "a share above 0, at most 1", lambda x: 0.0 < x <= 1.0)
-    _require(given, "learning_rate", "a number above 0", lambda x: 0.0 < x < float("inf"))
-    _require(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
-    _require(given, "reg_lambda", "a number from 0", lambda x: 0.0 <= x < float("inf"))
-    _require(given, "min_overlap", "a number", lambda x: x == x)
+        require_number(given, name, "a share above 0, at most 1", lambda x: 0.0 < x <= 1.0)
+    require_number(given, "learning_rate", "a number above 0", lambda x: 0.0 < x < float("inf"))
+    require_number(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
+    require_number(given, "reg_lambda", "a number from 0", lambda x: 0.0 <= x < float("inf"))
+    require_number(given, "min_overlap", "a number", lambda x: x == x)
     for name in ("power", "first_power"):
-        _require(given, name, "a number of at least 1", lambda x: x >= 1.0)
+        require_number(given, name, "a number of at least 1", lambda x: x >= 1.0)
     if given.get("power") == float("inf") and given.get("n_annealed", 0) > 0:
         raise ValueError("power cannot grow to infinity in steps; set n_annealed=0 with power=inf.")
     if "validation" in given and not _is_validation(given["validation"]):
@@ -73,14 +74,6 @@ def _is_validation(value: Any) -> bool:
     if _is_whole(value):
         return value >= 2
     return isinstance(value, float) and 0.0 < value < 1.0
-
-
-def _require(given: Mapping[str, Any], name: str, what: str, holds: Any) -> None:
-    if name not in given:
-        return
-    value = given[name]
-    if not isinstance(value, Real) or isinstance(value, bool) or not holds(value):
-        raise ValueError(f"{name} must be {what}; got {value!r}.")
 
 
 # What a user says by parameters of the class, under LightGBM's main names.
