@@ -148,7 +148,7 @@ def test_a_missing_extra_names_the_demo_that_needs_less(small, monkeypatch, caps
     monkeypatch.setitem(sys.modules, package, None)
     assert run("demo", "-o", "a demo") == 2
     told = capsys.readouterr().err
-    assert "pip install 'groupcm[images,report]', or run groupcm demo --tables" in told
+    assert 'pip install "groupcm[images,report]", or run groupcm demo --tables' in told
     assert len(told.splitlines()) == 1
     assert not small.exists()
 

@@ -308,7 +308,7 @@ def test_mistakes_in_the_request_are_told(client, monkeypatch):
 def test_without_dask_it_says_what_to_install(monkeypatch):
     monkeypatch.delitem(sys.modules, "groupcm.sources.dask_workers")
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"pip install 'groupcm\[dask\]'"):
+    with pytest.raises(ImportError, match=r'pip install "groupcm\[dask\]"'):
         from_dask([], group=None)
 
 

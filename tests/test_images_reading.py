@@ -241,8 +241,8 @@ def test_arrays_that_are_no_pictures(wrong):
 
 def test_without_pillow_the_sentence_says_how_to_install_it(tmp_path, monkeypatch):
     path = saved(GREY, tmp_path / "a.png")
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    with pytest.raises(InputError, match=re.escape("pip install 'groupcm[images]'")):
+    monkeypatch.setitem(sys.modules, "PIL.Image", None)
+    with pytest.raises(InputError, match=re.escape('pip install "groupcm[images]"')):
         read_picture(path)
 
 

@@ -78,5 +78,5 @@ def test_the_extra_is_named_where_it_is_missing(video, monkeypatch, missing):
     monkeypatch.setitem(sys.modules, missing, None)
     for loaded in [name for name in sys.modules if name.startswith("imageio.plugins.ffmpeg")]:
         monkeypatch.delitem(sys.modules, loaded)
-    with pytest.raises(InputError, match=r"pip install 'groupcm\[images\]'"):
+    with pytest.raises(InputError, match=r'pip install "groupcm\[images\]"'):
         list(video_frames(video))

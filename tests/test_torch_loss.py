@@ -493,5 +493,5 @@ def test_without_torch_the_command_that_installs_it():
     code = "import sys; sys.modules['torch'] = None\nimport groupcm.torch"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     told = run.stderr.strip().splitlines()[-1]
-    assert told.startswith("ImportError: ")
+    assert told.startswith("groupcm.extras.MissingExtra: ")
     assert 'pip install "groupcm[torch]"' in told

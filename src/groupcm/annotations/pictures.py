@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from groupcm.errors import InputError
+from groupcm.extras import required
 
 __all__ = ["PICTURE_SUFFIXES", "find_pictures", "opening", "picture_size", "pillow"]
 
@@ -35,13 +36,7 @@ _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 
 def pillow() -> ModuleType:
     """Import Pillow's ``Image``, and say how to install it where it is missing."""
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise InputError(
-            "pictures are read with Pillow; install it with: pip install 'groupcm[images]'"
-        ) from error
-    return Image
+    return required("PIL.Image", "images", "pictures are read with Pillow")
 
 
 def find_pictures(folder: str | os.PathLike[str]) -> list[str]:

@@ -48,7 +48,7 @@ def require_extras() -> None:
     if not all(map(is_installed, _PACKAGES)):
         raise InputError(
             "the demo makes pictures and a report of them; install what that needs with: "
-            "pip install 'groupcm[images,report]', or run groupcm demo --tables, which does "
+            'pip install "groupcm[images,report]", or run groupcm demo --tables, which does '
             "without pictures"
         )
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import InputError
+from groupcm.extras import MissingExtra
 
 __all__ = ["frame_name", "video_frames"]
 
@@ -82,10 +83,7 @@ def _opened(path: Path) -> Any:
     try:
         return import_module("imageio.v3").imopen(path, "r", plugin="FFMPEG")
     except ImportError as error:
-        raise InputError(
-            "videos are read with imageio and FFmpeg; install them with: "
-            "pip install 'groupcm[images]'"
-        ) from error
+        raise MissingExtra("videos are read with imageio and FFmpeg", "images") from error
     except Exception as error:  # imageio raises many kinds, with all that FFmpeg printed
         raise InputError(
             f"the video {path} cannot be read: it is no video that FFmpeg knows, or is damaged"

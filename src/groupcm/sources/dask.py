@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from groupcm.candidates import Index
+from groupcm.extras import MissingExtra
 from groupcm.memory import parse_memory
 from groupcm.sources.dask_partitions import Partition, Summary, cut, run_on_slice, summarise
 from groupcm.sources.dask_prepare import Wanted, prepare
@@ -82,7 +83,7 @@ def from_dask(
     try:
         from groupcm.sources.dask_workers import OnWorkers, Recipe
     except ImportError as error:
-        raise ImportError("from_dask needs Dask: pip install 'groupcm[dask]'") from error
+        raise MissingExtra("from_dask needs Dask", "dask") from error
     recipes = [
         Recipe(partial(prepare, number, wanted), origin)
         for number, origin in enumerate(_partitions(data))

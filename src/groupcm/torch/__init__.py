@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-try:
-    import torch as _torch  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        'groupcm.torch is made of torch; install it with: pip install "groupcm[torch]"'
-    ) from error
+from groupcm.extras import required
 
-from groupcm.torch.loss import GroupLoss
-from groupcm.torch.metric import GroupMetric
+required("torch", "torch", "groupcm.torch is made of torch")
+
+from groupcm.torch.loss import GroupLoss  # noqa: E402
+from groupcm.torch.metric import GroupMetric  # noqa: E402
 
 __all__ = ["GroupLoss", "GroupMetric"]

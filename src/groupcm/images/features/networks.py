@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import InputError
+from groupcm.extras import required
 from groupcm.images.features.near_name import near_name
 
 __all__ = ["Network", "chosen_output", "is_torch", "library", "open_network", "reason"]
@@ -135,12 +135,7 @@ def is_torch(content: bytes) -> bool:
 
 def library(name: str, extra: str, file: str) -> Any:
     """Import what runs a network, and say how to install it where it is missing."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise InputError(
-            f"{file} runs with {name}; install it with: pip install 'groupcm[{extra}]'"
-        ) from error
+    return required(name, extra, f"{file} runs with {name}")
 
 
 def chosen_output(outputs: Iterable[str], output: str | None, file: str) -> str:
