@@ -105,9 +105,10 @@ def several(seed=0, n_groups=20, size=6):
 
 
 def same(one, other):
-    np.testing.assert_array_equal(one.coef_, other.coef_)
-    np.testing.assert_array_equal(one.intercept_, other.intercept_)
-    assert (one.objective_, one.lower_bound_) == (other.objective_, other.lower_bound_)
+    np.testing.assert_allclose(one.coef_, other.coef_, rtol=1e-9)
+    np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=1e-9)
+    bounds = [(each.objective_, each.lower_bound_) for each in (one, other)]
+    np.testing.assert_allclose(*bounds, rtol=1e-9)
 
 
 @pytest.mark.parametrize("with_overlap", [True, False])

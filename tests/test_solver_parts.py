@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from groupcm import GroupClassifier
 from groupcm.candidates import NO_ORDER, Groups, Terms
 from groupcm.group_index import index_groups
 from groupcm.grouping import Costs, binary_terms
@@ -347,6 +348,28 @@ def test_newton_needs_few_evaluations_where_rows_are_fewer_than_features(delta, 
     assert inner.upper - inner.lower <= TOL * inner.upper
     assert np.all(np.where(positive, 1, -1) * (X @ inner.best[:-1] + inner.best[-1]) > 0.0)
     assert inner.evaluations <= 200
+
+
+def test_the_path_is_followed_where_it_bends(monkeypatch):
+    """More features than groups, all of them mixed: whoever cools too soon stops half-way."""
+    rng = np.random.default_rng(1)
+    n_groups, size, d, n_causes = 60, 40, 150, 12
+    mix = rng.normal(size=(n_causes, d))
+    groups = np.repeat(np.arange(n_groups), size)
+    causes, noise = (
+        rng.normal(size=(len(groups), n_causes)) ** 3,
+        rng.standard_t(3, (len(groups), d)),
+    )
+    positive = (np.arange(len(groups)) % size == 0) & (groups % 2 == 0)
+    X = causes @ mix + 0.5 * noise + 2.0 * positive[:, None] * mix[0]
+    evaluations = []
+    evaluate = newton.Newton._evaluate
+    monkeypatch.setattr(
+        newton.Newton, "_evaluate", lambda *each: evaluations.append(1) or evaluate(*each)
+    )
+    model = GroupClassifier(0.97, tol=1e-5, random_state=0).fit(X, positive.astype(int), groups)
+    assert model.gap_ <= 1e-5
+    assert len(evaluations) < 3000
 
 
 WAYS = [newton_system._Direct, newton_system._RowSpace, newton_system._Iterative]

@@ -31,7 +31,12 @@ Vector = NDArray[np.float64]
 COLD = 0.1
 TEPID = 0.03
 WARM = 0.003
+# The temperature is multiplied by the first; where the path bends, by more, up to the second.
 _COOLING = 0.1
+_GENTLEST_COOLING = 0.7
+# Evaluations at one temperature that tell that the path bends, or that it is straight again.
+_BENT = 30
+_STRAIGHT = 8
 _COLDEST = 1e-10
 _ARMIJO = 1e-4
 # A step is whole when the slope at its end is at most this share of the one at its start.
@@ -41,9 +46,9 @@ _FAR = 10.0
 _NOWHERE = 1e-12
 # Below this, a relative decrease drowns in rounding and the gradient decides.
 _INVISIBLE = 1e-13
-_STEPS_A_TEMPERATURE = 40
 _STEPS_TO_THE_PATH = 10
-_STEPS_WHERE_IT_IS_WIDE = 1000
+# So many steps at one temperature, and again while they gain more than the gap may be.
+_STEPS_AT_A_TIME = 40
 # The share of the gap that the distance from the path may have.
 _OFF_PATH = 0.1
 
@@ -95,27 +100,27 @@ class Newton:
             temperature *= _COOLING
             here = self._evaluate(self.best, temperature)
         here, temperature = self._find_path(here, temperature, tol)
+        cooling = _COOLING
         while temperature >= _COLDEST:
-            here = self._descend(here, temperature, tol, _STEPS_A_TEMPERATURE)
+            before = self.evaluations
+            here = self._descend(here, temperature, tol)
             if self._closed(tol):
                 break
-            here = self._cool(here, temperature)
-            temperature *= _COOLING
+            cooling = _next_cooling(cooling, self.evaluations - before)
+            here = self._cool(here, temperature, cooling * temperature)
+            temperature *= cooling
 
     def _find_path(
         self, here: Evaluation, temperature: float, tol: float
     ) -> tuple[Evaluation, float]:
-        """Get onto the path: at this temperature where that is quickly done, else at a higher one.
-
-        To cool down before would lead nowhere: the colder, the narrower the path.
-        """
+        """Get onto the path: at this temperature where that is quickly done, else at a hotter."""
         while temperature < COLD:
-            here = self._descend(here, temperature, tol, _STEPS_TO_THE_PATH)
+            here, _ = self._take_steps(here, temperature, tol, _STEPS_TO_THE_PATH)
             if self._closed(tol) or self._is_on_path(here):
                 return here, temperature
             temperature = min(temperature / _COOLING, COLD)
             here = self._evaluate(here.theta, temperature)
-        return self._descend(here, temperature, tol, _STEPS_WHERE_IT_IS_WIDE), temperature
+        return self._descend(here, temperature, tol), temperature
 
     def _closed(self, tol: float) -> bool:
         if self.evaluations >= self.most_evaluations:
@@ -134,18 +139,29 @@ class Newton:
         """Whether the gap is mostly the temperature's."""
         return self._repair_cost(here) <= _OFF_PATH * (here.exact - here.lower)
 
-    def _descend(
-        self, here: Evaluation, temperature: float, tol: float, most_steps: int
-    ) -> Evaluation:
-        """Newton steps at one temperature, until the point is on the path."""
-        for _ in range(most_steps):
+    def _descend(self, here: Evaluation, temperature: float, tol: float) -> Evaluation:
+        """Newton steps at one temperature, until the point is on the path.
+
+        Who cools down before never finds it: the colder, the narrower the path.
+        """
+        before, done = np.inf, False
+        while not done and before - here.smooth > tol * self.upper:
+            before = here.smooth
+            here, done = self._take_steps(here, temperature, tol, _STEPS_AT_A_TIME)
+        return here
+
+    def _take_steps(
+        self, here: Evaluation, temperature: float, tol: float, most: int
+    ) -> tuple[Evaluation, bool]:
+        """At most so many steps, and whether there is no more to do at this temperature."""
+        for _ in range(most):
             if self._closed(tol) or self._is_on_path(here):
-                break
+                return here, True
             there = self._step(here, temperature)
             if there is None:
-                break
+                return here, True
             here = there
-        return here
+        return here, False
 
     def _step(self, here: Evaluation, temperature: float) -> Evaluation | None:
         """One Newton step; where the whole of it does not do, as much of it as is best.
@@ -181,12 +197,11 @@ class Newton:
         found: Any = root_scalar(slope, bracket=(low, high), method="brentq", rtol=1e-2, maxiter=50)
         return float(found.root)
 
-    def _cool(self, here: Evaluation, temperature: float) -> Evaluation:
+    def _cool(self, here: Evaluation, temperature: float, colder: float) -> Evaluation:
         """Follow the tangent of the path to the next temperature, where that helps."""
         nearby = 0.99 * temperature
         drift = self._evaluate(here.theta, nearby).gradient - here.gradient
         tangent = here.newton_direction(drift / (nearby - temperature), np.inf)
-        colder = _COOLING * temperature
         stay = self._evaluate(here.theta, colder)
         moved = self._evaluate(here.theta + (colder - temperature) * tangent, colder)
         return moved if moved.smooth < stay.smooth else stay
@@ -209,3 +224,10 @@ class Newton:
         if np.isfinite(penalty.box):
             cost += here.smooth * float(np.max(moved)) / rho
         return cost
+
+
+def _next_cooling(cooling: float, evaluations: int) -> float:
+    """Gentler after a temperature that took many evaluations, bolder after one that took few."""
+    if evaluations > _BENT:
+        return min(cooling**0.5, _GENTLEST_COOLING)
+    return max(cooling**1.5, _COOLING) if evaluations < _STRAIGHT else cooling

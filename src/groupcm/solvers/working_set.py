@@ -109,11 +109,12 @@ def bracket(
     if task.n_rows <= _FEW_ROWS:
         for rows in kept:
             rows.keep_all()
-    idle = 0
+    idle, is_exact = 0, False
     while rounds > 0 and idle < 2:
+        is_settled = False
         if kept:
-            new_winners = _pass(trace, kept, alone)
-            idle = 0 if new_winners or not trace.lower else idle + 1
+            is_settled = not _pass(trace, kept, alone) and trace.lower > 0.0
+            idle = idle + 1 if is_settled and is_exact else 0
             if trace.closed or trace.exhausted:
                 break
         blocks = alone + [block for rows in kept for block in rows.blocks()]
@@ -122,7 +123,8 @@ def bracket(
         inner = newton.Newton(task.problem, blocks, trace.latest, most_evaluations=effort)
         tol = _INNER_SHARE * task.tol * 0.1**idle
         enough = 0.0
-        if kept and not idle and not warm:
+        is_exact = not kept or is_settled or warm
+        if not is_exact:
             # While the kept rows are not the right ones yet, no need for all the digits; and a
             # solution that fits these rows too well is far from that of all.
             enough = _EARLY_SHARE * (trace.latest_upper - trace.lower)
