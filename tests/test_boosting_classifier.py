@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from groupcm import CalibratedGroupClassifier, GroupBoostingClassifier
 from groupcm.boosting import GroupObjective
 from groupcm.boosting.holding_out import groups_held_out
 from groupcm.metrics import group_roc_auc, group_roc_auc_scorer
+from groupcm.model_card import best_validation
 from groupcm.simulate import capsule
 
 pytest.importorskip("lightgbm")
@@ -269,6 +271,13 @@ def test_one_huge_group(data):
     [
         ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1; got 0"),
         ({"subsample": 1.5}, "subsample must be a share above 0, at most 1; got 1.5"),
+        ({"n_jobs": 0}, "n_jobs must be None, or a whole number other than 0"),
+        ({"extra_trees": "y"}, "extra_trees must be True or False; got 'y'"),
+        ({"early_stopping": "yes"}, "early_stopping must be True or False; got 'yes'"),
+        ({"verbose": "x"}, "verbose must be a whole number; got 'x'"),
+        ({"lightgbm_params": 3}, "lightgbm_params must be a dict"),
+        ({"lightgbm_params": {"nonsense": 1}}, "has 'nonsense', which LightGBM does not know"),
+        ({"lightgbm_params": {"cat_feature": [0]}}, "give every category a column of 0 and 1"),
         ({"power": 0.9}, "power must be a number of at least 1; got 0.9"),
         ({"power": np.inf}, "set n_annealed=0 with power=inf"),
         ({"validation": 1}, "validation must be a number of folds from 2"),
@@ -290,3 +299,16 @@ def test_missing_lightgbm_names_the_command():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip().endswith('install with: pip install "groupcm[boosting]"')
+
+
+def test_the_validation_told_is_that_of_the_number_chosen():
+    """The best of all may lie before unannotated groups take part, where none is chosen."""
+    curve = np.array([0.7, 0.9, 0.6, 0.8, 0.7])
+    told = best_validation(SimpleNamespace(scoring="x", validation_curve_=curve, n_trees_=4))
+    assert told is not None
+    assert (told.value, told.most) == (0.8, 5)
+
+
+def test_patients_of_another_length_are_told(data):
+    with pytest.raises(ValueError, match="rows but patients has 2"):
+        few_trees().fit(data.X, data.y, data.groups, data.overlap, patients=[1, 2])

@@ -205,7 +205,7 @@ def test_threads_do_not_change_the_sum(monkeypatch):
         ({"power": 0.5}, "power must be a number of at least 1; got 0.5"),
         ({"loss": "square"}, "loss must be one of 'logistic', 'smoothed_hinge'; got 'square'"),
         ({"delta": 0.0}, "delta must be a number above 0"),
-        ({"groups": [1, 2]}, "X has 120 rows but groups has 2"),
+        ({"groups": [1, 2]}, "y has 120 rows but groups has 2"),
     ],
 )
 def test_mistakes_get_a_sentence(arguments, sentence):
@@ -281,3 +281,47 @@ def test_scikit_learn_estimators_of_both_take_the_objective(library):
         model = module.XGBClassifier(n_estimators=10, objective=objective, n_jobs=1, base_score=0.5)
         scores = model.fit(X, y).predict(X, output_margin=True)
     assert GroupEvaluation(y, groups)(scores) > 0.95
+
+
+@pytest.mark.filterwarnings("ignore:The argument 'eval_set' is deprecated")
+@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+def test_scikit_learn_estimators_of_both_watch_scores_not_labels(library):
+    module: Any = pytest.importorskip(library)
+    X, y, groups = watched()
+    wrong = np.random.default_rng(0).permutation(y)
+    watch, shown = GroupEvaluation(y, groups), [(X, y)]
+    if library == "lightgbm":
+        model = module.LGBMClassifier(n_estimators=3, n_jobs=1, verbosity=-1)
+        model.fit(X, wrong, eval_set=shown, eval_metric=watch.lightgbm)
+        (value,) = model.evals_result_["valid_0"]["group_roc_auc"][-1:]
+    else:
+        model = module.XGBClassifier(n_estimators=3, n_jobs=1, eval_metric=watch.cost)
+        model.fit(X, wrong, eval_set=shown, verbose=False)
+        value = 1.0 - model.evals_result()["validation_0"]["cost"][-1]
+        model.set_params(eval_metric=watch.xgboost)
+        with pytest.raises(TypeError, match="pass the method `cost` as eval_metric"):
+            model.fit(X, wrong, eval_set=shown, verbose=False)
+    assert value == pytest.approx(watch(model.predict_proba(X)[:, 1]), abs=1e-6)
+    assert value < 0.9
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"background": "Negative"}, "background must be one of 'ignore', 'negative'"),
+        ({"power": "a"}, "power must be a number of at least 1; got 'a'"),
+        ({"delta": 0.0}, "delta must be a number above 0; got 0.0"),
+        ({"min_overlap": "a"}, "min_overlap must be a number; got 'a'"),
+        ({"loss": "hinge"}, "loss must be one of 'logistic', 'smoothed_hinge'"),
+    ],
+)
+def test_impossible_options_are_told(options, told):
+    _, y, groups = watched()
+    with pytest.raises(ValueError, match=told):
+        GroupObjective(y, groups, **options)
+
+
+@pytest.mark.parametrize("made", [GroupObjective, GroupEvaluation])
+def test_groups_of_another_length_are_told(made):
+    with pytest.raises(ValueError, match="y has 2 rows but groups has 1"):
+        made([0, 1], groups=[0])

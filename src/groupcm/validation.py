@@ -167,12 +167,12 @@ def require_no_infinity(X: Matrix, names: NDArray[Any] | None = None) -> None:
             require_finite(sp.csr_array((rows.data[first], place), shape=X.shape), names)
 
 
-def check_length(name: str, values: Any, n_rows: int) -> None:
-    """Raise where ``values`` has not one entry a candidate."""
+def check_length(name: str, values: Any, n_rows: int, whole: str = "X") -> None:
+    """Raise where ``values`` has not one entry a candidate of the ``whole``."""
     if len(values) != n_rows:
         raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows but "
-            f"{name} has {len(values)}; both need one entry a candidate."
+            f"Found input variables with inconsistent numbers of samples: {whole} has {n_rows} "
+            f"rows but {name} has {len(values)}; both need one entry a candidate."
         )
 
 

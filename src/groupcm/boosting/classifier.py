@@ -21,6 +21,7 @@ from groupcm.group_model import GroupModel
 from groupcm.parallel import n_threads
 from groupcm.progress import listening, print_readings, print_step
 from groupcm.training_data import read_training_data
+from groupcm.validation import check_length
 
 __all__ = ["GroupBoostingClassifier"]
 
@@ -259,6 +260,8 @@ class GroupBoostingClassifier(GroupModel):
         check_tree_parameters(self.get_params(deep=False))
         with listening(print_step, print_readings(), print) if self.verbose else nullcontext():
             data = read_training_data(self, X, y, groups, overlap, annotated, objects)
+            if patients is not None:
+                check_length("patients", patients, data.n_rows)
             grown = train(self._plan(data.n_rows, data.n_features), data, patients)
         self.classes_ = data.classes
         self.background_ = np.array([True, False])

@@ -28,7 +28,9 @@ class GroupEvaluation:
 
     Examples
     --------
-    LightGBM takes ``feval=watch.lightgbm``, XGBoost ``custom_metric=watch.xgboost``.
+    ``lightgbm.train`` takes ``feval=watch.lightgbm``, its scikit-learn estimators
+    ``eval_metric=watch.lightgbm``; ``xgboost.train`` takes ``custom_metric=watch.xgboost``,
+    its scikit-learn estimators, which minimise, ``eval_metric=watch.cost``.
 
     >>> watch = GroupEvaluation([0, 1, 0, 0], groups=["a", "a", "b", "b"])
     >>> watch([0.1, 0.9, 0.2, 0.3])
@@ -37,6 +39,8 @@ class GroupEvaluation:
     ('group_roc_auc', 1.0, True)
     >>> watch.xgboost([0.1, 0.9, 0.2, 0.3])
     ('group_roc_auc', 1.0)
+    >>> watch.cost([0, 1, 0, 0], [0.1, 0.2, 0.3, 0.4])
+    1.0
     """
 
     def __init__(
@@ -45,7 +49,7 @@ class GroupEvaluation:
         self._y = as_labels(y, len(np.asarray(y)))
         self._groups = None
         if groups is not None:
-            check_length("groups", groups, len(self._y))
+            check_length("groups", groups, len(self._y), whole="y")
             self._groups = index_groups(groups).codes
         self._metric = metric_named(metric)
         self.name = metric
@@ -54,10 +58,22 @@ class GroupEvaluation:
         """The metric of these scores, one a candidate."""
         return float(self._metric(self._y, scores, self._groups))
 
-    def lightgbm(self, scores: ArrayLike, _dataset: Any = None) -> tuple[str, float, bool]:
-        """Name, value, and that larger is better."""
-        return self.name, self(scores), True
+    def lightgbm(self, scores: Any, dataset: Any = None) -> tuple[str, float, bool]:
+        """Name, value, and that larger is better.
 
-    def xgboost(self, scores: ArrayLike, _matrix: Any = None) -> tuple[str, float]:
-        """Name and value; tell XGBoost to maximise it."""
+        The scikit-learn estimators of LightGBM call it with labels and scores.
+        """
+        return self.name, self(dataset if isinstance(dataset, np.ndarray) else scores), True
+
+    def xgboost(self, scores: Any, matrix: Any = None) -> tuple[str, float]:
+        """Name and value, for ``xgboost.train``; tell it to maximise."""
+        if isinstance(matrix, np.ndarray):
+            raise TypeError(
+                "the scikit-learn estimators of XGBoost minimise one number; pass the method "
+                "`cost` as eval_metric, and `xgboost` to xgboost.train alone."
+            )
         return self.name, self(scores)
+
+    def cost(self, _labels: Any, scores: ArrayLike) -> float:
+        """``1 − metric``, for the scikit-learn estimators of XGBoost."""
+        return 1.0 - self(scores)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm.boosting.power_loss import Groupwise, PowerLoss, Slopes, Vector
+from groupcm.boosting.tree_parameters import check_tree_parameters
 from groupcm.candidates import Groups, Index, Terms
 from groupcm.group_index import index_groups
 from groupcm.grouping import Costs, binary_terms
@@ -136,13 +137,22 @@ class GroupObjective:
         background: str = "ignore",
         min_overlap: float = 0.0,
     ) -> None:
+        check_tree_parameters(
+            {
+                "power": power,
+                "loss": loss,
+                "delta": delta,
+                "background": background,
+                "min_overlap": min_overlap,
+            }
+        )
         labels = as_labels(y, len(np.asarray(y)))
         classes = distinct(labels)
         if len(classes) != 2:
             raise ValueError(f"y holds {len(classes)} classes; the objective needs two.")
         together = None
         if groups is not None:
-            check_length("groups", groups, len(labels))
+            check_length("groups", groups, len(labels), whole="y")
             together = Groups.from_index(index_groups(groups))
         terms = binary_terms(
             len(labels),
@@ -185,7 +195,8 @@ class GroupObjective:
         """Value, gradient and curvatures at these scores, one a candidate.
 
         A curvature is a candidate's share in the norm times that of its own loss: the diagonal
-        of the Hessian, but for what the shares themselves change.
+        of the Hessian, but for what the shares themselves change. Of all of them about four
+        digits are right, which is more than trees can tell apart.
         """
         if len(scores) != self.n_rows:
             raise ValueError(

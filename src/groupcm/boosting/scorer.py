@@ -16,7 +16,7 @@ from groupcm.parallel import n_threads
 from groupcm.scoring import Scorer
 from groupcm.smoothing import Matrix
 from groupcm.source_scores import ScoreChunk
-from groupcm.sources.arrays import NonFiniteValue, require_finite_rows
+from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.chunk import Features
 from groupcm.sources.source import Source
 from groupcm.validation import require_no_infinity
@@ -31,8 +31,7 @@ _ROWS_AT_ONCE = 1 << 16
 class TreeScorer(Scorer):
     """``s = Σ_t tree_t(x)``, one column for each booster.
 
-    A value of rows in memory may be missing (NaN); those of a source are all there. No value is
-    infinite.
+    A value may be missing (NaN); none is infinite.
 
     Parameters
     ----------
@@ -59,10 +58,7 @@ class TreeScorer(Scorer):
         scores = np.empty((X.shape[0], len(self.boosters)))
         for lo in range(0, X.shape[0], _ROWS_AT_ONCE):
             part = slice(lo, lo + _ROWS_AT_ONCE)
-            rows = X[part]
-            if np.any(np.isinf(_stored(rows))):
-                raise NonFiniteValue("a feature is infinite")
-            scores[part] = _predict(self.boosters, rows, self.num_threads)
+            scores[part] = _predict(self.boosters, X[part], self.num_threads)
         return scores
 
     def of_groups(self, X: Matrix, groups: Groups) -> tuple[Vector, NDArray[np.int64]]:
@@ -116,13 +112,16 @@ class _TreeChunks:
     num_threads: int
 
     def __call__(self, features: Features) -> Vector:
-        rows = require_finite_rows(features.matrix())
+        rows = features.matrix()
         return np.ascontiguousarray(_predict(self.boosters, rows, self.num_threads).T)
 
 
 def _predict(boosters: Sequence[Any], rows: Matrix, num_threads: int) -> Vector:
+    """The score of each row, or `NonFiniteValue` where a value is infinite."""
     if not rows.shape[0]:
         return np.empty((0, len(boosters)))
+    if np.any(np.isinf(rows if isinstance(rows, np.ndarray) else rows.data)):
+        raise NonFiniteValue("a feature is infinite")
     native = _native(rows)
     found = [b.predict(native, raw_score=True, num_threads=num_threads) for b in boosters]
     return np.column_stack(found)
@@ -133,7 +132,3 @@ def _native(rows: Matrix) -> Any:
     if isinstance(rows, np.ndarray):
         return rows
     return sp.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)
-
-
-def _stored(rows: Matrix) -> NDArray[np.floating]:
-    return rows if isinstance(rows, np.ndarray) else rows.data

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from groupcm.boosting.extra import require_lightgbm
 from groupcm.memory import parse_memory
 from groupcm.metrics import metric_named
@@ -42,6 +44,22 @@ def check_tree_parameters(given: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"{name} must be a whole number of at least {least}; got {given[name]!r}."
             )
+    for name in ("early_stopping", "extra_trees"):
+        if not isinstance(given.get(name, False), bool | np.bool_):
+            raise ValueError(f"{name} must be True or False; got {given[name]!r}.")
+    n_jobs = given.get("n_jobs")
+    if n_jobs is not None and not (_is_whole(n_jobs) and n_jobs != 0):
+        raise ValueError(
+            "n_jobs must be None, or a whole number other than 0, -1 for all cores; got "
+            f"{n_jobs!r}."
+        )
+    if not isinstance(given.get("lightgbm_params") or {}, Mapping):
+        raise ValueError(
+            "lightgbm_params must be a dict of LightGBM's parameters, such as {'max_bin': 63}; got "
+            f"{given['lightgbm_params']!r}."
+        )
+    if not isinstance(given.get("verbose", 0), Integral):
+        raise ValueError(f"verbose must be a whole number; got {given['verbose']!r}.")
     for name, choices in _CHOICES.items():
         if name in given and given[name] not in choices:
             listed = ", ".join(map(repr, choices))
@@ -112,7 +130,20 @@ def with_more(parameters: Mapping[str, Any], more: Mapping[str, Any]) -> dict[st
             raise ValueError(
                 f"lightgbm_params has {alias!r}, which is the parameter {own}; set that."
             )
+    _require_known(more, aliases)
     overruled = {name for name in parameters if aliases.get(name) & set(more)}
     if set(_WAYS) & set(more):
         overruled |= set(_WAYS)
     return {**{k: v for k, v in parameters.items() if k not in overruled}, **more}
+
+
+def _require_known(more: Mapping[str, Any], aliases: Any) -> None:
+    known = set().union(*aliases.aliases.values())
+    for name in more:
+        if name not in known:
+            raise ValueError(f"lightgbm_params has {name!r}, which LightGBM does not know.")
+        if name in aliases.get("categorical_feature"):
+            raise ValueError(
+                f"lightgbm_params has {name!r}, but features are numbers here; give every category "
+                "a column of 0 and 1."
+            )

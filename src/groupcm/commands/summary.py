@@ -70,7 +70,7 @@ def _validation(model: Any) -> list[tuple[str, str]]:
     found = best_validation(model)
     if found is None:
         return []
-    told = f"{found.value:.4f} on groups left out, the best of {found.most:,} numbers of trees"
+    told = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
     return [(found.metric.replace("_", " "), told)]
 
 

@@ -119,7 +119,7 @@ def _trees(found: Trees) -> Rows:
         rows.append(("chosen by", "nothing: as many as were asked for"))
     else:
         metric = best.metric.replace("_", " ")
-        told = f"{metric} {best.value:.4f} on groups left out, the best of {best.most:,} numbers"
+        told = f"{metric} {best.value:.4f} on groups left out, of up to {best.most:,} trees"
         rows.append(("chosen by", told))
     rows.append(("certificate", "none: how far trees are from the best possible is not known"))
     return rows

@@ -18,7 +18,7 @@ class Validation:
     ----------
     metric : str
     value : float
-        At the number chosen; the largest of those tried, which flatters it a little.
+        At the number chosen, for which it is largest; that flatters it a little.
     most : int
         How many trees were tried.
     """
@@ -34,11 +34,13 @@ def best_validation(model: Any) -> Validation | None:
     Examples
     --------
     >>> from types import SimpleNamespace
-    >>> trees = SimpleNamespace(scoring="group_roc_auc", validation_curve_=np.array([0.7, 0.9]))
+    >>> curve = np.array([0.7, 0.9, 0.8])
+    >>> trees = SimpleNamespace(scoring="group_roc_auc", validation_curve_=curve, n_trees_=2)
     >>> best_validation(trees)
-    Validation(metric='group_roc_auc', value=0.9, most=2)
+    Validation(metric='group_roc_auc', value=0.9, most=3)
     """
     curve = np.asarray(getattr(model, "validation_curve_", ()), dtype=np.float64)
     if len(curve) == 0:
         return None
-    return Validation(str(model.scoring), float(np.max(curve)), len(curve))
+    chosen = min(max(model.n_trees_, 1), len(curve)) - 1
+    return Validation(str(model.scoring), float(curve[chosen]), len(curve))

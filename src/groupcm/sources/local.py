@@ -43,13 +43,14 @@ class LocalSource(Source):
             raise
 
     def _refuse_not_finite(self, chunk: Chunk) -> None:
-        """Name the first value that is not finite."""
+        """Name the first value that is infinite, which no model takes, or else missing."""
         assert chunk.features is not None
-        bad = np.argwhere(~np.isfinite(chunk.features.matrix()))
+        values = chunk.features.matrix()
+        bad = np.argwhere(np.isinf(values) if np.isinf(values).any() else np.isnan(values))
         if len(bad):
             i, j = bad[0]
             name = j if self.feature_names is None else repr(self.feature_names[j])
-            value = chunk.features.matrix()[i, j]
+            value = values[i, j]
             raise InputError(
                 f"{self.where(chunk.first + int(i))} (counted from 0): the feature {name} is "
                 f"{value}; features must be finite numbers"
