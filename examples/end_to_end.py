@@ -18,8 +18,17 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+from groupcm.extras import MissingExtra, require_installed
+
+try:
+    require_installed(
+        ("torch", "PIL", "skimage"), "torch,images", "this example trains a network on pictures"
+    )
+except MissingExtra as error:
+    raise SystemExit(f"end_to_end.py: {error}") from None
 
 import numpy as np
 import torch
@@ -39,6 +48,9 @@ from groupcm.torch import GroupLoss, GroupMetric
 RECIPE = Recipe(Proposals(Proposals.default().parts, at_most=100))
 HELD_OUT = 1 / 3
 FRAMES_A_BATCH = 4
+N_FOLDS = 3
+# Two thirds of them, half of these with a polyp, are enough for the folds.
+FEWEST_FRAMES = 12
 
 
 @dataclass
@@ -119,16 +131,60 @@ def linear_auc(training: list[Candidates], held_out: list[Candidates]) -> float:
         return *map(np.concatenate, columns), np.repeat(np.arange(len(frames)), sizes)
 
     X, y, overlap, groups = gathered(training)
-    model = GroupClassifierCV(cv=3, tol=1e-2).fit(X, y, groups=groups, overlap=overlap)
+    model = GroupClassifierCV(cv=N_FOLDS).fit(X, y, groups=groups, overlap=overlap)
     X, y, _, groups = gathered(held_out)
     return group_roc_auc(y, model.decision_function(X), groups)
 
 
+def at_least(least: int) -> Callable[[str], int]:
+    """What argparse reads a whole number with."""
+
+    def whole(text: str) -> int:
+        if not text.isdecimal() or int(text) < least:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least {least}")
+        return int(text)
+
+    return whole
+
+
+def options_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description=(__doc__ or "").splitlines()[0],
+        epilog='Needs pip install "groupcm[torch,images]".',
+    )
+    parser.add_argument(
+        "--frames",
+        type=at_least(FEWEST_FRAMES),
+        default=240,
+        metavar="N",
+        help=f"how many to make, at least {FEWEST_FRAMES} (default: %(default)s); a network needs "
+        "far more than the least: with 60 frames and 3 epochs it is no better than chance",
+    )
+    parser.add_argument(
+        "--epochs",
+        type=at_least(1),
+        default=12,
+        metavar="N",
+        help="how often the network sees every frame to train on (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=at_least(0),
+        default=0,
+        metavar="N",
+        help="another seed makes other frames (default: %(default)s)",
+    )
+    return parser
+
+
+def has_both_kinds(frames: list[Candidates], least: int) -> bool:
+    """Whether so many frames have a candidate on a polyp, and so many have none."""
+    n_positive = sum(bool(frame.labels.any()) for frame in frames)
+    return min(n_positive, len(frames) - n_positive) >= least
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--frames", type=int, default=240)
-    parser.add_argument("--epochs", type=int, default=12)
-    parser.add_argument("--seed", type=int, default=0)
+    parser = options_parser()
     options = parser.parse_args(arguments)
     torch.manual_seed(options.seed)
 
@@ -148,6 +204,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     training = [f for f, patient in zip(frames, patients, strict=True) if patient not in last]
     held_out = [f for f, patient in zip(frames, patients, strict=True) if patient in last]
     print(f"{len(frames)} frames and their candidates: {time.perf_counter() - start:.0f} s")
+    if not (has_both_kinds(training, N_FOLDS) and has_both_kinds(held_out, 1)):
+        parser.error(
+            f"{len(frames)} frames of seed {options.seed} have too few with a polyp, or without, "
+            "to train on and to hold out; take more --frames, or another --seed"
+        )
 
     network = make_network()
     start = time.perf_counter()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -284,6 +285,14 @@ def test_gradcheck(temperature, loss, background):
         assert torch.autograd.gradcheck(value, scores)
 
 
+@pytest.mark.parametrize("temperature", [None, 0.3])
+def test_the_functional_derivative_is_the_same(temperature):
+    module, batch = GroupLoss(temperature=temperature, background="negative"), make_batch(3)
+    labels, groups = torch.tensor(batch.labels), torch.tensor(batch.groups)
+    slope = torch.func.grad(lambda s: module(s, labels, groups))(torch.tensor(batch.scores))
+    np.testing.assert_allclose(slope.numpy(), fast_loss(batch, module)[1], **TIGHT)
+
+
 def test_a_second_derivative_is_refused_rather_than_wrong():
     scores = torch.tensor([0.1, 0.4, 0.2], requires_grad=True)
     value = GroupLoss(temperature=0.5)(scores, [0, 0, 1], [0, 0, 1])
@@ -385,6 +394,79 @@ def test_nan_shows_itself(temperature):
     assert math.isfinite(value)
 
 
+STRANGE = pytest.mark.parametrize("strange", [math.nan, math.inf, -math.inf])
+# Rows of one block within a group and more, or of a few.
+LENGTHS = pytest.mark.parametrize("length", [3, 200])
+
+
+def tiled(values: list[float], length: int) -> torch.Tensor:
+    """Each value followed by so many rows, of ever lower scores, that its group is long."""
+    below = -1.0 - torch.arange(length, dtype=torch.float64) / length
+    rows = [torch.cat([torch.tensor([value], dtype=torch.float64), below]) for value in values]
+    return torch.cat(rows)
+
+
+@pytest.mark.parametrize("as_offsets", [False, True])
+@LENGTHS
+@STRANGE
+@BOTH
+def test_who_takes_no_part_may_score_anything(temperature, strange, length, as_offsets):
+    module, n = GroupLoss(temperature=temperature), length + 1
+    scores = tiled([0.5, 0.2, -0.5], length)
+    labels = torch.zeros(3 * n)
+    labels[0] = 1
+    if as_offsets:
+        given: dict[str, Any] = {"offsets": [0, n, 2 * n, 3 * n]}
+    else:
+        given = {"groups": torch.tensor([7, 3, 5]).repeat_interleave(n)}
+    expected, by_expected = slope_of(scores, lambda s: module(s, labels, **given))
+    scores[n - 1] = strange
+    value, slope = slope_of(scores, lambda s: module(s, labels, **given))
+    assert value == pytest.approx(expected, rel=1e-12)
+    torch.testing.assert_close(slope, by_expected, rtol=1e-12, atol=1e-12)
+
+
+@STRANGE
+@BOTH
+def test_an_object_that_is_left_out_may_score_anything(temperature, strange):
+    module = GroupLoss(temperature=temperature, background="negative", min_overlap=0.5)
+    scores = torch.tensor([0.1, strange, 0.3, strange, 0.2, 0.4], dtype=torch.float64)
+    labels, groups = [1, 1, 0, 1, 0, 0], [0, 0, 0, 1, 1, 2]
+    overlap = [0.9, 0.6, 0.0, 0.1, 0.0, 0.0]
+    value, slope = slope_of(scores, lambda s: module(s, labels, groups, overlap=overlap))
+    rest = [0, 2, 5]
+    expected, by_rest = slope_of(
+        scores[rest], lambda s: module(s, [1, 0, 0], [0, 0, 2], overlap=[0.9, 0.0, 0.0])
+    )
+    assert value == pytest.approx(expected, rel=1e-12)
+    torch.testing.assert_close(slope[rest], by_rest)
+    assert slope[[1, 3, 4]].tolist() == [0.0] * 3
+
+
+@LENGTHS
+@BOTH
+def test_infinity_in_a_negative_group_costs_infinity(temperature, length):
+    module, n = GroupLoss(temperature=temperature), length + 1
+    scores = tiled([0.5, math.inf, 0.2], length)
+    scores[2 * n - 1] = math.inf
+    labels = torch.zeros(3 * n)
+    labels[0] = 1
+    offsets = [0, n, 2 * n, 3 * n]
+    value, slope = slope_of(scores, lambda s: module(s, labels, offsets=offsets))
+    assert value == math.inf
+    shares = [0.5, 0.0] if temperature is None else [0.25, 0.25]
+    assert slope[[n, 2 * n - 1]].tolist() == shares
+    assert slope.isfinite().all()
+    assert not slope[n + 1 : 2 * n - 1].any()
+    _, by_others = slope_of(
+        torch.cat([scores[:n], scores[2 * n :]]),
+        lambda s: module(s, torch.cat([labels[:n], labels[2 * n :]]), offsets=[0, n, 2 * n]),
+    )
+    # Two negative groups weigh half each.
+    torch.testing.assert_close(slope[2 * n :], by_others[n:] / 2)
+    torch.testing.assert_close(slope[:n], by_others[:n])
+
+
 @pytest.mark.parametrize("background", ["ignore", "negative"])
 @BOTH
 def test_who_scores_minus_infinity_never_wins(temperature, background):
@@ -452,6 +534,11 @@ MISTAKES: list[tuple[dict[str, Any], str]] = [
     ({"labels": [0, 1]}, r"labels must hold one value a candidate, shape \(3,\)"),
     ({"labels": [0, 1, 2]}, "labels is 2 at row 2; a label is 0 or 1"),
     ({"labels": [0.0, 1.0, math.nan]}, "labels is nan at row 2"),
+    ({"labels": ["no", "yes", "no"]}, r"labels must hold numbers; got \['no', 'yes', 'no'\]"),
+    ({"groups": ["a", "b", "b"]}, r"groups must hold whole numbers; numpy.unique\(groups, "),
+    ({"groups": np.array(["a", "b", "b"])}, r"makes them of names; got array\("),
+    ({"groups": np.array(["a", "b", None])}, "groups must hold whole numbers"),
+    ({"groups": None, "offsets": ["a"]}, "offsets must hold numbers"),
     ({"groups": [0, 1]}, "groups must hold one value a candidate"),
     ({"groups": [0.0, 1.0, 1.0]}, "groups must hold whole numbers"),
     ({"objects": [0.0, 1.0, 1.0]}, "objects must hold whole numbers"),
@@ -473,6 +560,22 @@ def test_mistakes_are_told(wrong, message):
         GroupLoss()(**(right | wrong))
 
 
+@pytest.mark.parametrize("scores", [[0.0, 0.5], np.zeros(2), 0.5, None])
+def test_scores_that_are_no_tensor_are_told(scores):
+    with pytest.raises(TypeError, match=r"scores must be a torch.Tensor.*torch.as_tensor"):
+        GroupLoss()(scores, [0, 1])
+
+
+@pytest.mark.parametrize("number", [np.float32(0.5), np.float64(0.5), np.int64(1), Fraction(1, 2)])
+def test_any_real_number_is_a_temperature(number):
+    scores = torch.tensor([0.1, 0.4, 0.2])
+    module = GroupLoss(temperature=number)
+    assert module(scores, [0, 0, 1], [0, 0, 1]) == GroupLoss(temperature=float(number))(
+        scores, [0, 0, 1], [0, 0, 1]
+    )
+    assert f"temperature={float(number)}" in repr(module)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -480,6 +583,9 @@ def test_mistakes_are_told(wrong, message):
         ({"delta": 0.0}, "delta must be a number above 0"),
         ({"background": "both"}, "background must be one of"),
         ({"temperature": 0.0}, "temperature must be None or a number above 0; got 0.0"),
+        ({"temperature": np.nan}, "temperature must be None or a number above 0"),
+        ({"temperature": math.inf}, "temperature must be None or a number above 0"),
+        ({"temperature": "0.1"}, "temperature must be None or a number above 0"),
         ({"temperature": True}, "temperature must be None or a number above 0"),
         ({"min_overlap": "half"}, "min_overlap must be a number"),
     ],

@@ -35,6 +35,33 @@ def test_batches_give_what_the_whole_gives(name, seed, cuts):
     assert metric.compute() == METRICS[name](labels, scores, groups)
 
 
+def entries_of(metric: GroupMetric) -> int:
+    return sum(map(len, metric._ids))
+
+
+def test_groups_in_many_batches_are_kept_once(monkeypatch):
+    monkeypatch.setattr("groupcm.torch.metric._FEW_ENTRIES", 20)
+    rng = np.random.default_rng(0)
+    scores, groups = rng.normal(size=3000), rng.integers(30, size=3000)
+    labels = (groups < 9) & (rng.random(3000) < 0.01)
+    metric, most = GroupMetric(), 0
+    for rows in np.split(np.arange(3000), 1000):
+        metric.update(scores[rows], labels[rows], [f"frame {g}" for g in groups[rows]])
+        most = max(most, entries_of(metric))
+    assert most <= 2 * 30 + 3
+    assert metric.compute() == METRICS["group_roc_auc"](labels, scores, groups)
+    metric.reset()
+    metric.update([0.1, 0.9], [0, 1], [0, 1])
+    assert metric.compute() == 1.0
+
+
+def test_one_group_a_thousand_times_is_few_entries():
+    metric = GroupMetric()
+    for _ in range(3000):
+        metric.update([0.5], [1], [7])
+    assert entries_of(metric) <= 1000
+
+
 def test_reset_forgets():
     metric = GroupMetric()
     metric.update([0.1, 0.9], [1, 0], [0, 1])

@@ -10,6 +10,7 @@ from torch import Tensor
 from groupcm.torch.true_rows import true_rows
 
 __all__ = [
+    "as_numbers",
     "checked_scores",
     "one_a_candidate",
     "positive_rows",
@@ -18,9 +19,10 @@ __all__ = [
 ]
 
 _NARROW = (torch.float16, torch.bfloat16)
+_MOST_SHOWN = 60
 
 
-def checked_scores(scores: Tensor) -> Tensor:
+def checked_scores(scores: Any) -> Tensor:
     """One number a candidate, side by side, in float32 where it came in half precision.
 
     Examples
@@ -28,6 +30,11 @@ def checked_scores(scores: Tensor) -> Tensor:
     >>> checked_scores(torch.zeros(2, dtype=torch.bfloat16)).dtype
     torch.float32
     """
+    if not isinstance(scores, Tensor):
+        raise TypeError(
+            "scores must be a torch.Tensor, such as a network gives; got "
+            f"{type(scores).__name__}; torch.as_tensor makes one of numbers."
+        )
     if scores.ndim != 1 or not scores.is_floating_point():
         raise ValueError(
             "scores must hold one floating-point number a candidate, shape (n,); "
@@ -38,7 +45,7 @@ def checked_scores(scores: Tensor) -> Tensor:
     return (scores.float() if scores.dtype in _NARROW else scores).contiguous()
 
 
-def one_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
+def one_a_candidate(values: Any, name: str, scores: Tensor, wanted: str = "numbers") -> Tensor:
     """``values`` where the scores are, one for each of them.
 
     Examples
@@ -47,13 +54,33 @@ def one_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
     Traceback (most recent call last):
     ValueError: labels must hold one value a candidate, shape (3,) to match scores; got shape (2,).
     """
-    given = torch.as_tensor(values, device=scores.device)
+    given = as_numbers(values, name, scores.device, wanted)
     if given.shape != scores.shape:
         raise ValueError(
             f"{name} must hold one value a candidate, shape ({len(scores)},) to match scores; "
             f"got shape {tuple(given.shape)}."
         )
     return given
+
+
+def as_numbers(values: Any, name: str, device: torch.device, wanted: str = "numbers") -> Tensor:
+    """``values`` on the device; `ValueError` where they are not what is wanted.
+
+    Examples
+    --------
+    >>> as_numbers(["large"], "overlap", torch.device("cpu"))
+    Traceback (most recent call last):
+    ValueError: overlap must hold numbers; got ['large'].
+    """
+    try:
+        return torch.as_tensor(values, device=device)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold {wanted}; got {_shortened(values)}.") from error
+
+
+def _shortened(values: Any) -> str:
+    text = " ".join(repr(values).split())
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
 def positive_rows(labels: Tensor) -> Tensor:
@@ -76,7 +103,7 @@ def positive_rows(labels: Tensor) -> Tensor:
 
 
 def whole_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
-    """As `one_a_candidate`, for ids.
+    """As `one_a_candidate`, for ids; names are told how to become such.
 
     Examples
     --------
@@ -84,7 +111,8 @@ def whole_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
     Traceback (most recent call last):
     ValueError: groups must hold whole numbers; got torch.float32.
     """
-    given = one_a_candidate(values, name, scores)
+    wanted = f"whole numbers; numpy.unique({name}, return_inverse=True)[1] makes them of names"
+    given = one_a_candidate(values, name, scores, wanted)
     require_whole(given, name)
     return given.long()
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from groupcm.losses import make_loss
-from groupcm.parameters import check_parameters
+from groupcm.parameters import check_parameters, require_number
 from groupcm.torch.batch import checked_scores, one_a_candidate, positive_rows, whole_a_candidate
 from groupcm.torch.block_groups import BlockGroups
 from groupcm.torch.margin_loss import margin_loss
@@ -53,9 +53,15 @@ class GroupLoss(torch.nn.Module):
     Notes
     -----
     Scores may be on any device and of any floating-point type; float16 and bfloat16 are summed
-    and given back in float32, also under ``torch.autocast``. A candidate may score −∞, and then
-    never wins. A NaN gives NaN: the value where its candidate takes part, and the slopes of its
-    group. With a temperature there are first derivatives only.
+    and given back in float32, also under ``torch.autocast``.
+
+    A candidate may score −∞, and then never wins. One of a negative group may score ∞, and then
+    the value is ∞; the slope is the winner's, with a temperature shared by all who score ∞. A NaN
+    of a candidate that takes part makes the value NaN and the slopes of its group meaningless; the
+    slopes of other groups stay true. Candidates that take no part may score whatever they want:
+    their slopes are 0. All this holds with and without a temperature.
+
+    With a temperature there are first derivatives only; ``torch.func.grad`` gives them as well.
 
     Examples
     --------
@@ -83,11 +89,14 @@ class GroupLoss(torch.nn.Module):
         check_parameters(
             {"loss": loss, "delta": delta, "background": background, "min_overlap": min_overlap}
         )
-        if temperature is not None and not _is_above_0(temperature):
-            raise ValueError(f"temperature must be None or a number above 0; got {temperature!r}.")
+        if temperature is not None:
+            given = {"temperature": temperature}
+            require_number(
+                given, "temperature", "None or a number above 0", lambda x: 0.0 < x < torch.inf
+            )
         self.loss = loss
         self.delta = delta
-        self.temperature = temperature
+        self.temperature = None if temperature is None else float(temperature)
         self.background = background
         self.min_overlap = min_overlap
 
@@ -110,8 +119,9 @@ class GroupLoss(torch.nn.Module):
         labels : Tensor of shape (n,)
             1 for a positive candidate, else 0. A group is positive if any of its candidates is.
         groups : Tensor of shape (n,), optional
-            Whole numbers, in any order. Ids far apart are sorted first, which costs more than
-            all the rest; number them from 0 where that counts.
+            Whole numbers, in any order; ``numpy.unique(names, return_inverse=True)[1]`` makes
+            them of names. Ids far apart are sorted first, which costs more than all the rest;
+            number them from 0 where that counts.
         offsets : Tensor of shape (n_groups + 1,), optional
             Instead of ``groups``, where the rows of a group stand together: the row at which
             each begins and, last, the number of rows. Without both every row is a group.
@@ -167,10 +177,17 @@ class GroupLoss(torch.nn.Module):
             winner = first_winners(rivals, grouped, largest, never)[takes_part]
             found = scores.index_select(0, torch.cat([terms.row, winner]))
         else:
-            alone, soft = soft_maxima(
-                scores, grouped, largest, self.temperature, alone=terms.row, never=never
+            found = torch.cat(
+                soft_maxima(
+                    scores,
+                    grouped,
+                    largest,
+                    self.temperature,
+                    takes_part=takes_part,
+                    alone=terms.row,
+                    never=never,
+                )
             )
-            found = torch.cat([alone, soft[takes_part]])
         sign = torch.ones_like(found)
         sign[len(terms.row) :] = -1.0
         return sign * found
@@ -180,7 +197,3 @@ class GroupLoss(torch.nn.Module):
             f"loss={self.loss!r}, delta={self.delta:g}, temperature={self.temperature}, "
             f"background={self.background!r}, min_overlap={self.min_overlap:g}"
         )
-
-
-def _is_above_0(value: Any) -> bool:
-    return isinstance(value, int | float) and value is not True and 0.0 < value < torch.inf

@@ -6,7 +6,8 @@
     soft:   m_k = T log Σ_{i∈G_k} exp(s_i / T)           slope p_i = exp(s_i / T) / Σ exp(s / T)
 
 The soft one is that of `groupcm.smoothing`; there it is the soft minimum of margins ``−s_i``.
-The maximum of a group of no row is −∞.
+The maximum of a group of no row is −∞. Where scores are ∞, both are ∞, and the soft slope is
+shared by the rows that have it.
 """
 
 from __future__ import annotations
@@ -59,10 +60,11 @@ def soft_maxima(
     largest: Tensor,
     temperature: float,
     *,
+    takes_part: Tensor,
     alone: Tensor,
     never: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The scores of the rows ``alone``, and the soft maximum of each group.
+    """The scores of the rows ``alone``, and the soft maximum of each group that takes part.
 
     ``largest`` has the groups' maxima; a soft maximum is above it by ``T log n_k`` at most.
     The rows ``never``, which had −∞ there, have no share. Both in one, because the slope of each
@@ -72,13 +74,16 @@ def soft_maxima(
     --------
     >>> scores = torch.tensor([1.0, 3.0, 3.0], requires_grad=True)
     >>> groups = RowGroups(torch.tensor([1, 0, 0]), 2)
-    >>> largest = groups.maxima(scores.detach())
-    >>> _, soft = soft_maxima(scores, groups, largest, 0.1, alone=torch.tensor([0]))
+    >>> largest, both = groups.maxima(scores.detach()), torch.tensor([True, True])
+    >>> _, soft = soft_maxima(
+    ...     scores, groups, largest, 0.1, takes_part=both, alone=torch.tensor([0])
+    ... )
     >>> soft.sum().backward()
     >>> scores.grad
     tensor([1.0000, 0.5000, 0.5000])
     """
-    return _SoftMaxima.apply(scores, groups, largest, temperature, alone, never)
+    found, _, _ = _SoftMaxima.apply(scores, groups, largest, temperature, takes_part, alone, never)
+    return found[: len(alone)], found[len(alone) :][takes_part]
 
 
 class _SoftMaxima(torch.autograd.Function):
@@ -86,14 +91,17 @@ class _SoftMaxima(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any,
         scores: Tensor,
         groups: RowGroups | BlockGroups,
         largest: Tensor,
         T: float,
+        takes_part: Tensor,
         alone: Tensor,
         never: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        of_alone, is_infinite = scores.index_select(0, alone), largest == torch.inf
+        if not (largest < torch.inf).all():
+            scores, largest = _tamed(scores, groups, largest, takes_part)
         nobody = largest == -torch.inf
         # Anything finite keeps ∞ − ∞ away.
         shift = largest.masked_fill(nobody, 0.0)
@@ -107,19 +115,45 @@ class _SoftMaxima(torch.autograd.Function):
         if never is not None:
             part.index_fill_(0, never, 0.0)
         total = groups.sums(part).masked_fill_(nobody, 1.0)
-        ctx.groups = groups
-        ctx.save_for_backward(part, total.to(scores.dtype), alone)
-        soft = (T * total.log()).add_(shift).to(scores.dtype)
-        return scores.index_select(0, alone), soft.masked_fill_(nobody, -torch.inf)
+        soft = (T * total.log()).add_(shift).to(scores.dtype).masked_fill_(nobody, -torch.inf)
+        soft.masked_fill_(is_infinite, torch.inf)
+        return torch.cat([of_alone, soft]), part, total.to(scores.dtype)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, ...]) -> None:
+        ctx.groups, alone = inputs[1], inputs[5]
+        _, part, total = output
+        ctx.mark_non_differentiable(part, total)
+        ctx.set_materialize_grads(False)  # zeros for every candidate, which nobody needs
+        ctx.save_for_backward(part, total, alone)
 
     @staticmethod
     @once_differentiable
     def backward(  # pyright: ignore[reportIncompatibleMethodOverride]
-        ctx: Any, by_alone: Tensor, by_soft: Tensor
+        ctx: Any, by_found: Tensor | None, *_: None
     ) -> tuple[Tensor | None, ...]:
         part, total, alone = ctx.saved_tensors
-        slope = ctx.groups.combined(torch.mul, part, by_soft / total)
-        return slope.index_add_(0, alone, by_alone), None, None, None, None, None
+        slope = None
+        if by_found is not None:
+            by_alone, by_soft = by_found.split([len(alone), len(total)])
+            slope = ctx.groups.combined(torch.mul, part, by_soft / total)
+            slope.index_add_(0, alone, by_alone)
+        return slope, None, None, None, None, None, None
+
+
+def _tamed(
+    scores: Tensor, groups: RowGroups | BlockGroups, largest: Tensor, takes_part: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Scores and maxima without ∞, and without NaN in groups that take no part.
+
+    These have nobody then. In a group of largest score ∞ those that have it are 0, others −∞.
+    """
+    is_left_out, is_infinite = ~takes_part, largest == torch.inf
+    of_row = groups.of(torch.arange(len(scores), device=scores.device))
+    winners = torch.where(scores == torch.inf, 0.0, -torch.inf).to(scores.dtype)
+    scores = torch.where(is_infinite[of_row], winners, scores)
+    scores = scores.masked_fill_(is_left_out[of_row], -torch.inf)
+    return scores, largest.masked_fill(is_infinite, 0.0).masked_fill_(is_left_out, -torch.inf)
 
 
 def _exponentials(exponents: Tensor) -> Tensor:

@@ -14,12 +14,15 @@ from groupcm.metrics.truth import require_both_classes, valid_scores
 
 __all__ = ["GroupMetric"]
 
+# Up to so many entries they are not worth merging.
+_FEW_ENTRIES = 1000
+
 
 class GroupMetric:
     """How well groups are told apart, from batches that may split them.
 
     Of a group only its largest score and whether it is positive are kept, so an epoch needs a few
-    numbers a group, however many candidates it has.
+    numbers a group, however many candidates it has and however many batches they come in.
 
     Parameters
     ----------
@@ -50,6 +53,7 @@ class GroupMetric:
         self._ids: list[NDArray[Any]] = []
         self._scores: list[NDArray[Any]] = []
         self._is_positive: list[NDArray[np.bool_]] = []
+        self._n_entries = self._n_merged = 0
 
     def update(self, scores: Any, labels: Any, groups: Any) -> None:
         """Take in a batch.
@@ -78,6 +82,10 @@ class GroupMetric:
         self._ids.append(index.ids)
         self._scores.append(index.maxima(scores))
         self._is_positive.append(index.maxima(labels == 1))
+        self._n_entries += index.n_groups
+        # At twice the last size: on the whole every entry is merged a few times only.
+        if self._n_entries > max(2 * self._n_merged, _FEW_ENTRIES):
+            self._merge()
 
     def compute(self) -> float:
         """The metric of all groups since the last `reset`."""
@@ -86,6 +94,14 @@ class GroupMetric:
         is_positive = np.concatenate(self._is_positive)
         require_both_classes(is_positive, "group")
         return self._metric(is_positive, np.concatenate(self._scores), np.concatenate(self._ids))
+
+    def _merge(self) -> None:
+        """One entry a group."""
+        index = index_groups(np.concatenate(self._ids))
+        self._scores = [index.maxima(np.concatenate(self._scores))]
+        self._is_positive = [index.maxima(np.concatenate(self._is_positive))]
+        self._ids = [index.ids]
+        self._n_entries = self._n_merged = index.n_groups
 
 
 def _on_the_host(values: Any) -> NDArray[Any]:

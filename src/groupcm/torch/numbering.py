@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from groupcm.torch.batch import require_whole, whole_a_candidate
+from groupcm.torch.batch import as_numbers, require_whole, whole_a_candidate
 from groupcm.torch.block_groups import BlockGroups
 from groupcm.torch.row_groups import RowGroups
 
@@ -34,7 +34,7 @@ def number_groups(groups: Any, offsets: Any, scores: Tensor) -> RowGroups | Bloc
     if groups is not None:
         return _from_ids(whole_a_candidate(groups, "groups", scores))
     if offsets is not None:
-        return _from_offsets(torch.as_tensor(offsets, device=scores.device), len(scores))
+        return _from_offsets(as_numbers(offsets, "offsets", scores.device), len(scores))
     return RowGroups(torch.arange(len(scores), device=scores.device), len(scores))
 
 
