@@ -15,6 +15,7 @@ from groupcm.commands import compare as command
 from groupcm.comparison import compare_models as comparison
 from groupcm.comparison.numbers import ModelComparison
 from groupcm.errors import InputError
+from groupcm.extras import is_installed
 from groupcm.report.comparison_words import pair_sentence
 from groupcm.table_formats import write_table
 
@@ -55,6 +56,8 @@ def compare(**options) -> int:
         "label": "polyp",
         "overlap": "fit",
         "patient": "who",
+        "object": None,
+        "annotated": None,
         "features": None,
         "models": ["svm", "gcm-none", "gcm"],
         "folds": 3,
@@ -135,6 +138,44 @@ def test_features_that_are_all_alike_still_compare(folder, seen, made, capsys):
     shown = capsys.readouterr()
     assert shown.out.count("0.500 (") == 2
     assert shown.err.count("features are constant") == 1
+
+
+def test_patients_are_drawn_where_they_are_known(folder, seen, capsys):
+    assert compare(models=["gcm"], settings=1, report=None) == 0
+    assert "drawing patients again for the intervals" in capsys.readouterr().err
+    assert (
+        compare(models=["gcm"], settings=1, report=None, patient=None, features=["contrast"]) == 0
+    )
+    assert "drawing groups again for the intervals" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["gaps.parquet", "gaps.csv"])
+def test_missing_values_where_all_models_take_them(folder, seen, made, capsys, name):
+    pytest.importorskip("lightgbm")
+    models = ["trees", "lightgbm", "lightgbm-ranker", *["xgboost"] * is_installed("xgboost")]
+    first = made.X[:, 0].astype(float)
+    gaps = [None if row % 5 == 3 else value for row, value in enumerate(first.tolist())]
+    write_table(as_table(made, contrast=gaps), name)
+    assert compare(tables=[name], models=models, folds=2, settings=1, report=None) == 0
+    capsys.readouterr()
+    rows = made.X.copy()
+    rows[3::5, 0] = np.nan
+    expected = comparison.compare_models(
+        rows.astype(float), made.y, made.groups, made.overlap, made.patient, models=models, cv=2,
+        n_settings=1, learning=False, n_resamples=40,
+    )  # fmt: skip
+    for mine, theirs in zip(seen[0].models, expected.models, strict=True):
+        assert mine.group_roc.auc == pytest.approx(theirs.group_roc.auc, abs=2e-3)
+        assert mine.group_roc.auc.estimate > 0.7
+    sentence = refused(tables=["train.parquet", name], models=["svm", "trees", "gcm"])
+    assert f"{name}: the feature 'contrast' is missing in row 3 (counted from 0), and " in sentence
+    assert "and SVM and GCM need complete rows; fill the values in, or compare models" in sentence
+    assert "groupcm fit" not in sentence
+    assert "GCM needs complete rows" in refused(tables=[name], models=["gcm"])
+    first[7] = np.inf
+    write_table(as_table(made, contrast=first), "infinite.parquet")
+    sentence = refused(tables=["infinite.parquet"], models=["trees"])
+    assert "'contrast' is inf in row 7" in sentence
 
 
 def test_labels_and_groups_that_cannot_be_compared(folder, made):

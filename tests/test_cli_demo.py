@@ -17,6 +17,7 @@ from groupcm import load, simulate
 from groupcm.cli import main
 from groupcm.commands import demo_pictures
 from groupcm.metrics import group_roc_auc
+from groupcm.model_card import model_card
 from groupcm.persistence import read
 
 
@@ -49,6 +50,31 @@ def test_the_demo_on_tables(tmp_path, capsys, monkeypatch):
     best = scores["group"].to_pylist()[int(np.argmax(scores["score"]))]
     assert f"{best:>8}" in out.split("the truth:")[1].splitlines()[2]
     assert json.loads((tmp_path / "made" / "here" / "model.json").read_text())["version"] == 1
+
+
+def test_the_model_of_the_demo_notes_what_one_by_hand_notes(tmp_path, capsys, monkeypatch):
+    real = simulate.capsule
+
+    def small(**options):
+        return real(60, n_positive=24, n_patients=40, group_size=10, **options)
+
+    monkeypatch.setattr(simulate, "capsule", small)
+    monkeypatch.setattr("groupcm.commands.demo_tables._write_report", lambda *_: False)
+    monkeypatch.chdir(tmp_path)
+    assert run("demo", "--tables", "-o", "here") == 0
+    demo = model_card("here/model.json")
+    assert demo.trained_on.tables == ["train.parquet"]
+    assert demo.trained_on.n_positive_groups == 24
+    by_hand = re.search(r"^  (groupcm fit .*)$", capsys.readouterr().out, flags=re.MULTILINE)
+    assert by_hand is not None
+    assert run(*shlex.split(by_hand[1])[1:]) == 0
+    again = model_card("here/model.json")
+    assert again.trained_on == demo.trained_on
+    assert again.columns == demo.columns
+    assert again.versions == demo.versions
+    assert again.held_out is not None
+    assert demo.held_out is not None
+    assert demo.held_out.drawn == again.held_out.drawn == "patients"
 
 
 SMALL = demo_pictures.Sizes(

@@ -90,8 +90,8 @@ def seen(monkeypatch) -> list[Evaluation]:
 
 
 NOTHING: dict[str, Any] = dict.fromkeys(
-    ("label", "group", "patient", "object", "overlap", "features", "validation", "specificity",
-     "sensitivity", "threshold", "train", "title", "report", "images", "annotations")
+    ("label", "group", "patient", "object", "overlap", "annotated", "features", "validation",
+     "specificity", "sensitivity", "threshold", "train", "title", "report", "images", "annotations")
 )  # fmt: skip
 NOTHING["least_overlap"] = 0.3
 
@@ -148,7 +148,7 @@ def test_the_winner_on_the_object(folder, seen, model, test, capsys):
         evaluate("no_fit.parquet", overlap="fit")
     with pytest.raises(InputError, match="overlap column 'frame' holds text; use numbers"):
         evaluate(overlap="frame")
-    with pytest.raises(InputError, match="least_overlap is 0; it must be above 0"):
+    with pytest.raises(InputError, match=r"^--least-overlap is 0; it must be above 0"):
         evaluate(least_overlap=0.0)
 
 
@@ -257,6 +257,16 @@ def test_learning_curve(folder, seen, test, train, capsys, monkeypatch):
     assert trained_on is not None
     assert (trained_on.name, trained_on.n_negative_groups) == ("train.parquet", 60)
     assert "fit 5 of 5: 60 negative groups" in capsys.readouterr().err
+
+
+def test_a_learning_curve_names_the_option_that_the_model_was_fitted_with(folder, train):
+    strict = fitted(GroupClassifier(0.9, min_overlap=2.0), train)
+    save(strict, "strict.json", notes={"columns": COLUMNS})
+    with pytest.raises(InputError) as told:
+        evaluate(model="strict.json", train=["train.parquet"])
+    assert "by less than --min-overlap 2; fit the model with a lower --min-overlap" in str(
+        told.value
+    )
 
 
 def test_learning_curve_of_tables_in_memory_and_beyond_it(folder, seen, train, monkeypatch):

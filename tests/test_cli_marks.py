@@ -1,7 +1,8 @@
-"""``groupcm fit --annotated --object``: columns that tell what is known of the annotation."""
+"""``--annotated`` and ``--object``: columns that tell what is known of the annotation."""
 
 from __future__ import annotations
 
+import json
 import re
 
 import numpy as np
@@ -13,7 +14,10 @@ import pytest
 
 from groupcm import GroupClassifier, GroupClassifierCV
 from groupcm.cli import main
+from groupcm.comparison.compare_models import compare_models
+from groupcm.experiments.annotation import annotation_curve
 from groupcm.extras import is_installed
+from groupcm.metrics import candidate_roc_auc
 from groupcm.persistence import read
 from groupcm.simulate import capsule
 from groupcm.table_roles import TableDescription, describe
@@ -179,9 +183,163 @@ def test_a_comparison_takes_no_object_for_a_feature(here, capsys, marked):
     told = capsys.readouterr().out
     assert main(["compare", "told.parquet", *few, "--features", ",".join(marked.names)]) == 0
     again = capsys.readouterr().out
-    areas = [re.findall(r"\d\.\d{3} \(\d", text) for text in (told, again)]
+    areas = [re.findall(r"^  \w+ +\d\.\d{3} \(", text, re.MULTILINE) for text in (told, again)]
     assert len(areas[0]) == 2
     assert areas[0] == areas[1]
+
+
+FEW = ["--folds", "2", "--settings", "2", "--no-learning"]
+
+
+def compare(capsys, table: str, *options: str) -> dict[str, str]:
+    """The row of each model, and all else under no name."""
+    assert main(["compare", table, *ROLES, *FEW, *options]) == 0
+    said = capsys.readouterr().out
+    rows = re.findall(r"^  (\S.*?)  +(\d\.\d.*?)  [\d.]+ m?s$", said, re.MULTILINE)
+    return {**dict(rows), "": said}
+
+
+@pytest.mark.parametrize("table", ["t.parquet", "t.csv"])
+def test_a_comparison_knows_them(here, capsys, marked, table):
+    found = compare(capsys, table, *MARKS, "--models", "svm,misvm,gcm")
+    expected = compare_models(
+        marked.X,
+        marked.y,
+        marked.groups,
+        marked.overlap,
+        annotated=marked.annotated,
+        objects=marked.objects,
+        models=["svm", "misvm", "gcm"],
+        cv=2,
+        n_settings=2,
+        learning=False,
+    )
+    for model in expected.models:
+        assert model.candidate_roc is not None
+        assert found[model.name].startswith(f"{model.group_roc.auc.estimate:.3f} (")
+        assert found[model.name].endswith(f" {model.candidate_roc.auc.estimate:.3f}")
+    assert expected.remarks[0].startswith("5 of 20 positive groups are not annotated: ")
+    assert all(remark in found[""].splitlines() for remark in expected.remarks)
+
+
+def test_marks_that_are_numbers_leak_into_no_model(here, capsys, marked):
+    """As features, either column would tell positive groups from negative ones."""
+    table = changed(marked.table(), "thing", marked.objects)
+    table = changed(table, "known", marked.annotated.astype(int))
+    pq.write_table(table, "numbers.parquet")
+    alone = ["--features", ",".join(marked.names)]
+    models = ["--models", "svm,gcm-none"]
+    expected = compare(capsys, "numbers.parquet", *MARKS, *models, *alone)
+    found = compare(capsys, "numbers.parquet", *MARKS, *models)
+    assert [found[name] for name in ("SVM", "GCM without grouping")] == [
+        expected[name] for name in ("SVM", "GCM without grouping")
+    ]
+    leaking = compare(capsys, "numbers.parquet", *models)
+    assert leaking["SVM"].startswith("1.000")
+    assert not found["SVM"].startswith("1.000")
+    said = ["compare", "numbers.parquet", *ROLES, *MARKS, "--features", "thing"]
+    assert main(said) == 2
+    assert "the object column 'thing' cannot be a feature as well" in capsys.readouterr().err
+    said = ["fit", "numbers.parquet", *ROLES, *MARKS, "--features", "known", "-o", "m.json"]
+    assert main(said) == 2
+    assert "the annotated column 'known' cannot be a feature" in capsys.readouterr().err
+
+
+def test_a_comparison_with_other_labels_than_the_tables_own_has_no_objects(here, marked, capsys):
+    table = marked.table().filter(pa.array(marked.annotated)).drop_columns("known")
+    other = np.asarray(table["polyp"]).copy()
+    other[int(np.argmax(other == 0))] = 1  # a positive row without an object
+    table = table.append_column("other", pa.array(other))
+    roles = {"group": "frame", "label": "polyp", "overlap": "fit", "object": "thing"}
+    about = TableDescription(roles, tuple(marked.names))
+    pq.write_table(table.cast(describe(table.schema, about)), "told.parquet")
+    few = [*FEW, "--models", "gcm"]
+    assert main(["compare", "told.parquet", "--label", "other", *few]) == 0
+    assert main(["compare", "told.parquet", "--label", "other", "--object", "thing", *few]) == 2
+    assert "its object column 'thing' is empty" in capsys.readouterr().err
+
+
+def evaluation(capsys, table: str, *options: str) -> dict[str, str]:
+    assert main(["evaluate", "m.json", table, *options]) == 0
+    said = capsys.readouterr().out
+    return dict(re.findall(r"^  (\S.*?)  +(.*)$", said, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("table", ["t.parquet", "t.csv"])
+@pytest.mark.filterwarnings("ignore")
+def test_an_evaluation_knows_them_from_the_model(here, capsys, marked, table):
+    assert fit(table, *MARKS) == 0
+    capsys.readouterr()
+    rows = evaluation(capsys, table, "--object", "thing")
+    assert rows["not annotated"].startswith("5 of 20 positive groups; numbers of groups have")
+    assert rows["groups"] == "60, of them 20 positive"
+    known = marked.annotated
+    score = read("m.json").model.decision_function(pd.DataFrame(marked.X, columns=marked.names))
+    auc = candidate_roc_auc(marked.y[known], score[known])
+    assert rows["candidate AUC"].startswith(f"{auc:.4f} (")
+    wrong = candidate_roc_auc(marked.y, score)
+    assert not rows["candidate AUC"].startswith(f"{wrong:.4f} (")
+    assert rows["objects found"].endswith(" of 2")
+    assert " of 15 annotated positive groups" in rows["winner on the object"]
+    assert " annotated positive groups found" in rows["winners right"]
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_evaluation_is_told_of_them_or_does_without(here, capsys, marked):
+    assert fit("t.parquet", "--features", ",".join(marked.names)) == 0
+    capsys.readouterr()
+    assert "not annotated" not in evaluation(capsys, "t.parquet")
+    told = evaluation(capsys, "t.parquet", "--annotated", "known")
+    assert told["not annotated"].startswith("5 of 20")
+    assert fit("t.parquet", *MARKS) == 0
+    capsys.readouterr()
+    pq.write_table(marked.table().drop_columns(["known"]), "other.parquet")
+    assert "not annotated" not in evaluation(capsys, "other.parquet")
+    assert main(["evaluate", "m.json", "other.parquet", "--annotated", "known"]) == 2
+    assert "no column 'known' for the annotated column" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_reports_say_it(here, capsys, marked):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    assert fit("t.parquet", *MARKS) == 0
+    assert main(["evaluate", "m.json", "t.parquet", "--report", "e.html"]) == 0
+    page = (here / "e.html").read_text(encoding="utf-8")
+    assert "5 of 20 positive groups; numbers of groups have them" in page
+    assert "annotated groups found, the candidate that raised the alarm" in page
+    compare(capsys, "t.parquet", *MARKS, "--models", "gcm", "--report", "c.html")
+    page = (here / "c.html").read_text(encoding="utf-8")
+    assert "5 of 20 positive groups are not annotated: GCM chooses a candidate" in page
+
+
+def test_the_experiment_of_annotation_leaves_groups_without_one_out(here, capsys, marked):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    few = ["--folds", "2", "--settings", "1", "--repeats", "2", "--sizes", "4", "-o", "a"]
+    numbers = changed(marked.table(), "thing", marked.objects)
+    pq.write_table(numbers, "numbers.parquet")
+    assert main(["experiment", "annotation", "numbers.parquet", *ROLES, *MARKS, *few]) == 0
+    said = capsys.readouterr().out
+    assert "5 positive groups are not annotated; they took no part." in said
+    assert "2 repeats are few" in said
+    assert "5 positive groups are not annotated" in (here / "a/annotation.html").read_text()
+    known = marked.annotated
+    curve = annotation_curve(
+        *(each[known] for each in (marked.X, marked.y, marked.groups, marked.overlap)),
+        objects=marked.objects[known],
+        sizes=[4],
+        repeats=2,
+        n_folds=2,
+        n_settings=1,
+    )
+    found = json.loads((here / "a/annotation.json").read_text())
+    assert (found["positive_groups"], found["positive_groups_left_out_unannotated"]) == (15, 5)
+    for name, expected in (("gcm_auc", curve.gcm), ("misvm_auc", curve.misvm)):
+        np.testing.assert_allclose(found[name], expected, atol=1e-9)
+    np.testing.assert_allclose(
+        found["gcm_auc_with_others_unannotated"], curve.with_others, atol=1e-9
+    )
 
 
 def changed(table: pa.Table, column: str, values) -> pa.Table:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
+from dataclasses import replace
 from datetime import date
 
 import numpy as np
@@ -19,9 +21,11 @@ from groupcm import (
     GroupClassifier,
     GroupClassifierCV,
     MISVMClassifier,
+    load,
     save,
 )
 from groupcm.cli import main
+from groupcm.errors import InputError
 from groupcm.extras import is_installed
 from groupcm.features import Polynomial
 from groupcm.metrics import group_roc_auc
@@ -221,14 +225,31 @@ def test_several_classes_have_no_threshold(here, capsys, made):
     assert "which is not yet the 1e-10 % asked for" in " ".join(said.split())
 
 
-def test_what_json_has_no_word_for_is_null(made):
-    model = GroupClassifierCV([0.5], cv=2).fit(made.X, made.y, made.groups)
-    model.held_out_scores_ = np.full(len(model.held_out_labels_), 1.0)
-    card = model_card(model)
-    broken = json.loads(
-        card.__class__(**{**vars(card), "parameters": {"power": float("inf")}}).json()
-    )
-    assert broken["parameters"] == {"power": None}
+def test_json_says_infinity_in_words_and_null_for_what_is_not_known(made):
+    card = model_card(GroupClassifier().fit(made.X, made.y, made.groups))
+    parameters = {"power": math.inf, "low": -math.inf, "mean": math.nan, "tol": 0.5}
+    told = json.loads(replace(card, parameters=parameters).json())["parameters"]
+    assert told == {"power": "inf", "low": "-inf", "mean": None, "tol": 0.5}
+
+
+@needs_trees
+def test_an_infinite_power_of_trees_is_told(here, capsys, made):
+    from groupcm import GroupBoostingClassifier
+
+    trees = GroupBoostingClassifier(2, power=math.inf, n_annealed=0, early_stopping=False, n_jobs=1)
+    save(trees.fit(made.X, made.y, made.groups), "m.json")
+    assert described(capsys)["parameters"]["power"] == "inf"
+
+
+def test_a_score_of_the_own_threshold_is_no_alarm(made):
+    model = GroupClassifier().fit(made.X, made.y, made.groups)
+    said = " ".join(model_card(model).text().split())
+    assert "threshold 0; a group whose score is above this raises an alarm" in said
+    model.coef_, model.intercept_ = np.zeros_like(model.coef_), np.zeros(1)
+    assert model.predict(made.X[:1]).tolist() == [0]
+    calibrated = CalibratedGroupClassifier(GroupClassifier(), cv=2)
+    said = " ".join(model_card(calibrated.fit(made.X, made.y, made.groups)).text().split())
+    assert "a group whose score is at least this raises an alarm" in said
 
 
 def test_a_card_in_a_file(here, capsys):
@@ -250,11 +271,15 @@ def test_what_is_no_model_is_refused(here, capsys):
         (["m.json", "-o", "card.txt"], "card.txt is no card by its name; use .md or .json"),
         (["m.json", "--json", "-o", "card.md"], "card.md is no card by its name; use .json"),
         (["m.json", "-o", "m.json"], "m.json is the model"),
+        (["."], ". is a folder; give the file of a model"),
     ):
         capsys.readouterr()
         assert main(["describe", *arguments]) == 2
         assert sentence in capsys.readouterr().err
     assert model_card("m.json").kind == "linear"
+    for read in (model_card, load):
+        with pytest.raises(InputError, match="is a folder; give the file of a model"):
+            read(here)
     with pytest.raises(ValueError, match="got int"):
         model_card(3)
     with pytest.raises(NotFittedError):

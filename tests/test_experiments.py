@@ -9,17 +9,26 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
+from groupcm import GroupClassifierCV
 from groupcm.commands import experiment
 from groupcm.comparison.contenders import contenders
 from groupcm.comparison.data import LabelledCandidates
 from groupcm.errors import InputError
 from groupcm.experiments import annotation, paper
 from groupcm.experiments.annotation import AnnotationCurve, annotation_curve
+from groupcm.experiments.annotation_others import fit_with_others
 from groupcm.experiments.annotation_plate import annotation_plate
-from groupcm.experiments.annotation_words import against_misvm, next_hundred, what_others_add
+from groupcm.experiments.annotation_words import (
+    against_misvm,
+    next_hundred,
+    remarks,
+    what_others_add,
+)
 from groupcm.experiments.areas import Areas
 from groupcm.experiments.claims import FAILS, HOLDS, OPEN, joint_verdict, verdict
 from groupcm.experiments.mean_roc import mean_roc
@@ -294,6 +303,7 @@ def test_no_repeats_are_refused(tmp_path):
 
 def annotation_arguments(tables, output, **options):
     columns = {"group": "frame", "label": "label", "overlap": "overlap", "patient": "patient"}
+    columns |= {"object": None, "annotated": None}
     rest = {"features": FEATURE_NAMES, "sizes": None, "repeats": 2, "folds": 3, "settings": 2}
     return argparse.Namespace(
         experiment="annotation", tables=tables, output=output, seed=0, **columns | rest | options
@@ -347,6 +357,22 @@ def test_mistakes_are_one_sentence_and_write_nothing(table, tmp_path, options, m
     assert not (tmp_path / "out").exists()
 
 
+def test_missing_values_are_told_without_advice_for_other_commands(tmp_path, table):
+    rows = pq.read_table(table)
+    name = FEATURE_NAMES[2]
+    values = rows[name].to_pylist()
+    values[9] = None
+    column = pa.array(values, rows.schema.field(name).type)
+    rows = rows.set_column(rows.column_names.index(name), name, column)
+    pq.write_table(rows, tmp_path / "gaps.parquet")
+    with pytest.raises(InputError) as told:
+        experiment.run(annotation_arguments([tmp_path / "gaps.parquet"], tmp_path / "out"))
+    assert str(told.value).endswith(
+        f"gaps.parquet: the feature {name!r} is missing in row 9 (counted from 0), and this "
+        "experiment needs complete rows; fill the values in"
+    )
+
+
 def test_labels_of_groups_are_no_annotation():
     groups = np.repeat(np.arange(12), 3)
     y = (groups % 2).astype(int)
@@ -369,6 +395,33 @@ def test_the_next_hundred_is_worded_by_what_is_known():
     assert "may be chance" in next_hundred(curve_of([[0.80, 0.82, 0.81], [0.79, 0.86, 0.81]]))
     assert "fell by 0.010" in next_hundred(curve_of([[0.80, 0.82, 0.81], [0.79, 0.81, 0.80]]))
     assert "one size does not tell" in next_hundred(curve_of([[0.8, 0.82, 0.81]]))
+
+
+def test_intervals_end_where_areas_and_their_differences_do():
+    gcm = np.array([[0.5, 0.9], [0.99, 0.6]])
+    more = gcm[:, ::-1]
+    curve = AnnotationCurve([50, 100], gcm, more, gcm, 1 - gcm[1], 150, 900, 120, 3, "patient")
+    assert mean_interval(gcm[1] - gcm[0], 3).high > 1
+    for found in (curve.last_step, *curve.added, curve.over_misvm):
+        assert found is not None
+        assert (found.low, found.high) == (-1.0, 1.0)
+        assert -1 < found.estimate < 1
+    assert curve.auc(gcm[0])[1:] == (0.0, 1.0)
+    # 0.795 is reached: no AUC rises by more than what is left to 1.
+    assert "hardly more than 0.205" in next_hundred(curve)
+    assert remarks(curve) == [
+        "2 repeats are few: the intervals are wide, and more repeats would make them narrower."
+    ]
+    assert remarks(replace(curve, gcm=np.full((2, 5), 0.7))) == []
+
+
+def test_a_difference_of_areas_is_between_minus_one_and_one():
+    truth = Entries(np.arange(40) % 2 == 0, np.arange(40))
+    right = np.where(truth.positive, 1.0, -1.0)
+    scores = np.stack([np.column_stack([s * right, -s * right]) for s in (1.0, 1.0, -1.0)])
+    one, other = Trial(GCM, 400), Trial(SVM, 400)
+    found = Areas([one, other], truth, scores, n_resamples=200).difference(one, other).difference
+    assert (found.low, found.high) == (-1.0, 1.0)
 
 
 def test_against_misvm_tells_the_side():
@@ -437,6 +490,22 @@ def test_others_take_part_by_the_labels_of_their_groups_alone(small_curve):
         y[others], fit[others] = 1, rng.random(len(others))
         data = LabelledCandidates.check(made.X, y, made.groups, fit)
         assert annotation._with_others(data, part, 8, 2, 1) == curve.with_others[0, r]
+
+
+def test_the_objects_of_annotated_groups_are_known_beside_the_others():
+    made = capsule(60, n_positive=24, group_size=10)
+    known = made.groups % 2 == 0
+    objects = np.where(made.y == 1, np.arange(len(made.y)) % 2, -1)
+    given = (made.X, made.y, made.groups, made.overlap)
+
+    def coef(objects):
+        data = LabelledCandidates.check(*given, objects=objects)
+        return fit_with_others(data, known, n_settings=2, seed=0).coef_
+
+    model = GroupClassifierCV(2, cv=3, random_state=0)
+    expected = model.fit(*given, annotated=known, objects=objects).coef_
+    np.testing.assert_allclose(coef(objects), expected, rtol=1e-9)
+    assert not np.allclose(coef(None), expected, rtol=1e-3)
 
 
 def test_where_no_group_is_left_the_two_curves_meet(small_curve):

@@ -285,6 +285,17 @@ def test_a_model_must_be_fitted(tmp_path, model):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["model.json", "MODEL.JSON"])
+def test_a_saved_model_is_not_overwritten(tmp_path, name):
+    model, path = fitted(), tmp_path / name
+    groupcm.save(model, path)
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=r"no ONNX file by its name; use \.onnx"):
+        export_onnx(model, path)
+    assert path.read_bytes() == before
+    export_onnx(model, tmp_path / "model")
+
+
 def test_without_onnx_the_extra_is_named(tmp_path, monkeypatch):
     model = fitted()
     for name in [name for name in sys.modules if name.split(".")[0] == "onnx"]:

@@ -63,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
     fit_options.add_fit(_command(commands, "fit", "train a model on tables of candidates"))
     options.add_score(_command(commands, "score", "score the groups of tables with a model"))
     options.add_describe(_command(commands, "describe", "tell what a model is: a model card"))
+    options.add_export(_command(commands, "export", "write a model as an ONNX file"))
     report_options.add_evaluate(
         _command(commands, "evaluate", "tell how good a model is on groups it has not seen")
     )

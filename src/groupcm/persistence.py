@@ -153,6 +153,8 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
 
 
 def _parse(path: Path) -> dict[str, Any]:
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the file of a model")
     data = path.read_bytes()
     try:
         content = json.loads(data)

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-__all__ = ["seconds"]
+from collections.abc import Sequence
+
+__all__ = ["listed", "seconds"]
+
+
+def listed(words: Sequence[str]) -> str:
+    """Say several words in a sentence.
+
+    Examples
+    --------
+    >>> listed(["SVM"]), listed(["SVM", "MI-SVM", "GCM"])
+    ('SVM', 'SVM, MI-SVM and GCM')
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def seconds(value: float) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groupcm.commands.described_columns import fill_in_columns, require_columns
+from groupcm.commands.compared_tables import marks_of, read_compared, require_complete
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.words import seconds, show_rows
@@ -20,11 +20,11 @@ from groupcm.report.comparison_words import pair_sentence
 from groupcm.report.save import check_report, save_comparison
 from groupcm.report.words import counted, fraction, interval, percent
 from groupcm.table_formats import check_not_input
-from groupcm.tables import CandidateTable, read_tables
+from groupcm.tables import CandidateTable
+from groupcm.words import listed
 
 __all__ = ["run"]
 
-_ROLES = ("group", "label", "overlap", "patient")
 _OPTION_OF_PARAMETER = {
     "use cv=": "use --folds ",
     "cv must": "--folds must",
@@ -47,15 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
             max_negatives=arguments.max_negatives or None,
             random_state=arguments.seed,
         )
-    require_columns(arguments, fill_in_columns(arguments), ("group", "label"))
     with plain_warnings(), working() as display:
-        table = read_tables(
-            arguments.tables,
-            **{role: getattr(arguments, role) for role in _ROLES},
-            features=arguments.features,
-            on_file=lambda path: display.status(f"reading {path}"),
-        )
+        table = read_compared(arguments, display)
         _require_two_classes(table, arguments.label)
+        _require_complete(table, models)
         found = _compare(table, models, arguments, display)
         files = []
         if report is not None:
@@ -90,11 +85,24 @@ def _require_two_classes(table: CandidateTable, label: str) -> None:
         )
 
 
+def _require_complete(table: CandidateTable, models: list[Contender]) -> None:
+    """Refuse missing values unless every model takes them."""
+    refusing = [model.name for model in models if not model.takes_missing]
+    if refusing:
+        require_complete(
+            table,
+            f"{listed(refusing)} {'needs' if len(refusing) == 1 else 'need'}",
+            "fill the values in, or compare models of trees alone, which take them: --models "
+            "trees,lightgbm,xgboost",
+        )
+
+
 def _compare(
     table: CandidateTable, models: list[Contender], arguments: argparse.Namespace, display: Display
 ) -> ModelComparison:
     names = [file.name for file in table.files]
     name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+    marks = marks_of(table, arguments)
     with mistakes_in_options(_OPTION_OF_PARAMETER):
         return compare_models(
             table.X,
@@ -102,6 +110,8 @@ def _compare(
             table.group.per_row(),
             table.overlap,
             None if table.patient is None else table.patient.per_row(),
+            annotated=marks.get("annotated"),
+            objects=marks.get("objects"),
             models=models,
             cv=arguments.folds,
             learning=arguments.learning,
@@ -122,6 +132,8 @@ def _show(found: ModelComparison) -> None:
         f"{found.folds_by} left out, {counted(found.n_settings, 'setting')} a model:"
     )
     show_rows([(model.name, _row(model)) for model in found.models])
+    for remark in found.remarks:
+        print(remark)
     for pair in found.pairs:
         print(pair_sentence(pair))
 

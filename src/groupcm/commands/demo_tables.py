@@ -13,6 +13,7 @@ from groupcm import simulate
 from groupcm.classifier_cv import GroupClassifierCV
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.fit import fit_candidates
+from groupcm.commands.fit_notes import fit_notes, fold_notes
 from groupcm.commands.held_out import held_out_point, held_out_rows
 from groupcm.commands.in_memory import InMemory
 from groupcm.commands.score import score_candidates
@@ -53,8 +54,9 @@ def run_on_tables(folder: Path, seed: int) -> int:
         seen = InMemory(read_tables([train], **_COLUMNS))
         took = fit_candidates(model, seen, display)
         point = held_out_point(model, _SPECIFICITY)
-        noted = {"threshold": point.value, "chosen": point.chosen}
-        save(model, model_file, notes={"columns": _COLUMNS, "operating_point": noted})
+        notes = fit_notes(model, seen, _COLUMNS, [train])
+        notes |= fold_notes(model, seen, point, display)
+        save(model, model_file, notes=notes)
         saved = read(model_file)
         unseen = read_tables([test], **_COLUMNS, features=seen.feature_names)
         scored = score_candidates(saved.model, InMemory(unseen), display, has_truth=True)

@@ -12,7 +12,10 @@ __all__ = ["fill_in_columns", "require_columns"]
 
 
 def fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
-    """Set each column option that was not given to what the tables say; return what they say."""
+    """Set each column option that was not given to what the tables say; return what they say.
+
+    The objects that tables know go with their own labels only.
+    """
     about = described(arguments.tables)
     if about is None:
         return None
@@ -21,6 +24,9 @@ def fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
         told = about.roles.get(role)
         if column is None and told not in named.values():
             setattr(arguments, role, told)
+    has_own_labels = named.get("label") in (None, about.roles.get("label"))
+    if named.get("object") is None and "object" in named and not has_own_labels:
+        arguments.object = None
     return about
 
 

@@ -16,6 +16,7 @@ from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.evaluation_words import evaluation_rows
 from groupcm.commands.learning import learn_again
+from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.side_columns import read_overlap
 from groupcm.commands.trained import TrainedColumns, name_of
 from groupcm.commands.words import show_rows
@@ -112,14 +113,16 @@ def _check_threshold_options(arguments: argparse.Namespace) -> None:
 def _evaluate(
     saved: SavedModel, columns: TrainedColumns, arguments: argparse.Namespace, display: Display
 ) -> Evaluation:
-    candidates = columns.open(arguments.tables, display, object=arguments.object)
+    candidates = columns.open(
+        arguments.tables, display, object=arguments.object, annotated=arguments.annotated
+    )
     threshold = _threshold(saved, columns, arguments, display)
     scored = _score(saved.model, candidates, display)
     noted = (saved.notes.get("columns") or {}).get("overlap")
     overlap = read_overlap(find_tables(arguments.tables), arguments.overlap, noted)
     scored = replace(scored, overlap=overlap)
     display.status("evaluating")
-    with mistakes():
+    with mistakes_in_options({"least_overlap": "--least-overlap"}):
         evaluation = evaluate_scored(
             saved.model,
             scored,

@@ -6,6 +6,7 @@ import sys
 from math import isinf, isnan
 
 from groupcm.evaluation.numbers import Evaluation
+from groupcm.evaluation.unannotated_words import unannotated_words
 from groupcm.metrics import Interval
 
 __all__ = ["evaluation_rows"]
@@ -19,11 +20,15 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     def told(value: Interval) -> str:
         return with_interval(value, evaluation.level)
 
+    which = "annotated positive" if evaluation.n_unannotated else "positive"
     n_groups = data.n_positive_groups + data.n_negative_groups
     rows = [
         ("candidates", f"{data.n_candidates:,}"),
         ("groups", f"{n_groups:,}, of them {data.n_positive_groups:,} positive"),
     ]
+    if evaluation.n_unannotated:
+        told_of = unannotated_words(evaluation.n_unannotated, data.n_positive_groups)
+        rows.append(("not annotated", told_of))
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
     rows.append(("group AUC", told(evaluation.group_roc.auc)))
@@ -33,7 +38,7 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
             (
                 "winner on the object",
                 f"{told(localisation.share)}; {localisation.n_on_object:,} of "
-                f"{localisation.n_positive_groups:,} positive groups, with an overlap of "
+                f"{localisation.n_positive_groups:,} {which} groups, with an overlap of "
                 f"{localisation.least_overlap:g} or more; the candidates allow "
                 f"{localisation.n_reachable:,}",
             )
@@ -58,12 +63,12 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
         if data.n_objects is not None:
             rows.append(("objects found", f"{froc.n_found:,} of {froc.n_objects:,}"))
         rows.append(("false alarms", f"{froc.false_alarms:.3g} candidates a group"))
-    if decision.n_winners_on_object is not None and point.true_positives:
+    if decision.n_winners_on_object is not None and decision.n_judged:
         rows.append(
             (
                 "winners right",
-                f"{decision.n_winners_on_object:,} of {point.true_positives:,} positive groups "
-                "found, by a positive candidate",
+                f"{decision.n_winners_on_object:,} of {decision.n_judged:,} {which} groups found, "
+                "by a positive candidate",
             )
         )
     if evaluation.reliability is not None:

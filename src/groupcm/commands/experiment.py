@@ -9,14 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from groupcm.commands.described_columns import fill_in_columns, require_columns
+from groupcm.commands.compared_tables import marks_of, read_compared, require_complete
 from groupcm.commands.display import plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.experiments.annotation import annotation_curve
 from groupcm.experiments.annotation_save import save_annotation
-from groupcm.experiments.annotation_words import against_misvm, next_hundred, what_others_add
+from groupcm.experiments.annotation_words import (
+    against_misvm,
+    next_hundred,
+    remarks,
+    what_others_add,
+)
 from groupcm.experiments.output import check_folder, made_data_in
 from groupcm.experiments.paper import run_paper
 from groupcm.experiments.paper_save import save_paper
@@ -25,11 +30,10 @@ from groupcm.experiments.sizes import SCALES, Sizes
 from groupcm.report.extra import require_report_extra
 from groupcm.report.words import interval
 from groupcm.table_formats import check_not_input
-from groupcm.tables import CandidateTable, read_tables
+from groupcm.tables import CandidateTable
 
 __all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]
 
-_ROLES = ("group", "label", "overlap", "patient")
 _OPTION_OF_PARAMETER = {
     "use cv=": "use --folds ",
     "cv must": "--folds must",
@@ -76,15 +80,11 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
     folder = check_folder(arguments.output)
     page = folder / "annotation.html"
     check_not_input(page, arguments.tables)
-    require_columns(arguments, fill_in_columns(arguments), ("group", "label"))
     with plain_warnings(), working() as display:
-        table = read_tables(
-            arguments.tables,
-            **{role: getattr(arguments, role) for role in _ROLES},
-            features=arguments.features,
-            on_file=lambda path: display.status(f"reading {path}"),
-        )
+        table = read_compared(arguments, display)
         _require_two_classes(table, arguments.label)
+        require_complete(table, "this experiment needs", "fill the values in")
+        marks = marks_of(table, arguments)
         with mistakes_in_options(_OPTION_OF_PARAMETER):
             curve = annotation_curve(
                 table.X,
@@ -92,6 +92,8 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
                 table.group.per_row(),
                 table.overlap,
                 None if table.patient is None else table.patient.per_row(),
+                annotated=marks.get("annotated"),
+                objects=marks.get("objects"),
                 sizes=arguments.sizes,
                 repeats=arguments.repeats,
                 n_folds=arguments.folds,
@@ -113,6 +115,8 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
             for size, *of_size in lines
         ]
     )
+    for remark in remarks(curve):
+        print(remark)
     print(what_others_add(curve))
     print(against_misvm(curve))
     print(next_hundred(curve))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +15,14 @@ from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.commands.asked_model import OPTION_OF_PARAMETER, SPECIFICITY, asked_model
 from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import Display, plain_warnings, working
+from groupcm.commands.fit_notes import fit_notes, fold_notes
 from groupcm.commands.held_out import held_out_point, held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.summary import certificate, summary
-from groupcm.commands.trained import name_of
 from groupcm.commands.words import show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
-from groupcm.model_card import held_out_of, training_notes
 from groupcm.persistence import save
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input
@@ -38,7 +36,7 @@ _TOL = 1e-4
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, fit, save, and say how it went."""
-    output = check_output(arguments.output)
+    output = _check_model_file(arguments.output)
     check_not_input(output, arguments.tables)
     model = asked_model(arguments)
     if getattr(model, "checkpoint", None) is not None:
@@ -57,20 +55,12 @@ def run(arguments: argparse.Namespace) -> int:
         took = fit_candidates(model, candidates, display)
         saved, fitted = _saved_and_fitted(model, arguments)
         found = summary(fitted, candidates, took)
-        notes = {
-            "columns": columns,
-            "trained_on": _counts(candidates, arguments),
-            **training_notes(fitted, arguments.tables),
-        }
+        notes = fit_notes(fitted, candidates, columns, arguments.tables)
         if about is not None and about.recipe is not None:
             notes["recipe"] = about.recipe
         if arguments.cv:
-            display.status("drawing groups again for an interval")
             point = held_out_point(model, getattr(arguments, "specificity", SPECIFICITY))
-            notes["operating_point"] = {"threshold": point.value, "chosen": point.chosen}
-            notes["held_out"] = asdict(
-                held_out_of(model, point.value, candidates.patient_of_groups())
-            )
+            notes |= fold_notes(model, candidates, point, display)
             found += held_out_rows(model, point)
     save(saved, output, notes=notes)
     show_rows(found)
@@ -88,15 +78,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
-    """As the tables say; the objects that they know go with their own labels only."""
+    """As the tables say; objects that they know are left out where the model has none."""
     given = arguments.object
     about = fill_in_columns(arguments)
     require_columns(arguments, about, ("group", "label"))
-    has_other_labels = about is not None and arguments.label != about.roles.get("label")
     needs_none = getattr(arguments, "grouping", "negative") != "negative"
     if given is not None and needs_none:
         raise InputError("--object needs --grouping negative, where each object counts by itself")
-    if given is None and (has_other_labels or needs_none):
+    if given is None and needs_none:
         arguments.object = None
     return about
 
@@ -111,19 +100,15 @@ def _saved_and_fitted(model: Any, arguments: argparse.Namespace) -> tuple[Any, A
     return CalibratedGroupClassifier.of_held_out(model, method=arguments.calibrate), model
 
 
-def _counts(candidates: Candidates, arguments: argparse.Namespace) -> dict[str, Any] | None:
-    """How much was trained on, for the notes of the model; None for more than two classes."""
-    classes = candidates.classes
-    if len(classes) > 2:
-        return None
-    is_positive = candidates.groups_with(classes[-1])
-    return {
-        "name": name_of(arguments.tables),
-        "n_candidates": int(candidates.n_rows),
-        "n_positive_groups": int(is_positive.sum()),
-        "n_negative_groups": int((~is_positive).sum()),
-        "n_patients": candidates.n_patients,
-    }
+def _check_model_file(path: str) -> Path:
+    output = check_output(path)
+    if output.suffix.lower() == ".onnx":
+        model = output.with_suffix(".json")
+        raise InputError(
+            f"cannot write {output}: a fit writes a model as JSON; name it {model}, and make an "
+            f"ONNX file of that with groupcm export {model} -o {output}, or groupcm.export_onnx"
+        )
+    return output
 
 
 def _check_checkpoint(checkpoint: Path, output: Path, tables: list[str]) -> None:

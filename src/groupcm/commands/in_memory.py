@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.fitting import fit_rows
-from groupcm.commands.side_columns import index_key, read_objects
+from groupcm.commands.side_columns import index_key
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import positive_rows, scores_of
 from groupcm.group_index import index_groups
@@ -88,14 +88,16 @@ class InMemory(Candidates):
         is_positive = positive_rows(model, np.asarray(table.label))
         with _named_by_order():
             scores = scores_of(model, table.X)
-        objects = self.object_column
+        index = index_key(table.group)
+        marks = self._read_marks(table.files, index, is_positive) if self.has_marks else {}
         return ScoredCandidates(
-            index_key(table.group),
+            index,
             scores,
             is_positive,
             table.X.__getitem__,
             None if table.patient is None else index_key(table.patient),
-            None if objects is None else read_objects(table.files, objects, is_positive),
+            objects=marks.get("objects"),
+            annotated=marks.get("annotated"),
         )
 
 

@@ -12,11 +12,11 @@ from groupcm.commands.in_memory import InMemory
 from groupcm.commands.missing_values import holds_missing
 from groupcm.commands.streamed import Streamed
 from groupcm.sources.parquet import from_parquet, list_column
-from groupcm.table_choice import choose_columns, described_features
+from groupcm.table_choice import check_roles, choose_columns, described_features
 from groupcm.table_formats import find_tables, is_parquet, open_table
 from groupcm.tables import read_tables
 
-__all__ = ["Candidates", "InMemory", "Streamed", "open_candidates"]
+__all__ = ["Candidates", "InMemory", "Streamed", "features_beside", "open_candidates"]
 
 
 def open_candidates(
@@ -36,20 +36,36 @@ def open_candidates(
     where a fit or an evaluation asks for them.
     """
     files = find_tables(paths)
-    if features is None:
-        features = _features_beside(files, {**roles, "object": object, "annotated": annotated})
+    features = features_beside(files, {**roles, "object": object, "annotated": annotated}, features)
     candidates = _open(files, display, features, roles, allow_missing)
     candidates.object_column, candidates.annotated_column = object, annotated
     return candidates
 
 
-def _features_beside(
-    files: Sequence[Path], roles: Mapping[str, str | None]
+def features_beside(
+    files: Sequence[Path], roles: Mapping[str, str | None], given: Sequence[str] | None
 ) -> Sequence[str] | None:
-    """The features of tables with columns that their readers do not know; None where none is."""
+    """The features of tables that have columns of marks, which their readers do not know.
+
+    Parameters
+    ----------
+    files : sequence of Path
+    roles : mapping
+        The column of each role, ``object`` and ``annotated`` among them.
+    given : sequence of str or None
+        The features as somebody named them; a column of marks is refused among them.
+
+    Returns
+    -------
+    sequence of str or None
+        Those given; None where a reader finds the same ones by itself.
+    """
     if roles["object"] is None and roles["annotated"] is None:
-        return None
+        return given
     tables = [open_table(file) for file in files]
+    if given is not None:
+        check_roles(tables, roles, given)
+        return given
     listed = None
     if all(map(is_parquet, files)) and described_features(tables, roles) is None:
         listed = list_column(tables, {name for name in roles.values() if name}, None)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from groupcm.commands.candidates import Candidates
-from groupcm.commands.display import Display, mistakes
+from groupcm.commands.display import Display
+from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.evaluation.learning import TrainingGroups, learning_curve
 from groupcm.evaluation.numbers import DataCounts, LearningCurve
 from groupcm.evaluation.scored import ScoredCandidates
@@ -15,6 +16,11 @@ __all__ = ["learn_again"]
 
 # Rows of the training tables that are picked out fit into this.
 _MOST_BYTES = 1 << 30
+# Parameters of a model that was fitted before are changed by fitting it again.
+_OPTION_OF_PARAMETER = {
+    "lower min_overlap": "fit the model with a lower --min-overlap",
+    "min_overlap=": "--min-overlap ",
+}
 
 
 def learn_again(
@@ -31,7 +37,7 @@ def learn_again(
         display.status(f"fit {fit} of {n_fits}: {size:,} negative groups")
 
     # The steps of so many fits would bury everything else.
-    with mistakes(), listening(lambda step: None, display.reading):
+    with mistakes_in_options(_OPTION_OF_PARAMETER), listening(lambda step: None, display.reading):
         learning = learning_curve(
             model, groups, scored, lambda fitted: test.group_scores(fitted).score, on_fit=show
         )

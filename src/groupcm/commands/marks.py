@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.commands.side_columns import read_key, read_objects
+from groupcm.commands.side_columns import place_of_row, read_key, read_objects
 from groupcm.errors import InputError
 from groupcm.group_index import GroupIndex
-from groupcm.table_formats import open_table
 
 __all__ = ["read_marks"]
 
@@ -67,22 +66,12 @@ def _read_annotated(files: Sequence[Path], column: str) -> Bools:
     is_true = np.asarray(values == 1)
     for value in values[~is_true & np.asarray(values != 0)].tolist():
         code = value if key.names is None else values.tolist().index(value)
-        path, row = _place(files, int(np.argmax(key.codes == code)))
+        path, row = place_of_row(files, int(np.argmax(key.codes == code)))
         raise InputError(
             f"{path}: the annotated column {column!r} holds {value!r} in row {row} (counted from "
             "0); write true or false, or 1 or 0"
         )
     return is_true if key.names is None else is_true[key.codes]
-
-
-def _place(files: Sequence[Path], row: int) -> tuple[Path, int]:
-    """The file a row is in, and its number there."""
-    for file in files:
-        n_rows = open_table(file).n_rows
-        if row < n_rows:
-            return file, row
-        row -= n_rows
-    raise IndexError(row)
 
 
 def _require_one_value(

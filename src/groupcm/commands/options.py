@@ -1,4 +1,4 @@
-"""The options of the commands that score, describe and make data.
+"""The options of the commands that score, describe and export models, and make data.
 
 Only the standard library is imported here, so that ``--help`` answers at once.
 """
@@ -9,7 +9,7 @@ import argparse
 
 from groupcm.commands.option_parts import TABLES, add_features, add_whole_numbers, whole
 
-__all__ = ["add_demo", "add_describe", "add_score", "add_simulate", "add_sort"]
+__all__ = ["add_demo", "add_describe", "add_export", "add_score", "add_simulate", "add_sort"]
 
 
 def add_score(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +33,18 @@ def add_describe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the card as JSON")
     parser.add_argument(
         "-o", "--output", metavar="CARD", help="write the card to a file instead: .md or .json"
+    )
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("model", metavar="MODEL", help="model written by groupcm fit, or save")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="ONNX", help="file to write: .onnx"
+    )
+    parser.add_argument(
+        "--no-groups",
+        action="store_true",
+        help="a graph that scores candidates and takes no groups (see groupcm.export_onnx)",
     )
 
 

@@ -34,6 +34,11 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         ("patient", "whose row it is; intervals draw patients (default: as in training)"),
         ("object", "which object a positive row lies on, such as the polyp, for the FROC curve"),
         ("overlap", "how well a row fits the object (default: as in training, where it is there)"),
+        (
+            "annotated",
+            "true or false, the same in all rows of a group: where it is false, a positive group "
+            "counts in numbers of groups alone (default: as in training, where it is there)",
+        ),
     ):
         columns.add_argument(f"--{role}", metavar="COL", help=help)
     columns.add_argument(
@@ -78,7 +83,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     add_report(parser)
     parser.add_argument("--title", metavar="TEXT", help="of the report")
-    add_columns(parser.add_argument_group("columns"))
+    add_columns(parser.add_argument_group("columns"), with_marks=True)
     how = parser.add_argument_group("comparison")
     how.add_argument(
         "--models",
@@ -132,7 +137,7 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
 def _add_annotation(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     _add_folder(parser)
-    add_columns(parser.add_argument_group("columns"))
+    add_columns(parser.add_argument_group("columns"), with_marks=True)
     how = parser.add_argument_group("experiment")
     how.add_argument(
         "--sizes",

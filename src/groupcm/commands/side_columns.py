@@ -17,7 +17,7 @@ from groupcm.table_choice import check_roles, require_column
 from groupcm.table_columns import KeyColumn, Piece, is_text, key_column, number_column
 from groupcm.table_formats import open_table
 
-__all__ = ["index_key", "read_key", "read_objects", "read_overlap"]
+__all__ = ["index_key", "place_of_row", "read_key", "read_objects", "read_overlap"]
 
 
 def index_key(key: KeyColumn) -> GroupIndex:
@@ -86,6 +86,16 @@ def read_overlap(
         return None
     check_roles(tables, {"overlap": column}, None)
     return number_column(column, _pieces(files, column, "overlap"))
+
+
+def place_of_row(files: Sequence[Path], row: int) -> tuple[Path, int]:
+    """The file that a row of several tables is in, and its number there."""
+    for file in files:
+        n_rows = open_table(file).n_rows
+        if row < n_rows:
+            return file, row
+        row -= n_rows
+    raise IndexError(row)
 
 
 def _pieces(files: Sequence[Path], column: str, role: str) -> Iterator[Piece]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.fitting import fit_rows
-from groupcm.commands.side_columns import index_key, read_key, read_objects
+from groupcm.commands.side_columns import index_key, read_key
 from groupcm.errors import InputError
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import index_source, positive_in_source, score_source
@@ -90,12 +90,13 @@ class Streamed(Candidates):
         return model.group_scores(self.source)
 
     def scored(self, model: Any) -> ScoredCandidates:
-        source, column, patient = self.source, self.object_column, self._patient()
-        objects = None
-        if column is not None:
-            objects = read_objects(source.files, column, positive_in_source(model, source))
+        source, patient = self.source, self._patient()
+        marks: dict[str, NDArray[Any]] = {}
+        if self.has_marks:
+            is_positive = positive_in_source(model, source)
+            marks = self._read_marks(source.files, index_source(source), is_positive)
         by_patient = None if patient is None else index_key(patient)
-        return score_source(model, source, by_patient=by_patient, objects=objects)
+        return score_source(model, source, by_patient=by_patient, **marks)
 
     def fit_groups(self, model: Any, chosen: NDArray[np.bool_]) -> None:
         if chosen.all():

@@ -51,10 +51,25 @@ class TrainedColumns:
         self.features = features_of(saved, path, features)
 
     def open(
-        self, tables: Sequence[str], display: Display, *, object: str | None = None
+        self,
+        tables: Sequence[str],
+        display: Display,
+        *,
+        object: str | None = None,
+        annotated: str | None = None,
     ) -> Candidates:
-        """Open tables that have the model's features and groups of both its classes."""
-        return self._open(tables, display, object=object)
+        """Open tables that have the model's features and groups of both its classes.
+
+        The column ``annotated`` is that of training where none is given and all tables have it.
+        """
+        if annotated is None:
+            annotated = self._noted_there("annotated", tables)
+        return self._open(tables, display, object=object, annotated=annotated)
+
+    def _noted_there(self, role: str, tables: Sequence[str]) -> str | None:
+        noted = self._noted(role)
+        is_there = (noted in open_table(file).schema.names for file in find_tables(tables))
+        return noted if all(is_there) else None
 
     def open_training(self, tables: Sequence[str], display: Display) -> Candidates:
         """Open tables to train such a model again."""
@@ -113,7 +128,7 @@ class TrainedColumns:
         return None
 
 
-def name_of(tables: Sequence[str]) -> str:
+def name_of(tables: Sequence[str | Path]) -> str:
     """What to call some tables in a sentence.
 
     Examples

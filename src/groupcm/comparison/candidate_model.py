@@ -12,6 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from groupcm.any_estimator import takes_missing
 from groupcm.candidates import Groups, Index
 from groupcm.group_index import index_groups
 from groupcm.grouping import Costs, binary_terms
@@ -24,6 +25,7 @@ from groupcm.validation import (
     check_length,
     distinct,
     require_finite,
+    require_no_infinity,
     rows_with,
 )
 
@@ -42,7 +44,8 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : scikit-learn classifier
-        With ``decision_function`` or ``predict_proba``.
+        With ``decision_function`` or ``predict_proba``. Missing values (NaN) are refused unless
+        it takes them.
     max_negatives : int, optional
         Train on so many negative candidates at most, drawn at random.
     random_state : int, RandomState or None, default=0
@@ -92,6 +95,7 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = takes_missing(self.estimator)
         tags.classifier_tags.multi_class = False
         return tags
 
@@ -117,7 +121,7 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         matrix = as_matrix(X, self)
         validate_data(self, X, skip_check_array=True)
-        require_finite(matrix, getattr(self, "feature_names_in_", None))
+        self._check_values(matrix)
         labels = as_labels(y, matrix.shape[0])
         self.classes_ = distinct(labels)
         if len(self.classes_) != 2:
@@ -188,5 +192,9 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         matrix = as_matrix(X, self)
         validate_data(self, X, reset=False, skip_check_array=True)
-        require_finite(matrix, getattr(self, "feature_names_in_", None))
+        self._check_values(matrix)
         return matrix
+
+    def _check_values(self, matrix: Matrix) -> None:
+        check = require_no_infinity if takes_missing(self.estimator) else require_finite
+        check(matrix, getattr(self, "feature_names_in_", None))

@@ -15,11 +15,12 @@ from groupcm.comparison.contender import Contender
 from groupcm.comparison.contenders import DEFAULT_NAMES, contenders
 from groupcm.comparison.crossfit import CrossFit, CrossFits, Progress, crossfit
 from groupcm.comparison.data import LabelledCandidates
+from groupcm.comparison.fold_choice import folds_of
 from groupcm.comparison.learning_curve import learning_curve
 from groupcm.comparison.numbers import ModelComparison, ModelResult, Pair
-from groupcm.evaluation.numbers import DataCounts
+from groupcm.comparison.unannotated_words import unannotated_remarks
+from groupcm.evaluation.numbers import DataCounts, Roc
 from groupcm.evaluation.roc import roc_of
-from groupcm.folds import resolve_folds
 from groupcm.gathered_warnings import gathered_warnings
 from groupcm.group_table import group_level
 from groupcm.metrics import Metric, compare
@@ -34,6 +35,8 @@ def compare_models(
     overlap: ArrayLike | None = None,
     patients: ArrayLike | None = None,
     *,
+    annotated: ArrayLike | None = None,
+    objects: ArrayLike | None = None,
     models: Sequence[str | Contender] = DEFAULT_NAMES,
     cv: Any = 5,
     n_settings: int = 10,
@@ -57,6 +60,12 @@ def compare_models(
         A label a candidate, of two labels the larger for positive ones.
     groups, overlap, patients : array-like of shape (n,), optional
         The group of each candidate, how well it fits the annotation, and whose it is.
+    annotated : array-like of bool of shape (n,), optional
+        False for the candidates of positive groups nobody annotated. Models that choose a
+        candidate in them or need labels of groups alone train with them, the others without.
+        They are tested like all groups, and no number of candidates has theirs.
+    objects : array-like of shape (n,), optional
+        Which object of its group each positive candidate shows, for models that ask for it.
     models : sequence of str or Contender
         Names of `groupcm.comparison.contenders.contenders`, or contenders of your own.
     cv : int, splitter, or list of (train, test), default=5
@@ -94,10 +103,10 @@ def compare_models(
     >>> [model.name for model in found.models], [(pair.a, pair.b) for pair in found.pairs]
     (['SVM', 'GCM'], [('GCM', 'SVM')])
     """
-    data = LabelledCandidates.check(X, y, groups, overlap, patients)
+    data = LabelledCandidates.check(X, y, groups, overlap, patients, annotated, objects)
     chosen = _contenders(models, n_settings, max_negatives, random_state)
     # Folds first: what they refuse, they name by the user's own ids.
-    folds = resolve_folds(cv, data.y, data.groups, data.patients, random_state)
+    folds = folds_of(data, cv, random_state)
     data = data.numbered()
     options = {"level": level, "n_resamples": n_resamples, "random_state": random_state}
     with gathered_warnings():
@@ -105,7 +114,8 @@ def compare_models(
             data, chosen, cv=folds, scoring=scoring, random_state=random_state, progress=progress
         )
         if progress is not None:
-            progress("drawing groups again for the intervals")
+            drawn = "groups" if data.patients is None else "patients"
+            progress(f"drawing {drawn} again for the intervals")
         pooled = [_pool(data, fits, result, options) for result in fits.results]
         pairs = _pairs(pooled, options)
         curve = learning_curve(data, fits, progress=progress, **options) if learning else None
@@ -120,6 +130,7 @@ def compare_models(
         pairs=pairs,
         learning=curve,
         level=level,
+        remarks=unannotated_remarks(data, chosen),
     )
 
 
@@ -148,20 +159,32 @@ def _pool(
     rows = fits.left_out
     truth, fold, scores = data.take(rows), fits.fold[rows], fit.scores[rows]
     of_groups = fold_percentiles(truth.y, scores, truth.groups, fold)
-    of_candidates = None
-    if not truth.labels_are_of_groups:
-        candidates = fold_percentiles(truth.y, scores, None, fold)
-        of_candidates = roc_of(truth.y, candidates, clusters=truth.clusters, **options)
     contender = fit.contender
     result = ModelResult(
         name=contender.name,
         about=contender.about,
         group_roc=roc_of(truth.y, of_groups, truth.groups, clusters=truth.clusters, **options),
-        candidate_roc=of_candidates,
+        candidate_roc=_candidate_roc(truth, scores, fold, options),
         chosen=[contender.words(contender.settings[number]) for number in fit.chosen],
         seconds=fit.seconds,
     )
     return _Pooled(result, truth, of_groups)
+
+
+def _candidate_roc(
+    truth: LabelledCandidates,
+    scores: NDArray[np.float64],
+    fold: NDArray[np.int64],
+    options: dict[str, Any],
+) -> Roc | None:
+    """None where no candidate of a group is told apart, or none of some fold's positive groups."""
+    known = truth.has_candidate_labels
+    scores, fold, truth = scores[known], fold[known], truth.with_candidate_labels()
+    has_positives = np.array_equal(np.unique(fold[truth.y == 1]), np.unique(fold))
+    if not has_positives or truth.labels_are_of_groups:
+        return None
+    percentiles = fold_percentiles(truth.y, scores, None, fold)
+    return roc_of(truth.y, percentiles, clusters=truth.clusters, **options)
 
 
 def _pairs(pooled: Sequence[_Pooled], options: dict[str, Any]) -> list[Pair]:

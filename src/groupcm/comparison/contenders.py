@@ -56,14 +56,16 @@ def _misvm(budget: Budget) -> Contender:
         # Many problems a fit, of which only the choices matter but for the last.
         return MISVMClassifier(lam, tol=1e-3)
 
-    return Contender("MI-SVM", about, budget.lams, make)
+    return Contender("MI-SVM", about, budget.lams, make, by_group_labels=True)
 
 
 def _gcm(budget: Budget, name: str, grouping: str, about: str) -> Contender:
     def make(lam: float = 0.5) -> GroupClassifier:
         return GroupClassifier(lam, grouping=grouping, random_state=budget.random_state)
 
-    return Contender(name, about, budget.lams, make, has_path=True)
+    # Only negative groups that count once leave a positive one something to choose by.
+    knows = ("annotated", "objects") if grouping == "negative" else ()
+    return Contender(name, about, budget.lams, make, has_path=True, knows=knows)
 
 
 def _gcm_without_grouping(budget: Budget) -> Contender:

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from groupcm.comparison.contender import Contender
 from groupcm.comparison.data import LabelledCandidates
-from groupcm.folds import Folds, group_folds, resolve_folds
+from groupcm.comparison.fold_choice import folds_of
+from groupcm.folds import Folds
 from groupcm.group_table import group_level
-from groupcm.metrics import Metric, metric_named
+from groupcm.metrics import Metric, candidate_roc_auc, metric_named
 
 __all__ = ["CrossFit", "CrossFits", "Progress", "crossfit", "tune"]
 
@@ -118,7 +119,7 @@ def crossfit(
     >>> len(found.folds), len(found.results[0].chosen), len(found.left_out) == len(made.y)
     (3, 3, True)
     """
-    folds = resolve_folds(cv, data.y, data.groups, data.patients, random_state)
+    folds = folds_of(data, cv, random_state)
     fold = _fold_of_rows(folds, len(data.y))
     metric, say = metric_named(scoring), progress or (lambda text: None)
     unfinished = [_Unfinished(contender, len(folds), len(data.y)) for contender in contenders]
@@ -174,6 +175,8 @@ def tune(
     found = np.empty((len(folds), len(contender.settings)))
     for k, (train, test) in enumerate(folds):
         unseen = data.take(test)
+        if metric is candidate_roc_auc:
+            unseen = unseen.with_candidate_labels()
         for j, model in enumerate(contender.fit_every(data.take(train))):
             found[k, j] = metric(unseen.y, model.decision_function(unseen.X), unseen.groups)
     return found.mean(axis=0)
@@ -181,7 +184,11 @@ def tune(
 
 def _inner_folds(data: LabelledCandidates, n_inner: int, seed: int, number: int) -> Folds:
     table = group_level(data.y, data.groups, data.patients)
-    for kind, groups in (("positive", table.positive), ("negative", ~table.positive)):
+    positive, kind_of_positive = table.positive, "positive"
+    if data.n_unannotated:
+        positive = table.index.maxima(data.has_candidate_labels & (data.y == 1))
+        kind_of_positive = "annotated positive"
+    for kind, groups in ((kind_of_positive, positive), ("negative", ~table.positive)):
         clusters = len(np.unique(table.patient[groups]))
         if clusters < 2:
             group = f"only one {kind} group"
@@ -191,7 +198,7 @@ def _inner_folds(data: LabelledCandidates, n_inner: int, seed: int, number: int)
                 "choosing among settings needs two at least."
             )
         n_inner = min(n_inner, clusters)
-    return group_folds(data.y, data.groups, data.patients, n_splits=n_inner, random_state=seed)
+    return folds_of(data, n_inner, seed)
 
 
 def _fold_of_rows(folds: Folds, n_rows: int) -> NDArray[np.int64]:

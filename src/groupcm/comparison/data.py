@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.evaluation.annotated_groups import require_whole_groups
+from groupcm.group_index import index_groups
 from groupcm.group_table import group_level
 from groupcm.smoothing import Matrix
-from groupcm.validation import as_labels, as_matrix, as_overlap, distinct
+from groupcm.validation import (
+    as_annotated,
+    as_labels,
+    as_matrix,
+    as_objects,
+    as_overlap,
+    distinct,
+)
 
 __all__ = ["LabelledCandidates"]
 
@@ -26,6 +36,11 @@ class LabelledCandidates:
         1 where the candidate is positive, else 0.
     groups : ndarray of shape (n,)
     overlap, patients : ndarray of shape (n,), or None
+    annotated : ndarray of bool of shape (n,), or None
+        False for the candidates of positive groups nobody annotated: of those the label of the
+        group is known, and those of its candidates mean nothing.
+    objects : ndarray of shape (n,), or None
+        Which object of its group each positive candidate shows.
     """
 
     X: Matrix
@@ -33,6 +48,8 @@ class LabelledCandidates:
     groups: NDArray[Any]
     overlap: NDArray[np.floating] | None = None
     patients: NDArray[Any] | None = None
+    annotated: NDArray[np.bool_] | None = None
+    objects: NDArray[Any] | None = None
 
     @classmethod
     def check(
@@ -42,6 +59,8 @@ class LabelledCandidates:
         groups: ArrayLike | None = None,
         overlap: ArrayLike | None = None,
         patients: ArrayLike | None = None,
+        annotated: ArrayLike | None = None,
+        objects: ArrayLike | None = None,
     ) -> LabelledCandidates:
         """From what a user passes, or one sentence about what is wrong with it.
 
@@ -72,12 +91,47 @@ class LabelledCandidates:
                 "models are compared on positive and negative groups."
             )
         is_positive = (labels == classes[-1]).astype(np.int8)
-        return cls(X, is_positive, groups, as_overlap(overlap, n_rows), patients)
+        data = cls(
+            X,
+            is_positive,
+            groups,
+            as_overlap(overlap, n_rows),
+            patients,
+            as_annotated(annotated, n_rows),
+            as_objects(objects, n_rows),
+        )
+        if data.annotated is not None:
+            require_whole_groups(table.index, table.positive, data.annotated)
+            if not data.y[data.has_candidate_labels].any():
+                raise ValueError(
+                    "no positive group is annotated; annotate some, so that models have positive "
+                    "candidates to learn from."
+                )
+        return data
 
     @property
     def clusters(self) -> NDArray[Any]:
         """What stays together: the patients, or the groups where there are none."""
         return self.groups if self.patients is None else self.patients
+
+    @cached_property
+    def has_candidate_labels(self) -> NDArray[np.bool_]:
+        """Which rows have a label of their own: all but those of groups nobody annotated."""
+        if self.annotated is None:
+            return np.ones(len(self.y), dtype=bool)
+        index = index_groups(self.groups)
+        return self.annotated | ~index.maxima(self.y == 1)[index.codes]
+
+    @cached_property
+    def n_unannotated(self) -> int:
+        """How many positive groups nobody annotated."""
+        return len(np.unique(self.groups[~self.has_candidate_labels]))
+
+    def with_candidate_labels(self) -> LabelledCandidates:
+        """The same without the positive groups nobody annotated."""
+        if self.n_unannotated == 0:
+            return self
+        return self.take(np.flatnonzero(self.has_candidate_labels))
 
     @property
     def labels_are_of_groups(self) -> bool:
@@ -88,7 +142,7 @@ class LabelledCandidates:
 
     def take(self, rows: NDArray[np.int64]) -> LabelledCandidates:
         """Some of the rows."""
-        columns = ("X", "y", "groups", "overlap", "patients")
+        columns = ("X", "y", "groups", "overlap", "patients", "annotated", "objects")
         chosen = {name: getattr(self, name) for name in columns}
         return replace(
             self, **{name: None if of is None else of[rows] for name, of in chosen.items()}

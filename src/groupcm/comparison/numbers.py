@@ -44,7 +44,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Several models on the same folds, with the same number of settings each."""
+    """Several models on the same folds, with the same number of settings each.
+
+    ``remarks`` are sentences on what the data lacks and what became of it.
+    """
 
     title: str
     version: str
@@ -56,3 +59,4 @@ class ModelComparison:
     pairs: Sequence[Pair]
     learning: LearningCurve | None = None
     level: float = 0.95
+    remarks: Sequence[str] = ()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 
+from groupcm.any_estimator import takes_missing
 from groupcm.group_table import group_level
 from groupcm.validation import as_matrix
 
@@ -50,6 +51,11 @@ class RankingModel(MetaEstimatorMixin, BaseEstimator):
 
     def __init__(self, ranker: Any) -> None:
         self.ranker = ranker
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = takes_missing(self.ranker)
+        return tags
 
     def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None) -> RankingModel:
         """Train on the candidates of positive groups."""

@@ -113,12 +113,14 @@ def _case(candidates: ScoredCandidates, group: int, because: Sequence[Contributi
     patient = None
     if by_patient is not None and patient_of is not None:
         patient = str(by_patient.ids[patient_of[group]])
+    is_judged = bool(candidates.group_has_labels[group])
+    overlap = candidates.overlap if is_judged else None
     return Case(
         group=str(candidates.index.ids[group]),
         score=float(candidates.group_score[group]),
         winner_row=winner,
         patient=patient,
-        is_winner_positive=bool(candidates.is_positive[winner]),
+        is_winner_positive=bool(candidates.is_positive[winner]) if is_judged else None,
         contributions=because,
-        winner_overlap=None if candidates.overlap is None else float(candidates.overlap[winner]),
+        winner_overlap=None if overlap is None else float(overlap[winner]),
     )

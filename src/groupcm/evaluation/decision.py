@@ -101,7 +101,8 @@ def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: floa
     point = operating_point(positive, score, threshold=threshold.value)
     is_alarm = score >= threshold.value
     clusters = candidates.group_clusters
-    detected = candidates.winner[is_alarm & positive]
+    judged = is_alarm & positive & candidates.group_has_labels
+    detected = candidates.winner[judged]
     return Decision(
         point=point,
         chosen=threshold.chosen,
@@ -109,4 +110,5 @@ def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: floa
         sensitivity=share_interval(is_alarm[positive], clusters[positive], level=level),
         specificity=share_interval(~is_alarm[~positive], clusters[~positive], level=level),
         n_winners_on_object=int(candidates.is_positive[detected].sum()),
+        n_winners_judged=len(detected),
     )

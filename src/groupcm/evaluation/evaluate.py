@@ -19,6 +19,7 @@ from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import score_candidates
 from groupcm.evaluation.thinning import thinned
 from groupcm.evaluation.training import training_of
+from groupcm.evaluation.unannotated_words import unannotated_words
 from groupcm.gathered_warnings import gathered_warnings
 from groupcm.metrics import (
     bootstrap_interval,
@@ -45,6 +46,7 @@ def evaluate(
     patients: ArrayLike | None = None,
     objects: ArrayLike | None = None,
     overlap: ArrayLike | None = None,
+    annotated: ArrayLike | None = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a fitted model of two classes on groups it has not seen.
@@ -68,6 +70,9 @@ def evaluate(
         Which object, such as a polyp, each positive candidate lies on.
     overlap : array-like of shape (n,), optional
         How well each candidate fits an object; with it, the share of winners on the object.
+    annotated : array-like of bool of shape (n,), optional
+        False for the candidates of positive groups nobody annotated: numbers of groups have
+        them, numbers of candidates do not.
     **options
         As of `evaluate_scored`.
 
@@ -86,7 +91,14 @@ def evaluate(
     (20, True)
     """
     scored = score_candidates(
-        model, X, y, groups, patients=patients, objects=objects, overlap=overlap
+        model,
+        X,
+        y,
+        groups,
+        patients=patients,
+        objects=objects,
+        overlap=overlap,
+        annotated=annotated,
     )
     return evaluate_scored(model, scored, **options)
 
@@ -163,8 +175,9 @@ def evaluate_scored(
             positive_scores=score[positive],
             negative_scores=score[~positive],
             reliability=reliability_of(model, candidates, level),
-            notes=dict(notes or {}),
+            notes={**(notes or {}), **_unannotated_note(candidates)},
             level=level,
+            n_unannotated=candidates.n_unannotated,
         )
 
 
@@ -195,29 +208,46 @@ def _threshold(
     )
 
 
+def _unannotated_note(candidates: ScoredCandidates) -> dict[str, str]:
+    if not candidates.n_unannotated:
+        return {}
+    return {"Not annotated": unannotated_words(candidates.n_unannotated, candidates.n_positive)}
+
+
+def _tells_candidates_apart(candidates: ScoredCandidates) -> bool:
+    """Whether groups have several candidates, and some positive ones are annotated."""
+    index = candidates.index
+    is_annotated = candidates.group_positive & candidates.group_has_labels
+    return index.n_groups < index.n_rows and bool(is_annotated.any())
+
+
 def _candidate_roc(candidates: ScoredCandidates, resampling: Mapping[str, Any]) -> Roc | None:
     """None where groups have one candidate each: it would be the groups' again."""
-    index = candidates.index
-    if index.n_groups == index.n_rows:
+    if not _tells_candidates_apart(candidates):
         return None
+    index, known = candidates.index, candidates.has_label
     clusters = candidates.group_clusters[index.codes]
     n_resamples = max(_FEWEST_RESAMPLES, _MOST_DRAWS // index.n_rows)
     fewer = {**resampling, "n_resamples": min(resampling["n_resamples"], n_resamples)}
-    return roc_of(candidates.is_positive, candidates.score, clusters=clusters, **fewer)
+    return roc_of(
+        candidates.is_positive[known], candidates.score[known], clusters=clusters[known], **fewer
+    )
 
 
 def _froc(candidates: ScoredCandidates, object_word: str, threshold: float) -> Froc | None:
     """Without objects, the positive candidates of each group lie on one of its own."""
-    index, is_positive, score = candidates.index, candidates.is_positive, candidates.score
-    if index.n_groups == index.n_rows:
+    if not _tells_candidates_apart(candidates):
         return None
-    objects = index.codes if candidates.objects is None else candidates.objects
+    known, groups = candidates.has_label, candidates.index.codes
+    objects = groups if candidates.objects is None else candidates.objects
+    is_positive, score = candidates.is_positive[known], candidates.score[known]
+    groups, objects = groups[known], objects[known]
     on_object = index_groups(objects[is_positive])
     n_false = np.count_nonzero(score[~is_positive] >= threshold)
     return Froc(
-        curve=thinned(froc_curve(is_positive, score, index.codes, objects=objects)),
+        curve=thinned(froc_curve(is_positive, score, groups, objects=objects)),
         n_objects=on_object.n_groups,
         object_word="positive group" if candidates.objects is None else object_word,
         n_found=int(np.count_nonzero(on_object.maxima(score[is_positive]) >= threshold)),
-        false_alarms=float(n_false / index.n_groups),
+        false_alarms=float(n_false / np.count_nonzero(candidates.group_has_labels)),
     )

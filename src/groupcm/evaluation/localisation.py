@@ -16,7 +16,7 @@ LEAST_OVERLAP = 0.3
 def localisation_of(
     candidates: ScoredCandidates, *, least_overlap: float = LEAST_OVERLAP, level: float = 0.95
 ) -> Localisation | None:
-    """The share of positive groups k whose winner i*(k) lies on the object.
+    """The share of annotated positive groups k whose winner i*(k) lies on the object.
 
         share = #{k : o_i*(k) ≥ t} / n+,    n_reachable = #{k : max_{i∈G_k} o_i ≥ t}
 
@@ -32,7 +32,7 @@ def localisation_of(
 
     Returns
     -------
-    Localisation, or None where overlaps are not known
+    Localisation, or None where overlaps are not known of any positive group
 
     Examples
     --------
@@ -55,7 +55,9 @@ def localisation_of(
         )
     if candidates.overlap is None:
         return None
-    positive = candidates.group_positive
+    positive = candidates.group_positive & candidates.group_has_labels
+    if not positive.any():
+        return None
     is_on = candidates.overlap >= least_overlap  # a NaN is no overlap
     hits = is_on[candidates.winner[positive]]
     return Localisation(

@@ -84,7 +84,11 @@ class Froc:
 
 @dataclass(frozen=True)
 class Decision:
-    """A threshold, how it was chosen, and what it does on these groups."""
+    """A threshold, how it was chosen, and what it does on these groups.
+
+    Of ``n_winners_judged`` positive groups that are found and annotated, the winner of
+    ``n_winners_on_object`` is positive.
+    """
 
     point: OperatingPoint
     chosen: str
@@ -92,6 +96,13 @@ class Decision:
     sensitivity: Interval
     specificity: Interval
     n_winners_on_object: int | None = None
+    n_winners_judged: int | None = None
+
+    @property
+    def n_judged(self) -> int:
+        """Found groups whose winner is judged: all, where nobody says otherwise."""
+        found = self.point.true_positives
+        return found if self.n_winners_judged is None else self.n_winners_judged
 
 
 @dataclass(frozen=True)
@@ -179,7 +190,11 @@ class LearningCurve:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One model on groups it has not seen."""
+    """One model on groups it has not seen.
+
+    Of the positive groups nobody annotated ``n_unannotated``: their label counts, and those of
+    their candidates do not.
+    """
 
     title: str
     version: str
@@ -204,3 +219,4 @@ class Evaluation:
     localisation: Localisation | None = None
     highest_positives: Sequence[Case] = ()
     importances: Sequence[Importance] = ()
+    n_unannotated: int = 0

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.candidates import Index
+from groupcm.evaluation.annotated_groups import require_whole_groups
 from groupcm.evaluation.numbers import DataCounts
 from groupcm.group_index import GroupIndex
 from groupcm.group_table import patient_of_groups
@@ -43,6 +44,9 @@ class ScoredCandidates:
         The object a positive candidate lies on; of no meaning where it is not positive.
     overlap : ndarray of shape (n,), or None
         How well each candidate fits an object of its group.
+    annotated : ndarray of bool of shape (n,), or None
+        False for the candidates of positive groups nobody annotated: of those the label of the
+        group is known, and those of its candidates mean nothing.
     """
 
     index: GroupIndex
@@ -52,6 +56,7 @@ class ScoredCandidates:
     by_patient: GroupIndex | None = None
     objects: NDArray[Any] | None = None
     overlap: NDArray[np.floating] | None = None
+    annotated: NDArray[np.bool_] | None = None
 
     def __post_init__(self) -> None:
         positive = self.group_positive
@@ -60,6 +65,8 @@ class ScoredCandidates:
             raise ValueError(
                 f"every group is {found}; an evaluation needs positive and negative groups."
             )
+        if self.annotated is not None:
+            require_whole_groups(self.index, positive, self.annotated)
 
     @cached_property
     def group_score(self) -> Vector:
@@ -88,18 +95,44 @@ class ScoredCandidates:
         return np.arange(self.index.n_groups) if patient is None else patient
 
     @cached_property
+    def group_has_labels(self) -> NDArray[np.bool_]:
+        """Whether the candidates of a group have labels of their own: it is annotated, or negative.
+
+        What tells candidates apart counts these groups only.
+        """
+        if self.annotated is None:
+            return np.ones(self.index.n_groups, dtype=bool)
+        return self.index.maxima(self.annotated) | ~self.group_positive
+
+    @cached_property
+    def has_label(self) -> NDArray[np.bool_]:
+        """Whether a candidate has a label of its own."""
+        return self.group_has_labels[self.index.codes]
+
+    @property
+    def n_positive(self) -> int:
+        """How many groups are positive."""
+        return int(self.group_positive.sum())
+
+    @property
+    def n_unannotated(self) -> int:
+        """How many positive groups nobody annotated."""
+        return int(np.count_nonzero(~self.group_has_labels))
+
+    @cached_property
     def n_objects(self) -> int | None:
         """How many objects the positive candidates lie on."""
-        return None if self.objects is None else len(np.unique(self.objects[self.is_positive]))
+        if self.objects is None:
+            return None
+        return len(np.unique(self.objects[self.is_positive & self.has_label]))
 
     def counts(self, name: str) -> DataCounts:
         """How much there is."""
-        n_positive = int(self.group_positive.sum())
         return DataCounts(
             name,
             self.index.n_rows,
-            n_positive,
-            self.index.n_groups - n_positive,
+            self.n_positive,
+            self.index.n_groups - self.n_positive,
             None if self.by_patient is None else self.by_patient.n_groups,
             self.n_objects,
         )

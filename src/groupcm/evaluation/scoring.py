@@ -13,7 +13,7 @@ from groupcm.group_table import index_patients
 from groupcm.sources.source import Source
 from groupcm.sources.stream import Stream
 from groupcm.training_data import leave_out
-from groupcm.validation import as_labels, as_matrix, as_overlap, check_length
+from groupcm.validation import as_annotated, as_labels, as_matrix, as_overlap, check_length
 
 __all__ = [
     "index_source",
@@ -35,6 +35,7 @@ def score_candidates(
     patients: ArrayLike | None = None,
     objects: ArrayLike | None = None,
     overlap: ArrayLike | None = None,
+    annotated: ArrayLike | None = None,
 ) -> ScoredCandidates:
     """Score rows in memory, or a source, which brings labels, groups and overlap itself."""
     n_rows = X.n_rows if isinstance(X, Source) else _n_rows(X)
@@ -43,9 +44,10 @@ def score_candidates(
             check_length(name, values, n_rows)
     by_patient = None if patients is None else index_patients(patients)
     ids = None if objects is None else np.asarray(objects)
+    marks = as_annotated(annotated, n_rows)
     if isinstance(X, Source):
         leave_out(y=y, groups=groups, overlap=overlap)
-        return score_source(model, X, by_patient=by_patient, objects=ids)
+        return score_source(model, X, by_patient=by_patient, objects=ids, annotated=marks)
     matrix = as_matrix(X)
     return ScoredCandidates(
         index_groups(np.arange(n_rows) if groups is None else groups),
@@ -55,6 +57,7 @@ def score_candidates(
         by_patient,
         ids,
         as_overlap(overlap, n_rows),
+        marks,
     )
 
 
@@ -64,6 +67,7 @@ def score_source(
     *,
     by_patient: GroupIndex | None = None,
     objects: NDArray[Any] | None = None,
+    annotated: NDArray[np.bool_] | None = None,
 ) -> ScoredCandidates:
     """Score the candidates of a source in one pass over its features."""
     return ScoredCandidates(
@@ -74,6 +78,7 @@ def score_source(
         by_patient,
         objects,
         source.overlap_of(np.arange(source.n_rows)) if source.has_overlap else None,
+        annotated,
     )
 
 

@@ -49,6 +49,8 @@ class AnnotationCurve:
         Groups there are, and positive ones that every training part has.
     n_folds : int
     folds_by : {"patient", "group"}
+    n_left_out : int
+        Positive groups that took no part, since nobody annotated them.
     """
 
     sizes: Sequence[int]
@@ -61,6 +63,7 @@ class AnnotationCurve:
     n_all: int
     n_folds: int
     folds_by: str
+    n_left_out: int = 0
 
     @property
     def n_repeats(self) -> int:
@@ -68,15 +71,19 @@ class AnnotationCurve:
 
     def auc(self, values: NDArray[np.float64]) -> Interval:
         """The mean of one AUC a repeat; an interval beyond 0 or 1 is cut there."""
+        return self._mean(values, least=0.0)
+
+    def _mean(self, values: NDArray[np.float64], *, least: float = -1.0) -> Interval:
+        """The mean of one AUC, or one difference of two, a repeat, cut to what they can be."""
         found = mean_interval(values, self.n_folds)
-        return Interval(found.estimate, max(found.low, 0.0), min(found.high, 1.0))
+        return Interval(found.estimate, max(found.low, least), min(found.high, 1.0))
 
     @property
     def last_step(self) -> Interval | None:
         """What the last step in size added to the GCM's AUC; None where there is one size."""
         if len(self.sizes) < 2:
             return None
-        return mean_interval(self.gcm[-1] - self.gcm[-2], self.n_folds)
+        return self._mean(self.gcm[-1] - self.gcm[-2])
 
     @property
     def added(self) -> list[Interval]:
@@ -85,7 +92,7 @@ class AnnotationCurve:
         Sizes at which there is no other are left out.
         """
         return [
-            mean_interval(more - alone, self.n_folds)
+            self._mean(more - alone)
             for size, alone, more in zip(self.sizes, self.gcm, self.with_others, strict=True)
             if size < self.n_all
         ]
@@ -93,7 +100,7 @@ class AnnotationCurve:
     @property
     def over_misvm(self) -> Interval:
         """How far the GCM's AUC at the largest size is above that of MI-SVM with all groups."""
-        return mean_interval(self.gcm[-1] - self.misvm_of_all, self.n_folds)
+        return self._mean(self.gcm[-1] - self.misvm_of_all)
 
 
 def annotation_sizes(n_positive: int) -> list[int]:
@@ -118,6 +125,8 @@ def annotation_curve(
     overlap: Any = None,
     patients: Any = None,
     *,
+    annotated: Any = None,
+    objects: Any = None,
     sizes: Sequence[int] | None = None,
     repeats: int = 5,
     n_folds: int = 5,
@@ -129,9 +138,9 @@ def annotation_curve(
 
     Parameters
     ----------
-    X, y, groups, overlap, patients
+    X, y, groups, overlap, patients, annotated, objects
         As for `groupcm.comparison.compare_models.compare_models`; the labels of candidates, or
-        overlaps, are the annotation.
+        overlaps, are the annotation. Positive groups that have none take no part.
     sizes : sequence of int, optional
         Numbers of annotated positive groups; by default `annotation_sizes` of what the smallest
         training part has.
@@ -160,7 +169,8 @@ def annotation_curve(
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2, for intervals; got {repeats}.")
     models = contenders(["gcm", "misvm"], n_settings, random_state=random_state)
-    data = LabelledCandidates.check(X, y, groups, overlap, patients)
+    whole = LabelledCandidates.check(X, y, groups, overlap, patients, annotated, objects)
+    data = whole.with_candidate_labels()
     if data.overlap is None and data.labels_are_of_groups:
         raise ValueError(
             "every candidate of a positive group carries the positive label, so none is annotated; "
@@ -197,6 +207,7 @@ def annotation_curve(
         n_all=n_all,
         n_folds=n_folds,
         folds_by="group" if patients is None else "patient",
+        n_left_out=whole.n_unannotated,
     )
 
 

@@ -45,7 +45,13 @@ def fit_with_others(
     """
     model = GroupClassifierCV(n_settings, cv=_n_folds(data, annotated), random_state=seed)
     model.fit(
-        data.X, data.y, data.groups, data.overlap, patients=data.patients, annotated=annotated
+        data.X,
+        data.y,
+        data.groups,
+        data.overlap,
+        patients=data.patients,
+        annotated=annotated,
+        objects=data.objects,
     )
     return require_finished(model)
 

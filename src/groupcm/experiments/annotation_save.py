@@ -68,6 +68,7 @@ def annotation_json(curve: AnnotationCurve) -> str:
         "version": __version__,
         "positive_groups": curve.n_positive,
         "negative_groups": curve.n_negative,
+        "positive_groups_left_out_unannotated": curve.n_left_out,
         "folds": curve.n_folds,
         "folds_by": curve.folds_by,
         "annotated_positive_groups": list(curve.sizes),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import log
 
 import numpy as np
@@ -10,10 +9,12 @@ import numpy as np
 from groupcm.experiments.annotation import AnnotationCurve
 from groupcm.metrics import Interval
 from groupcm.report.words import count, counted, fraction, interval
+from groupcm.words import listed
 
-__all__ = ["against_misvm", "method_sentences", "next_hundred", "what_others_add"]
+__all__ = ["against_misvm", "method_sentences", "next_hundred", "remarks", "what_others_add"]
 
 _NEXT = 100
+_FEW_REPEATS = 3
 
 
 def next_hundred(curve: AnnotationCurve) -> str:
@@ -40,7 +41,8 @@ def next_hundred(curve: AnnotationCurve) -> str:
         )
     before, after = curve.sizes[-2:]
     factor = log((after + _NEXT) / after) / log(after / before)
-    more = Interval(*(factor * end for end in step))
+    most = 1.0 - float(np.mean(curve.gcm[-1]))  # no AUC passes 1
+    more = Interval(*(min(factor * end, most) for end in step))
     change = "rose" if step.estimate >= 0 else "fell"
     size = step if step.estimate >= 0 else _turned(step)
     found = (
@@ -92,8 +94,8 @@ def what_others_add(curve: AnnotationCurve) -> str:
         ),
     ):
         if told:
-            sizes, changes = _listed([count(size) for size, _ in told]), [of for _, of in told]
-            sentences.append(f"With {sizes} {verdict.format(_listed(changes))}.")
+            sizes, changes = listed([count(size) for size, _ in told]), [of for _, of in told]
+            sentences.append(f"With {sizes} {verdict.format(listed(changes))}.")
     return " ".join(sentences)
 
 
@@ -108,10 +110,6 @@ def _as_much_as(curve: AnnotationCurve) -> str:
     if not below:
         return ""
     return f", which is then as high as with {count(below[-1])} annotated groups alone"
-
-
-def _listed(words: Sequence[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _turned(difference: Interval) -> Interval:
@@ -136,6 +134,30 @@ def against_misvm(curve: AnnotationCurve) -> str:
     return f"{gcm} {which} {what}: the difference is {interval(found)}."
 
 
+def remarks(curve: AnnotationCurve) -> list[str]:
+    """Say what took no part, and where the repeats are too few to tell much.
+
+    Examples
+    --------
+    >>> gcm = np.array([[0.80, 0.92]])
+    >>> few = AnnotationCurve([50], gcm, gcm, gcm, gcm[0], 50, 900, 40, 5, "patient", n_left_out=7)
+    >>> print(*remarks(few), sep="\\n")
+    7 positive groups are not annotated; they took no part.
+    2 repeats are few: the intervals are wide, and more repeats would make them narrower.
+    """
+    found = []
+    if curve.n_left_out:
+        verb, who = ("is", "it") if curve.n_left_out == 1 else ("are", "they")
+        groups = counted(curve.n_left_out, "positive group")
+        found.append(f"{groups} {verb} not annotated; {who} took no part.")
+    if curve.n_repeats <= _FEW_REPEATS:
+        found.append(
+            f"{counted(curve.n_repeats, 'repeat')} are few: the intervals are wide, and more "
+            "repeats would make them narrower."
+        )
+    return found
+
+
 def method_sentences(curve: AnnotationCurve) -> list[str]:
     """What was done."""
     return [
@@ -152,4 +174,5 @@ def method_sentences(curve: AnnotationCurve) -> list[str]:
         "that train on the annotated groups and score the others, too.",
         "Intervals (95 %) are of the mean over repeats, widened because the repeats' training "
         "parts overlap. A difference is taken repeat by repeat, at each size for itself.",
+        *remarks(curve),
     ]

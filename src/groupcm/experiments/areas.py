@@ -108,7 +108,9 @@ class Areas:
         return Comparison(
             a=self.of(a),
             b=self.of(b),
-            difference=self._resampling.interval(estimate, differences, self._n_clusters),
+            difference=self._resampling.interval(
+                estimate, np.clip(differences, -1.0, 1.0), self._n_clusters
+            ),
             p_value=normal_p_value(estimate, differences, self._n_clusters),
             n_resamples=len(differences),
             metric="group_roc_auc",

@@ -147,19 +147,22 @@ class ModelCard:
         return as_markdown(self)
 
     def json(self) -> str:
-        """The card as JSON: every attribute under its own name, null for what is not known."""
+        """The card as JSON: every attribute under its own name.
+
+        What is not known is null, an infinite number is "inf" or "-inf".
+        """
         plain = {"format": _FORMAT, "version": _VERSION, **_plain(asdict(self))}
         return json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
 
 
 def _plain(value: Any) -> Any:
-    """JSON's own values; numbers that it has no word for are null."""
+    """JSON's own values, which have no word for NaN and infinity."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
-        return None
+        return None if math.isnan(value) else str(value)
     if value is None or isinstance(value, bool | int | float | str):
         return value
     return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,18 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
         A fitted classifier of groupcm. Feature maps: Polynomial, RandomFourier, AdditiveChi2,
         Nystroem with the usual kernels, and some transformers of scikit-learn.
     path : str or path
-        The file to write; one that exists is replaced.
+        The file to write; one that exists is replaced. Its name ends in .onnx; .json, the ending
+        of models that `groupcm.save` writes, is refused.
     groups : bool, default=True
         Whether the graph takes groups. False leaves only ``X`` and ``scores``.
 
     Notes
     -----
+    The graph takes float32, which has 7 digits. Features that need more, such as times in seconds
+    near 1e7 that differ by tenths, are rounded before the graph sees them, and the scores are then
+    not those of groupcm. Subtract a number near their mean, in float64, before training and before
+    running the graph.
+
     The file's metadata tell ``groupcm_version``, ``model``, ``classes`` and ``feature_names``
     (JSON lists, the names only where known), ``threshold`` (of two classes) and ``decision``: how
     scores become classes.
@@ -95,6 +102,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
     '[0, 1]'
     """
     scorer = _scorer_of(model)
+    if Path(path).suffix.lower() == ".json":
+        raise InputError(f"{path} is no ONNX file by its name; use .onnx, for .json is a model's")
     graph = Graph()
     k = n_columns(scorer)
     x = graph.input("X", np.float32, ["candidates", scorer.n_features_in_])

@@ -169,6 +169,8 @@ def threshold_rule(value: float) -> str:
     --------
     >>> threshold_rule(0.421372)
     '0.421372; a group whose score is at least this raises an alarm'
+    >>> threshold_rule(5e-324)
+    '0; a group whose score is above this raises an alarm'
     >>> threshold_rule(float("inf"))
     '∞; no group raises an alarm'
     """
@@ -176,6 +178,8 @@ def threshold_rule(value: float) -> str:
 
 
 def _who_alarms(threshold: float) -> str:
+    if 0.0 < threshold < sys.float_info.min:  # next to 0, and written so
+        return "a group whose score is above this raises an alarm"
     if isfinite(threshold):
         return "a group whose score is at least this raises an alarm"
     return "no group raises an alarm" if threshold > 0 else "every group raises an alarm"
