@@ -92,6 +92,11 @@ def test_a_linear_fit_knows_them(here, capsys, marked, table):
     assert saved.notes["n_unannotated_groups"] == 5
 
 
+def test_an_overlap_that_no_group_has_is_told_as_the_option(here, capsys):
+    said = refused(capsys, "t.parquet", "--min-overlap", "2")
+    assert said.endswith("by less than --min-overlap 2; lower --min-overlap.")
+
+
 def test_folds_of_a_linear_model_know_them(here, marked):
     assert fit("t.parquet", *MARKS, "--cv", "--folds", "2", "--lams", "2") == 0
     expected = marked.fitted(GroupClassifierCV(2, cv=2))

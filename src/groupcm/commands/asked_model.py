@@ -45,6 +45,8 @@ OPTION_OF_PARAMETER = {
     "needs grouping='negative'": "needs --grouping negative",
     "needs solver='working_set'": "needs --solver working_set",
     "needs checkpoint=None": "needs no --checkpoint",
+    "lower min_overlap": "lower --min-overlap",
+    "min_overlap=": "--min-overlap ",
     "lower n_warm_up or raise n_estimators": "lower --n-warm-up or raise --n-estimators",
     **{f"{name} must": f"--{name.replace('_', '-')} must" for name in _TREES_ONLY},
 }
