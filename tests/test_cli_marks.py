@@ -93,7 +93,7 @@ def test_a_linear_fit_knows_them(here, capsys, marked, table):
 
 
 def test_an_overlap_that_no_group_has_is_told_as_the_option(here, capsys):
-    said = refused(capsys, "t.parquet", "--min-overlap", "2")
+    said = refused(capsys, "t.parquet", *MARKS, "--min-overlap", "2")
     assert said.endswith("by less than --min-overlap 2; lower --min-overlap.")
 
 
