@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.boosting.group_derivatives import LOSSES, derivatives_of_groups
 from groupcm.candidates import NO_ORDER, Index, Terms
-from groupcm.kernels.boosting import LOGISTIC, SMOOTHED_HINGE, group_derivatives
 from groupcm.kernels.screen import run_maxima
 from groupcm.parallel import n_threads, thread_map
 
@@ -19,7 +19,6 @@ __all__ = ["Groupwise", "PowerLoss", "Slopes", "Vector"]
 Vector = NDArray[np.float64]
 Slopes = NDArray[np.floating]
 
-_CODES = {"logistic": LOGISTIC, "smoothed_hinge": SMOOTHED_HINGE}
 # Newton's steps need some curvature where the smoothed hinge has none.
 _LEAST_CURVATURE = {"logistic": 1e-3, "smoothed_hinge": 0.1}
 _ROWS_A_THREAD = 50_000
@@ -83,8 +82,8 @@ class PowerLoss:
     power: float = 5.0
 
     def __post_init__(self) -> None:
-        if self.loss not in _CODES:
-            listed = ", ".join(map(repr, _CODES))
+        if self.loss not in LOSSES:
+            listed = ", ".join(map(repr, LOSSES))
             raise ValueError(f"loss must be one of {listed}; got {self.loss!r}.")
         if not self.delta > 0.0:
             raise ValueError(f"delta must be a number above 0; got {self.delta!r}.")
@@ -112,14 +111,25 @@ class PowerLoss:
     def _set(
         self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Slopes, hessian: Slopes
     ) -> float:
-        loss, floor = _CODES[self.loss], _LEAST_CURVATURE[self.loss]
-        power, delta = float(self.power), float(self.delta)
+        if self.power == np.inf:
+            # The largest loss is that of the largest score, alone.
+            alone = groups.winners(scores)
+            winners = Groupwise(alone, np.arange(len(alone) + 1))
+            return replace(self, power=1.0)._set(scores, winners, weight, gradient, hessian)
 
         def work(piece: tuple[int, int]) -> float:
             lo, hi = piece
-            ptr, part = groups.ptr[lo : hi + 1], weight[lo:hi]
-            return group_derivatives(
-                scores, groups.rows, ptr, part, power, loss, delta, floor, gradient, hessian
+            return derivatives_of_groups(
+                scores,
+                groups.rows,
+                groups.ptr[lo : hi + 1],
+                weight[lo:hi],
+                loss=self.loss,
+                delta=float(self.delta),
+                power=float(self.power),
+                least_curvature=_LEAST_CURVATURE[self.loss],
+                gradient=gradient,
+                hessian=hessian,
             )
 
         return float(sum(thread_map(work, groups.pieces())))
