@@ -8,7 +8,7 @@ group loss alone; the linear model, trained to its certified optimum, sees the f
     pip install "groupcm[torch,images]"
     python examples/end_to_end.py --frames 240 --epochs 12
 
-These are the defaults. The network then reaches about 0.79 and the linear model 0.92: from 160
+These are the defaults. The network then reaches about 0.8 and the linear model 0.92: from 160
 frames, 80 of them with a polyp, features that people thought of are hard to beat. What the script
 shows is how to train a network of your own.
 """
