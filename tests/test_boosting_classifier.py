@@ -271,6 +271,7 @@ def test_one_huge_group(data):
     [
         ({"n_estimators": 0}, "n_estimators must be a whole number of at least 1; got 0"),
         ({"subsample": 1.5}, "subsample must be a share above 0, at most 1; got 1.5"),
+        ({"first_power": np.inf}, "first_power must be finite"),
         ({"n_jobs": 0}, "n_jobs must be None, or a whole number other than 0"),
         ({"extra_trees": "y"}, "extra_trees must be True or False; got 'y'"),
         ({"early_stopping": "yes"}, "early_stopping must be True or False; got 'yes'"),

@@ -397,3 +397,13 @@ def test_what_they_need(here, capsys, marked):
     assert "--annotated goes with two classes" in refused(capsys, "three.parquet", *MARKS)
     assert "has no column 'thin'" in refused(capsys, "t.csv", "--object", "thin")
     assert not (here / "m.json").exists()
+
+
+def test_truth_may_be_written_as_text(here, marked):
+    table = marked.table()
+    place = table.column_names.index("known")
+    for words in (("True", "False"), ("1", "0")):
+        written = [words[0] if known else words[1] for known in marked.annotated]
+        pq.write_table(table.set_column(place, "known", pa.array(written)), "text.parquet")
+        assert fit("text.parquet", *MARKS, "--lam", "0.9") == 0
+        assert read("m.json").notes["n_unannotated_groups"] == 5

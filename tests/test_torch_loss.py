@@ -601,3 +601,12 @@ def test_without_torch_the_command_that_installs_it():
     told = run.stderr.strip().splitlines()[-1]
     assert told.startswith("groupcm.extras.MissingExtra: ")
     assert 'pip install "groupcm[torch]"' in told
+
+
+def test_series_are_read_by_position_whatever_their_index():
+    pd = pytest.importorskip("pandas")
+    scores, labels, groups = torch.tensor([0.3, 0.1, -0.2, 0.4]), [0, 1, 0, 0], [0, 0, 1, 1]
+    series = (pd.Series(each, index=[8, 7, 6, 5]) for each in (labels, groups))
+    assert GroupLoss()(scores, *series) == GroupLoss()(scores, labels, groups)
+    with pytest.raises(ValueError, match="overlap must hold numbers"):
+        GroupLoss()(scores, labels, groups, overlap=[None] * 4)

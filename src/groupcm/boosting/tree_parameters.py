@@ -72,6 +72,8 @@ def check_tree_parameters(given: Mapping[str, Any]) -> None:
     require_number(given, "min_overlap", "a number", lambda x: x == x)
     for name in ("power", "first_power"):
         require_number(given, name, "a number of at least 1", lambda x: x >= 1.0)
+    if given.get("first_power") == float("inf"):
+        raise ValueError("first_power must be finite; for the maximum set power=inf, n_annealed=0.")
     if given.get("power") == float("inf") and given.get("n_annealed", 0) > 0:
         raise ValueError("power cannot grow to infinity in steps; set n_annealed=0 with power=inf.")
     if "validation" in given and not _is_validation(given["validation"]):

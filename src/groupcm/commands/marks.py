@@ -60,9 +60,16 @@ def read_marks(
     return found
 
 
+# A column of text, as some programs write truth.
+_WRITTEN = {"true": 1, "false": 0, "1": 1, "0": 0}
+
+
 def _read_annotated(files: Sequence[Path], column: str) -> Bools:
     key = read_key(files, column, "annotated")
-    values = key.codes if key.names is None else np.array(key.names.to_pylist(), dtype=object)
+    values = key.codes
+    if key.names is not None:
+        written = [_WRITTEN.get(str(name).lower(), name) for name in key.names.to_pylist()]
+        values = np.array(written, dtype=object)
     is_true = np.asarray(values == 1)
     for value in values[~is_true & np.asarray(values != 0)].tolist():
         code = value if key.names is None else values.tolist().index(value)

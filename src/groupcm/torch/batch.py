@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -73,8 +74,11 @@ def as_numbers(values: Any, name: str, device: torch.device, wanted: str = "numb
     ValueError: overlap must hold numbers; got ['large'].
     """
     try:
+        # A Series, say, is an array under an index that torch would look its rows up by.
+        if hasattr(values, "__array__") and not isinstance(values, Tensor | np.ndarray):
+            values = np.array(values)
         return torch.as_tensor(values, device=device)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ValueError(f"{name} must hold {wanted}; got {_shortened(values)}.") from error
 
 
