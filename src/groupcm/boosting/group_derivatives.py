@@ -84,12 +84,12 @@ def derivatives_of_groups(
         inside = rows[ptr[first] : ptr[last]]
         begin, sizes = ptr[first:last] - ptr[first], np.diff(ptr[first : last + 1])
         value, slope = value_and_slope(scores[inside].astype(np.float32), delta)
-        largest = np.maximum.reduceat(value, begin)
         scale = weight[first:last]
         if power == 1.0:
             share = np.repeat(scale.astype(np.float32), sizes)
             total += float(scale @ np.add.reduceat(value, begin, dtype=np.float64))
         else:
+            largest = np.maximum.reduceat(value, begin)
             share, norm = _shares(value, largest, begin, sizes, power)
             total += float(scale @ (largest * norm))
             share *= np.repeat((scale / norm ** (power - 1.0)).astype(np.float32), sizes)

@@ -97,7 +97,7 @@ class PowerLoss:
         # L of a score is what a negative candidate alone pays for the score's opposite.
         alone = Groupwise(np.arange(len(rows)), np.arange(len(rows) + 1))
         slope, curvature = np.zeros(len(rows)), np.zeros(len(rows))
-        value = self._set(-scores[rows], alone, weight, slope, curvature)
+        value = self._set_alone(-scores[rows], alone, weight, slope, curvature)
         np.add.at(gradient, rows, -slope)
         np.add.at(hessian, rows, curvature)
         return value
@@ -108,6 +108,12 @@ class PowerLoss:
         """Write the derivatives of ``weight Σ_k ‖(L(−s_i))_{i in k}‖_p``, and return its value."""
         return self._set(scores, groups, np.full(len(groups), weight), gradient, hessian)
 
+    def _set_alone(
+        self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Slopes, hessian: Slopes
+    ) -> float:
+        """Of groups of one candidate: every norm is its loss."""
+        return replace(self, power=1.0)._set(scores, groups, weight, gradient, hessian)
+
     def _set(
         self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Slopes, hessian: Slopes
     ) -> float:
@@ -115,7 +121,7 @@ class PowerLoss:
             # The largest loss is that of the largest score, alone.
             alone = groups.winners(scores)
             winners = Groupwise(alone, np.arange(len(alone) + 1))
-            return replace(self, power=1.0)._set(scores, winners, weight, gradient, hessian)
+            return self._set_alone(scores, winners, weight, gradient, hessian)
 
         def work(piece: tuple[int, int]) -> float:
             lo, hi = piece
