@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -370,6 +371,32 @@ def test_the_path_is_followed_where_it_bends(monkeypatch):
     model = GroupClassifier(0.97, tol=1e-5, random_state=0).fit(X, positive.astype(int), groups)
     assert model.gap_ <= 1e-5
     assert len(evaluations) < 3000
+
+
+def test_steps_at_a_temperature_go_on_while_they_pay(monkeypatch):
+    X, positive = np.eye(4), np.arange(4) < 2
+    problem = Problem(SmoothedHinge(0.5), Huber(0.1), 0.1)
+    inner = newton.Newton(problem, alone_blocks(X, positive), np.zeros(5), upper=1.0)
+    taken = []
+
+    def step(_self, here, _temperature):
+        taken.append(here)
+        return replace(here, smooth=here.smooth - (0.1 if len(taken) <= 100 else 0.0))
+
+    start = inner._evaluate(np.zeros(5), 0.1)
+    monkeypatch.setattr(newton.Newton, "_step", step)
+    monkeypatch.setattr(newton.Newton, "_is_on_path", lambda *_: False)
+    monkeypatch.setattr(newton.Newton, "_closed", lambda *_: False)
+    inner._descend(start, 0.1, 1e-4)
+    assert len(taken) == 4 * newton._STEPS_AT_A_TIME
+
+
+def test_cooling_is_gentler_where_the_path_bends():
+    gentler = newton._next_cooling(newton._COOLING, newton._BENT + 1)
+    assert newton._COOLING < gentler < newton._next_cooling(gentler, newton._BENT + 1) < 1.0
+    assert newton._next_cooling(gentler, newton._BENT) == gentler
+    assert newton._COOLING <= newton._next_cooling(gentler, 1) < gentler
+    assert newton._next_cooling(newton._COOLING, 1) == newton._COOLING
 
 
 WAYS = [newton_system._Direct, newton_system._RowSpace, newton_system._Iterative]
