@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,12 +19,15 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler, RBFSampler
 from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.pipeline import make_pipeline
 
+import model_kinds
 from groupcm import features, simulate
 from groupcm.classifier import GroupClassifier
 from groupcm.errors import InputError
 from groupcm.model_json import Unstorable, decode, encode
 from groupcm.persistence import load, read, save
 from groupcm.progress import Step
+
+V0_1 = Path(__file__).parent / "data" / "models_v0.1"
 
 
 def fitted(labels=(0, 1), **options):
@@ -370,3 +374,21 @@ def test_a_forged_polynomial_reads_no_foreign_memory(tmp_path):
     assert forged.transform(np.ones((5, 2))).tolist() == [[1.0] * 9] * 5
     with pytest.raises(ValueError, match="expecting 2 features"):
         forged.transform(positive())
+
+
+@pytest.mark.parametrize("kind", model_kinds.KINDS)
+def test_a_file_of_version_0_1_is_read_and_scores_the_same(kind):
+    model = load(V0_1 / f"{kind}.json")
+    known = json.loads((V0_1 / "expected_scores.json").read_text(encoding="utf-8"))
+    X, groups = np.array(known["X"]), np.array(known["groups"])
+    if hasattr(model, "feature_names_in_"):
+        X = pd.DataFrame(X, columns=model_kinds.NAMES)
+    expected = known["models"][kind]
+    np.testing.assert_allclose(model.decision_function(X), expected["scores"], rtol=1e-9)
+    found = model.group_scores(X, groups)
+    np.testing.assert_allclose(found.score, expected["group_scores"], rtol=1e-9)
+    assert found.winner.tolist() == expected["winners"]
+    assert model.predict_groups(X, groups).tolist() == expected["groups"]
+    if "probabilities" in expected:
+        found = model.predict_proba_groups(X, groups)
+        np.testing.assert_allclose(found, expected["probabilities"], rtol=1e-9)
