@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -203,11 +204,11 @@ def test_no_file(tmp_path):
         (lambda c: c["model"].update({"$model": "os.system"}), "holds a os.system"),
         (lambda c: c["model"].update({"$model": ["GroupClassifier"]}), "does not know"),
         (lambda c: c["notes"].update(x={"$record": "Popen", "fields": {}}), "holds a Popen"),
-        (lambda c: c["model"]["params"].update(run=1), "parameters do not fit"),
-        (lambda c: c["model"]["state"].update(fit=1), "has no 'fit'"),
+        (lambda c: c["model"]["params"].update(run=1), "parameter run, which no GroupClassifier"),
+        (lambda c: c["model"]["state"].update(fit=1), "it has fit, which no GroupClassifier has"),
         (lambda c: c["model"]["state"]["coef_"].update(dtype="V8"), "which no model has"),
-        (lambda c: c["model"]["state"]["coef_"].update(shape=[10**12]), "damaged"),
-        (lambda c: c.pop("model"), "damaged"),
+        (lambda c: c["model"]["state"]["coef_"].update(shape=[10**12]), "coef_ has 13 values"),
+        (lambda c: c.pop("model"), "model is missing"),
     ],
 )
 def test_a_forged_file_runs_and_makes_nothing(saved, change, said):
@@ -330,15 +331,15 @@ def saved_scaler(tmp_path):
     [
         (lambda t: t.update({"$sklearn": "FunctionTransformer"}), "holds a FunctionTransformer"),
         (lambda t: t.update({"$sklearn": ["PCA"]}), "does not know"),
-        (lambda t: t["params"].update(run=1), "a StandardScaler has no 'run' of its own"),
-        (lambda t: t["attributes"].update(transform=1), "has no 'transform' of its own"),
-        (lambda t: t["attributes"].update(__class__=1), "has no '__class__' of its own"),
+        (lambda t: t["params"].update(run=1), "a StandardScaler has no run of its own"),
+        (lambda t: t["attributes"].update(transform=1), "has no transform of its own"),
+        (lambda t: t["attributes"].update(__class__=1), "has no __class__ of its own"),
         (lambda t: t["attributes"].update(mean_={"$code": "x"}), "holds a code"),
-        (lambda t: t["attributes"].update(mean_={"$dtype": "O"}), "the type object"),
-        (lambda t: t["attributes"].update(mean_={"$dtype": "no"}), "damaged"),
-        (lambda t: t["attributes"].update(mean_={"$spline": {"t": [1]}}), "damaged"),
-        (lambda t: t["attributes"]["mean_"].update(order="X"), "damaged"),
-        (lambda t: t.pop("version"), "damaged"),
+        (lambda t: t["attributes"].update(mean_={"$dtype": "O"}), "mean_ is the type O"),
+        (lambda t: t["attributes"].update(mean_={"$dtype": "<f8"}), "which no model has there"),
+        (lambda t: t["attributes"].update(mean_={"$spline": {"t": [1]}}), "mean_ lacks 'c'"),
+        (lambda t: t["attributes"]["mean_"].update(order="X"), "mean_ has the order X"),
+        (lambda t: t.pop("version"), "transformer lacks 'version'"),
     ],
 )
 def test_a_forged_transformer_runs_and_makes_nothing(saved_scaler, change, said):
@@ -365,15 +366,27 @@ def test_a_forged_polynomial_reads_no_foreign_memory(tmp_path):
     path = tmp_path / "map.json"
     save(features.Polynomial(3).fit(positive()), path)
 
-    def forge(content):
-        state = content["model"]["state"]
-        state.update(n_features_in_=2, _family={"$tuple": [3, False, 0]})  # no factors: no columns?
+    def forge(*family):
+        def change(content):
+            content["model"]["state"].update(n_features_in_=2, _family={"$tuple": list(family)})
 
-    rewrite(path, forge)
+        return change
+
+    rewrite(path, forge(3, False, 2))
     forged = load(path)
     assert forged.transform(np.ones((5, 2))).tolist() == [[1.0] * 9] * 5
     with pytest.raises(ValueError, match="expecting 2 features"):
         forged.transform(positive())
+    for family, said in {
+        (3, False, 0): r"_family\[2\] is 0, outside the range",
+        (3, False, 3): "products of 3 different features of 2",
+        (10**9, False, 2): "more than the 1,000,000 allowed",
+    }.items():
+        rewrite(path, forge(*family))
+        assert re.search(said, refusal(path))
+    forged._family = (3, False, 0)
+    with pytest.raises(ValueError, match="0 monomials do not fit a map"):
+        forged.transform(np.ones((5, 2)))
 
 
 @pytest.mark.parametrize("kind", model_kinds.KINDS)
