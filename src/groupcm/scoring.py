@@ -100,7 +100,9 @@ class LinearScorer(Scorer):
         if isinstance(self.space, MappedSpace):
             raw = np.ascontiguousarray(rows)
             return np.column_stack([self.space.score(raw, theta) for theta in self.thetas])
-        return rows @ self.thetas[:, :-1].T + self.thetas[:, -1]
+        # A NaN or an infinity is passed on in silence, for the caller to name.
+        with np.errstate(invalid="ignore", over="ignore"):
+            return rows @ self.thetas[:, :-1].T + self.thetas[:, -1]
 
     def of_groups(
         self, X: Matrix, groups: Groups, chosen: Index | slice = slice(None)
