@@ -98,7 +98,12 @@ class GroupClassifier(ChoosingModel):
     tol : float, default=1e-4
         The certified relative gap to stop at.
     max_passes : float, default=1000
-        Stop, with a warning, after reading this many times all rows.
+        Stop, with a warning, after reading all rows this many times, or after as much work on the
+        rows that are kept in memory.
+    max_time : float, optional
+        Stop, with a warning, after this many seconds, and return the best model so far with its
+        certified gap. The time is looked at between passes and between the steps on the rows in
+        memory; a first pass is always completed.
     memory : int or str, optional
         How much a fit on a source may use, such as ``"2GB"``: rows are kept in memory while
         they fit and read again otherwise. By default what the source says, or 60 % of what is
@@ -183,6 +188,7 @@ class GroupClassifier(ChoosingModel):
         solver: str = "working_set",
         tol: float = 1e-4,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int = 0,
@@ -202,6 +208,7 @@ class GroupClassifier(ChoosingModel):
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.checkpoint = checkpoint
         self.verbose = verbose

@@ -49,8 +49,8 @@ class GroupClassifierCV(ChoosingModel):
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry a
         group, and None for groups.
     loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
-solver, tol, max_passes, memory, verbose :
-        As of `GroupClassifier`.
+solver, tol, max_passes, max_time, memory, verbose :
+        As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
 
@@ -119,6 +119,7 @@ solver, tol, max_passes, memory, verbose :
         solver: str = "working_set",
         tol: float = 1e-4,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         verbose: int = 0,
         random_state: Any = 0,
@@ -138,6 +139,7 @@ solver, tol, max_passes, memory, verbose :
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.verbose = verbose
         self.random_state = random_state

@@ -57,6 +57,8 @@ class MISVMClassifier(LinearGroupModel):
         Problems to solve at most; a warning says if choices still changed then.
     max_passes : float, default=1000
         Over the rows, in each problem.
+    max_time : float, optional
+        Seconds for the whole fit, as of `GroupClassifier`.
     memory : int or str, optional
         How much a fit on a source may use; all candidates must fit.
     verbose : int, default=0
@@ -115,6 +117,7 @@ class MISVMClassifier(LinearGroupModel):
         tol: float = 1e-4,
         max_iter: int = 50,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         verbose: int = 0,
     ) -> None:
@@ -129,6 +132,7 @@ class MISVMClassifier(LinearGroupModel):
         self.tol = tol
         self.max_iter = max_iter
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.verbose = verbose
 

@@ -21,7 +21,7 @@ from groupcm.problem import Problem
 from groupcm.solvers import lbfgs, streamed, working_set
 from groupcm.solvers.alternating import Alternation, Choice, alternate
 from groupcm.solvers.checkpoint import Checkpoint
-from groupcm.solvers.solution import Solution, Task
+from groupcm.solvers.solution import Budget, Solution, Task
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
 from groupcm.sources.mapped import source_in
 from groupcm.sources.sample import Sample
@@ -126,6 +126,7 @@ def make_task(
         make_loss(options.loss, options.delta),
         make_penalty(options.penalty, options.epsilon),
         Costs(lam, options.C).rho(space.n_features),
+        prepared.scaling.units,
     )
     if data.stream is not None:
         rows = StreamedRows(data.stream, space)
@@ -133,7 +134,9 @@ def make_task(
         rows = source_in(space, data.X)
     else:
         rows = ArraySource(data.X, space.mean, space.scale)
-    return Task(problem, terms, rows, options.tol, options.max_passes, seed)
+    n_rows = sum(part.n_rows for part in terms)
+    budget = Budget.for_passes(options.max_passes, n_rows, prepared.deadline)
+    return Task(problem, terms, rows, options.tol, options.max_passes, seed, budget)
 
 
 def _solve(

@@ -64,7 +64,13 @@ def as_matrix(X: Any, estimator: Any = None) -> Matrix:
         estimator=estimator,
         input_name="X",
     )
-    return sp.csr_array(X) if sp.issparse(X) else X
+    if not sp.issparse(X):
+        return X
+    X = sp.csr_array(X)
+    if not X.has_canonical_format:  # one entry per row and column, which centring relies on
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def _frame_to_array(X: Any) -> NDArray[Any]:
