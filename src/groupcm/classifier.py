@@ -109,9 +109,11 @@ class GroupClassifier(ChoosingModel):
         they fit and read again otherwise. By default what the source says, or 60 % of what is
         free.
     checkpoint : path, optional
-        A file to note how far the fit is. A fit that is interrupted (Ctrl-C) returns the best
-        model so far with its gap; the same fit with the same file goes on from there. The
-        file is removed when the fit ends by itself.
+        A file that keeps how far the fit is. An interrupt (Ctrl-C) after the first pass returns
+        the best model so far with its certified gap and a warning. Before that, and while a
+        class has no model yet, it raises `KeyboardInterrupt` with a sentence about what the
+        file keeps. In both cases the same fit with the same file goes on from there. The file
+        is removed when the fit ends by itself.
     verbose : int, default=0
         Above 0, print a line a step, and one every five seconds of a long pass.
     random_state : int, RandomState or None, default=None

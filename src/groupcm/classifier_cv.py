@@ -223,7 +223,7 @@ solver, tol, max_passes, max_time, memory, verbose :
             with without_steps():
                 path = solve_path(template, prepared, list(lams), template._seed(), terms)
             if any(solution.interrupted for solution in path):
-                raise KeyboardInterrupt
+                raise KeyboardInterrupt("the fit was interrupted before λ was chosen.")
             weights += [solution.weights for solution in path]
             intercepts += [solution.intercept for solution in path]
         coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))

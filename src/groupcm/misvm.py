@@ -13,7 +13,13 @@ from groupcm.linear_model import LinearGroupModel
 from groupcm.preparing import Prepared
 from groupcm.solvers.alternating import Choice, alternate
 from groupcm.solvers.group_means import problem_of_means
-from groupcm.training import make_task, solving, warn_unless_converged, warn_unless_settled
+from groupcm.training import (
+    as_returned,
+    make_task,
+    solving,
+    warn_unless_converged,
+    warn_unless_settled,
+)
 
 __all__ = ["MISVMClassifier"]
 
@@ -166,12 +172,14 @@ class MISVMClassifier(LinearGroupModel):
             with solving(prepared.data):
                 choice = _choice_of_all(options, prepared)
                 found = alternate(choice, problem_of_means(choice), most_rounds=self.max_iter)
-        self._store(prepared, [found.solution])
+                task = choice.task_with(found.witnesses)
+                solution = as_returned(prepared, task, found.solution)
+        self._store(prepared, [solution])
         self.witnesses_ = found.witnesses
         self.n_iter_ = found.rounds
         self.outcome_ = found.outcome
         self.n_passes_ = found.passes
-        warn_unless_converged(options, found.solution)
+        warn_unless_converged(options, prepared, solution)
         warn_unless_settled(found, "MI-SVM", "raise max_iter")
         return self
 

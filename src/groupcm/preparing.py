@@ -94,6 +94,12 @@ class Prepared:
         self.scaling = _scale(options, data, self.feature_map)
         self.space = make_space(self.feature_map, self.scaling.mean, self.scaling.scale)
 
+    def feature_names(self) -> list[str]:
+        """Return the names of what the weights multiply; column numbers where it has no names."""
+        return _names_of(
+            np.arange(len(self.scaling.mean)), self.data.names, self.feature_map
+        )
+
     def terms_without(self, groups: Index) -> list[Terms]:
         """The terms of the second of two classes when these groups are left out."""
         with warnings.catch_warnings():

@@ -92,16 +92,18 @@ def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
     centred. Those with absent entries are not, which would store them: their mean is at most
     ``√n`` deviations, and with a free intercept the problem is the same.
     """
-    if isinstance(X, np.ndarray):
-        n_rows = len(rows)
-        mean, variance = _dense_moments(X, rows)
-        centre = mean
-    else:
-        n_rows, all_rows = X.shape[0], True
-        mean, variance, stored = _sparse_moments(X)
-        centre = np.where(stored == n_rows, mean, 0.0)
-    rounding = n_rows * np.finfo(np.float64).eps
-    constant = variance <= rounding * variance + (rounding * mean) ** 2
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at what comes out
+        if isinstance(X, np.ndarray):
+            n_rows = len(rows)
+            mean, variance = _dense_moments(X, rows)
+            centre = mean
+        else:
+            n_rows, all_rows = X.shape[0], True
+            mean, variance, stored = _sparse_moments(X)
+            centre = np.where(stored == n_rows, mean, 0.0)
+        rounding = n_rows * np.finfo(np.float64).eps
+        constant = variance <= rounding * variance + (rounding * mean) ** 2
+    constant &= np.isfinite(variance)
     scale = np.sqrt(np.where(constant, 1.0, variance))
     if all_rows:
         scale = np.where(constant, np.inf, scale)

@@ -34,6 +34,7 @@ Outcome = Literal["settled", "cycled", "exhausted", "interrupted"]
 # How exactly the first choice needs its problem solved.
 _ROUGH = 1e-2
 _ENOUGH_ROWS = 100_000
+_NO_CHOICE = "the fit was interrupted before any candidate was chosen, so there is no model yet."
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,8 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
     source = choice.task.source
     kept = [KeptRows(terms, source) for terms in choice.task.terms if not terms.alone]
     solution = working_set.solve(first, kept=kept)
-    if solution.interrupted:  # before any candidate is chosen
-        raise KeyboardInterrupt
+    if solution.interrupted:
+        raise KeyboardInterrupt(_NO_CHOICE)
     point = _every_negative_alone(first) if _says_nothing(first, solution) else solution.point
     chosen = source.worst(choice.groups, point).row
     seen: set[bytes] = set()
@@ -162,7 +163,7 @@ def _every_negative_alone(task: Task) -> NDArray[np.float64]:
     rough = replace(task, terms=alone, tol=max(task.tol, _ROUGH))
     found = working_set.solve(rough, silent=True)
     if found.interrupted:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(_NO_CHOICE)
     return found.point
 
 

@@ -18,7 +18,7 @@ from groupcm.sources.arrays import RowSource
 __all__ = ["Budget", "Solution", "Stop", "Task", "Trace"]
 
 Vector = NDArray[np.float64]
-Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted"]
+Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", "rounding"]
 
 # What a look at some rows costs beside the rows themselves, in rows; and how many rows may
 # always be looked at, however few there are.
@@ -125,7 +125,9 @@ class Solution:
         Whether the user stopped it before.
     stop : str
         Why it ended: "converged"; "stalled", when no more progress was made; "passes", "work" or
-        "time", when that was used up; "interrupted". Empty in files of earlier versions.
+        "time", when that was used up; "interrupted"; "rounding", when it converged, but the
+        weights and the intercept for the raw features cannot say it with the digits they have.
+        Empty in files of earlier versions.
     """
 
     weights: Vector

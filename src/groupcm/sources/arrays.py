@@ -26,7 +26,7 @@ _ROWS_A_THREAD = 20_000
 # Values of a block that is worked on at once: it should stay in the cache.
 _BLOCK_VALUES = 1 << 18
 # Of wide rows a block has more, or BLAS has too little to do.
-_BLOCK_ROWS = 4096
+_BLOCK_ROWS = 2048
 # Values that are kept standardised in memory rather than standardised again at each use.
 _RESIDENT_VALUES = 1 << 24
 
