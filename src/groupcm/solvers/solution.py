@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+<<<<<<< HEAD
 from typing import Literal
+=======
+from typing import ClassVar
+>>>>>>> w-model
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.candidates import Terms
+<<<<<<< HEAD
 from groupcm.errors import CertificateError
+=======
+from groupcm.model_state import Array, Expected, Flag, ListOf, Number, Record
+>>>>>>> w-model
 from groupcm.problem import Problem
 from groupcm.progress import Step, announce, relative_gap
 from groupcm.sources.arrays import RowSource
@@ -129,6 +138,17 @@ class Solution:
         weights and the intercept for the raw features cannot say it with the digits they have.
         Empty in files of earlier versions.
     """
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "weights": Array("f", "outputs"),
+        "intercept": Number(),
+        "objective": Number(low=0.0, finite=False),
+        "lower_bound": Number(low=0.0),
+        "passes": Number(low=0.0),
+        "converged": Flag(),
+        "interrupted": Flag(),
+        "steps": ListOf(Record((Step,))),
+    }
 
     weights: Vector
     intercept: float
