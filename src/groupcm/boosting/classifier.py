@@ -12,11 +12,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from groupcm.boosting.extra import require_lightgbm
+from groupcm.boosting.forest import Forest
 from groupcm.boosting.growing import Plan
+from groupcm.boosting.lightgbm_text import read_forest, write_text
 from groupcm.boosting.power_loss import PowerLoss
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.boosting.training import train
 from groupcm.boosting.tree_parameters import check_tree_parameters, with_more
+from groupcm.errors import InputError
 from groupcm.group_model import GroupModel
 from groupcm.parallel import n_threads
 from groupcm.progress import listening, print_readings, print_step
@@ -112,7 +115,8 @@ class GroupBoostingClassifier(GroupModel):
     trees_ : list of str
         The trees in LightGBM's text form.
     boosters_ : list of lightgbm.Booster
-        The same, to be used with LightGBM.
+        The same trees, to be used with LightGBM. Nothing else here needs LightGBM once the trees
+        are grown.
     n_trees_ : int
     validation_curve_ : ndarray
         ``scoring`` after each tree, averaged over the folds; empty without early stopping.
@@ -257,7 +261,7 @@ class GroupBoostingClassifier(GroupModel):
             The patient of each candidate: none is both grown on and left out.
         """
         require_lightgbm()
-        check_tree_parameters(self.get_params(deep=False))
+        self._check_parameters()
         with listening(print_step, print_readings(), print) if self.verbose else nullcontext():
             data = read_training_data(self, X, y, groups, overlap, annotated, objects)
             if patients is not None:
@@ -319,15 +323,35 @@ class GroupBoostingClassifier(GroupModel):
     def boosters_(self) -> list[Any]:
         """The trees as LightGBM's own boosters."""
         check_is_fitted(self)
-        return [require_lightgbm().Booster(model_str=text) for text in self.trees_]
+        booster = require_lightgbm().Booster
+        # Written anew: LightGBM trusts its text, and this one may have come with a file.
+        return [booster(model_str=write_text(forest)) for forest in self.forests_]
+
+    @property
+    def forests_(self) -> list[Forest]:
+        """The trees as flat arrays."""
+        check_is_fitted(self)
+        return [_forest(text, self.n_features_in_) for text in self.trees_]
 
     @property
     def _scorer(self) -> TreeScorer:
-        check_is_fitted(self)
-        return TreeScorer([_parsed(text) for text in self.trees_], self.n_jobs or -1)
+        return TreeScorer(self.forests_, self.n_jobs or -1)
+
+    def _check_parameters(self) -> None:
+        """Raise one sentence about the first parameter that is not possible."""
+        check_tree_parameters(self.get_params(deep=False))
+
+    def _check_state(self) -> None:
+        """Raise one sentence where the fitted attributes do not fit each other."""
+        n_columns = 1 if len(self.classes_) == 2 else len(self.classes_)
+        if not isinstance(self.trees_, list) or len(self.trees_) != n_columns:
+            raise InputError(f"trees_ must be a list of {n_columns} texts")
+        n_trees = [forest.n_trees for forest in self.forests_]
+        if n_trees != [self.n_trees_]:
+            raise InputError(f"n_trees_ is {self.n_trees_!r}, but trees_ holds {n_trees[0]} trees")
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str) -> Any:
-    """For scoring alone: whoever changes a booster shall not change another model's."""
-    return require_lightgbm().Booster(model_str=text)
+def _forest(text: str, n_features: int) -> Forest:
+    """Read trees once, however often they score."""
+    return read_forest(text, n_features)
