@@ -35,7 +35,7 @@ LAYERS = [
     {"comparison"},
     {"report"},
     {"simulate", "experiments"},
-    {"persistence", "model_json", "sklearn_json", "explanation", "onnx_export"},
+    {"persistence", "model_json", "sklearn_json", "sklearn_state", "explanation", "onnx_export"},
     {"web"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
@@ -43,6 +43,7 @@ SHARED = {
     "progress",
     "errors",
     "extras",
+    "model_state",
     "candidates",
     "group_index",
     "parallel",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
@@ -11,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from groupcm.linear_model import LinearGroupModel
+from groupcm.model_state import Array, Expected, Nullable, Number, Text
 from groupcm.parameters import check_parameters
 from groupcm.preparing import Prepared
 from groupcm.progress import listening, print_readings, print_step
-from groupcm.solvers.alternating import Alternation
+from groupcm.solvers.alternating import OUTCOMES, Alternation
 from groupcm.solvers.solution import Solution
 from groupcm.training import solve_choosing, solve_classes
 from groupcm.training_data import read_training_data
@@ -29,7 +31,12 @@ class ChoosingModel(LinearGroupModel):
     outcome_: str | None
     n_rounds_: int
 
-    _fitted_state = (*LinearGroupModel._fitted_state, "witnesses_", "outcome_", "n_rounds_")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **LinearGroupModel._fitted_state,
+        "witnesses_": Array("i", "unannotated groups", low=0),
+        "outcome_": Nullable(Text(OUTCOMES)),
+        "n_rounds_": Number(low=1, whole=True),
+    }
 
     def _store(
         self,
@@ -274,6 +281,9 @@ class GroupClassifier(ChoosingModel):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
+    def _check_parameters(self) -> None:
+        check_parameters(self.get_params(deep=False))
+
     def _prepare(
         self,
         X: Any,
@@ -285,7 +295,7 @@ class GroupClassifier(ChoosingModel):
         *,
         shared_passes: bool = False,
     ) -> Prepared:
-        check_parameters(self.get_params(deep=False))
+        self._check_parameters()
         data = read_training_data(self, X, y, groups, overlap, annotated, objects)
         if shared_passes and not len(data.unannotated_groups()):
             data = data.for_shared_passes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.candidates import Terms
 from groupcm.classifier import GroupClassifier
 from groupcm.linear_model import LinearGroupModel
+from groupcm.model_state import Array, Expected, Number, Text
+from groupcm.parameters import check_parameters, require_number
 from groupcm.preparing import Prepared
-from groupcm.solvers.alternating import Choice, alternate
+from groupcm.solvers.alternating import OUTCOMES, Choice, alternate
 from groupcm.solvers.group_means import problem_of_means
 from groupcm.training import make_task, solving, warn_unless_converged, warn_unless_settled
 
@@ -99,7 +102,12 @@ class MISVMClassifier(LinearGroupModel):
     n_iter_: int
     outcome_: str
 
-    _fitted_state = (*LinearGroupModel._fitted_state, "witnesses_", "n_iter_", "outcome_")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **LinearGroupModel._fitted_state,
+        "witnesses_": Array("i", "positive groups", low=0),
+        "n_iter_": Number(low=1, whole=True),
+        "outcome_": Text(OUTCOMES),
+    }
 
     def __init__(
         self,
@@ -152,8 +160,7 @@ class MISVMClassifier(LinearGroupModel):
         groups : array-like of shape (n,), optional
             The group of each candidate; without it every row is its own group.
         """
-        if self.max_iter < 2:
-            raise ValueError(f"max_iter must be at least 2; got {self.max_iter!r}.")
+        self._check_parameters()
         shared = {k: v for k, v in self.get_params(deep=False).items() if k != "max_iter"}
         options = GroupClassifier(**shared, random_state=0)
         with options._told():
@@ -170,6 +177,11 @@ class MISVMClassifier(LinearGroupModel):
         warn_unless_converged(options, found.solution)
         warn_unless_settled(found, "MI-SVM", "raise max_iter")
         return self
+
+    def _check_parameters(self) -> None:
+        given = self.get_params(deep=False)
+        check_parameters(given)
+        require_number(given, "max_iter", "at least 2", lambda x: 2 <= x < float("inf"))
 
 
 def _choice_of_all(options: GroupClassifier, prepared: Prepared) -> Choice:

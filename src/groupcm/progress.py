@@ -7,10 +7,13 @@ command line or ``verbose=1``, listens with `listening`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import ClassVar
+
+from groupcm.model_state import Expected, Number
 
 __all__ = [
     "Reading",
@@ -60,6 +63,14 @@ class Step:
     seconds : float
         Time since the fit began.
     """
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "passes": Number(low=0.0),
+        "objective": Number(low=0.0, finite=False),
+        "lower_bound": Number(low=0.0),
+        "working_rows": Number(low=0.0, whole=True),
+        "seconds": Number(low=0.0),
+    }
 
     passes: float
     objective: float

@@ -15,7 +15,7 @@ that of the same problem with every negative candidate alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,9 +27,10 @@ from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import RowSource
 
-__all__ = ["Alternation", "Choice", "Outcome", "alternate"]
+__all__ = ["OUTCOMES", "Alternation", "Choice", "Outcome", "alternate"]
 
 Outcome = Literal["settled", "cycled", "exhausted", "interrupted"]
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 # How exactly the first choice needs its problem solved.
 _ROUGH = 1e-2

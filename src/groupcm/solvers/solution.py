@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.candidates import Terms
+from groupcm.model_state import Array, Expected, Flag, ListOf, Number, Record
 from groupcm.problem import Problem
 from groupcm.progress import Step, announce, relative_gap
 from groupcm.sources.arrays import RowSource
@@ -55,6 +58,17 @@ class Solution:
     steps : list of Step
         How it went.
     """
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "weights": Array("f", "outputs"),
+        "intercept": Number(),
+        "objective": Number(low=0.0, finite=False),
+        "lower_bound": Number(low=0.0),
+        "passes": Number(low=0.0),
+        "converged": Flag(),
+        "interrupted": Flag(),
+        "steps": ListOf(Record((Step,))),
+    }
 
     weights: Vector
     intercept: float
