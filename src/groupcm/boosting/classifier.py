@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from groupcm.boosting.training import train
 from groupcm.boosting.tree_parameters import check_tree_parameters, with_more
 from groupcm.errors import InputError
 from groupcm.group_model import GroupModel
+from groupcm.model_state import Array, Expected, ListOf, Number, Text
 from groupcm.parallel import n_threads
 from groupcm.progress import listening, print_readings, print_step
 from groupcm.training_data import read_training_data
@@ -155,16 +157,12 @@ class GroupBoostingClassifier(GroupModel):
     # What read_training_data asks every estimator for.
     grouping = "negative"
 
-    _fitted_state = (
-        "trees_",
-        "n_trees_",
-        "validation_curve_",
-        "witnesses_",
-        "classes_",
-        "background_",
-        "n_features_in_",
-        "feature_names_in_",
-    )
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "trees_": ListOf(Text(), "scores"),
+        "n_trees_": Number(low=0, whole=True),
+        "validation_curve_": Array("f", "tried", finite=False),
+        "witnesses_": Array("i", "unannotated", low=0),
+    }
 
     def __init__(
         self,
@@ -342,13 +340,12 @@ class GroupBoostingClassifier(GroupModel):
         check_tree_parameters(self.get_params(deep=False))
 
     def _check_state(self) -> None:
-        """Raise one sentence where the fitted attributes do not fit each other."""
-        n_columns = 1 if len(self.classes_) == 2 else len(self.classes_)
-        if not isinstance(self.trees_, list) or len(self.trees_) != n_columns:
-            raise InputError(f"trees_ must be a list of {n_columns} texts")
-        n_trees = [forest.n_trees for forest in self.forests_]
-        if n_trees != [self.n_trees_]:
-            raise InputError(f"n_trees_ is {self.n_trees_!r}, but trees_ holds {n_trees[0]} trees")
+        """Raise one sentence where the trees are damaged, or are not as many as there should be."""
+        for forest in self.forests_:
+            if forest.n_trees != self.n_trees_:
+                raise InputError(
+                    f"n_trees_ is {self.n_trees_}, but trees_ holds {forest.n_trees} trees"
+                )
 
 
 @lru_cache(maxsize=16)

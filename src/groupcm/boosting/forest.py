@@ -36,6 +36,8 @@ LEAF_FIELDS: dict[str, type] = {
 }
 # What LightGBM, and the table of nodes, can hold.
 LARGEST_INTEGER = 2**31 - 1
+# Sums of such scores, and of what features add to them, are still finite.
+_LARGEST_SCORE = 1e300
 
 # A decision type: a bit for categories, a bit for the direction of missing values, and two bits
 # for which values are missing.
@@ -52,7 +54,7 @@ class Forest:
     is the number of a later node of the same tree, or ``~leaf`` for one of its leaves.
 
     A forest that exists is sound: every feature is one of ``n_features``, every leaf and every
-    node but the roots is the child of exactly one node, and every sum of leaves is finite.
+    node but the roots is the child of exactly one node, and every score is finite.
     Anything else is an `InputError` that names the tree and the field. The arrays are read-only.
 
     Attributes
@@ -248,7 +250,8 @@ def _check_values(forest: Forest, tree_of_node: Index, tree_of_leaf: Index) -> N
         with np.errstate(over="ignore"):
             largest = np.maximum.reduceat(np.abs(forest.leaf_value), forest.first_leaf[:-1])
             sums = np.cumsum(largest)
-        _require(np.isfinite(sums), every, sums, "leaf_value adds up to {} with the trees before")
+        sentence = f"leaf_value adds up to {{}} with the trees before, more than {_LARGEST_SCORE:g}"
+        _require(sums <= _LARGEST_SCORE, every, sums, sentence)
     feature, kind = forest.split_feature, forest.decision_type
     sentence = f"split_feature holds {{}}, but the {forest.n_features} features begin with 0"
     _require((feature >= 0) & (feature < forest.n_features), tree_of_node, feature, sentence)

@@ -120,14 +120,7 @@ class TreeScorer(Scorer):
 
     def gain_shares(self) -> Vector:
         """Which share of what its splits gained in training each feature has, shape (k, d)."""
-        gains = np.stack(
-            [
-                np.bincount(f.split_feature, np.maximum(f.split_gain, 0.0), f.n_features)
-                for f in self.forests
-            ]
-        )
-        total = gains.sum(axis=1, keepdims=True)
-        return gains / np.where(total > 0.0, total, 1.0)
+        return np.stack([_gain_shares(forest) for forest in self.forests])
 
     def n_trees(self) -> list[int]:
         """How many trees each column of scores adds up."""
@@ -177,6 +170,15 @@ def _score_csr(forest: Forest, X: Matrix, lo: int, hi: int, out: Vector) -> int:
 def _arrays(forest: Forest) -> tuple[Any, Any, Vector, Vector, int]:
     """Return the trees as the kernels take them."""
     return forest.roots, forest.nodes, forest.cuts, forest.leaf_value, forest.depth
+
+
+def _gain_shares(forest: Forest) -> Vector:
+    gain = np.maximum(forest.split_gain, 0.0)
+    largest = gain.max(initial=0.0)
+    if largest == 0.0:
+        return np.zeros(forest.n_features)
+    of_feature = np.bincount(forest.split_feature, gain / largest, forest.n_features)
+    return of_feature / of_feature.sum()
 
 
 def _pieces(n: int, at_least: int, most: int) -> list[tuple[int, int]]:
