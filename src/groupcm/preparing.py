@@ -17,6 +17,7 @@ from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
 from groupcm.sources.sample import choose_units, units_of
 from groupcm.sources.space import FeatureMap, make_space
 from groupcm.training_data import TrainingData
+from groupcm.words import printable
 
 __all__ = ["Options", "Prepared"]
 
@@ -244,7 +245,7 @@ def _warn_of_constant(
     if feature_map is not None:
         names = feature_map.get_feature_names_out(names)
     named = columns if names is None else names[columns]
-    shown = ", ".join(str(name) for name in named[:5]) + ("…" if len(named) > 5 else "")
+    shown = ", ".join(printable(name) for name in named[:5]) + ("…" if len(named) > 5 else "")
     warnings.warn(
         f"{len(named)} of {n_features} features are constant and get weight 0: {shown}.",
         UserWarning,
