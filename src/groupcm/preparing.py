@@ -18,6 +18,7 @@ from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
 from groupcm.sources.sample import choose_units, units_of
 from groupcm.sources.space import FeatureMap, make_space
 from groupcm.training_data import TrainingData
+from groupcm.words import printable
 
 __all__ = ["Options", "Prepared"]
 
@@ -263,7 +264,7 @@ def _scaling_of(rows: NDArray[np.floating], all_rows: bool) -> Scaling:
 def _names_of(columns: Index, names: NDArray[Any] | None, feature_map: Any) -> list[str]:
     if feature_map is not None:
         names = feature_map.get_feature_names_out(names)
-    return [str(name) for name in (columns if names is None else names[columns])]
+    return [printable(name) for name in (columns if names is None else names[columns])]
 
 
 def _warn_of_constant(
