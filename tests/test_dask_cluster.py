@@ -378,10 +378,10 @@ def test_results_that_do_not_arrive_are_fetched_again(here, monkeypatch):
         source.require_finite()
 
 
-def test_the_client_that_is_named_is_used_though_another_is_newer(here):
+def test_the_client_that_is_named_is_used_though_another_is_newer(two_threads):
     frames = table()
     with cluster_of(0, processes=False):
-        source = from_dask([delayed(frames)], **ROLES, client=here, timeout=SHORT)
+        source = from_dask([delayed(frames)], **ROLES, client=two_threads, timeout=SHORT)
         check_same_candidates(source, frames)
 
 
