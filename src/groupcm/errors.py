@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-__all__ = ["CertificateError", "InputError"]
-=======
 from groupcm.words import printable
 
-__all__ = ["InputError"]
->>>>>>> w-files
+__all__ = ["CertificateError", "ClusterError", "InputError"]
 
 
 class InputError(ValueError):
@@ -27,7 +23,23 @@ class InputError(ValueError):
     two\nlines.csv is empty
     """
 
-<<<<<<< HEAD
+    def __init__(self, message: object = "") -> None:
+        super().__init__(printable(message))
+
+
+class ClusterError(InputError, RuntimeError):
+    """A Dask cluster that cannot do the work: one sentence with the cause and the remedy.
+
+    It is raised for a cluster without workers, a scheduler that does not answer, and a
+    partition whose workers die while they read it or work on it.
+
+    Examples
+    --------
+    >>> raise ClusterError("the Dask cluster has had no worker for 120 seconds; start one")
+    Traceback (most recent call last):
+    groupcm.errors.ClusterError: the Dask cluster has had no worker for 120 seconds; start one
+    """
+
 
 class CertificateError(RuntimeError):
     """A lower bound of the optimum lies above an objective that was reached: a bug of groupcm.
@@ -35,7 +47,3 @@ class CertificateError(RuntimeError):
     Rounding alone cannot explain it, so neither of the two numbers can be trusted. Please report
     it, with the data if possible.
     """
-=======
-    def __init__(self, message: object = "") -> None:
-        super().__init__(printable(message))
->>>>>>> w-files

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from dataclasses import replace
-from typing import Any
-=======
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
->>>>>>> w-model
 
 import numpy as np
 from numpy.typing import NDArray

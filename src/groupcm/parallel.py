@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
@@ -86,7 +86,7 @@ def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
     return list(_pool(os.getpid(), n_threads()).map(function, items))
 
 
-def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
     """``function(item)`` of each item in order, a few ahead of the one that is waited for.
 
     Whoever stops listening, or is interrupted, waits for what is under way and no more.

@@ -5,21 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-<<<<<<< HEAD
-from typing import Literal
-=======
-from typing import ClassVar
->>>>>>> w-model
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.candidates import Terms
-<<<<<<< HEAD
 from groupcm.errors import CertificateError
-=======
-from groupcm.model_state import Array, Expected, Flag, ListOf, Number, Record
->>>>>>> w-model
+from groupcm.model_state import Array, Expected, Flag, ListOf, Number, Record, Text
 from groupcm.problem import Problem
 from groupcm.progress import Step, announce, relative_gap
 from groupcm.sources.arrays import RowSource
@@ -148,6 +141,7 @@ class Solution:
         "converged": Flag(),
         "interrupted": Flag(),
         "steps": ListOf(Record((Step,))),
+        "stop": Text(("", *get_args(Stop))),
     }
 
     weights: Vector
