@@ -1,4 +1,4 @@
-"""Candidates on the workers of a Dask cluster: real processes, some of which die."""
+"""Candidates on the workers of a Dask cluster: what a source gives, and what it refuses."""
 
 from __future__ import annotations
 
@@ -6,15 +6,9 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
-from pathlib import Path
 
 import cloudpickle
-import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -23,118 +17,41 @@ import pyarrow as pa
 import pytest
 from dask import delayed
 from dask.sizeof import sizeof
-from distributed import Client, LocalCluster
 
+from dask_tables import (
+    ALL,
+    FEATURES,
+    N_FEATURES,
+    ROLES,
+    check_same_candidates,
+    cluster_of,
+    column_sums,
+    cut_anywhere,
+    every_unit,
+    seen,
+    source_of,
+    table,
+)
 from groupcm import GroupClassifier
 from groupcm.errors import InputError
 from groupcm.progress import Reading, listening
 from groupcm.simulate import capsule
-from groupcm.sources import dask_partitions, dask_workers
+from groupcm.sources import dask_partitions
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.chunk import Chunk
-from groupcm.sources.dask import DaskSource, from_dask
+from groupcm.sources.dask import from_dask
 from groupcm.sources.dask_prepare import Wanted, prepare
-from groupcm.sources.keys import runs_of
-from groupcm.sources.npy import from_arrays
 from groupcm.sources.source import Columns
 
-N_FEATURES = 3
-FEATURES = [f"f{j}" for j in range(N_FEATURES)]
-ALL = Columns(features=True, group=True, label=True, overlap=True)
-
-
-@contextmanager
-def cluster_of(n_workers: int, allowed_failures: int = 3) -> Iterator[Client]:
-    # Workers that import this file by name would need it on their path.
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])
-    settings = {
-        "distributed.scheduler.allowed-failures": allowed_failures,
-        # A cluster whose worker is being restarted just then would do without it for good.
-        "distributed.deploy.lost-worker-timeout": "1 hour",
-    }
-    with (
-        dask.config.set(settings),
-        LocalCluster(
-            n_workers=n_workers,
-            threads_per_worker=1,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+# Workers that import this file by name would need it on their path.
+cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 
 @pytest.fixture(scope="module")
 def client():
-    with cluster_of(2) as client:
+    """Two workers in threads of this process; what they get and give is sent all the same."""
+    with cluster_of(2, processes=False) as client:
         yield client
-
-
-def table(n_groups: int = 12, seed: int = 0) -> pd.DataFrame:
-    """Candidates of a few frames, the rows of a frame together."""
-    rng = np.random.default_rng(seed)
-    frame = np.repeat(np.arange(n_groups), rng.integers(1, 6, n_groups))
-    columns: dict[str, object] = {"frame": frame}
-    columns["label"] = (rng.random(len(frame)) < 0.3).astype(int)
-    columns["overlap"] = rng.random(len(frame))
-    for name in FEATURES:
-        columns[name] = rng.normal(size=len(frame)).astype(np.float32)
-    return pd.DataFrame(columns)
-
-
-def cut_anywhere(frames: pd.DataFrame, n_parts: int) -> list[pd.DataFrame]:
-    """Pieces of consecutive rows; a frame may go on in the next."""
-    edges = np.linspace(0, len(frames), n_parts + 1).astype(int)
-    return [frames.iloc[lo:hi] for lo, hi in pairwise(edges)]
-
-
-def source_of(parts, **options) -> DaskSource:
-    roles = {"group": "frame", "label": "label", "overlap": "overlap"} | options
-    return from_dask([delayed(part) for part in parts], **roles)
-
-
-def column_sums(chunk: Chunk) -> np.ndarray:
-    assert chunk.features is not None
-    return chunk.features.matrix().sum(axis=0, dtype=np.float64)
-
-
-def seen(chunk: Chunk) -> Chunk:
-    return chunk
-
-
-def every_unit(source, job, columns=ALL) -> list:
-    found = list(source.run(((unit, job) for unit in range(source.n_units)), columns))
-    assert [unit for unit, _ in found] == list(range(source.n_units))
-    return [result for _, results in found for result in results]
-
-
-def check_same_candidates(source, frames: pd.DataFrame) -> None:
-    """The source gives the rows of this table, in order, and its index."""
-    X = np.ascontiguousarray(frames[FEATURES])
-    assert source.n_rows == len(frames)
-    assert source.feature_names == FEATURES
-    assert source.dtype == X.dtype
-    chunks = every_unit(source, seen)
-    np.testing.assert_array_equal(np.concatenate([c.features.matrix() for c in chunks]), X)
-    assert [chunk.first for chunk in chunks] == list(source.unit_ptr[:-1])
-    columns = {role: np.asarray(frames[name]) for role, name in ROLES.items()}
-    for chunk in chunks:
-        runs = runs_of(columns["group"][chunk.first : chunk.stop])
-        np.testing.assert_array_equal(chunk.keys.runs.start, runs.start)
-        np.testing.assert_array_equal(chunk.keys.runs.ids, runs.ids)
-    expected, index = from_arrays(X, **columns).index(), source.index()
-    np.testing.assert_array_equal(index.ids, expected.ids)
-    np.testing.assert_array_equal(index.groups.ptr, expected.groups.ptr)
-    np.testing.assert_array_equal(index.classes, expected.classes)
-    np.testing.assert_array_equal(index.codes, expected.codes)
-    rows = np.random.default_rng(0).permutation(len(frames))[:17]
-    np.testing.assert_array_equal(source.overlap_of(rows), columns["overlap"][rows])
-
-
-ROLES = {"group": "frame", "label": "label", "overlap": "overlap"}
 
 
 # First in this file, before any test has made a client.
@@ -346,89 +263,6 @@ def test_a_partition_tells_dask_its_size():
     assert sizeof(held) > frames[FEATURES].to_numpy().nbytes
 
 
-@dataclass
-class DieOnce:
-    """Sum the columns; the first to come kills its process instead."""
-
-    marker: Path
-
-    def __call__(self, chunk: Chunk) -> np.ndarray:
-        try:
-            self.marker.touch(exist_ok=False)
-        except FileExistsError:
-            return column_sums(chunk)
-        os._exit(1)
-
-
-def test_a_worker_that_dies_does_not_lose_the_pass(client, tmp_path):
-    frames = table(40)
-    source = source_of(cut_anywhere(frames, 6))
-    total = np.sum(every_unit(source, DieOnce(tmp_path / "died")), axis=0)
-    assert (tmp_path / "died").exists()
-    np.testing.assert_allclose(total, frames[FEATURES].sum(), rtol=1e-5)
-    check_same_candidates(source, frames)
-
-
-@pytest.mark.slow
-def test_a_task_that_dask_gave_up_is_tried_again(tmp_path, monkeypatch):
-    frames = table()
-    with cluster_of(1, allowed_failures=0):
-        source = source_of([frames])
-        (sums,) = every_unit(source, DieOnce(tmp_path / "died"))
-        np.testing.assert_allclose(sums, frames[FEATURES].sum(), rtol=1e-5)
-        monkeypatch.setattr(dask_workers, "_ATTEMPTS", 0)
-        jobs = [(0, DieOnce(tmp_path / "died again"))]
-        with pytest.raises(RuntimeError, match="died again and again at work on partition 0"):
-            list(source.run(jobs, ALL))
-
-
-def read_once_more(folder: Path, part: pd.DataFrame) -> pd.DataFrame:
-    """Fails the first time, as shared storage may."""
-    if not any(folder.iterdir()):
-        (folder / "failed").touch()
-        raise OSError("the storage does not answer")
-    return part
-
-
-def test_a_read_that_fails_once_is_read_again(client, tmp_path):
-    frames = table()
-    source = from_dask([delayed(read_once_more)(tmp_path, frames)], **ROLES)
-    check_same_candidates(source, frames)
-
-
-def test_cancelled_partitions_are_made_again(client):
-    frames = table()
-    source = source_of(cut_anywhere(frames, 4))
-    client.cancel(source._held._held[1:3], force=True)
-    check_same_candidates(source, frames)
-
-
-@pytest.mark.slow
-def test_a_restarted_cluster_does_not_lose_the_source(client):
-    frames = table()
-    source = source_of(cut_anywhere(frames, 4))
-    client.restart()
-    check_same_candidates(source, frames)
-
-
-def test_no_worker_at_all_is_told(monkeypatch):
-    monkeypatch.setattr(dask_workers, "_LOOK_AFTER_SECONDS", 0.1)
-    monkeypatch.setattr(dask_workers, "_WAIT_FOR_WORKER_SECONDS", 0.1)
-    with cluster_of(0), pytest.raises(RuntimeError, match=r"no worker for 0\.1 seconds; start"):
-        source_of([table()])
-
-
-@pytest.mark.slow
-def test_a_closed_cluster_is_told():
-    with cluster_of(1):
-        source = source_of(cut_anywhere(table(), 20))
-        run = source.run([(unit, column_sums) for unit in range(20)], ALL)
-        next(run)
-    for passes in (run, source.run([(0, column_sums)], ALL)):
-        with pytest.raises(RuntimeError, match="scheduler is out of reach or the client closed"):
-            list(passes)
-
-
 @pytest.fixture(scope="module")
 def capsule_frames():
     """More candidates than a fit below may have in memory, and the fit on arrays."""
@@ -471,15 +305,17 @@ def test_a_fit_is_the_same_on_any_number_of_workers(capsule_frames, n_workers):
 
 
 @pytest.mark.slow
-def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(capsule_frames, client):
+def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(capsule_frames):
     killed = []
 
     def kill_one(reading: Reading) -> None:
         if reading.doing == "screening" and not killed:
             worker, pid = min(client.run(os.getpid).items())
+            assert pid != os.getpid()
             killed.append(worker)
             os.kill(pid, signal.SIGKILL)
 
-    check_fit(*capsule_frames, reading=kill_one)
-    assert killed
-    assert killed[0] not in client.nthreads()
+    with cluster_of(2) as client:
+        check_fit(*capsule_frames, reading=kill_one)
+        assert killed
+        assert killed[0] not in client.nthreads()

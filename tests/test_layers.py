@@ -130,6 +130,20 @@ def test_numba_lives_in_kernels_only():
                 assert module.split(".")[0] == "kernels", module
 
 
+def test_parquet_files_are_opened_and_written_in_one_place():
+    """There their checksums are verified and stored; a sort tries types on a buffer."""
+    calls = {"ParquetFile", "ParquetWriter", "read_table", "read_metadata", "read_schema"}
+    found = {
+        (module, getattr(node.func, "attr", getattr(node.func, "id", "")))
+        for module, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    }
+    callers = {module for module, name in found if name in calls}
+    assert callers == {"table_formats", "sorting.tables"}
+    assert {module for module, name in found if name == "dataset"} == {"experiments.training_set"}
+
+
 def loaded_after(code: str) -> set[str]:
     """Top-level modules that a fresh interpreter holds after running code."""
     code += "\nimport sys; print('modules:', *{m.split('.')[0] for m in sys.modules})"

@@ -105,15 +105,22 @@ class GroupClassifier(ChoosingModel):
     tol : float, default=1e-4
         The certified relative gap to stop at.
     max_passes : float, default=1000
-        Stop, with a warning, after reading this many times all rows.
+        Stop, with a warning, after reading all rows this many times, or after as much work on the
+        rows that are kept in memory.
+    max_time : float, optional
+        Stop, with a warning, after this many seconds, and return the best model so far with its
+        certified gap. The time is looked at between passes and between the steps on the rows in
+        memory; a first pass is always completed.
     memory : int or str, optional
         How much a fit on a source may use, such as ``"2GB"``: rows are kept in memory while
         they fit and read again otherwise. By default what the source says, or 60 % of what is
         free.
     checkpoint : path, optional
-        A file to note how far the fit is. A fit that is interrupted (Ctrl-C) returns the best
-        model so far with its gap; the same fit with the same file goes on from there. The
-        file is removed when the fit ends by itself.
+        A file that keeps how far the fit is. An interrupt (Ctrl-C) after the first pass returns
+        the best model so far with its certified gap and a warning. Before that, and while a
+        class has no model yet, it raises `KeyboardInterrupt` with a sentence about what the
+        file keeps. In both cases the same fit with the same file goes on from there. The file
+        is removed when the fit ends by itself.
     verbose : int, default=0
         Above 0, print a line a step, and one every five seconds of a long pass.
     random_state : int, RandomState or None, default=None
@@ -190,6 +197,7 @@ class GroupClassifier(ChoosingModel):
         solver: str = "working_set",
         tol: float = 1e-4,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int = 0,
@@ -209,6 +217,7 @@ class GroupClassifier(ChoosingModel):
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.checkpoint = checkpoint
         self.verbose = verbose

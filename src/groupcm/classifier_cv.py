@@ -52,8 +52,8 @@ class GroupClassifierCV(ChoosingModel):
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry a
         group, and None for groups.
     loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
-solver, tol, max_passes, memory, verbose :
-        As of `GroupClassifier`.
+solver, tol, max_passes, max_time, memory, verbose :
+        As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
 
@@ -128,6 +128,7 @@ solver, tol, max_passes, memory, verbose :
         solver: str = "working_set",
         tol: float = 1e-4,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         verbose: int = 0,
         random_state: Any = 0,
@@ -147,6 +148,7 @@ solver, tol, max_passes, memory, verbose :
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.verbose = verbose
         self.random_state = random_state
@@ -242,7 +244,7 @@ solver, tol, max_passes, memory, verbose :
             with without_steps():
                 path = solve_path(template, prepared, list(lams), template._seed(), terms)
             if any(solution.interrupted for solution in path):
-                raise KeyboardInterrupt
+                raise KeyboardInterrupt("the fit was interrupted before λ was chosen.")
             weights += [solution.weights for solution in path]
             intercepts += [solution.intercept for solution in path]
         coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))

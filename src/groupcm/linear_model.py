@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -101,6 +102,13 @@ class LinearGroupModel(GroupModel):
             np.stack([solution.weights for solution in found]),
             np.array([solution.intercept for solution in found]),
         )
+        if not isinstance(scaling.units, float):  # the penalty was on these weights
+            found = [
+                replace(solution, weights=coef.copy(), intercept=float(intercept))
+                for solution, coef, intercept in zip(
+                    found, self.coef_, self.intercept_, strict=True
+                )
+            ]
         for name in ("objective", "lower_bound", "gap"):
             values = np.array([getattr(solution, name) for solution in found])
             setattr(self, f"{name}_", float(values[0]) if binary else values)

@@ -16,7 +16,13 @@ from groupcm.parameters import check_parameters, require_number
 from groupcm.preparing import Prepared
 from groupcm.solvers.alternating import OUTCOMES, Choice, alternate
 from groupcm.solvers.group_means import problem_of_means
-from groupcm.training import make_task, solving, warn_unless_converged, warn_unless_settled
+from groupcm.training import (
+    as_returned,
+    make_task,
+    solving,
+    warn_unless_converged,
+    warn_unless_settled,
+)
 
 __all__ = ["MISVMClassifier"]
 
@@ -60,6 +66,8 @@ class MISVMClassifier(LinearGroupModel):
         Problems to solve at most; a warning says if choices still changed then.
     max_passes : float, default=1000
         Over the rows, in each problem.
+    max_time : float, optional
+        Seconds for the whole fit, as of `GroupClassifier`.
     memory : int or str, optional
         How much a fit on a source may use; all candidates must fit.
     verbose : int, default=0
@@ -123,6 +131,7 @@ class MISVMClassifier(LinearGroupModel):
         tol: float = 1e-4,
         max_iter: int = 50,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         verbose: int = 0,
     ) -> None:
@@ -137,6 +146,7 @@ class MISVMClassifier(LinearGroupModel):
         self.tol = tol
         self.max_iter = max_iter
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.verbose = verbose
 
@@ -169,12 +179,14 @@ class MISVMClassifier(LinearGroupModel):
             with solving(prepared.data):
                 choice = _choice_of_all(options, prepared)
                 found = alternate(choice, problem_of_means(choice), most_rounds=self.max_iter)
-        self._store(prepared, [found.solution])
+                task = choice.task_with(found.witnesses)
+                solution = as_returned(prepared, task, found.solution)
+        self._store(prepared, [solution])
         self.witnesses_ = found.witnesses
         self.n_iter_ = found.rounds
         self.outcome_ = found.outcome
         self.n_passes_ = found.passes
-        warn_unless_converged(options, found.solution)
+        warn_unless_converged(options, prepared, solution)
         warn_unless_settled(found, "MI-SVM", "raise max_iter")
         return self
 

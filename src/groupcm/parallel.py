@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import cache
@@ -16,6 +16,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["n_threads", "one_blas_thread", "slices", "thread_map", "thread_stream", "work_alone"]
+
+# Into so many pieces work is cut at most.
+_MOST_PIECES = 64
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -83,7 +86,7 @@ def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
     return list(_pool(os.getpid(), n_threads()).map(function, items))
 
 
-def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
     """``function(item)`` of each item in order, a few ahead of the one that is waited for.
 
     Whoever stops listening, or is interrupted, waits for what is under way and no more.
@@ -110,13 +113,15 @@ def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> 
 
 
 def slices(n: int, at_least: int) -> list[tuple[int, int]]:
-    """Cut ``range(n)`` into even pieces of ``at_least`` items or more, some for each thread.
+    """Cut ``range(n)`` into even pieces of ``at_least`` items or more, enough for many threads.
+
+    The pieces do not depend on the number of threads, and so neither do sums over them.
 
     Examples
     --------
     >>> slices(10, 100)
     [(0, 10)]
     """
-    pieces = max(1, min(8 * n_threads(), n // max(1, at_least)))
+    pieces = max(1, min(_MOST_PIECES, n // max(1, at_least)))
     edges = np.linspace(0, n, pieces + 1).astype(np.int64)
     return [(int(lo), int(hi)) for lo, hi in pairwise(edges)]

@@ -41,8 +41,10 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     require_number(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
     for name in _POSITIVE:
         require_number(given, name, "a number above 0", lambda x: 0.0 < x < float("inf"))
-    if given.get("C") is not None:
-        require_number(given, "C", "None or a number above 0", lambda x: 0.0 < x < float("inf"))
+    for name in ("C", "max_time"):
+        if given.get(name) is not None:
+            what = "None or a number above 0"
+            require_number(given, name, what, lambda x: 0.0 < x < float("inf"))
     require_number(given, "min_overlap", "a number", lambda x: x == x)
     for name, what, kinds in (
         ("verbose", "a whole number", Integral),

@@ -34,7 +34,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 def relative_gap(upper: float, lower: float) -> float:
-    """``(upper − lower) / upper``, never negative: rounding may cross two equal bounds.
+    """Return ``(upper − lower) / upper``.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def relative_gap(upper: float, lower: float) -> float:
     """
     if upper == float("inf"):
         return upper
-    return max(0.0, (upper - lower) / max(upper, 1e-300))
+    return (upper - lower) / max(upper, 1e-300)
 
 
 @dataclass(frozen=True)

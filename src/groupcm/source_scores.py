@@ -7,6 +7,7 @@ may be sent to another process, so it can be pickled.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +58,10 @@ def _pass(source: Source, job: Callable[[Chunk], Any], columns: Columns) -> list
     jobs = ((unit, job) for unit in range(source.n_units))
     progress = count_reading("scoring", source.n_rows, source.nbytes)
     parts = []
-    for unit, found in source.run(jobs, columns):
-        parts += found
-        announce_reading(progress(int(source.unit_ptr[unit + 1])))
+    with closing(source.run(jobs, columns)) as results:
+        for unit, found in results:
+            parts += found
+            announce_reading(progress(int(source.unit_ptr[unit + 1])))
     return parts
 
 

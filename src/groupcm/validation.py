@@ -69,6 +69,9 @@ def as_matrix(X: Any, estimator: Any = None) -> Matrix:
     rows = sp.csr_array(X)
     # Kernels look up weights by these indices, wherever they lead.
     rows.check_format(full_check=True)
+    if not rows.has_canonical_format:  # one entry per row and column, which centring relies on
+        rows = rows.copy()
+        rows.sum_duplicates()
     return rows
 
 

@@ -142,7 +142,8 @@ def row_dot(rows, row, weights):
 
     ``rows`` says by its type how rows are stored: what `stored_rows` gives for a C-ordered
     matrix, or the three arrays of a CSR matrix. ``weights`` come from `pack_affine`; for CSR
-    they are plain, and nothing is subtracted.
+    they are the two rows ``mean`` and ``weights``, and only stored values are looked at: a mean
+    other than zero belongs to a column that is stored in every row.
     """
     raise NotImplementedError("only compiled code calls this")
 
@@ -170,5 +171,6 @@ def _csr_dot(rows, row, weights):
     data, indices, indptr = rows
     total = 0.0
     for at in range(indptr[row], indptr[row + 1]):
-        total += data[at] * weights[indices[at]]
+        j = indices[at]
+        total += (data[at] - weights[0, j]) * weights[1, j]
     return total

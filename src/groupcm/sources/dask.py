@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from groupcm.candidates import Index
+from groupcm.errors import InputError
 from groupcm.extras import MissingExtra
 from groupcm.memory import parse_memory
 from groupcm.sources.dask_partitions import Partition, Summary, cut, run_on_slice, summarise
@@ -37,8 +39,9 @@ def from_dask(
     features: str | Sequence[str] | None = None,
     client: Client | None = None,
     memory: str | int | None = None,
+    timeout: float = 120.0,
 ) -> DaskSource:
-    """Candidates held by the workers of a Dask cluster; a pass runs where they are.
+    """Return candidates that the workers of a Dask cluster hold; a pass runs where they are.
 
     Parameters
     ----------
@@ -59,10 +62,23 @@ def from_dask(
         By default the one made last.
     memory : int or str, optional
         How much a fit may use in this process, such as ``"2GB"``.
+    timeout : float
+        For how many seconds a fit waits while the cluster has no worker that accepts work, or
+        its scheduler does not answer. A scheduler that has ended is noticed within seconds.
 
     Returns
     -------
     DaskSource
+        The workers keep its partitions as long as this object exists.
+
+    Raises
+    ------
+    InputError
+        Where a partition cannot be read or does not fit the others; it is named.
+    ClusterError
+        Where the cluster cannot do the work, here or in a later fit: it has no worker, its
+        scheduler has ended, or a partition kills the workers that read it. A `ClusterError` is
+        an `InputError` as well.
 
     Examples
     --------
@@ -88,7 +104,7 @@ def from_dask(
         Recipe(partial(prepare, number, wanted), origin)
         for number, origin in enumerate(_partitions(data))
     ]
-    return DaskSource(OnWorkers(recipes, _usable(client)), recipes, wanted, limit)
+    return DaskSource(OnWorkers(recipes, _usable(client), timeout), recipes, wanted, limit)
 
 
 def _partitions(data: Any) -> list[Any]:
@@ -96,10 +112,13 @@ def _partitions(data: Any) -> list[Any]:
     from distributed import Future
 
     if hasattr(data, "to_delayed") and hasattr(data, "columns"):
-        return data.to_delayed()
+        parts = data.to_delayed()
+        if not parts:
+            raise InputError("the Dask DataFrame has no partition; from_dask needs one or more")
+        return parts
     parts = list(data) if isinstance(data, list | tuple) else [data]
     if not parts:
-        raise ValueError("data is an empty list; from_dask needs one delayed table or more.")
+        raise InputError("data is an empty list; from_dask needs one delayed table or more")
     for number, part in enumerate(parts):
         if not isinstance(part, Delayed | Future):
             place = f"item {number} of data" if isinstance(data, list | tuple) else "data"
@@ -146,8 +165,16 @@ class DaskSource(Source):
         self.has_label = wanted.roles["label"] is not None
         self.has_overlap = wanted.roles["overlap"] is not None
         self._held = held
+        try:
+            self._describe(recipes, wanted)
+        except BaseException:
+            held.release()
+            raise
+
+    def _describe(self, recipes: Sequence[Recipe[Partition]], wanted: Wanted) -> None:
+        """Find out what the partitions hold, and have those made again that differ in type."""
         tasks = ((number, partial(summarise)) for number in range(len(recipes)))
-        summaries = [summary for _, summary in held.run(tasks)]
+        summaries = [summary for _, summary in self._held.run(tasks)]
         chosen = _agree(summaries, wanted)
         self.feature_names = chosen.features
         self.n_features = len(chosen.features)
@@ -156,7 +183,7 @@ class DaskSource(Source):
         for number, summary in enumerate(summaries):
             if _differs(summary, chosen):
                 make = partial(prepare, number, same)
-                held.replace(number, replace(recipes[number], make=make))
+                self._held.replace(number, replace(recipes[number], make=make))
         row_bytes = self.n_features * self.dtype.itemsize
         self._units = cut([summary.table.n_rows for summary in summaries], row_bytes)
         self._unit_ptr = np.array([0, *(unit.first + unit.hi - unit.lo for unit in self._units)])
@@ -185,7 +212,7 @@ class DaskSource(Source):
 
     def run(
         self, jobs: Iterable[tuple[int, Job[Result]]], columns: Columns
-    ) -> Iterator[tuple[int, list[Result]]]:
+    ) -> Generator[tuple[int, list[Result]]]:
         units: list[int] = []
 
         def tasks() -> Iterator[tuple[int, partial[Result]]]:
@@ -194,8 +221,9 @@ class DaskSource(Source):
                 units.append(unit)
                 yield rows.partition, partial(run_on_slice, job, rows, columns)
 
-        for number, (_, result) in enumerate(self._held.run(tasks())):
-            yield units[number], [result]
+        with closing(self._held.run(tasks())) as results:
+            for number, (_, result) in enumerate(results):
+                yield units[number], [result]
 
 
 def _agree(summaries: list[Summary], wanted: Wanted) -> ChosenColumns:

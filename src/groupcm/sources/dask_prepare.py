@@ -53,7 +53,7 @@ class Wanted:
 
 
 def prepare(number: int, wanted: Wanted, data: Any) -> Partition:
-    """Turn a partition into what a pass needs; any mistake in it is told with its number."""
+    """Turn a partition into what a pass needs; an error for a mistake in it has its number."""
     place = Path(f"partition {number}")
     table, named = _spread_list(_as_arrow(data, place, wanted), place, wanted)
     described = _described(place, table)
@@ -72,21 +72,29 @@ def _as_arrow(data: Any, place: Path, wanted: Wanted) -> pa.Table:
         return pa.Table.from_batches([data])
     if isinstance(data, pa.Table):
         return data
+    if nw.dependencies.is_pandas_dataframe(data):
+        return _from_pandas(data, place, wanted)
     try:
-        if nw.dependencies.is_pandas_dataframe(data):
-            used = wanted.taken.union(wanted.features or ())
-            keep_index = not used.isdisjoint(data.index.names)
-            return pa.Table.from_pandas(data, preserve_index=keep_index, nthreads=1)
         return nw.from_native(data, eager_only=True).to_arrow()
-    except pa.ArrowException as error:
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise InputError(
-            f"{place} cannot be read as a table ({reason}); a column holds values of one kind"
-        ) from error
     except TypeError as error:
         raise InputError(
             f"{place} is of the type {type(data).__name__}; "
             "it must be a table of pandas, polars or Arrow"
+        ) from error
+
+
+def _from_pandas(data: Any, place: Path, wanted: Wanted) -> pa.Table:
+    if not data.columns.is_unique:
+        twice = data.columns[data.columns.duplicated()][0]
+        raise InputError(f"{place} has two columns called {twice!r}; rename one")
+    used = wanted.taken.union(wanted.features or ())
+    keep_index = not used.isdisjoint(data.index.names)
+    try:
+        return pa.Table.from_pandas(data, preserve_index=keep_index, nthreads=1)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        reason = " ".join(": ".join(map(str, error.args)).split()).rstrip(".")
+        raise InputError(
+            f"{place} cannot be read as a table ({reason}); a column holds plain values of one kind"
         ) from error
 
 

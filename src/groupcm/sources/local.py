@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,7 +28,7 @@ class LocalSource(Source):
 
     def run(
         self, jobs: Iterable[tuple[int, Job[Result]]], columns: Columns
-    ) -> Iterator[tuple[int, list[Result]]]:
+    ) -> Generator[tuple[int, list[Result]]]:
         def run_one(item: tuple[int, Job[Result]]) -> tuple[int, list[Result]]:
             unit, job = item
             return unit, [self._run_on(chunk, job) for chunk in self.chunks(unit, columns)]

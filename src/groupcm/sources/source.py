@@ -8,7 +8,8 @@ this process, or in another process that holds them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -78,10 +79,11 @@ class Source(ABC):
     @abstractmethod
     def run(
         self, jobs: Iterable[tuple[int, Job[Result]]], columns: Columns
-    ) -> Iterator[tuple[int, list[Result]]]:
-        """Run each job on its unit; yield the unit and its results, one a chunk, in order.
+    ) -> Generator[tuple[int, list[Result]]]:
+        """Run each job on its unit; yield the unit and its results, one per chunk, in order.
 
-        Several run at once; no more are under way than can be held in memory.
+        Several run at once; no more are under way than can be held in memory. What is under way
+        ends when the generator is closed, which a caller does that may stop early.
         """
 
     def index(self) -> CandidateIndex:
@@ -91,9 +93,10 @@ class Source(ABC):
             columns = Columns(group=self.has_group, label=self.has_label)
             progress = count_reading("reading groups and labels", self.n_rows, 0)
             units: list[tuple[int, int, Keys]] = []
-            for unit, found in self.run(jobs, columns):
-                units += found
-                announce_reading(progress(int(self.unit_ptr[unit + 1])))
+            with closing(self.run(jobs, columns)) as results:
+                for unit, found in results:
+                    units += found
+                    announce_reading(progress(int(self.unit_ptr[unit + 1])))
             self._index = build_index(units, self.n_rows, self.apart)
         return self._index
 
@@ -102,8 +105,8 @@ class Source(ABC):
         in_order = np.argsort(rows, kind="stable")
         parts = rows_by_unit(self.unit_ptr, rows[in_order])
         jobs = ((unit, _TakeOverlap(part)) for unit, part in parts)
-        found = self.run(jobs, Columns(overlap=True))
-        values = [part for _, results in found for part in results]
+        with closing(self.run(jobs, Columns(overlap=True))) as results:
+            values = [part for _, found in results for part in found]
         overlap = np.empty(len(rows))
         overlap[in_order] = np.concatenate([np.empty(0), *values])
         return overlap
@@ -111,8 +114,9 @@ class Source(ABC):
     def require_finite(self) -> None:
         """Read all rows and name the first feature that is not finite, if there is one."""
         jobs = ((unit, _require_finite) for unit in range(self.n_units))
-        for _ in self.run(jobs, Columns(features=True)):
-            pass
+        with closing(self.run(jobs, Columns(features=True))) as results:
+            for _ in results:
+                pass
 
     @abstractmethod
     def where(self, row: int) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from typing import TypeVar
 
 import numpy as np
@@ -55,11 +56,12 @@ class Stream:
         self.resident = np.empty((n_rows + len(extra), self.source.n_features), self.source.dtype)
         place = dict(zip(units, map(int, starts), strict=False))
         jobs = {unit: _Fill(self.resident[place[unit] :], int(ptr[unit])) for unit in units}
-        for unit, parts in self._decode(jobs.__getitem__, units, "reading a sample"):
-            for first, rows in parts:
-                if rows is not None:  # from another process
-                    at = place[unit] + first - int(ptr[unit])
-                    self.resident[at : at + len(rows)] = rows
+        with closing(self._decode(jobs.__getitem__, units, "reading a sample")) as decoded:
+            for unit, parts in decoded:
+                for first, rows in parts:
+                    if rows is not None:  # from another process
+                        at = place[unit] + first - int(ptr[unit])
+                        self.resident[at : at + len(rows)] = rows
         self._place = place
         self.extra = extra
         self.resident[n_rows:] = self.raw(extra)
@@ -104,17 +106,19 @@ class Stream:
 
     def _decode(
         self, job_of: Callable[[int], Job[Result]], units: Sequence[int], doing: str
-    ) -> Iterator[tuple[int, list[Result]]]:
-        """Run jobs on units that are not in memory, telling how far it is."""
+    ) -> Generator[tuple[int, list[Result]]]:
+        """Run jobs on units that are not in memory, and announce the progress."""
         total = sum(self._size(unit) for unit in units)
         row_bytes = self.source.n_features * self.source.dtype.itemsize
         progress, done = count_reading(doing, total, total * row_bytes), 0
         needed = Columns(features=True)
-        for unit, found in self.source.run(((unit, job_of(unit)) for unit in units), needed):
-            done += self._size(unit)
-            self.rows_read += self._size(unit)
-            announce_reading(progress(done))
-            yield unit, found
+        jobs = ((unit, job_of(unit)) for unit in units)
+        with closing(self.source.run(jobs, needed)) as results:
+            for unit, found in results:
+                done += self._size(unit)
+                self.rows_read += self._size(unit)
+                announce_reading(progress(done))
+                yield unit, found
 
 
 class _Fill:
