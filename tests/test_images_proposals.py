@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
+from groupcm.errors import InputError
 from groupcm.images.overlap import overlap
 from groupcm.images.proposals import (
     PROPOSERS,
@@ -19,6 +20,7 @@ from groupcm.images.proposals import (
 )
 from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
+from groupcm.images.trained_recipe import noted_recipe
 from groupcm.images.view import View
 from groupcm.kernels.merging import graph_pieces, merge_tree, pieces_and_borders
 from groupcm.kernels.proposals_contrast import contrasts
@@ -127,6 +129,44 @@ def test_every_proposer_survives_the_file_of_a_recipe():
     parts = tuple(kind() for kind in PROPOSERS.values())
     recipe = Recipe(Proposals(parts, at_most=9, distinct=0.5))
     assert Recipe.from_json(recipe.to_json()) == recipe
+
+
+def in_part(kind: str, **changes):
+    def change(plain):
+        parts = [*plain["proposals"], *plain["features"]]
+        next(part for part in parts if part["kind"] == kind).update(changes)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (in_part("extremal", widths=[4.0, 10**9]), "widths .* 10,000 at most"),
+        (in_part("extremal", widths=[4.0, 5_000]), "widths .* 1,000 pixels at most"),
+        (in_part("ridges", dark=3), "dark .* must be a list of numbers"),
+        (in_part("ridges", dark=["x"]), "dark .* must be of the type float, not a str"),
+        (in_part("merging", smooth=True), "smooth .* must be of the type float, not a bool"),
+        (in_part("merging", each=2**70), "each .* 10,000 at most"),
+        (in_part("contrast", margin="wide"), "margin .* must be of the type float"),
+        (in_part("contrast", margin=float("nan")), "margin .* 10,000 at most"),
+        (in_part("gradients", cells=9_999), "take fewer"),
+        (lambda plain: plain.update(longest_side=1.5), "longest_side must be of the type int"),
+        (lambda plain: plain.update(at_most="many"), "at_most must be of the type int"),
+    ],
+)
+def test_a_recipe_from_elsewhere_has_settings_within_bounds(change, said):
+    plain = Recipe().to_json()
+    change(plain)
+    with pytest.raises(InputError, match=rf"^the recipe of pictures in m\.json .*{said}"):
+        noted_recipe({"recipe": plain}, "m.json")
+
+
+def test_windows_without_number_are_refused():
+    view = picture(40, 60)
+    assert len(Windows(sizes=(0.5,), step=1e-9).propose(view)) < 10_000
+    with pytest.raises(ValueError, match="are more than 1,000,000; take a larger step"):
+        Windows(sizes=(0.001,) * 500, step=1e-9).propose(view)
 
 
 def test_given_regions_that_nobody_gave_are_asked_for():

@@ -238,6 +238,8 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     def _check_parameters(self) -> None:
         if not isinstance(self.method, str) or self.method not in _METHODS:
             raise ValueError(f"method must be 'sigmoid' or 'isotonic'; got {self.method!r}.")
+        if not callable(getattr(self.estimator, "fit", None)):
+            raise ValueError(f"estimator must be a classifier; got {self.estimator!r}.")
         if not (isinstance(self.cv, str) and self.cv == "prefit"):
             require_folds(self.cv)
 

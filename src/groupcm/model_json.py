@@ -137,7 +137,9 @@ def _encode_array(value: Any, where: str) -> dict[str, Any]:
     dtype = "object" if array.dtype.kind == "O" else array.dtype.newbyteorder("<").str
     if not _DTYPE.fullmatch(dtype):
         raise Unstorable(f"{where} is an array of {array.dtype}, which a model file cannot carry")
-    items = [encode(item, f"{where}[{i}]") for i, item in enumerate(array.ravel().tolist())]
+    items = array.ravel().tolist()
+    if dtype == "object" or not all(map(math.isfinite, items) if array.dtype.kind == "f" else ()):
+        items = [encode(item, f"{where}[{i}]") for i, item in enumerate(items)]
     # A scalar and an array without dimensions differ, so a scalar has no shape at all.
     shape = None if isinstance(value, np.generic) else list(array.shape)
     encoded = {"$array": items, "dtype": dtype, "shape": shape}

@@ -54,6 +54,12 @@ def check_parameters(given: Mapping[str, Any]) -> None:
         if name in given and not isinstance(given[name], kinds):
             raise ValueError(f"{name} must be {what}; got {given[name]!r}.")
     require_seed(given.get("random_state"))
+    feature_map = given.get("feature_map")
+    if feature_map is not None and not callable(getattr(feature_map, "transform", None)):
+        raise ValueError(
+            "feature_map must be None, a map of groupcm.features or a fitted transformer of "
+            f"scikit-learn; {feature_map!r} has no transform."
+        )
     if given.get("memory") is not None:
         parse_memory(given["memory"])
 

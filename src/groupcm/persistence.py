@@ -270,13 +270,13 @@ def _require_plain(content: dict[str, Any]) -> None:
     """Refuse numbers that are not finite, such as 1e999, and deep nesting."""
     level: list[Any] = [content]
     for _ in range(_DEEPEST):
-        inner = []
+        inner: list[Any] = []
         for part in level:
-            for item in part.values() if isinstance(part, dict) else part:
-                if isinstance(item, dict | list):
-                    inner.append(item)
-                elif isinstance(item, float) and not math.isfinite(item):
-                    raise Damaged("it holds a number beyond the range of floats")
+            items = part.values() if isinstance(part, dict) else part
+            numbers = (item for item in items if type(item) is float)
+            if not all(map(math.isfinite, numbers)):
+                raise Damaged("it holds a number beyond the range of floats")
+            inner += (item for item in items if isinstance(item, dict | list))
         if not inner:
             return
         level = inner

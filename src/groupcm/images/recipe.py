@@ -21,6 +21,15 @@ __all__ = ["FeatureFamily", "PictureCandidates", "Recipe"]
 
 _VERSION = 1
 _LONGEST_SIDE = 512
+# A recipe comes with a model from elsewhere: no setting is larger than this, nor of another type.
+_LARGEST = 10_000
+_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "float": (int, float),
+    "bool": (bool,),
+    "str": (str,),
+    "str | None": (str, type(None)),
+}
 
 
 class FeatureFamily(Protocol):
@@ -145,6 +154,9 @@ class Recipe:
                 f"the recipe has the form {version}, newer than {_VERSION}, "
                 "the newest that is known here"
             )
+        _require_type("longest_side", plain["longest_side"], "int", largest=None)
+        _require_type("at_most", plain["at_most"], "int", largest=None)
+        _require_type("distinct", plain["distinct"], "float")
         parts = tuple(_made(part, PROPOSERS, "proposal") for part in plain["proposals"])
         proposals = Proposals(parts, at_most=plain["at_most"], distinct=plain["distinct"])
         features = tuple(_made(part, FAMILIES, "family of features") for part in plain["features"])
@@ -174,11 +186,27 @@ def _made(plain: Mapping[str, Any], known: Mapping[str, type], what: str) -> Any
     kind: Any = values.pop("kind", None)
     if kind not in known:
         raise ValueError(f"there is no {what} {kind!r}; there are {', '.join(known)}")
-    allowed = {each.name for each in fields(known[kind])}
-    for name in values:
+    allowed = {each.name: str(each.type) for each in fields(known[kind])}
+    for name, value in values.items():
         if name not in allowed:
             raise ValueError(
                 f"the {what} {kind!r} has no setting {name!r}; it has "
                 + (", ".join(sorted(allowed)) or "none")
             )
+        _require_type(f"{name} of the {what} {kind!r}", value, allowed[name])
     return known[kind](**values)
+
+
+def _require_type(name: str, value: Any, wanted: str, largest: float | None = _LARGEST) -> None:
+    """Refuse a value of a recipe that is not of the declared type, or is absurdly large."""
+    if wanted.startswith("tuple["):
+        if not isinstance(value, tuple) or len(value) > _LARGEST:
+            raise ValueError(f"{name} must be a list of numbers")
+        for each in value:
+            _require_type(name, each, wanted.removeprefix("tuple[").partition(",")[0], largest)
+        return
+    is_right = isinstance(value, _TYPES[wanted]) and isinstance(value, bool) == (wanted == "bool")
+    if not is_right:
+        raise ValueError(f"{name} must be of the type {wanted}, not a {type(value).__name__}")
+    if isinstance(value, int | float) and largest is not None and not abs(value) <= largest:
+        raise ValueError(f"{name} is {value!r}; it must be {largest:,} at most")

@@ -28,6 +28,8 @@ __all__ = ["Gradients"]
 _LAB = CHANNELS[:3]
 _SMOOTH = 1.0
 
+_MOST_NUMBERS = 100_000
+
 
 @dataclass(frozen=True)
 class Gradients:
@@ -56,6 +58,11 @@ class Gradients:
         for name, value in (("cells", self.cells), ("orientations", self.orientations)):
             if not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 or more")
+        if self.cells**2 * self.orientations > _MOST_NUMBERS:
+            raise ValueError(
+                f"{self.cells} × {self.cells} cells of {self.orientations} orientations are more "
+                f"than {_MOST_NUMBERS:,} features; take fewer"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:

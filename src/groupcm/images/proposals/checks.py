@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["check_positive", "check_whole"]
+__all__ = ["check_positive", "check_whole", "check_widths"]
 
 
 def check_whole(**settings: int) -> None:
@@ -17,6 +17,25 @@ def check_whole(**settings: int) -> None:
     for name, value in settings.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 or more")
+
+
+# A width in pixels; beyond it, smoothing takes minutes and leaves nothing of a picture.
+_WIDEST = 1_000
+
+
+def check_widths(**settings: float | tuple[float, ...]) -> None:
+    """Refuse what is no positive number of pixels, or holds one that is not.
+
+    Examples
+    --------
+    >>> check_widths(smooth=1e9)
+    Traceback (most recent call last):
+    ValueError: smooth is 1000000000.0; it must be 1,000 pixels at most
+    """
+    check_positive(**settings)
+    for name, value in settings.items():
+        if max(value if isinstance(value, tuple) else (value,), default=0.0) > _WIDEST:
+            raise ValueError(f"{name} is {value!r}; it must be {_WIDEST:,} pixels at most")
 
 
 def check_positive(**settings: float | tuple[float, ...]) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.proposals.checks import check_positive, check_whole
+from groupcm.images.proposals.checks import check_whole, check_widths
 from groupcm.images.proposals.smoothing import details, smoothed
 from groupcm.images.proposals.tree_regions import tree_regions
 from groupcm.images.proposals.turns import by_turns
@@ -56,7 +56,7 @@ class ExtremalRegions:
 
     def __post_init__(self) -> None:
         check_whole(smallest=self.smallest, each=self.each)
-        check_positive(widths=self.widths)
+        check_widths(widths=self.widths)
 
     def propose(self, view: View) -> Regions:
         """Return the parts, those of the maps by turns."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.proposals.checks import check_positive, check_whole
+from groupcm.images.proposals.checks import check_positive, check_whole, check_widths
 from groupcm.images.proposals.smoothing import details, smoothed
 from groupcm.images.proposals.tree_regions import tree_regions
 from groupcm.images.proposals.turns import by_turns
@@ -68,7 +68,8 @@ class Merging:
                 f"the surface {self.surface!r} is not one of {', '.join(map(repr, _SURFACES))}"
             )
         check_whole(smallest=self.smallest, each=self.each)
-        check_positive(scale=self.scale, smooth=self.smooth)
+        check_positive(scale=self.scale)
+        check_widths(smooth=self.smooth)
 
     def propose(self, view: View) -> Regions:
         """Return the pieces of the trees by turns, without the whole picture."""

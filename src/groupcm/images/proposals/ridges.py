@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.images.extra import skimage
-from groupcm.images.proposals.checks import check_positive, check_whole
+from groupcm.images.proposals.checks import check_whole, check_widths
 from groupcm.images.proposals.extremal import parts_above
 from groupcm.images.proposals.turns import by_turns
 from groupcm.images.regions import Regions
@@ -52,7 +52,7 @@ class Ridges:
 
     def __post_init__(self) -> None:
         check_whole(smallest=self.smallest, each=self.each)
-        check_positive(dark=self.dark, bright=self.bright)
+        check_widths(dark=self.dark, bright=self.bright)
 
     def propose(self, view: View) -> Regions:
         """Return the lines, those of the widths by turns."""

@@ -11,6 +11,9 @@ from groupcm.images.view import View
 
 __all__ = ["Windows"]
 
+# Far more than a picture is cut into, and little enough to hold.
+_MOST_BOXES = 1_000_000
+
 
 @dataclass(frozen=True)
 class Windows:
@@ -54,6 +57,11 @@ class Windows:
             for aspect in self.aspects:
                 across = _steps(view.width, min(size * aspect**0.5, 1.0), self.step)
                 down = _steps(view.height, min(size / aspect**0.5, 1.0), self.step)
+                if sum(map(len, made)) + len(across) * len(down) > _MOST_BOXES:
+                    raise ValueError(
+                        f"windows of these sizes and the step {self.step} are more than "
+                        f"{_MOST_BOXES:,}; take a larger step, or fewer sizes"
+                    )
                 rows, columns = np.mgrid[: len(down), : len(across)].reshape(2, -1)
                 left, right = across[columns].T
                 top, bottom = down[rows].T
@@ -65,6 +73,6 @@ def _steps(length: int, share: float, step: float) -> np.ndarray:
     """Begins and ends of boxes side by side that reach from one border to the other."""
     side = max(1.0, share * length)
     room = length - side
-    count = 1 + int(np.ceil(room / (step * side) - 1e-9))
+    count = 1 + int(min(np.ceil(room / (step * side) - 1e-9), length))
     begin = np.linspace(0.0, room, count) if count > 1 else np.array([room / 2])
     return np.stack([begin, begin + side], axis=1)
