@@ -165,9 +165,7 @@ def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
     what is left (on a stream it is bounded: it changes no faster than the scores).
     """
     scaling = prepared.scaling
-    coef, intercept = scaling.in_units(
-        solution.weights[None, :], np.array([solution.intercept])
-    )
+    coef, intercept = scaling.in_units(solution.weights[None, :], np.array([solution.intercept]))
     theta = scaling.from_units(coef[0], float(intercept[0]))
     shift = task.total_weight * abs(float(theta[-1]) - solution.intercept)
     if shift <= _VISIBLE * solution.objective:
@@ -287,12 +285,12 @@ def warn_unless_converged(
 
     ``lam`` is the solution's, where that is not the one of the options.
     """
-    lam = options.lam if lam is None else lam
     if solution.converged:
         return
+    advice = _advice(options, prepared, solution, options.lam if lam is None else lam)
     warnings.warn(
         f"stopped after {solution.passes:.3g} passes at a relative gap of "
-        f"{solution.gap:.2g}, above tol={options.tol:g}; {_advice(options, prepared, solution, lam)}.",
+        f"{solution.gap:.2g}, above tol={options.tol:g}; {advice}.",
         ConvergenceWarning,
         stacklevel=4,
     )
