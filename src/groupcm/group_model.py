@@ -139,8 +139,8 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         scorer = self._scorer
         with self._naming_places(scorer, X):
             scores = scorer.of_rows(X)
-        if not np.all(np.isfinite(scores)):
-            scorer.require_values(X, self._names())
+            if not np.all(np.isfinite(scores)):
+                raise NonFiniteValue("a score is not finite")
         return scores
 
     @contextmanager
@@ -148,9 +148,12 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         """Within the block, a value that has no score is named by its row and column."""
         try:
             yield
-        except NonFiniteValue:
+        except NonFiniteValue as error:
             scorer.require_values(X, self._names())
-            raise
+            raise ValueError(
+                "the scores are beyond the range of floats although every value of X is finite; "
+                "the weights or the feature map of the model do not suit these values."
+            ) from error
 
     def _names(self) -> NDArray[Any] | None:
         return getattr(self, "feature_names_in_", None)

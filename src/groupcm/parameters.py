@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from groupcm.memory import parse_memory
 
-__all__ = ["check_parameters", "require_number"]
+__all__ = ["check_parameters", "require_number", "require_seed"]
 
 _CHOICES = {
     "loss": ("smoothed_hinge", "hinge"),
@@ -53,9 +53,28 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     ):
         if name in given and not isinstance(given[name], kinds):
             raise ValueError(f"{name} must be {what}; got {given[name]!r}.")
-    check_random_state(given.get("random_state"))
+    require_seed(given.get("random_state"))
     if given.get("memory") is not None:
         parse_memory(given["memory"])
+
+
+def require_seed(random_state: Any) -> None:
+    """Raise one sentence where ``random_state`` is nothing that scikit-learn takes.
+
+    Examples
+    --------
+    >>> require_seed(-1)
+    Traceback (most recent call last):
+    ValueError: random_state must be None, a whole number from 0 to 4294967295 or a RandomState;
+    got -1.
+    """
+    try:
+        check_random_state(random_state)
+    except ValueError:
+        raise ValueError(
+            f"random_state must be None, a whole number from 0 to {2**32 - 1} or a RandomState; "
+            f"got {random_state!r}."
+        ) from None
 
 
 def require_number(

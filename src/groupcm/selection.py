@@ -16,6 +16,8 @@ from groupcm.training import solve_path
 
 __all__ = ["LambdaPath", "chosen_lams", "lambda_grid", "lambda_path", "require_path"]
 
+_MOST_LAMS = 10_000
+
 
 @dataclass(frozen=True)
 class LambdaPath:
@@ -133,8 +135,8 @@ def require_path(prepared: Prepared) -> None:
 def chosen_lams(lams: int | ArrayLike) -> NDArray[np.float64]:
     """The λ of a path in increasing order: so many of `lambda_grid`, or those given."""
     if isinstance(lams, int | np.integer) and not isinstance(lams, bool):
-        if lams < 1:
-            raise ValueError(f"lams must be at least 1; got {lams}.")
+        if not 1 <= lams <= _MOST_LAMS:
+            raise ValueError(f"lams must be at least 1, and at most {_MOST_LAMS:,}; got {lams}.")
         return lambda_grid(int(lams))
     values: Sequence[float] | NDArray[np.float64] = np.unique(np.asarray(lams, dtype=np.float64))
     if len(values) == 0 or not np.all((values > 0.0) & (values < 1.0)):
