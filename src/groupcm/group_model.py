@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.candidates import Groups
 from groupcm.group_index import GroupIndex, index_groups
-from groupcm.model_state import Array, Count, Expected, Labels, Maybe, Names
+from groupcm.model_state import Array, Count, Labels, Maybe, Names
 from groupcm.scoring import GroupScores, Scorer, require_features
 from groupcm.smoothing import Matrix
 from groupcm.sources.arrays import NonFiniteValue
@@ -37,7 +37,7 @@ class GroupModel(ClassifierMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
 
     # A subclass may give names alone, which it then checks itself; see `groupcm.model_state`.
-    _fitted_state: ClassVar[Mapping[str, Expected] | Iterable[str]] = {
+    _fitted_state: ClassVar[Any] = {
         "n_features_in_": Count("features"),
         "feature_names_in_": Maybe(Names("features")),
         "classes_": Labels(),
@@ -139,8 +139,8 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         scorer = self._scorer
         with self._naming_places(scorer, X):
             scores = scorer.of_rows(X)
-        if not np.all(np.isfinite(scores)):
-            scorer.require_values(X, self._names())
+            if not np.all(np.isfinite(scores)):
+                raise NonFiniteValue("a score is not finite")
         return scores
 
     @contextmanager
@@ -148,9 +148,12 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         """Within the block, a value that has no score is named by its row and column."""
         try:
             yield
-        except NonFiniteValue:
+        except NonFiniteValue as error:
             scorer.require_values(X, self._names())
-            raise
+            raise ValueError(
+                "the scores are beyond the range of floats although every value of X is finite; "
+                "the weights or the feature map of the model do not suit these values."
+            ) from error
 
     def _names(self) -> NDArray[Any] | None:
         return getattr(self, "feature_names_in_", None)

@@ -441,8 +441,8 @@ class Part(Expected):
             )
             raise StateError(f"{where} must be a {name}, not a {type(value).__name__}")
         for name, attribute in self.sizes.items():
-            size = getattr(value, attribute, None)
-            if not _is_whole(size) or int(size) < 1:  # pyright: ignore[reportArgumentType]
+            size: Any = getattr(value, attribute, None)
+            if not _is_whole(size) or int(size) < 1:
                 raise StateError(f"{where} is not fitted: it has no {attribute}")
             sizes.agree(name, int(size), f"{where}.{attribute}")
 

@@ -85,6 +85,7 @@ class LinearScorer(Scorer):
 
     def of_rows(self, X: Matrix) -> Vector:
         """The score of each row in memory, not finite where a value of X is not."""
+        self._require_dense(X)
         scores = np.empty((X.shape[0], len(self.thetas)))
 
         def score(piece: tuple[int, int]) -> None:
@@ -105,6 +106,7 @@ class LinearScorer(Scorer):
         self, X: Matrix, groups: Groups, chosen: Index | slice = slice(None)
     ) -> tuple[Vector, NDArray[np.int64]]:
         """The largest score of each chosen group of rows in memory, and the rows that have it."""
+        self._require_dense(X)
         if isinstance(X, np.ndarray):
             source = source_in(self.space, X)
         else:
@@ -114,6 +116,11 @@ class LinearScorer(Scorer):
         found = [source.worst(terms, theta) for theta in self.thetas]
         score = np.stack([-winners.margin for winners in found], axis=1)
         return score, np.stack([winners.row for winners in found], axis=1)
+
+    def _require_dense(self, X: Matrix) -> None:
+        """Refuse sparse rows for a map, as training does."""
+        if isinstance(self.space, MappedSpace) and not isinstance(X, np.ndarray):
+            raise ValueError("a feature_map needs dense rows; X is sparse: pass X.toarray().")
 
     def require_values(self, X: Matrix, names: NDArray[Any] | None) -> None:
         """Raise where X holds NaN or infinity."""

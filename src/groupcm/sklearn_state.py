@@ -129,7 +129,7 @@ def check_transformer(transformer: Any, where: str, sizes: Sizes) -> tuple[int |
     if name == "Pipeline":
         return _check_pipeline(transformer, where, sizes)
     known = TRANSFORMERS[name]
-    for attribute, expected in (COMMON | known.state).items():
+    for attribute, expected in {**COMMON, **known.state}.items():
         place = f"{where}.{attribute}"
         if attribute in vars(transformer):
             expected.check(vars(transformer)[attribute], place, sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Real
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,9 +83,9 @@ class RandomFourier(FeatureMap):
     def _check_parameters(self) -> None:
         require_count("n_components", self.n_components)
         check_random_state(self.random_state)
-        gamma = self.gamma
+        gamma: Any = self.gamma
         is_scale = isinstance(gamma, str) and gamma == "scale"
-        if not is_scale and not (isinstance(gamma, Real) and 0.0 < gamma < np.inf):
+        if not is_scale and not (isinstance(gamma, Real) and 0.0 < float(gamma) < np.inf):
             raise ValueError(f'gamma is {gamma!r}; it must be a positive number or "scale"')
 
     def _learn(self, rows: Rows) -> None:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupcm.candidates import Index, Terms
-from groupcm.kernels.dot import pack_affine, stored_rows
+from groupcm.kernels.dot import pack_affine, require_widths, stored_rows
 from groupcm.kernels.scan import scan
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Block, Matrix, Rows
@@ -124,6 +124,7 @@ class ArraySource:
 
     def worst(self, terms: Terms, theta: Vector) -> Winners:
         """One pass: the smallest margin of each term."""
+        require_widths(self.X.shape[1], theta[:-1], self.mean, self.scale)
         weights = -terms.sign * theta[:-1] / self.scale
         n_terms = len(terms.start)
         score, lead = np.empty((2, n_terms))
