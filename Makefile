@@ -3,9 +3,10 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 ROWS   ?= 1e7
+N      ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow lint bench clean
+.PHONY: help demo test slow fuzz lint bench clean
 
 help:  ## this list
 	@awk -F ':.*## *' '/^[a-z]+:.*##/ {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -21,6 +22,9 @@ slow: $(VENV)/.test  ## the longer tests, which CI runs too
 	@sh tests/install_chromium.sh
 	$(BIN)/python -m pytest -n 2 -m slow
 
+fuzz: $(VENV)/.test  ## N=1000 random problems and damaged files, each in a process; SEED= repeats a run
+	$(BIN)/python -m tests.fuzz --cases $(N) $(if $(SEED),--seed $(SEED))
+
 lint: $(VENV)/.lint  ## formatting, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -31,7 +35,7 @@ bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
 	$(BIN)/python -m benchmarks.scale --rows $(ROWS) --json bench-scale.json
 
 clean:  ## remove the environment and what the other targets made
-	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis .fuzz dist
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -68,31 +68,41 @@ def count_left_out(positive, groups, overlap, min_overlap) -> int:
     return kept_groups(positive, groups, overlap, min_overlap)[1]
 
 
-def build_terms(positive, groups, overlap, settings) -> list[Term]:
-    """The terms of the objective, from the words of the contract and nothing else."""
+def build_terms(positive, groups, overlap, settings, objects=None, witnesses=()) -> list[Term]:
+    """The terms of the objective, from the words of the contract and nothing else.
+
+    A group that holds one of the ``witnesses`` is represented by that row alone, whatever the
+    labels of its rows.
+    """
     grouping, background = settings["grouping"], settings["background"]
     overlap = None if overlap is None else list(overlap)
-    kept, _ = kept_groups(positive, groups, overlap, settings["min_overlap"])
+    chosen = {groups[row]: int(row) for row in witnesses}
+    annotated = [p and g not in chosen for p, g in zip(positive, groups, strict=True)]
+    kept, _ = kept_groups(annotated, groups, overlap, settings["min_overlap"])
 
     # Each unit is one positive group (or row) as a list of (share of its weight, rows).
     positives: list[list[tuple[float, tuple[int, ...]]]] = []
     negatives: list[tuple[int, ...]] = []
     for rows in kept:
+        if groups[rows[0]] in chosen:
+            positives.append([(1.0, (chosen[groups[rows[0]]],))])
+            continue
         pos = [i for i in rows if positive[i]]
         neg = [i for i in rows if not positive[i]]
         if pos:
             if grouping == "both":
                 positives.append([(1.0, tuple(pos))])
-            else:
+            elif grouping == "none":
                 if overlap is not None:
                     pos = [max(pos, key=lambda i: (overlap[i], -i))]
-                if grouping == "none":
-                    positives.extend([(1.0, (i,))] for i in pos)
-                else:
-                    positives.append([(1.0 / len(pos), (i,)) for i in pos])
+                positives.extend([(1.0, (i,))] for i in pos)
+            else:
+                positives.append(_shares(pos, overlap, objects, settings["min_overlap"]))
         if neg and (not pos or background == "negative"):
             negatives.extend([(i,) for i in neg] if grouping == "none" else [tuple(neg)])
 
+    if not positives or not negatives:
+        return []
     lam, C = settings["lam"], settings["C"]
     c_pos = lam / len(positives) if C is None else C
     c_neg = lam / len(negatives) if C is None else C
@@ -101,27 +111,86 @@ def build_terms(positive, groups, overlap, settings) -> list[Term]:
     return terms
 
 
-class GroupProblem:
-    """One problem, from the same arguments as `GroupClassifier(**settings).fit`."""
+def _shares(pos, overlap, objects, min_overlap):
+    """Objects share a group's weight; candidates share an object's, or its best one has it."""
+    rows_of: dict[Any, list[int]] = {}
+    for row in pos:
+        rows_of.setdefault(None if objects is None else objects[row], []).append(row)
+    if overlap is None:
+        shown = list(rows_of.values())
+    else:
+        best = [max(rows, key=lambda i: (overlap[i], -i)) for rows in rows_of.values()]
+        shown = [[row] for row in best if overlap[row] >= min_overlap]
+    return [(1.0 / len(shown) / len(rows), (i,)) for rows in shown for i in rows]
 
-    def __init__(self, X, y, groups=None, overlap=None, *, positive_label, **settings):
+
+def scaling_of(X):
+    """Mean, deviation and which columns scikit-learn's StandardScaler calls constant.
+
+    In extended precision, so that rounding plays no part even where means are large.
+    """
+    X = X.astype(np.longdouble)
+    mean = X.mean(axis=0)
+    variance = ((X - mean) ** 2).mean(axis=0)
+    constant = variance <= rounding_of_variance(mean, variance, len(X))
+    return mean, np.sqrt(variance), constant
+
+
+def rounding_of_variance(mean, variance, n):
+    """The variance up to which StandardScaler calls a column of n rows constant."""
+    eps = np.finfo(np.float64).eps
+    return n * eps * variance + (n * mean * eps) ** 2
+
+
+class GroupProblem:
+    """One problem, from the same arguments as `GroupClassifier(**settings).fit`.
+
+    Parameters
+    ----------
+    positive_label : the label of the class that is trained against the rest
+    objects : which object of its group a positive row shows
+    witnesses : the rows that were chosen in groups without annotation
+    constant : which columns are set aside; by default those that StandardScaler calls constant
+    """
+
+    def __init__(
+        self,
+        X,
+        y,
+        groups=None,
+        overlap=None,
+        *,
+        positive_label,
+        objects=None,
+        witnesses=(),
+        constant=None,
+        **settings,
+    ):
         unknown = set(settings) - set(DEFAULTS)
         if unknown:
             raise TypeError(f"the oracle does not know {unknown}")
         self.settings = DEFAULTS | settings
         X = X.toarray() if sp.issparse(X) else np.asarray(X)
-        X = X.astype(np.float64)
+        self.X = X = X.astype(np.float64)
         positive = [label == positive_label for label in y]
         groups = list(range(len(X))) if groups is None else list(groups)
-        self.terms = build_terms(positive, groups, overlap, self.settings)
+        self.terms = build_terms(positive, groups, overlap, self.settings, objects, witnesses)
+        # The columns' own location and scale; those of the objective are one of the two.
+        centre, spread, called_constant = scaling_of(X)
         if self.settings["standardize"]:
-            self.mean, self.scale = X.mean(axis=0), X.std(axis=0)
-            constant = np.ptp(X, axis=0) == 0
-            self.scale[constant] = 1.0
-            self.mean[constant] = X[0, constant]
+            self.constant = called_constant if constant is None else constant
+            self.mean, self.scale = centre, np.where(self.constant, 1.0, spread)
         else:
+            self.constant = np.zeros(X.shape[1], dtype=bool)
             self.mean, self.scale = np.zeros(X.shape[1]), np.ones(X.shape[1])
-        self.Z = (X - self.mean) / self.scale
+        Z = (X - self.mean) / self.scale
+        Z[:, self.constant] = 0.0
+        # What an interior-point method likes to see: columns around 0, of deviation 1.
+        self.shift = np.asarray(Z.mean(axis=0), dtype=np.float64)
+        self.unit = np.where(self.constant | (spread == 0), 1.0, spread / self.scale)
+        self.unit = self.unit.astype(np.float64)
+        self.Z = Z.astype(np.float64)
+        self.mean, self.scale = self.mean.astype(np.float64), self.scale.astype(np.float64)
         self.rho = 1.0 if self.settings["C"] is not None else (1 - self.settings["lam"]) / len(X.T)
 
     def loss(self, t):
@@ -163,7 +232,8 @@ class GroupProblem:
         L(t) = min p²/4δ + q with p, q ≥ 0 and p + q ≥ 1 − t, and in the same way
         h(w) = min p²/2ε + |q| with p + q = w.
         """
-        w, b = cp.Variable(self.Z.shape[1]), cp.Variable()
+        u, level = cp.Variable(self.Z.shape[1]), cp.Variable()
+        w = cp.multiply(u, 1.0 / self.unit)
         members = [(k, t.sign, i) for k, t in enumerate(self.terms) for i in t.rows]
         term, sign, row = (np.array(column) for column in zip(*members, strict=True))
         weight = np.array([t.weight for t in self.terms])
@@ -173,20 +243,22 @@ class GroupProblem:
             quadratic = cp.Variable(len(weight), nonneg=True)
             root = np.sqrt(weight / (4 * self.settings["delta"]))
             cost, reach = cost + cp.sum_squares(cp.multiply(root, quadratic)), linear + quadratic
-        signed = sign[:, None] * self.Z[row]
-        constraints = [reach[term] >= 1 - signed @ w - sign * b]
+        signed = sign[:, None] * ((self.Z[row] - self.shift) / self.unit)
+        constraints = [reach[term] >= 1 - signed @ u - sign * level]
         if self.settings["penalty"] == "l2":
             h = cp.sum_squares(w)
         elif self.settings["penalty"] == "l1":
             h = cp.norm1(w)
         else:
-            inner = cp.Variable(w.size)
+            inner = cp.Variable(u.size)
             h = cp.sum_squares(inner) / (2 * self.settings["epsilon"]) + cp.norm1(w - inner)
         program = cp.Problem(cp.Minimize(cost + self.rho * h), constraints)
         program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
-        assert w.value is not None
-        assert b.value is not None
-        value = self.objective(w.value, float(b.value))
+        assert u.value is not None
+        assert level.value is not None
+        weights = u.value / self.unit
+        intercept = float(level.value - weights @ self.shift)
+        value = self.objective(weights, intercept)
         # The oracle checks itself: the program and the plain objective are one function.
         np.testing.assert_allclose(program.value, value, rtol=1e-6, atol=1e-9)
-        return Optimum(value, w.value, float(b.value))
+        return Optimum(value, weights, intercept)

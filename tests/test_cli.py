@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 
 import numpy as np
@@ -281,3 +283,96 @@ def test_the_examples_in_the_readme_run_as_they_stand(capsys, tmp_path, monkeypa
     assert float(gap) <= 1e-4
     assert lines[6].startswith("(1, 104)")
     assert float(lines[-1].split()[-1]) <= 1e-4
+
+
+# A new line, colours, a cleared screen, a bell, a turned direction of writing, half a character.
+HOSTILE = "two\nlines \x1b[31m\x1b[2J\x07 \u202egnp.\u2066 \x85\u2028 \udce9"
+
+
+def shows_nothing_to_obey(shown: str) -> bool:
+    kinds = {unicodedata.category(character) for character in shown.replace("\n", "")}
+    return kinds.isdisjoint({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def one_line(capsys) -> str:
+    """The last line of the error stream, after those that show progress."""
+    shown = capsys.readouterr().err
+    assert shown.endswith("\n")
+    assert shows_nothing_to_obey(shown)
+    lines = shown.splitlines()
+    assert [line.startswith("groupcm") for line in lines] == [False] * (len(lines) - 1) + [True]
+    return lines[-1]
+
+
+def test_control_characters_of_a_file_name_are_escaped(folder, capsys):
+    name = HOSTILE.replace("\x85", "") + ".parquet"
+    pyarrow.parquet.write_table(pa.table({"a": [1]}), "plain.parquet")
+    Path("plain.parquet").rename(name)
+    assert main(["fit", name, "--group", "frame", "--label", "polyp", "-o", "m.json"]) == 2
+    assert r"two\nlines \x1b[31m" in one_line(capsys)
+    assert main(["score", f"no such {HOSTILE}.json", "train.parquet", "-o", "s.parquet"]) == 2
+    assert r"\u202egnp" in one_line(capsys)
+    with pytest.raises(SystemExit):
+        main(["sort", "train.parquet", "-o", "s.parquet", "--group", "g", f"--no-{HOSTILE}"])
+    assert r"\x1b[2J" in one_line(capsys)
+
+
+def test_control_characters_of_columns_and_groups_are_escaped(folder, made, capsys):
+    text = HOSTILE[:-2]  # Arrow holds no half characters
+    table = as_table(made).rename_columns([text, "polyp", "fit", *made.feature_names])
+    write_table(table, "columns.parquet")
+    assert main(["fit", "columns.parquet", "--group", "frame", "--label", "polyp", "-o", "m"]) == 2
+    assert r"two\nlines" in one_line(capsys)
+    frames = [text] * len(made.y)
+    frames[len(made.y) // 2] = "another"
+    write_table(as_table(made, frame=frames), "apart.parquet")
+    command = ["fit", "apart.parquet", *FIT[2:], "--memory", "1MB", "-o", "m.json"]
+    assert main(command) == 2
+    assert r"two\nlines" in one_line(capsys)
+
+
+def test_control_characters_of_features_are_escaped_in_warnings_and_cards(folder, made, capsys):
+    text = HOSTILE[:-2]
+    write_table(as_table(made, **{text: np.ones(len(made.y))}), "constant.parquet")
+    output = f"{text}.json"
+    assert main(["fit", "constant.parquet", *FIT[2:], "-o", output]) == 0
+    shown = capsys.readouterr()
+    assert r"two\nlines" in shown.err
+    assert r"Wrote two\nlines" in shown.out
+    assert shows_nothing_to_obey(shown.err + shown.out)
+    for option in ([], ["--json"]):
+        assert main(["describe", output, *option]) == 0
+        shown = capsys.readouterr().out
+        assert r"two\nlines" in shown
+        assert shows_nothing_to_obey(shown)
+
+
+def test_every_command_prints_through_the_function_that_escapes():
+    """Only the function itself, and the JSON of a card, whose lines may be long."""
+    folder = Path(groupcm.__file__).parent / "commands"
+    callers = [
+        path.name
+        for path in sorted(folder.glob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
+    ]
+    assert callers == ["describe.py", "words.py", "words.py"]
+
+
+def test_a_message_has_a_bounded_length(folder, capsys):
+    Path("long.csv").write_text("frame,polyp," + "x" * 100_000 + "\na,0,word\n")
+    assert main(["fit", "long.csv", "--group", "frame", "--label", "polyp", "-o", "m.json"]) == 2
+    shown = one_line(capsys)
+    assert len(shown) < 2_100
+    assert shown.startswith("groupcm: long.csv: the column 'xxx")
+    assert "a feature must hold numbers" in shown
+
+
+def test_too_little_memory_is_one_sentence(folder, capsys, monkeypatch):
+    def fail(_paths):
+        raise MemoryError
+
+    monkeypatch.setattr("groupcm.sorting.sort.open_tables", lambda *_: fail(_))
+    assert main(["sort", "train.parquet", "--group", "frame", "-o", "s.parquet"]) == 2
+    assert "not enough memory" in one_line(capsys)
+    assert not Path("s.parquet").exists()

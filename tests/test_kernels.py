@@ -277,7 +277,7 @@ def test_moments_keep_their_digits_far_from_zero(dtype):
     others = np.arange(9) != 4
     np.testing.assert_allclose(measured.mean, wide.mean(axis=0), rtol=1e-14)
     np.testing.assert_allclose(measured.scale[others], wide.std(axis=0)[others], rtol=1e-8)
-    assert measured.scale[4] == 1.0
+    assert np.isinf(measured.scale[4])
     assert measured.constant.tolist() == (~others).tolist()
 
 

@@ -35,7 +35,7 @@ LAYERS = [
     {"comparison"},
     {"report"},
     {"simulate", "experiments"},
-    {"persistence", "model_json", "sklearn_json", "explanation", "onnx_export"},
+    {"persistence", "model_json", "sklearn_json", "sklearn_state", "explanation", "onnx_export"},
     {"web"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
@@ -43,6 +43,7 @@ SHARED = {
     "progress",
     "errors",
     "extras",
+    "model_state",
     "candidates",
     "group_index",
     "parallel",
@@ -127,6 +128,20 @@ def test_numba_lives_in_kernels_only():
                 names = [node.module or ""]
             if any(name.split(".")[0] == "numba" for name in names):
                 assert module.split(".")[0] == "kernels", module
+
+
+def test_parquet_files_are_opened_and_written_in_one_place():
+    """There their checksums are verified and stored; a sort tries types on a buffer."""
+    calls = {"ParquetFile", "ParquetWriter", "read_table", "read_metadata", "read_schema"}
+    found = {
+        (module, getattr(node.func, "attr", getattr(node.func, "id", "")))
+        for module, path in modules().items()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+    }
+    callers = {module for module, name in found if name in calls}
+    assert callers == {"table_formats", "sorting.tables"}
+    assert {module for module, name in found if name == "dataset"} == {"experiments.training_set"}
 
 
 def loaded_after(code: str) -> set[str]:

@@ -14,19 +14,18 @@ from onnx.reference import ReferenceEvaluator
 from groupcm import CalibratedGroupClassifier
 from groupcm.errors import InputError
 from groupcm.onnx_export import export_onnx
-from groupcm.onnx_export.trees import table_of_boosters
+from groupcm.onnx_export.trees import TreeTable
 from groupcm.simulate import capsule
 from test_onnx_export import assert_same, called, run
 from tree_model import TreeModel, lightgbm
 
 D = 5
-CATEGORICAL = [3, 4]
 WITH_MISSING = {"NaN": {}, "Zero": {"zero_as_missing": True}, "None": {"use_missing": False}}
-SMALL = {"num_leaves": 8, "min_data_in_leaf": 3, "min_data_per_group": 3, "cat_smooth": 1.0}
+SMALL = {"num_leaves": 8, "min_data_in_leaf": 3}
 
 
 def made_rows(n: int = 400, seed: int = 0) -> np.ndarray:
-    """Numbers with zeros and gaps, and two columns of categories."""
+    """Numbers with zeros and gaps, two columns of them whole."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, D)).astype(np.float32)
     X[:, 3], X[:, 4] = rng.integers(0, 9, n), rng.integers(0, 150, n)
@@ -45,7 +44,7 @@ def grown(X: np.ndarray, n_trees: int, **parameters: Any) -> Any:
     y = known[:, 0] * known[:, 1] - known[:, 2] ** 2 + np.isnan(X[:, 0])
     y += 1.0 * np.isin(known[:, 3], [0, 2, 5]) - (known[:, 4] % 7 == 0)
     own = {"objective": squares, "verbose": -1, "num_threads": 1, **SMALL, **parameters}
-    return lightgbm.train(own, lightgbm.Dataset(X, y, categorical_feature=CATEGORICAL), n_trees)
+    return lightgbm.train(own, lightgbm.Dataset(X, y), n_trees)
 
 
 def model_of(*boosters: Any) -> TreeModel:
@@ -77,10 +76,9 @@ def groups_for(n: int) -> np.ndarray:
 def test_every_kind_of_decision(tmp_path, missing):
     booster = grown(made_rows(), 30, **WITH_MISSING[missing])
     nodes = nodes_of(booster)
-    assert {"==", "<="} == {node["decision_type"] for node in nodes}
     assert missing in {node["missing_type"] for node in nodes}
+    assert missing == "None" or {node["default_left"] for node in nodes} == {True, False}
     unseen = made_rows(600, seed=1)
-    unseen[::9, 3:] += 0.7  # LightGBM cuts categories to whole numbers
     unseen[::10, 3:] = -0.4
     unseen[::11, 3:] = [-3.0, 1e10]
     assert_same(model_of(booster), tmp_path, unseen, groups_for(600))
@@ -90,9 +88,8 @@ def test_every_kind_of_decision(tmp_path, missing):
 def test_both_sides_of_every_threshold(tmp_path, missing):
     """The float32 numbers around each threshold, which is float64, fall as in LightGBM."""
     booster = grown(made_rows(), 30, **WITH_MISSING[missing])
-    numerical = [node for node in nodes_of(booster) if node["decision_type"] == "<="]
     rows = []
-    for node in numerical:
+    for node in nodes_of(booster):
         # What tells NaN from the rest has the largest float64.
         near = np.float32(np.clip(node["threshold"], -1e30, 1e30))
         for value in (np.nextafter(near, np.float32(-9)), near, np.nextafter(near, np.float32(9))):
@@ -224,7 +221,7 @@ def test_another_runtime_agrees(tmp_path):
 
 def test_thresholds_and_leaves_keep_every_digit():
     booster = grown(made_rows(), 10)
-    table = table_of_boosters([booster], D)
+    table = TreeTable.of(model_of(booster).forests_)
     text = booster.model_to_string()
     leaves = [
         float(value)
@@ -252,15 +249,19 @@ def test_calibrated_trees(tmp_path, method):
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
-        ({"linear_tree": True}, "trees with linear leaves cannot be exported"),
-        ({"objective": "multiclass", "num_class": 3}, "a booster of 3 columns of scores"),
+        ({"linear_tree": True}, "has linear leaves"),
+        ({"min_data_per_group": 3, "max_cat_to_onehot": 9}, "tree 0 splits by categories"),
+        ({"objective": "multiclass", "num_class": 3}, "num_class='3'"),
     ],
     ids=called,
 )
 def test_what_cannot_be_exported_is_named(tmp_path: Path, parameters, sentence):
     X = np.random.default_rng(0).normal(size=(90, 2))
+    X[:, 1] = np.arange(90) % 6
     own = {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 3, **parameters}
-    booster = lightgbm.train(own, lightgbm.Dataset(X, np.arange(90) % 3, params=own), 2)
+    categorical = [1] if "min_data_per_group" in parameters else []
+    data = lightgbm.Dataset(X, np.arange(90) % 3, params=own, categorical_feature=categorical)
+    booster = lightgbm.train(own, data, 2)
     with pytest.raises(InputError, match=sentence):
         export_onnx(model_of(booster), tmp_path / "model.onnx")
     assert list(tmp_path.iterdir()) == []

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,12 +20,15 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler, RBFSampler
 from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.pipeline import make_pipeline
 
+import model_kinds
 from groupcm import features, simulate
 from groupcm.classifier import GroupClassifier
 from groupcm.errors import InputError
 from groupcm.model_json import Unstorable, decode, encode
 from groupcm.persistence import load, read, save
 from groupcm.progress import Step
+
+V0_1 = Path(__file__).parent / "data" / "models_v0.1"
 
 
 def fitted(labels=(0, 1), **options):
@@ -199,11 +204,11 @@ def test_no_file(tmp_path):
         (lambda c: c["model"].update({"$model": "os.system"}), "holds a os.system"),
         (lambda c: c["model"].update({"$model": ["GroupClassifier"]}), "does not know"),
         (lambda c: c["notes"].update(x={"$record": "Popen", "fields": {}}), "holds a Popen"),
-        (lambda c: c["model"]["params"].update(run=1), "parameters do not fit"),
-        (lambda c: c["model"]["state"].update(fit=1), "has no 'fit'"),
+        (lambda c: c["model"]["params"].update(run=1), "parameter run, which no GroupClassifier"),
+        (lambda c: c["model"]["state"].update(fit=1), "it has fit, which no GroupClassifier has"),
         (lambda c: c["model"]["state"]["coef_"].update(dtype="V8"), "which no model has"),
-        (lambda c: c["model"]["state"]["coef_"].update(shape=[10**12]), "damaged"),
-        (lambda c: c.pop("model"), "damaged"),
+        (lambda c: c["model"]["state"]["coef_"].update(shape=[10**12]), "coef_ has 13 values"),
+        (lambda c: c.pop("model"), "model is missing"),
     ],
 )
 def test_a_forged_file_runs_and_makes_nothing(saved, change, said):
@@ -326,15 +331,15 @@ def saved_scaler(tmp_path):
     [
         (lambda t: t.update({"$sklearn": "FunctionTransformer"}), "holds a FunctionTransformer"),
         (lambda t: t.update({"$sklearn": ["PCA"]}), "does not know"),
-        (lambda t: t["params"].update(run=1), "a StandardScaler has no 'run' of its own"),
-        (lambda t: t["attributes"].update(transform=1), "has no 'transform' of its own"),
-        (lambda t: t["attributes"].update(__class__=1), "has no '__class__' of its own"),
+        (lambda t: t["params"].update(run=1), "a StandardScaler has no run of its own"),
+        (lambda t: t["attributes"].update(transform=1), "has no transform of its own"),
+        (lambda t: t["attributes"].update(__class__=1), "has no __class__ of its own"),
         (lambda t: t["attributes"].update(mean_={"$code": "x"}), "holds a code"),
-        (lambda t: t["attributes"].update(mean_={"$dtype": "O"}), "the type object"),
-        (lambda t: t["attributes"].update(mean_={"$dtype": "no"}), "damaged"),
-        (lambda t: t["attributes"].update(mean_={"$spline": {"t": [1]}}), "damaged"),
-        (lambda t: t["attributes"]["mean_"].update(order="X"), "damaged"),
-        (lambda t: t.pop("version"), "damaged"),
+        (lambda t: t["attributes"].update(mean_={"$dtype": "O"}), "mean_ is the type O"),
+        (lambda t: t["attributes"].update(mean_={"$dtype": "<f8"}), "which no model has there"),
+        (lambda t: t["attributes"].update(mean_={"$spline": {"t": [1]}}), "mean_ lacks 'c'"),
+        (lambda t: t["attributes"]["mean_"].update(order="X"), "mean_ has the order X"),
+        (lambda t: t.pop("version"), "transformer lacks 'version'"),
     ],
 )
 def test_a_forged_transformer_runs_and_makes_nothing(saved_scaler, change, said):
@@ -361,12 +366,42 @@ def test_a_forged_polynomial_reads_no_foreign_memory(tmp_path):
     path = tmp_path / "map.json"
     save(features.Polynomial(3).fit(positive()), path)
 
-    def forge(content):
-        state = content["model"]["state"]
-        state.update(n_features_in_=2, _family={"$tuple": [3, False, 0]})  # no factors: no columns?
+    def forge(*family):
+        def change(content):
+            content["model"]["state"].update(n_features_in_=2, _family={"$tuple": list(family)})
 
-    rewrite(path, forge)
+        return change
+
+    rewrite(path, forge(3, False, 2))
     forged = load(path)
     assert forged.transform(np.ones((5, 2))).tolist() == [[1.0] * 9] * 5
     with pytest.raises(ValueError, match="expecting 2 features"):
         forged.transform(positive())
+    for family, said in {
+        (3, False, 0): r"_family\[2\] is 0, outside the range",
+        (3, False, 3): "products of 3 different features of 2",
+        (10**9, False, 2): "more than the 1,000,000 allowed",
+    }.items():
+        rewrite(path, forge(*family))
+        assert re.search(said, refusal(path))
+    forged._family = (3, False, 0)
+    with pytest.raises(ValueError, match="0 monomials do not fit a map"):
+        forged.transform(np.ones((5, 2)))
+
+
+@pytest.mark.parametrize("kind", model_kinds.KINDS)
+def test_a_file_of_version_0_1_is_read_and_scores_the_same(kind):
+    model = load(V0_1 / f"{kind}.json")
+    known = json.loads((V0_1 / "expected_scores.json").read_text(encoding="utf-8"))
+    X, groups = np.array(known["X"]), np.array(known["groups"])
+    if hasattr(model, "feature_names_in_"):
+        X = pd.DataFrame(X, columns=model_kinds.NAMES)
+    expected = known["models"][kind]
+    np.testing.assert_allclose(model.decision_function(X), expected["scores"], rtol=1e-9)
+    found = model.group_scores(X, groups)
+    np.testing.assert_allclose(found.score, expected["group_scores"], rtol=1e-9)
+    assert found.winner.tolist() == expected["winners"]
+    assert model.predict_groups(X, groups).tolist() == expected["groups"]
+    if "probabilities" in expected:
+        found = model.predict_proba_groups(X, groups)
+        np.testing.assert_allclose(found, expected["probabilities"], rtol=1e-9)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -17,6 +18,7 @@ from groupcm.errors import InputError
 from groupcm.parallel import thread_stream
 from groupcm.sources import from_arrays, from_npy, from_parquet
 from groupcm.sources.parquet import ParquetSource
+from groupcm.sources.source import Columns
 from streams import COLUMNS, Data, make_data, read
 
 
@@ -479,6 +481,39 @@ def test_statistics_spare_the_label_column(layout, kind, tmp_path, monkeypatch):
             assert labels_read(source, patch) == n_read
         np.testing.assert_array_equal(source.index().labels_of_rows(), data.y)
         assert source.index().classes.dtype == data.y.dtype
+
+
+def test_statistics_that_contradict_the_rows_are_refused(tmp_path):
+    """No checksum covers the end of a Parquet file, where the statistics are."""
+    path = tmp_path / "a.parquet"
+    label, other = 0x1122334455667788, 0x1122334455667799
+    data = replace(sparse_labels("int64"), y=np.full(100, label))
+    data.write(path, row_group=50)
+    content = path.read_bytes()
+    end = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    footer = content[end:].replace(label.to_bytes(8, "little"), other.to_bytes(8, "little"))
+    path.write_bytes(content[:end] + footer)
+    assert pq.read_metadata(path).row_group(0).column(3).statistics.min == other
+    with refusal("a.parquet, row group 0", "statistics of the column 'label'", "damaged"):
+        read(path).index()
+
+
+def test_row_groups_with_other_rows_than_they_say_are_refused(data, tmp_path):
+    source = read(data.write(tmp_path / "a.parquet", row_group=50))
+    source._units[1] = replace(source._units[1], n_rows=60)
+    with refusal("a.parquet, row group 1,", "says that it has 60 rows and has 50"):
+        list(source.chunks(1, Columns(features=True)))
+
+
+def test_a_changed_bit_is_refused_by_its_row_group(data, tmp_path):
+    path = data.write(tmp_path / "a.parquet", row_group=50, write_page_checksum=True)
+    chunk = pq.read_metadata(path).row_group(1).column(0)
+    begin = chunk.dictionary_page_offset or chunk.data_page_offset
+    content = bytearray(path.read_bytes())
+    content[begin + chunk.total_compressed_size - 3] ^= 1
+    path.write_bytes(content)
+    with refusal("a.parquet cannot be read as Parquet in row group 1", "CRC checksum"):
+        fit(read(path))
 
 
 @pytest.mark.parametrize("label", ["element", "item"])

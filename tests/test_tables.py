@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,9 @@ import pytest
 
 from groupcm.errors import InputError
 from groupcm.files import whole_file
-from groupcm.table_formats import find_tables, write_table
+from groupcm.simulate import capsule_to_parquet
+from groupcm.sorting import sort_tables
+from groupcm.table_formats import find_tables, open_table, write_table
 from groupcm.tables import read_tables
 
 COLUMNS = {
@@ -319,3 +322,106 @@ def test_find_tables_ignores_hidden_files(tmp_path):
     write(tmp_path / "a.parquet")
     write(tmp_path / ".a.parquet.1234.parquet")
     assert [path.name for path in find_tables([tmp_path])] == ["a.parquet"]
+
+
+def damage_page(path, column: str, row_group: int = 0) -> None:
+    """Change one bit of a page that floating-point noise fills, so that nothing else notices."""
+    about = pa.parquet.read_metadata(path).row_group(row_group)
+    names = [about.column(j).path_in_schema for j in range(about.num_columns)]
+    chunk = about.column(names.index(column))
+    begin = chunk.dictionary_page_offset if chunk.has_dictionary_page else chunk.data_page_offset
+    content = bytearray(path.read_bytes())
+    content[begin + chunk.total_compressed_size - 3] ^= 1
+    path.write_bytes(content)
+
+
+def noise(n: int = 600) -> pa.Table:
+    rng = np.random.default_rng(0)
+    groups = [f"frame {i}" for i in np.arange(n) // 10]
+    return pa.table({"frame": groups, "polyp": np.arange(n) % 2, "x": rng.normal(size=n)})
+
+
+def write_sorted(path):
+    write_table(noise(), path.with_name("apart.csv"))
+    sort_tables([path.with_name("apart.csv")], path, group="frame")
+
+
+def write_simulated(path):
+    capsule_to_parquet(path, 20, n_positive=3, group_size=20)
+
+
+@pytest.mark.parametrize(
+    ("make", "column"),
+    [
+        (lambda path: write_table(noise(), path), "x"),
+        (write_sorted, "x"),
+        (write_simulated, "size"),
+    ],
+)
+def test_a_changed_bit_in_a_page_that_we_wrote_is_refused(tmp_path, make, column):
+    path = tmp_path / "t.parquet"
+    make(path)
+    damage_page(path, column)
+    said = r"t\.parquet cannot be read as Parquet in row group 0 \(.*CRC checksum"
+    with pytest.raises(InputError, match=said):
+        read_tables([path], group="frame")
+    with pytest.raises(InputError, match=said):
+        sort_tables([path], tmp_path / "sorted.parquet", group="frame")
+    assert not (tmp_path / "sorted.parquet").exists()
+
+
+def test_checksums_of_other_writers_are_verified_and_the_row_group_is_named(tmp_path):
+    path = tmp_path / "t.parquet"
+    pa.parquet.write_table(noise(), path, row_group_size=200, write_page_checksum=True)
+    damage_page(path, "x", row_group=2)
+    with pytest.raises(InputError, match="in row group 2"):
+        read_tables([path], group="frame")
+
+
+def test_a_file_that_has_other_rows_than_it_says_is_refused(tmp_path):
+    path = write(tmp_path / "t.parquet")
+    file = open_table(path)
+    for n_rows, said in ((3, "says that it has 3 rows and has more"), (5, "5 rows and has 4")):
+        with pytest.raises(InputError, match=said):
+            list(replace(file, n_rows=n_rows).batches(["frame"]))
+
+
+def test_rows_that_fit_no_memory_are_refused(tmp_path, monkeypatch):
+    path = write(tmp_path / "t.parquet")
+    for n_rows in (2**50, 2**62):
+        file = replace(open_table(path), n_rows=n_rows)
+        monkeypatch.setattr("groupcm.tables.open_table", lambda _, file=file: file)
+        assert "do not fit the memory" in refusal([path])
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_arrow_files_with_wrong_offsets_are_refused(tmp_path, is_file):
+    """Arrow itself reads text beyond the end of its buffer, from whatever memory is there."""
+    path = tmp_path / "t.arrow"
+    texts = pa.array(["a", "b", "b", "c"])
+    rows = pa.table({"frame": texts, "polyp": [1, 0, 0, 0], "x": [1.0, 2.0, 3.0, 4.0]})
+    opener = pa.ipc.new_file if is_file else pa.ipc.new_stream
+    with opener(str(path), rows.schema) as writer:
+        writer.write_table(rows)
+    content = path.read_bytes()
+    offsets = np.arange(5, dtype=np.int32).tobytes()
+    assert content.count(offsets) == 1
+    wrong = np.array([0, 1, 2, 3, 2_000_000_000], np.int32).tobytes()
+    path.write_bytes(content.replace(offsets, wrong))
+    with pytest.raises(InputError, match=r"t\.arrow cannot be read as Arrow"):
+        read_tables([path], group="frame", label="polyp")
+
+
+def test_text_that_is_not_utf_8_is_refused(tmp_path):
+    """In a Parquet file without checksums it comes through."""
+    path = tmp_path / "t.parquet"
+    pa.parquet.write_table(table(frame=["abcdefg"] * 4), path, compression="none")
+    path.write_bytes(path.read_bytes().replace(b"abcdefg", b"abc\xff\xfe\xfdg"))
+    assert "the group column 'frame' holds text that is not UTF-8" in refusal([path])
+
+
+def test_names_that_are_not_unicode_are_read_and_written(tmp_path):
+    for suffix in (".parquet", ".csv", ".arrow"):
+        path = tmp_path / f"\udce9 s3://no {suffix}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        assert read_tables([write(path)], **ROLES).X.shape == (4, 3)

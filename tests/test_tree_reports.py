@@ -94,7 +94,7 @@ def test_cases_are_explained_against_the_mean_winner(model, test):
     moves = [each.moves for each in found.importances]
     assert len(moves) == test.X.shape[1]
     assert (np.diff(moves) <= 0).all()
-    adds, _ = TreeScorer(model.boosters_).contributions(test.X[scored.winner])
+    adds, _ = TreeScorer(model.forests_).contributions(test.X[scored.winner])
     expected = np.abs(adds - adds.mean(axis=0)).mean(axis=0)
     np.testing.assert_allclose(moves, np.sort(expected)[::-1])
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from sklearn.model_selection import GroupKFold, cross_val_score
 
 import groupcm.boosting.scorer as module
-from groupcm import CalibratedGroupClassifier
+from groupcm import CalibratedGroupClassifier, validation
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.candidates import Groups
 from groupcm.errors import InputError
@@ -65,10 +65,10 @@ def test_rows_have_the_scores_of_the_boosters(case, monkeypatch):
     X, _, _, model = case
     expected = raw_scores(model, X)
     for rows in (X, X.astype(np.float64), sp.csr_array(X), np.asfortranarray(X)):
-        np.testing.assert_array_equal(TreeScorer(model.boosters_).of_rows(rows), expected)
-    monkeypatch.setattr(module, "_ROWS_AT_ONCE", 7)
+        np.testing.assert_array_equal(TreeScorer(model.forests_).of_rows(rows), expected)
+    monkeypatch.setattr(module, "_ROWS_A_THREAD", 7)
     for num_threads in (-1, 1, 2):
-        found = TreeScorer(model.boosters_, num_threads).of_rows(X)
+        found = TreeScorer(model.forests_, num_threads).of_rows(X)
         np.testing.assert_array_equal(found, expected)
     shape = model.decision_function(X).shape
     assert shape == ((len(X),) if len(model.classes_) == 2 else expected.shape)
@@ -83,7 +83,7 @@ def test_groups_have_their_first_largest_score(case, stand_together):
     X = X[np.repeat(np.arange(len(X)), 2)]  # every score twice
     groups = np.repeat(groups, 2)
     ids, score, winner = by_hand(raw_scores(model, X), groups)
-    found = TreeScorer(model.boosters_).of_groups(X, Groups.from_index(index_groups(groups)))
+    found = TreeScorer(model.forests_).of_groups(X, Groups.from_index(index_groups(groups)))
     np.testing.assert_array_equal(found[0], score)
     np.testing.assert_array_equal(found[1], winner)
     told = model.group_scores(X, groups)
@@ -107,7 +107,7 @@ def test_a_source_gives_what_memory_gives(case, tmp_path, row_group):
 
 def test_units_that_are_scored_side_by_side_take_a_thread_each(case, tmp_path):
     X, y, groups, model = case
-    scorer = TreeScorer(model.boosters_, 3)
+    scorer = TreeScorer(model.forests_, 3)
     threads = {}
     for row_group in (10_000, 50):
         path = tmp_path / f"{row_group}.parquet"
@@ -118,27 +118,23 @@ def test_units_that_are_scored_side_by_side_take_a_thread_each(case, tmp_path):
     assert threads == {10_000: 3, 50: 1}
 
 
-class Watched:
-    """Remembers what it was asked to score."""
-
-    def __init__(self):
-        self.seen = []
-
-    def predict(self, rows, **_):
-        self.seen.append(rows)
-        return np.zeros(rows.shape[0])
-
-
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rows_are_not_copied(dtype):
-    X = np.ones((20, 3), dtype)
-    watched = Watched()
-    TreeScorer([watched]).of_rows(X)
-    TreeScorer([watched]).of_rows(sp.csr_array(X))
-    dense, sparse = watched.seen
-    assert np.shares_memory(dense, X)
-    assert dense.dtype == sparse.dtype == dtype
-    assert isinstance(sparse, sp.csr_matrix)  # another class LightGBM would convert
+def test_rows_are_not_copied(case, monkeypatch, dtype):
+    X, _, _, model = case
+    X, seen = X.astype(dtype), []
+    sparse = sp.csr_array(X)
+    for name in ("score_rows", "score_csr_rows"):
+        kernel = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda *given, kernel=kernel: (seen.append(given[0]), kernel(*given))[1]
+        )
+    scorer = TreeScorer(model.forests_, 1)
+    scorer.of_rows(X)
+    scorer.of_rows(sparse)
+    k = len(model.forests_)
+    assert len(seen) == 2 * k
+    assert all(np.shares_memory(rows, X) for rows in seen[:k])
+    assert all(np.shares_memory(rows, sparse.data) for rows in seen[k:])
 
 
 def test_frames_of_every_kind():
@@ -182,7 +178,7 @@ def test_missing_values_are_scored_and_infinite_ones_refused():
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
 def test_the_first_infinity_is_named(kind, monkeypatch):
-    monkeypatch.setattr(module, "_ROWS_AT_ONCE", 4)
+    monkeypatch.setattr(validation, "_ROWS_AT_ONCE", 4)
     X = np.zeros((11, 3))
     X[2, 1] = np.nan
     require_no_infinity(kind(X))
@@ -210,7 +206,7 @@ def test_a_value_of_a_source_may_be_missing_and_not_infinite(tmp_path):
 
 def test_contributions_add_up_to_the_score(case):
     X, _, _, model = case
-    scorer = TreeScorer(model.boosters_)
+    scorer = TreeScorer(model.forests_)
     for column in range(len(model.trees_)):
         contributions, expected = scorer.contributions(X, column)
         assert contributions.shape == X.shape

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from groupcm.boosting.forest import Forest
+from groupcm.boosting.lightgbm_text import read_forest
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.group_model import GroupModel
 from groupcm.validation import as_matrix, feature_names
@@ -45,8 +47,12 @@ class TreeModel(GroupModel):
         return [lightgbm.Booster(model_str=text) for text in self.trees_]
 
     @property
+    def forests_(self) -> list[Forest]:
+        return [read_forest(text, self.n_features_in_) for text in self.trees_]
+
+    @property
     def _scorer(self) -> TreeScorer:
-        return TreeScorer(self.boosters_)
+        return TreeScorer(self.forests_)
 
     def fit(self, X: Any, y: Any, groups: Any = None) -> TreeModel:
         names, X, y = feature_names(X), as_matrix(X), np.asarray(y)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,10 +14,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from groupcm.any_estimator import candidate_scores, fit_with, group_scores_of
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
-from groupcm.folds import group_level
+from groupcm.folds import group_level, require_folds
 from groupcm.group_index import index_groups
 from groupcm.group_model import labelled, mean_right
 from groupcm.held_out_groups import hold_out_groups
+from groupcm.model_state import Count, Expected, Labels, Maybe, Names, Part, Record, StateError
 from groupcm.progress import announce_stage
 from groupcm.scoring import GroupScores
 from groupcm.sources.source import Source
@@ -106,7 +107,13 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     n_features_in_: int
     feature_names_in_: NDArray[Any]
 
-    _fitted_state = ("classes_", "estimator_", "calibrator_", "n_features_in_", "feature_names_in_")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "classes_": Labels(),
+        "n_features_in_": Maybe(Count("features")),
+        "feature_names_in_": Maybe(Names("features")),
+        "estimator_": Part(ClassifierMixin, {"features": "n_features_in_"}),
+        "calibrator_": Record((Sigmoid, Isotonic)),
+    }
 
     def __init__(
         self, estimator: Any, *, method: str = "sigmoid", cv: Any = 5, random_state: Any = 0
@@ -155,8 +162,7 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             Passed to the estimator where it takes them; see `GroupClassifier.fit`. A positive
             group nobody annotated is held out as the others are, since its label is known.
         """
-        if self.method not in _METHODS:
-            raise ValueError(f"method must be 'sigmoid' or 'isotonic'; got {self.method!r}.")
+        self._check_parameters()
         if isinstance(self.cv, str) and self.cv == "prefit":
             scores, positive = _score_fitted(self.estimator, X, y, groups)
             return self._store(self.estimator, self.estimator.classes_, scores, positive)
@@ -228,6 +234,17 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
         return self
+
+    def _check_parameters(self) -> None:
+        if not isinstance(self.method, str) or self.method not in _METHODS:
+            raise ValueError(f"method must be 'sigmoid' or 'isotonic'; got {self.method!r}.")
+        if not (isinstance(self.cv, str) and self.cv == "prefit"):
+            require_folds(self.cv)
+
+    def _check_state(self) -> None:
+        """Check that the estimator tells the same two classes apart."""
+        if len(self.classes_) != 2 or not np.array_equal(self.classes_, self.estimator_.classes_):
+            raise StateError("classes_ are not the two classes of estimator_")
 
     def group_scores(self, X: Any, groups: ArrayLike | None = None) -> GroupScores:
         """The estimator's score of each group, and its winner, in order of first appearance."""

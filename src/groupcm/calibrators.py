@@ -5,13 +5,17 @@ Conventions: ``s`` scores of ``m`` groups, ``m+`` of them positive and ``m−`` 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
+
+from groupcm.model_state import Array, Expected, Number, StateError
 
 __all__ = ["Isotonic", "Sigmoid", "fit_isotonic", "fit_sigmoid"]
 
@@ -27,6 +31,11 @@ class Sigmoid:
     >>> Sigmoid(2.0, 0.0)(np.array([0.0]))
     array([0.5])
     """
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "slope": Number(low=0.0),
+        "intercept": Number(),
+    }
 
     slope: float
     intercept: float
@@ -46,12 +55,24 @@ class Isotonic:
     array([0.2, 0.4])
     """
 
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "score": Array("f", "knots", increasing=True),
+        "probability": Array("f", "knots", low=-1e-9, high=1.0 + 1e-9),
+    }
+
     score: Vector
     probability: Vector
 
     def __call__(self, scores: Vector) -> Vector:
         """The probability at each score."""
         return np.interp(scores, self.score, self.probability)
+
+    def _check_state(self) -> None:
+        """Check that there is a point, and that the curve never falls."""
+        if len(self.score) == 0:
+            raise StateError("a calibration curve needs one point or more")
+        if (np.diff(self.probability) < -1e-9).any():
+            raise StateError("the probabilities of a calibration curve must not fall")
 
 
 def fit_sigmoid(scores: Vector, positive: NDArray[np.bool_]) -> Sigmoid:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, ClassVar
 
@@ -11,10 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from groupcm.linear_model import LinearGroupModel
+from groupcm.model_state import Array, Expected, Nullable, Number, Text
 from groupcm.parameters import check_parameters
 from groupcm.preparing import Prepared
 from groupcm.progress import listening, print_readings, print_step
-from groupcm.solvers.alternating import Alternation
+from groupcm.solvers.alternating import OUTCOMES, Alternation
 from groupcm.solvers.solution import Solution
 from groupcm.training import solve_choosing, solve_classes
 from groupcm.training_data import read_training_data
@@ -29,7 +31,12 @@ class ChoosingModel(LinearGroupModel):
     outcome_: str | None
     n_rounds_: int
 
-    _fitted_state = (*LinearGroupModel._fitted_state, "witnesses_", "outcome_", "n_rounds_")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **LinearGroupModel._fitted_state,
+        "witnesses_": Array("i", "unannotated groups", low=0),
+        "outcome_": Nullable(Text(OUTCOMES)),
+        "n_rounds_": Number(low=1, whole=True),
+    }
 
     def _store(
         self,
@@ -98,15 +105,22 @@ class GroupClassifier(ChoosingModel):
     tol : float, default=1e-4
         The certified relative gap to stop at.
     max_passes : float, default=1000
-        Stop, with a warning, after reading this many times all rows.
+        Stop, with a warning, after reading all rows this many times, or after as much work on the
+        rows that are kept in memory.
+    max_time : float, optional
+        Stop, with a warning, after this many seconds, and return the best model so far with its
+        certified gap. The time is looked at between passes and between the steps on the rows in
+        memory; a first pass is always completed.
     memory : int or str, optional
         How much a fit on a source may use, such as ``"2GB"``: rows are kept in memory while
         they fit and read again otherwise. By default what the source says, or 60 % of what is
         free.
     checkpoint : path, optional
-        A file to note how far the fit is. A fit that is interrupted (Ctrl-C) returns the best
-        model so far with its gap; the same fit with the same file goes on from there. The
-        file is removed when the fit ends by itself.
+        A file that keeps how far the fit is. An interrupt (Ctrl-C) after the first pass returns
+        the best model so far with its certified gap and a warning. Before that, and while a
+        class has no model yet, it raises `KeyboardInterrupt` with a sentence about what the
+        file keeps. In both cases the same fit with the same file goes on from there. The file
+        is removed when the fit ends by itself.
     verbose : int, default=0
         Above 0, print a line a step, and one every five seconds of a long pass.
     random_state : int, RandomState or None, default=None
@@ -183,6 +197,7 @@ class GroupClassifier(ChoosingModel):
         solver: str = "working_set",
         tol: float = 1e-4,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int = 0,
@@ -202,6 +217,7 @@ class GroupClassifier(ChoosingModel):
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -274,6 +290,9 @@ class GroupClassifier(ChoosingModel):
     def _seed(self) -> int:
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
+    def _check_parameters(self) -> None:
+        check_parameters(self.get_params(deep=False))
+
     def _prepare(
         self,
         X: Any,
@@ -285,7 +304,7 @@ class GroupClassifier(ChoosingModel):
         *,
         shared_passes: bool = False,
     ) -> Prepared:
-        check_parameters(self.get_params(deep=False))
+        self._check_parameters()
         data = read_training_data(self, X, y, groups, overlap, annotated, objects)
         if shared_passes and not len(data.unannotated_groups()):
             data = data.for_shared_passes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,8 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.candidates import Index
 from groupcm.classifier import ChoosingModel, GroupClassifier
-from groupcm.folds import Folds
+from groupcm.folds import Folds, require_folds
 from groupcm.metrics import Metric, metric_name, metric_named
+from groupcm.model_state import Array, Expected, Number, StateError
+from groupcm.parameters import check_parameters
 from groupcm.preparing import Prepared
 from groupcm.progress import announce_stage, without_steps
 from groupcm.scoring import LinearScorer
@@ -49,8 +52,8 @@ class GroupClassifierCV(ChoosingModel):
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry a
         group, and None for groups.
     loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
-solver, tol, max_passes, memory, verbose :
-        As of `GroupClassifier`.
+solver, tol, max_passes, max_time, memory, verbose :
+        As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
 
@@ -99,7 +102,13 @@ solver, tol, max_passes, memory, verbose :
     held_out_scores_: Vector
     held_out_labels_: NDArray[Any]
 
-    _fitted_state = (*ChoosingModel._fitted_state, "lam_", "lams_", "scores_", "best_score_")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **ChoosingModel._fitted_state,
+        "lam_": Number(low=0.0, high=1.0),
+        "lams_": Array("f", "lams", low=0.0, high=1.0, increasing=True),
+        "scores_": Array("f", "folds", "lams", finite=False),
+        "best_score_": Number(finite=False),
+    }
 
     def __init__(
         self,
@@ -119,6 +128,7 @@ solver, tol, max_passes, memory, verbose :
         solver: str = "working_set",
         tol: float = 1e-4,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         verbose: int = 0,
         random_state: Any = 0,
@@ -138,6 +148,7 @@ solver, tol, max_passes, memory, verbose :
         self.solver = solver
         self.tol = tol
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.verbose = verbose
         self.random_state = random_state
@@ -168,6 +179,7 @@ solver, tol, max_passes, memory, verbose :
         annotated, objects
             As for `GroupClassifier.fit`.
         """
+        self._check_parameters()
         metric = _group_metric(self.scoring)
         lams = chosen_lams(self.lams)
         own = ("lams", "cv", "scoring")
@@ -204,6 +216,17 @@ solver, tol, max_passes, memory, verbose :
         self.held_out_labels_ = self.classes_[table.positive.astype(int)]
         return self
 
+    def _check_parameters(self) -> None:
+        check_parameters(self.get_params(deep=False))
+        require_folds(self.cv)
+        _group_metric(self.scoring)
+        chosen_lams(self.lams)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.lam_ not in self.lams_ or not len(self.scores_):
+            raise StateError(f"lam_ is {self.lam_:g}, which is not one of lams_ that folds tried")
+
     def _held_out(
         self,
         template: GroupClassifier,
@@ -221,7 +244,7 @@ solver, tol, max_passes, memory, verbose :
             with without_steps():
                 path = solve_path(template, prepared, list(lams), template._seed(), terms)
             if any(solution.interrupted for solution in path):
-                raise KeyboardInterrupt
+                raise KeyboardInterrupt("the fit was interrupted before λ was chosen.")
             weights += [solution.weights for solution in path]
             intercepts += [solution.intercept for solution in path]
         coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))

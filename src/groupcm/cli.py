@@ -15,6 +15,7 @@ from importlib import import_module
 from groupcm import TYPE_CHECKING, __version__
 from groupcm.commands import fit_options, image_options, options, report_options, web_options
 from groupcm.errors import InputError
+from groupcm.words import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +43,7 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_formatter, **options)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(2, f"{printable(f'{self.prog}: {message}; see {self.prog} --help')}\n")
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -116,7 +117,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output left (as in `groupcm demo | head`): nothing to complain about.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except (InputError, OSError) as error:
+    except (InputError, OSError, MemoryError) as error:
         print(f"groupcm: {_sentence(error)}", file=sys.stderr)
         return 2
 
@@ -124,5 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _sentence(error: Exception) -> str:
     """Return the message on one line; the operating system's errors name their file first."""
     if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {(error.strerror or 'cannot be used').lower()}"
-    return " ".join(str(error).split())
+        return printable(f"{error.filename}: {(error.strerror or 'cannot be used').lower()}")
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this; free some, or allow less with --memory"
+    return printable(" ".join(str(error).split()))

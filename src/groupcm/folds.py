@@ -24,6 +24,7 @@ __all__ = [
     "GroupTable",
     "group_folds",
     "group_level",
+    "require_folds",
     "require_partition",
     "resolve_folds",
 ]
@@ -87,6 +88,25 @@ def group_folds(
     return [(np.flatnonzero(of_row != k), np.flatnonzero(of_row == k)) for k in range(n_splits)]
 
 
+def require_folds(cv: Any) -> None:
+    """Raise where ``cv`` is nothing that `resolve_folds` can make folds of.
+
+    Examples
+    --------
+    >>> require_folds("five")
+    Traceback (most recent call last):
+    ValueError: cv must be a number of folds, a splitter of scikit-learn or a list of (train, test)
+    row numbers; got 'five'.
+    """
+    is_number = isinstance(cv, Integral) and not isinstance(cv, bool)
+    is_given = hasattr(cv, "split") or isinstance(cv, Iterable)
+    if not is_number and (isinstance(cv, str | bytes) or not is_given):
+        raise ValueError(
+            "cv must be a number of folds, a splitter of scikit-learn or a list of "
+            f"(train, test) row numbers; got {cv!r}."
+        )
+
+
 def resolve_folds(
     cv: Any,
     y: ArrayLike,
@@ -121,23 +141,19 @@ def resolve_folds(
     >>> [test.tolist() for train, test in folds]
     [[0, 1], [2, 3]]
     """
-    if isinstance(cv, Integral) and not isinstance(cv, bool):
+    require_folds(cv)
+    if isinstance(cv, Integral):
         return group_folds(y, groups, patients, n_splits=int(cv), random_state=random_state)
     table = group_level(y, groups, patients)
-    if hasattr(cv, "split") and not isinstance(cv, str | bytes):
+    if hasattr(cv, "split"):
         alone = groups is None and patients is None
         clusters = None if alone else table.patient[table.index.codes]
         rows = np.zeros((table.index.n_rows, 1))
         with warnings.catch_warnings():  # what a splitter ignores is checked below
             warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
             parts: Iterable[Any] = list(cv.split(rows, np.asarray(y), clusters))
-    elif isinstance(cv, Iterable) and not isinstance(cv, str | bytes):
-        parts = cv
     else:
-        raise ValueError(
-            "cv must be a number of folds, a splitter of scikit-learn or a list of "
-            f"(train, test) row numbers; got {cv!r}."
-        )
+        parts = cv
     folds = [
         checked_fold(part, number, table, both_classes_in_test) for number, part in enumerate(parts)
     ]

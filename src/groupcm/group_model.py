@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.candidates import Groups
 from groupcm.group_index import GroupIndex, index_groups
+from groupcm.model_state import Array, Count, Labels, Maybe, Names
 from groupcm.scoring import GroupScores, Scorer, require_features
 from groupcm.smoothing import Matrix
 from groupcm.sources.arrays import NonFiniteValue
@@ -34,6 +35,14 @@ class GroupModel(ClassifierMixin, BaseEstimator):
     background_: NDArray[np.bool_]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+
+    # A subclass may give names alone, which it then checks itself; see `groupcm.model_state`.
+    _fitted_state: ClassVar[Any] = {
+        "n_features_in_": Count("features"),
+        "feature_names_in_": Maybe(Names("features")),
+        "classes_": Labels(),
+        "background_": Array("b", "classes"),
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.features.base import FeatureMap
 from groupcm.group_model import GroupModel
+from groupcm.model_state import (
+    Array,
+    Expected,
+    ListOf,
+    Number,
+    Part,
+    PerClass,
+    Record,
+    StateError,
+    check_model,
+)
 from groupcm.preparing import Prepared
+from groupcm.progress import Step
 from groupcm.scoring import LinearScorer
 from groupcm.solvers.solution import Solution
 
 __all__ = ["LinearGroupModel"]
+
+# What a score is computed from.
+_SCORING = ("n_features_in_", "classes_", "feature_map_", "coef_", "intercept_")
+_ROUNDING = 1e-9
 
 
 class LinearGroupModel(GroupModel):
@@ -28,25 +47,42 @@ class LinearGroupModel(GroupModel):
     history_: list[Any]
     solution_: Any
 
-    _fitted_state = (
-        "coef_",
-        "intercept_",
-        "classes_",
-        "background_",
-        "n_features_in_",
-        "feature_names_in_",
-        "objective_",
-        "lower_bound_",
-        "gap_",
-        "n_passes_",
-        "feature_map_",
-        "history_",
-        "solution_",
-    )
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **GroupModel._fitted_state,
+        "feature_map_": Part(
+            FeatureMap,
+            {"features": "n_features_in_", "outputs": "n_features_out_"},
+            otherwise={"outputs": "features"},
+        ),
+        "coef_": Array("f", "scores", "outputs"),
+        "intercept_": Array("f", "scores"),
+        # The objective is infinite where a fit was interrupted before it was known.
+        "objective_": PerClass(
+            Number(low=0.0, finite=False), Array("f", "scores", low=0.0, finite=False)
+        ),
+        "lower_bound_": PerClass(Number(low=0.0), Array("f", "scores", low=0.0)),
+        "gap_": PerClass(Number(finite=False), Array("f", "scores", finite=False)),
+        "n_passes_": PerClass(Number(low=0.0), Array("f", "scores", low=0.0)),
+        "history_": PerClass(ListOf(Record((Step,))), ListOf(ListOf(Record((Step,))), "scores")),
+        "solution_": PerClass(Record((Solution,)), ListOf(Record((Solution,)), "scores")),
+    }
 
     @property
     def _scorer(self) -> LinearScorer:
+        check_model(self, only=_SCORING)
         return LinearScorer(self.coef_, self.intercept_, self.feature_map_)
+
+    def _check_state(self) -> None:
+        """Check that the gap is ``(objective_ − lower_bound_) / objective_``."""
+        certificate = (self.objective_, self.lower_bound_, self.gap_)
+        for upper, lower, gap in zip(*map(np.ravel, certificate), strict=True):
+            implied = np.inf if upper == np.inf else (upper - lower) / max(upper, 1e-300)
+            # Where rounding had crossed the bounds, version 0.1 stored a gap of 0.
+            if gap != max(0.0, implied) and not abs(gap - implied) <= _ROUNDING:
+                raise StateError(
+                    f"gap_ is {gap:g}, but objective_ {upper:g} and lower_bound_ {lower:g} imply "
+                    f"a gap of {implied:g}"
+                )
 
     def _store(self, prepared: Prepared, solutions: list[Solution | None]) -> None:
         data, scaling = prepared.data, prepared.scaling
@@ -66,6 +102,13 @@ class LinearGroupModel(GroupModel):
             np.stack([solution.weights for solution in found]),
             np.array([solution.intercept for solution in found]),
         )
+        if not isinstance(scaling.units, float):  # the penalty was on these weights
+            found = [
+                replace(solution, weights=coef.copy(), intercept=float(intercept))
+                for solution, coef, intercept in zip(
+                    found, self.coef_, self.intercept_, strict=True
+                )
+            ]
         for name in ("objective", "lower_bound", "gap"):
             values = np.array([getattr(solution, name) for solution in found])
             setattr(self, f"{name}_", float(values[0]) if binary else values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +11,18 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.candidates import Terms
 from groupcm.classifier import GroupClassifier
 from groupcm.linear_model import LinearGroupModel
+from groupcm.model_state import Array, Expected, Number, Text
+from groupcm.parameters import check_parameters, require_number
 from groupcm.preparing import Prepared
-from groupcm.solvers.alternating import Choice, alternate
+from groupcm.solvers.alternating import OUTCOMES, Choice, alternate
 from groupcm.solvers.group_means import problem_of_means
-from groupcm.training import make_task, solving, warn_unless_converged, warn_unless_settled
+from groupcm.training import (
+    as_returned,
+    make_task,
+    solving,
+    warn_unless_converged,
+    warn_unless_settled,
+)
 
 __all__ = ["MISVMClassifier"]
 
@@ -57,6 +66,8 @@ class MISVMClassifier(LinearGroupModel):
         Problems to solve at most; a warning says if choices still changed then.
     max_passes : float, default=1000
         Over the rows, in each problem.
+    max_time : float, optional
+        Seconds for the whole fit, as of `GroupClassifier`.
     memory : int or str, optional
         How much a fit on a source may use; all candidates must fit.
     verbose : int, default=0
@@ -99,7 +110,12 @@ class MISVMClassifier(LinearGroupModel):
     n_iter_: int
     outcome_: str
 
-    _fitted_state = (*LinearGroupModel._fitted_state, "witnesses_", "n_iter_", "outcome_")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **LinearGroupModel._fitted_state,
+        "witnesses_": Array("i", "positive groups", low=0),
+        "n_iter_": Number(low=1, whole=True),
+        "outcome_": Text(OUTCOMES),
+    }
 
     def __init__(
         self,
@@ -115,6 +131,7 @@ class MISVMClassifier(LinearGroupModel):
         tol: float = 1e-4,
         max_iter: int = 50,
         max_passes: float = 1000,
+        max_time: float | None = None,
         memory: int | str | None = None,
         verbose: int = 0,
     ) -> None:
@@ -129,6 +146,7 @@ class MISVMClassifier(LinearGroupModel):
         self.tol = tol
         self.max_iter = max_iter
         self.max_passes = max_passes
+        self.max_time = max_time
         self.memory = memory
         self.verbose = verbose
 
@@ -152,8 +170,7 @@ class MISVMClassifier(LinearGroupModel):
         groups : array-like of shape (n,), optional
             The group of each candidate; without it every row is its own group.
         """
-        if self.max_iter < 2:
-            raise ValueError(f"max_iter must be at least 2; got {self.max_iter!r}.")
+        self._check_parameters()
         shared = {k: v for k, v in self.get_params(deep=False).items() if k != "max_iter"}
         options = GroupClassifier(**shared, random_state=0)
         with options._told():
@@ -162,14 +179,21 @@ class MISVMClassifier(LinearGroupModel):
             with solving(prepared.data):
                 choice = _choice_of_all(options, prepared)
                 found = alternate(choice, problem_of_means(choice), most_rounds=self.max_iter)
-        self._store(prepared, [found.solution])
+                task = choice.task_with(found.witnesses)
+                solution = as_returned(prepared, task, found.solution)
+        self._store(prepared, [solution])
         self.witnesses_ = found.witnesses
         self.n_iter_ = found.rounds
         self.outcome_ = found.outcome
         self.n_passes_ = found.passes
-        warn_unless_converged(options, found.solution)
+        warn_unless_converged(options, prepared, solution)
         warn_unless_settled(found, "MI-SVM", "raise max_iter")
         return self
+
+    def _check_parameters(self) -> None:
+        given = self.get_params(deep=False)
+        check_parameters(given)
+        require_number(given, "max_iter", "at least 2", lambda x: 2 <= x < float("inf"))
 
 
 def _choice_of_all(options: GroupClassifier, prepared: Prepared) -> Choice:

@@ -17,6 +17,9 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["n_threads", "one_blas_thread", "slices", "thread_map", "thread_stream", "work_alone"]
 
+# Into so many pieces work is cut at most.
+_MOST_PIECES = 64
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -110,13 +113,15 @@ def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> 
 
 
 def slices(n: int, at_least: int) -> list[tuple[int, int]]:
-    """Cut ``range(n)`` into even pieces of ``at_least`` items or more, some for each thread.
+    """Cut ``range(n)`` into even pieces of ``at_least`` items or more, enough for many threads.
+
+    The pieces do not depend on the number of threads, and so neither do sums over them.
 
     Examples
     --------
     >>> slices(10, 100)
     [(0, 10)]
     """
-    pieces = max(1, min(8 * n_threads(), n // max(1, at_least)))
+    pieces = max(1, min(_MOST_PIECES, n // max(1, at_least)))
     edges = np.linspace(0, n, pieces + 1).astype(np.int64)
     return [(int(lo), int(hi)) for lo, hi in pairwise(edges)]

@@ -1,10 +1,14 @@
-"""What the options of an estimator may be."""
+"""What the hyperparameters of an estimator may be."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
 
 from groupcm.memory import parse_memory
 
@@ -30,26 +34,40 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     ValueError: penalty must be one of 'huber', 'l2', 'l1'; got 'l3'.
     """
     for name, choices in _CHOICES.items():
-        if name in given and given[name] not in choices:
+        if name in given and not (isinstance(given[name], str) and given[name] in choices):
             listed = ", ".join(map(repr, choices))
             raise ValueError(f"{name} must be one of {listed}; got {given[name]!r}.")
     require_number(given, "lam", "a number between 0 and 1, both excluded", lambda x: 0.0 < x < 1.0)
     require_number(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
     for name in _POSITIVE:
         require_number(given, name, "a number above 0", lambda x: 0.0 < x < float("inf"))
-    if given.get("C") is not None:
-        require_number(given, "C", "None or a number above 0", lambda x: 0.0 < x < float("inf"))
+    for name in ("C", "max_time"):
+        if given.get(name) is not None:
+            what = "None or a number above 0"
+            require_number(given, name, what, lambda x: 0.0 < x < float("inf"))
     require_number(given, "min_overlap", "a number", lambda x: x == x)
-    if not isinstance(given.get("verbose", 0), Integral):
-        raise ValueError(f"verbose must be a whole number; got {given['verbose']!r}.")
+    for name, what, kinds in (
+        ("verbose", "a whole number", Integral),
+        ("standardize", "True or False", Integral | np.bool_),
+        ("checkpoint", "None or a path", str | os.PathLike | None),
+    ):
+        if name in given and not isinstance(given[name], kinds):
+            raise ValueError(f"{name} must be {what}; got {given[name]!r}.")
+    check_random_state(given.get("random_state"))
     if given.get("memory") is not None:
         parse_memory(given["memory"])
 
 
-def require_number(given: Mapping[str, Any], name: str, what: str, holds: Any) -> None:
+def require_number(
+    given: Mapping[str, Any], name: str, what: str, holds: Callable[[float], bool]
+) -> None:
     """Raise one sentence where the option is given and is no number for which ``holds``."""
     if name not in given:
         return
     value = given[name]
-    if not isinstance(value, Real) or isinstance(value, bool) or not holds(value):
+    try:
+        number = None if isinstance(value, bool) or not isinstance(value, Real) else float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = None
+    if number is None or not holds(number):
         raise ValueError(f"{name} must be {what}; got {value!r}.")

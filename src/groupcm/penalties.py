@@ -43,7 +43,9 @@ class Penalty(SmoothPenalty, Protocol):
     @property
     def makes_zeros(self) -> bool: ...
     def conjugate(self, u: Vector) -> float: ...
-    def smoothed(self, temperature: float) -> SmoothPenalty: ...
+    def smoothed(self, temperature: float | Vector) -> SmoothPenalty:
+        """Return a penalty nearby that is curved; the temperature may differ by weight."""
+        ...
 
 
 def _quadratic(u: Vector, factor: float, box: float) -> float:
@@ -83,8 +85,8 @@ class Huber:
     def conjugate(self, u: Vector) -> float:
         return _quadratic(u, self.conjugate_factor, self.box)
 
-    def smoothed(self, temperature: float) -> Huber | SoftNorm1:
-        return SoftNorm1(temperature) if self.epsilon < temperature else self
+    def smoothed(self, temperature: float | Vector) -> Huber | SoftNorm1:
+        return SoftNorm1(temperature) if self.epsilon < np.max(temperature) else self
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class SquaredNorm:
     def conjugate(self, u: Vector) -> float:
         return _quadratic(u, self.conjugate_factor, self.box)
 
-    def smoothed(self, temperature: float) -> SquaredNorm:
+    def smoothed(self, temperature: float | Vector) -> SquaredNorm:
         return self
 
 
@@ -143,7 +145,7 @@ class Norm1:
     def conjugate(self, u: Vector) -> float:
         return _quadratic(u, self.conjugate_factor, self.box)
 
-    def smoothed(self, temperature: float) -> SoftNorm1:
+    def smoothed(self, temperature: float | Vector) -> SoftNorm1:
         return SoftNorm1(temperature)
 
 
@@ -157,7 +159,7 @@ class SoftNorm1:
     5.0
     """
 
-    temperature: float
+    temperature: float | Vector
 
     def value(self, w: Vector) -> float:
         return float(np.sum(np.hypot(w, self.temperature)))

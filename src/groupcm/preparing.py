@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -17,6 +18,7 @@ from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
 from groupcm.sources.sample import choose_units, units_of
 from groupcm.sources.space import FeatureMap, make_space
 from groupcm.training_data import TrainingData
+from groupcm.words import printable
 
 __all__ = ["Options", "Prepared"]
 
@@ -50,6 +52,7 @@ class Options(Protocol):
     solver: str
     tol: float
     max_passes: float
+    max_time: float | None
     memory: int | str | None
     checkpoint: Any
 
@@ -67,7 +70,9 @@ class Prepared:
     scaling : Scaling
     space : Space
     unannotated : ndarray
-        Positive groups nobody annotated: no term has them.
+        Unannotated positive groups: no term has them.
+    deadline : float
+        When the fit should end, on the clock of `time.perf_counter`.
     """
 
     def __init__(self, options: Options, data: TrainingData, labels: Sequence[int]) -> None:
@@ -78,6 +83,8 @@ class Prepared:
             )
         self.data = data
         self._options = options
+        limit = np.inf if options.max_time is None else float(options.max_time)
+        self.deadline = time.perf_counter() + limit
         self.unannotated = data.unannotated_groups()
         if len(self.unannotated):
             _require_choosable(options, data, self.unannotated)
@@ -87,6 +94,10 @@ class Prepared:
         self.feature_map = _fit_map(options, data)
         self.scaling = _scale(options, data, self.feature_map)
         self.space = make_space(self.feature_map, self.scaling.mean, self.scaling.scale)
+
+    def feature_names(self) -> list[str]:
+        """Return the names of what the weights multiply; column numbers where it has no names."""
+        return _names_of(np.arange(len(self.scaling.mean)), self.data.names, self.feature_map)
 
     def terms_without(self, groups: Index) -> list[Terms]:
         """The terms of the second of two classes when these groups are left out."""
@@ -215,10 +226,12 @@ def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:
 
 
 def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None) -> Scaling:
-    """Mean and deviation of every feature, if they shall be used; warns of constant ones."""
+    """Measure the features and warn of constant ones.
+
+    Without ``standardize`` the solver still works on rows of moderate size, and the penalty is
+    the one on the weights of the features as they are.
+    """
     n_features = data.n_features if feature_map is None else feature_map.n_features_out_
-    if not options.standardize:
-        return Scaling.none(n_features)
     rows = rows_to_measure(data.n_rows, n_features, data.groups)
     all_rows = len(rows) == data.n_rows
     if feature_map is not None:
@@ -227,10 +240,18 @@ def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None)
         scaling = _scaling_of(data.take(rows), all_rows)
     else:
         scaling = measure_scaling(data.X, rows, all_rows=all_rows)
-    if not np.all(np.isfinite(scaling.mean)):
+    measured = np.isfinite(scaling.mean) & (np.isfinite(scaling.scale) | scaling.constant)
+    if not np.all(measured):
         data.require_finite()
+        names = _names_of(np.flatnonzero(~measured), data.names, feature_map)
+        raise ValueError(
+            f"the values of feature {names[0]} are too large to be squared; divide them by a "
+            "constant, or leave the feature out."
+        )
+    if not options.standardize:
+        return scaling.for_raw_penalty()
     if np.any(scaling.constant):
-        _warn_of_constant(np.flatnonzero(scaling.constant), n_features, data.names, feature_map)
+        _warn_of_constant(scaling.constant, data.names, feature_map)
     return scaling
 
 
@@ -238,15 +259,19 @@ def _scaling_of(rows: NDArray[np.floating], all_rows: bool) -> Scaling:
     return measure_scaling(rows, np.arange(len(rows)), all_rows=all_rows)
 
 
-def _warn_of_constant(
-    columns: Index, n_features: int, names: NDArray[Any] | None, feature_map: Any
-) -> None:
+def _names_of(columns: Index, names: NDArray[Any] | None, feature_map: Any) -> list[str]:
     if feature_map is not None:
         names = feature_map.get_feature_names_out(names)
-    named = columns if names is None else names[columns]
-    shown = ", ".join(str(name) for name in named[:5]) + ("…" if len(named) > 5 else "")
+    return [printable(name) for name in (columns if names is None else names[columns])]
+
+
+def _warn_of_constant(
+    constant: NDArray[np.bool_], names: NDArray[Any] | None, feature_map: Any
+) -> None:
+    named = _names_of(np.flatnonzero(constant), names, feature_map)
+    shown = ", ".join(named[:5]) + ("…" if len(named) > 5 else "")
     warnings.warn(
-        f"{len(named)} of {n_features} features are constant and get weight 0: {shown}.",
+        f"{len(named)} of {len(constant)} features are constant and get weight 0: {shown}.",
         UserWarning,
         stacklevel=4,
     )

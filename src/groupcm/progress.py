@@ -7,10 +7,13 @@ command line or ``verbose=1``, listens with `listening`.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import ClassVar
+
+from groupcm.model_state import Expected, Number
 
 __all__ = [
     "Reading",
@@ -31,7 +34,7 @@ _SECONDS_BETWEEN_LINES = 5.0
 
 
 def relative_gap(upper: float, lower: float) -> float:
-    """``(upper − lower) / upper``, never negative: rounding may cross two equal bounds.
+    """Return ``(upper − lower) / upper``.
 
     Examples
     --------
@@ -40,7 +43,7 @@ def relative_gap(upper: float, lower: float) -> float:
     """
     if upper == float("inf"):
         return upper
-    return max(0.0, (upper - lower) / max(upper, 1e-300))
+    return (upper - lower) / max(upper, 1e-300)
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,14 @@ class Step:
     seconds : float
         Time since the fit began.
     """
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "passes": Number(low=0.0),
+        "objective": Number(low=0.0, finite=False),
+        "lower_bound": Number(low=0.0),
+        "working_rows": Number(low=0.0, whole=True),
+        "seconds": Number(low=0.0),
+    }
 
     passes: float
     objective: float

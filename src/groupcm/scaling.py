@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from groupcm.candidates import Groups, Index
-from groupcm.kernels.moments import column_moments
+from groupcm.kernels.moments import column_moments, stored_moments
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Matrix
 
@@ -20,54 +20,125 @@ Vector = NDArray[np.float64]
 # Up to this many values all rows are measured, beyond it a sample of groups of about that size.
 SAMPLE_VALUES = 4_000_000
 _STRETCHES = 32
+# Veltkamp's constant: it splits a float64 into two halves whose products are exact.
+_SPLITTER = 2.0**27 + 1.0
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """``(x − mean) / scale``, and which features are known to be constant."""
+    """``z = (x − mean) / scale``, the rows that a solver works on.
+
+    Attributes
+    ----------
+    mean, scale : ndarray of shape (d,)
+        The scale of a feature that is set aside is infinite, so that its ``z`` is zero.
+    constant : ndarray of bool of shape (d,)
+        The features that are set aside because they are constant, up to rounding.
+    units : ndarray of shape (d,), or 1.0
+        What the penalty multiplies each weight of ``z`` with: 1 where the penalty is that of the
+        standardised features, ``1 / scale`` where it is that of the features as they are.
+    """
 
     mean: Vector
     scale: Vector
     constant: NDArray[np.bool_]
+    units: Vector | float = 1.0
 
-    @classmethod
-    def none(cls, n_features: int) -> Scaling:
-        """Features as they are."""
-        return cls(np.zeros(n_features), np.ones(n_features), np.zeros(n_features, dtype=np.bool_))
+    def for_raw_penalty(self) -> Scaling:
+        """Return the scaling of a problem whose penalty is on the weights of the raw features.
+
+        The problem is the one without standardisation, but the solver sees rows of moderate
+        size: centred, and divided by their deviation where that is above 1. No feature is set
+        aside.
+        """
+        scale = np.where(self.constant, 1.0, np.maximum(self.scale, 1.0))
+        return Scaling(self.mean, scale, np.zeros_like(self.constant), 1.0 / scale)
 
     def in_units(self, weights: Vector, intercept: Vector) -> tuple[Vector, Vector]:
-        """Weights and intercepts of scaled features, a row a model, for features as they are."""
+        """Return weights and intercepts for the raw features, one row of ``weights`` per model."""
         coef = weights / self.scale
-        # A constant feature is zero once its mean is off: its weight says nothing.
-        coef[:, self.constant] = 0.0
-        return coef, intercept - coef @ self.mean
+        offsets = [
+            math.fsum([b, *(-part for part in _exact_products(w, self.mean))])
+            for w, b in zip(coef, intercept, strict=True)
+        ]
+        return coef, np.array(offsets)
+
+    def from_units(self, coef: Vector, intercept: float) -> Vector:
+        """Return ``(w, b)`` for the rows ``z`` of a model for the raw features, exactly rounded."""
+        w = np.where(self.constant, 0.0, coef * np.where(self.constant, 1.0, self.scale))
+        return np.append(w, math.fsum([intercept, *_exact_products(coef, self.mean)]))
+
+
+def _exact_products(a: Vector, b: Vector) -> list[float]:
+    """Numbers whose exact sum is ``a · b``: each product and its rounding error (Dekker)."""
+    product = a * b
+    with np.errstate(over="ignore", invalid="ignore"):
+        high_a, high_b = ((_SPLITTER * x) - (_SPLITTER * x - x) for x in (a, b))
+        low_a, low_b = a - high_a, b - high_b
+        error = low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b)
+    return [*product.tolist(), *np.where(np.isfinite(error), error, 0.0).tolist()]
 
 
 def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
-    """Mean and population deviation over some rows.
+    """Compute the mean and the population deviation over some rows.
 
-    A constant feature has scale 1; only ``all_rows`` can tell that it is constant everywhere.
-    A sparse matrix is measured whole and not centred: its mean is zero here.
+    A feature is constant by the rule of scikit-learn's ``StandardScaler``: its deviation is no
+    larger than the rounding of its mean. Where ``all_rows`` are measured it is set aside;
+    a sample cannot show that a feature is constant everywhere, so there it gets the scale 1.
+
+    A sparse matrix is always measured whole. Its features that are stored in every row are
+    centred. Those with absent entries are not, which would store them: their mean is at most
+    ``√n`` deviations, and with a free intercept the problem is the same.
     """
-    if not isinstance(X, np.ndarray):
-        variance = mean_variance_axis(X, axis=0)[1]  # pyright: ignore[reportOptionalSubscript]
-        constant = variance <= 0.0
-        return Scaling(np.zeros(X.shape[1]), np.sqrt(np.where(constant, 1.0, variance)), constant)
-    shift = X[rows[0]].astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at what comes out
+        if isinstance(X, np.ndarray):
+            n_rows = len(rows)
+            mean, variance = _dense_moments(X, rows)
+            centre = mean
+        else:
+            n_rows, all_rows = X.shape[0], True
+            mean, variance, stored = _sparse_moments(X)
+            centre = np.where(stored == n_rows, mean, 0.0)
+        rounding = n_rows * np.finfo(np.float64).eps
+        constant = variance <= rounding * variance + (rounding * mean) ** 2
+    constant &= np.isfinite(variance)
+    scale = np.sqrt(np.where(constant, 1.0, variance))
+    if all_rows:
+        scale = np.where(constant, np.inf, scale)
+    return Scaling(centre, scale, constant & all_rows)
 
-    def moments(piece: tuple[int, int]) -> Vector:
-        sums = np.zeros((2, X.shape[1]))
-        column_moments(X, rows[piece[0] : piece[1]], shift, sums[0], sums[1])
-        return sums
 
-    total, square = np.sum(thread_map(moments, slices(len(rows), 20_000)), axis=0) / len(rows)
-    variance = np.maximum(square - total**2, 0.0)
-    constant = square == 0.0
-    # A variance that is all rounding is none.
-    rounding = np.finfo(X.dtype).eps * np.abs(shift + total)
-    flat = variance <= rounding**2
-    scale = np.sqrt(np.where(flat, 1.0, variance))
-    return Scaling(shift + total, scale, constant & all_rows)
+def _dense_moments(X: NDArray[np.floating], rows: Index) -> tuple[Vector, Vector]:
+    """Mean and variance by two passes: the second corrects the mean and cancels nothing."""
+
+    def sums(shift: Vector) -> Vector:
+        def of_piece(piece: tuple[int, int]) -> Vector:
+            found = np.zeros((2, X.shape[1]))
+            column_moments(X, rows[piece[0] : piece[1]], shift, found[0], found[1])
+            return found
+
+        return np.sum(thread_map(of_piece, slices(len(rows), 20_000)), axis=0) / len(rows)
+
+    first = X[rows[0]].astype(np.float64)
+    mean = first + sums(first)[0]
+    shift, square = sums(mean)
+    return mean + shift, np.maximum(square - shift**2, 0.0)
+
+
+def _sparse_moments(X: Matrix) -> tuple[Vector, Vector, Index]:
+    """Mean, variance and number of stored values of each column of a CSR matrix."""
+    n_rows, n_features = X.shape
+
+    def sums(shift: Vector) -> tuple[Vector, Vector, Index]:
+        total, square = np.zeros((2, n_features))
+        count = np.zeros(n_features, dtype=np.int64)
+        stored_moments(X.data, X.indices, shift, total, square, count)
+        absent = n_rows - count
+        return (total - absent * shift) / n_rows, (square + absent * shift**2) / n_rows, count
+
+    mean, _, _ = sums(np.zeros(n_features))
+    shift, square, stored = sums(mean)
+    return mean + shift, np.maximum(square - shift**2, 0.0), stored
 
 
 def rows_to_measure(n_rows: int, n_features: int, groups: Groups | None) -> Index:

@@ -127,6 +127,7 @@ class Curvature:
 class BlockValue:
     """The smoothed objective's share of one block, and the true one's."""
 
+    n_rows: int
     smooth: float
     exact: float
     dual: DualSums
@@ -172,6 +173,7 @@ def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) 
     at = _terms_at(block, problem, temperature, block.sign * (rows @ theta))
     mass = block.weight * at.A
     return BlockValue(
+        n_rows=rows.shape[0],
         smooth=float(np.sum(block.weight * at.loss.value)),
         exact=float(np.sum(block.weight * problem.loss.value(at.hard))),
         dual=DualSums(rows.T @ _to_rows(block, mass, at.share), float(np.sum(mass * at.A))),

@@ -203,8 +203,16 @@ def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
 
 
 def check_key(name: str, role: str, piece: Piece) -> None:
-    """Refuse a missing value, a NaN or an empty text."""
+    """Refuse a missing value, a NaN, an empty text, or text that is not UTF-8."""
     _refuse_null(piece.values, name, piece.path, piece.first_row)
+    if is_text(piece.values.type):
+        try:
+            piece.values.validate(full=True)
+        except pa.ArrowInvalid as error:
+            raise InputError(
+                f"{piece.path}: the {role} column {name!r} holds text that is not UTF-8, at or "
+                f"after row {piece.first_row} (counted from 0); is the file damaged?"
+            ) from error
     if (i := _first_empty(piece.values)) >= 0:
         raise InputError(
             f"{piece.path}: the {role} column {name!r} is empty in row "

@@ -1,11 +1,19 @@
-"""One table in one file: Parquet, CSV or Arrow, to read in batches and to write whole."""
+"""One table in one file: Parquet, CSV or Arrow, to read in batches and to write whole.
+
+A file may be damaged, or come from anywhere. Every Parquet file is opened with `open_parquet`,
+which verifies the checksums of its pages, and written with `parquet_writer`, which stores them.
+What Arrow itself takes on trust is checked here: the buffers of an Arrow file, the encoding of
+text, and the number of rows.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
@@ -21,7 +29,9 @@ __all__ = [
     "check_table_name",
     "find_tables",
     "is_parquet",
+    "open_parquet",
     "open_table",
+    "parquet_writer",
     "readable",
     "write_table",
 ]
@@ -40,33 +50,120 @@ class TableFile:
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read the named columns, some rows at a time, in the order of the file."""
-        with readable(self.path):
-            yield from self._batches(list(columns))
+        n_read = 0
+        batches = self._batches(list(columns))
+        while True:
+            # Not around the yield: an error of the caller is not one of the file.
+            with readable(self.path):
+                batch = next(batches, None)
+            if batch is None:
+                break
+            n_read += batch.num_rows
+            if n_read > self.n_rows:
+                break
+            yield batch
+        if n_read != self.n_rows:
+            more = "more" if n_read > self.n_rows else f"{n_read:,}"
+            raise InputError(
+                f"{self.path} says that it has {self.n_rows:,} rows and has {more}; "
+                "it is damaged, so write it again"
+            )
+
+
+def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> pyarrow.parquet.ParquetFile:
+    """Open a Parquet file whose pages are verified by their checksums, where they have some.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    metadata : pyarrow.parquet.FileMetaData, optional
+        What was read from the end of the file before.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "frames.parquet"
+    >>> write_table(pa.table({"size": [0.5, 1.5]}), path)
+    >>> open_parquet(path).read().num_rows
+    2
+    """
+    # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
+    return pyarrow.parquet.ParquetFile(
+        _native_file(path), metadata=metadata, pre_buffer=False, page_checksum_verification=True
+    )
+
+
+@contextmanager
+def parquet_writer(
+    path: str | os.PathLike[str], schema: pa.Schema, *, use_dictionary: Any = True
+) -> Iterator[pyarrow.parquet.ParquetWriter]:
+    """Write a Parquet file whose pages have checksums.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    schema : pyarrow.Schema
+        Its columns.
+    use_dictionary : bool or list of str
+        Which columns are stored as a dictionary of their values.
+    """
+    with (
+        _native_file(path, "wb") as file,
+        pyarrow.parquet.ParquetWriter(
+            file, schema, use_dictionary=use_dictionary, write_page_checksum=True
+        ) as writer,
+    ):
+        yield writer
+
+
+def _native_file(path: str | os.PathLike[str], mode: str = "rb") -> pa.NativeFile:
+    """Open a file by its bytes: a name need not be Unicode, and is never taken for an address."""
+    return pa.OSFile(os.fsencode(path), mode)
 
 
 def _open_parquet(path: Path) -> TableFile:
-    # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
-    file = pyarrow.parquet.ParquetFile(path, pre_buffer=False)
+    file = open_parquet(path)
     return TableFile(
         path,
         file.schema_arrow,
         file.metadata.num_rows,
-        lambda columns: file.iter_batches(_BATCH_ROWS, columns=columns),
+        lambda columns: _parquet_batches(path, file, columns),
     )
 
 
+def _parquet_batches(
+    path: Path, file: pyarrow.parquet.ParquetFile, columns: list[str]
+) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from file.iter_batches(_BATCH_ROWS, columns=columns)
+    except (pa.ArrowException, OSError):
+        for row_group in range(file.metadata.num_row_groups):
+            with readable(path, f"row group {row_group}"):
+                file.read_row_group(row_group, columns=columns)
+        raise
+
+
 def _open_arrow(path: Path) -> TableFile:
-    with pa.OSFile(str(path)) as file:
+    with _native_file(path) as file:
         # The file format opens with this word; the streaming format does not.
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
         reader = (pyarrow.ipc.open_file if is_file else pyarrow.ipc.open_stream)(file)
-        return _in_memory(path, reader.read_all())
+        table = reader.read_all()
+    # Arrow trusts the offsets within a file; a wrong one would read beyond the memory.
+    table.validate(full=True)
+    return _in_memory(path, table)
 
 
 def _open_csv(path: Path) -> TableFile:
     # Not streamed: a column's type is known only when all of it has been seen.
-    return _in_memory(path, pyarrow.csv.read_csv(path))
+    with _native_file(path) as file:
+        packed = path.name.lower().endswith(".gz")
+        return _in_memory(
+            path, pyarrow.csv.read_csv(pa.CompressedInputStream(file, "gzip") if packed else file)
+        )
 
 
 def _in_memory(path: Path, table: pa.Table) -> TableFile:
@@ -100,17 +197,30 @@ def _kind(path: Path) -> str | None:
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Turn whatever a damaged file makes the reader say into one sentence."""
+def readable(path: Path, place: str = "") -> Iterator[None]:
+    """Turn whatever a damaged file makes the reader say into one sentence.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    place : str
+        Where in it, such as "row group 3".
+    """
     try:
         yield
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
         if isinstance(error, OSError) and error.filename is not None:
             raise
+        where = f" in {place}" if place else ""
+        if isinstance(error, MemoryError):
+            raise InputError(
+                f"{path} needs more memory than there is{where}; is it whole, and is it so large?"
+            ) from error
         kind = _kind(path) or "a table"
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(
-            f"{path} cannot be read as {kind} ({reason}); is it whole, and is it {kind}?"
+            f"{path} cannot be read as {kind}{where} ({reason}); is it whole, and is it {kind}?"
         ) from error
 
 
@@ -122,7 +232,11 @@ def open_table(path: Path) -> TableFile:
     if path.stat().st_size == 0:
         raise InputError(f"{path} is an empty file; a table has column names and rows")
     with readable(path):
-        return _OPENERS[suffix][1](path)
+        table = _OPENERS[suffix][1](path)
+        _ = table.schema.names  # decodes them
+    if table.n_rows < 0:
+        raise InputError(f"{path} says that it has {table.n_rows:,} rows; it is damaged")
+    return table
 
 
 def find_tables(paths: Sequence[str | Path]) -> list[Path]:
@@ -191,9 +305,12 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     kind = _kind(Path(path))
     with whole_file(path) as beside:
         if kind == "Parquet":
-            pyarrow.parquet.write_table(table, beside)
-        elif kind == "CSV":
-            pyarrow.csv.write_csv(table, beside)
-        else:
-            with pyarrow.ipc.new_file(str(beside), table.schema) as writer:
+            with parquet_writer(beside, table.schema) as writer:
+                writer.write_table(table)
+            return
+        with _native_file(beside, "wb") as file:
+            if kind == "CSV":
+                pyarrow.csv.write_csv(table, file)
+                return
+            with pyarrow.ipc.new_file(file, table.schema) as writer:
                 writer.write_table(table)

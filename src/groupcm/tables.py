@@ -8,9 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from groupcm.errors import InputError
 from groupcm.table_choice import choose_columns
 from groupcm.table_columns import KeyColumn, Missing, Piece, fill, key_column, number_column
-from groupcm.table_formats import find_tables, open_table
+from groupcm.table_formats import TableFile, find_tables, open_table
 
 __all__ = ["CandidateTable", "read_tables"]
 
@@ -98,7 +99,7 @@ def read_tables(
     names, taken = chosen.features, chosen.taken
     missing = Missing(allow_missing, "; groupcm fit --model trees takes missing values")
 
-    X = np.empty((sum(file.n_rows for file in files), len(names)), chosen.dtype)
+    X = _empty(files, len(names), chosen.dtype)
     beside: dict[str, list[Piece]] = {column: [] for column in taken}
     row = 0
     for file in files:
@@ -125,3 +126,16 @@ def read_tables(
         patient=key(patient),
         files=[file.path for file in files],
     )
+
+
+def _empty(files: Sequence[TableFile], n_features: int, dtype: np.dtype) -> np.ndarray:
+    """Make room for the rows that the tables say they have."""
+    n_rows = sum(file.n_rows for file in files)
+    try:
+        return np.empty((n_rows, n_features), dtype)
+    except (MemoryError, ValueError) as error:
+        most = max(files, key=lambda file: file.n_rows)
+        raise InputError(
+            f"{n_rows:,} rows of {n_features:,} features do not fit the memory; {most.path} says "
+            f"that it has {most.n_rows:,} rows"
+        ) from error

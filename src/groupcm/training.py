@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +21,8 @@ from groupcm.problem import Problem
 from groupcm.solvers import lbfgs, streamed, working_set
 from groupcm.solvers.alternating import Alternation, Choice, alternate
 from groupcm.solvers.checkpoint import Checkpoint
-from groupcm.solvers.solution import Solution, Task
+from groupcm.solvers.solution import Budget, Solution, Task
+from groupcm.solvers.whole import whole_objective
 from groupcm.sources.arrays import ArraySource, NonFiniteValue
 from groupcm.sources.mapped import source_in
 from groupcm.sources.sample import Sample
@@ -29,6 +30,7 @@ from groupcm.sources.streamed_rows import StreamedRows
 from groupcm.training_data import TrainingData
 
 __all__ = [
+    "as_returned",
     "make_task",
     "solve_choosing",
     "solve_classes",
@@ -43,8 +45,11 @@ __all__ = [
 _KEPT_MEMORY = 0.25
 _ALL_KEPT_MEMORY = 0.5
 _LEAST_KEPT = 8e6
-# Up to so many values, threads of BLAS cost more than they bring.
-_SMALL_DATA = 1e8
+# Features whose deviations are larger than this, or λ, explain why a fit did not converge.
+_BAD_SCALE = 1e4
+_NEAR_ONE = 0.999
+# A change of the objective by less than this share is not worth a look at the rows.
+_VISIBLE = 1e-12
 # Problems that a choice of candidates may take; most settle within ten.
 _MOST_ROUNDS = 50
 
@@ -60,7 +65,7 @@ def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solut
     solutions = [None if task is None else next(found) for task in tasks]
     for solution in solutions:
         if solution is not None:
-            warn_unless_converged(options, solution)
+            warn_unless_converged(options, prepared, solution)
     return solutions
 
 
@@ -82,8 +87,8 @@ def solve_path(
         make_task(options, prepared, _weighted(terms, lam / options.lam), lam, seed) for lam in lams
     ]
     solutions = _solve(options, prepared, tasks, related=True)
-    for solution in solutions:
-        warn_unless_converged(options, solution)
+    for lam, solution in zip(lams, solutions, strict=True):
+        warn_unless_converged(options, prepared, solution, lam)
     return solutions
 
 
@@ -108,7 +113,9 @@ def solve_choosing(options: Options, prepared: Prepared, lam: float) -> Alternat
     with solving(prepared.data):
         choice = Choice(replace(first, terms=fixed), groups, weight)
         found = alternate(choice, first, most_rounds=_MOST_ROUNDS)
-    warn_unless_converged(options, found.solution)
+        task = choice.task_with(found.witnesses)
+        found = replace(found, solution=as_returned(prepared, task, found.solution))
+    warn_unless_converged(options, prepared, found.solution)
     warn_unless_settled(found, "the choice in groups nobody annotated", "annotate more of them")
     return found
 
@@ -126,6 +133,7 @@ def make_task(
         make_loss(options.loss, options.delta),
         make_penalty(options.penalty, options.epsilon),
         Costs(lam, options.C).rho(space.n_features),
+        prepared.scaling.units,
     )
     if data.stream is not None:
         rows = StreamedRows(data.stream, space)
@@ -133,17 +141,55 @@ def make_task(
         rows = source_in(space, data.X)
     else:
         rows = ArraySource(data.X, space.mean, space.scale)
-    return Task(problem, terms, rows, options.tol, options.max_passes, seed)
+    n_rows = sum(part.n_rows for part in terms)
+    budget = Budget.for_passes(options.max_passes, n_rows, prepared.deadline)
+    return Task(problem, terms, rows, options.tol, options.max_passes, seed, budget)
 
 
 def _solve(
+    options: Options, prepared: Prepared, tasks: Sequence[Task], *, related: bool
+) -> list[Solution]:
+    """Solve each task; the certificates are those of the weights that the user is given."""
+    solutions = _solve_in_space(options, prepared, tasks, related=related)
+    return [
+        as_returned(prepared, task, solution)
+        for task, solution in zip(tasks, solutions, strict=True)
+    ]
+
+
+def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
+    """Return the solution with the objective of the weights that the user is given.
+
+    Where a mean is many deviations from zero, the intercept that undoes it is a large number and
+    loses digits: its rounding error shifts every score. The objective is then computed again for
+    what is left (on a stream it is bounded: it changes no faster than the scores).
+    """
+    scaling = prepared.scaling
+    coef, intercept = scaling.in_units(solution.weights[None, :], np.array([solution.intercept]))
+    theta = scaling.from_units(coef[0], float(intercept[0]))
+    shift = task.total_weight * abs(float(theta[-1]) - solution.intercept)
+    if shift <= _VISIBLE * solution.objective:
+        return solution
+    if prepared.data.stream is not None:
+        objective = solution.objective + shift
+    else:
+        alone = [part for part in task.terms if part.alone]
+        blocks = [block for part in alone for block in task.source.blocks(part)]
+        objective = whole_objective(task, blocks, theta).value
+    found = replace(solution, objective=objective)
+    converged = found.gap <= task.tol
+    stop = "rounding" if solution.converged and not converged else solution.stop
+    return replace(found, converged=converged, stop=stop)
+
+
+def _solve_in_space(
     options: Options, prepared: Prepared, tasks: Sequence[Task], *, related: bool
 ) -> list[Solution]:
     data = prepared.data
     checkpoint = None
     if options.checkpoint is not None:
         checkpoint = Checkpoint(options.checkpoint, tasks, prepared.space)
-    with solving(data):
+    with solving(data), _saying_what_is_kept(checkpoint):
         if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
             solutions = _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
         else:
@@ -162,14 +208,29 @@ def _solve(
 
 
 @contextmanager
+def _saying_what_is_kept(checkpoint: Checkpoint | None) -> Iterator[None]:
+    """Within the block, an interrupt that leaves no model says what a checkpoint keeps."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if checkpoint is None:
+            kept = "nothing is kept; a fit with checkpoint=FILE could go on from where it was"
+        elif checkpoint.path.exists():
+            kept = f"{checkpoint.path} keeps where it was, and the same fit goes on from there"
+        else:
+            kept = f"it had not reached a point that {checkpoint.path} could keep"
+        raise KeyboardInterrupt(f"the fit was interrupted before it had a model: {kept}.") from None
+
+
+@contextmanager
 def solving(data: TrainingData) -> Iterator[None]:
     """Within the block, a value that is not finite is named by its place.
 
-    Matrices of small data are multiplied by one thread.
+    Matrices are multiplied by one thread of BLAS, and several of them by threads of our own:
+    BLAS rounds differently with another number of threads.
     """
-    small = data.n_rows * data.n_features <= _SMALL_DATA
     try:
-        with one_blas_thread() if small else nullcontext():
+        with one_blas_thread():
             yield
     except NonFiniteValue:
         data.require_finite()
@@ -193,13 +254,17 @@ def _solve_one_by_one(
     solutions: list[Solution] = []
     for k, task in enumerate(tasks):
         near = solutions[-1].point if related and solutions else None
-        solution = _solve_task(options, prepared, task, left.get(k, near))
-        solutions.append(solution)
-        if solution.interrupted:
-            if checkpoint is not None:
-                checkpoint.write([solved.point for solved in solutions])
-            if k + 1 < len(tasks):
+        try:
+            solution = _solve_task(options, prepared, task, left.get(k, near))
+            solutions.append(solution)
+            if solution.interrupted and k + 1 < len(tasks):
                 raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            if checkpoint is not None and solutions:
+                checkpoint.write([solved.point for solved in solutions])
+            raise
+        if solution.interrupted and checkpoint is not None:
+            checkpoint.write([solved.point for solved in solutions])
     return solutions
 
 
@@ -209,26 +274,52 @@ def _solve_task(
     if prepared.data.stream is not None:
         return streamed.solve_alone(task, prepared.space, Sample(prepared.data.stream), near)
     if options.solver == "lbfgs":
-        return lbfgs.solve(task)
+        return lbfgs.solve(task, near)
     return working_set.solve(task, near)
 
 
-def warn_unless_converged(options: Options, solution: Solution) -> None:
-    """Say how far a solution is from the optimum, where that is more than was asked for."""
+def warn_unless_converged(
+    options: Options, prepared: Prepared, solution: Solution, lam: float | None = None
+) -> None:
+    """Warn how far a solution is from the optimum, where that is more than was asked for.
+
+    ``lam`` is the solution's, where that is not the one of the options.
+    """
+    lam = options.lam if lam is None else lam
     if solution.converged:
         return
-    if solution.interrupted:
-        advice = "it was interrupted"
-    elif solution.passes >= options.max_passes:
-        advice = "raise max_passes"
-    else:
-        advice = "no more progress was made, so raise tol"
     warnings.warn(
         f"stopped after {solution.passes:.3g} passes at a relative gap of "
-        f"{solution.gap:.2g}, above tol={options.tol:g}; {advice}.",
+        f"{solution.gap:.2g}, above tol={options.tol:g}; {_advice(options, prepared, solution, lam)}.",
         ConvergenceWarning,
         stacklevel=4,
     )
+
+
+def _advice(options: Options, prepared: Prepared, solution: Solution, lam: float) -> str:
+    """Return what would help against the cause of a gap that did not close."""
+    limits = {
+        "interrupted": "it was interrupted",
+        "passes": "raise max_passes",
+        "time": f"max_time={options.max_time} was used up, so raise it",
+    }
+    if solution.stop in limits:
+        return limits[solution.stop]
+    scaling = prepared.scaling
+    if solution.stop == "rounding":
+        far = int(np.argmax(np.abs(solution.weights * scaling.mean / scaling.scale)))
+        name = prepared.feature_names()[far]
+        return (
+            f"the values of feature {name} lie so far from zero that its weight and the intercept "
+            "lose the digits that matter, so subtract a constant from it"
+        )
+    if not options.standardize and np.max(1.0 / scaling.units) > _BAD_SCALE:
+        return "the features differ much in scale, so set standardize=True or rescale them"
+    if options.C is None and lam > _NEAR_ONE:
+        return f"lam={lam:g} leaves next to no penalty, so lower lam or raise tol"
+    if solution.stop == "work":
+        return "the work allowed was used up, so raise max_passes or tol"
+    return "no more progress was made, so raise tol"
 
 
 def warn_unless_settled(found: Alternation, what: str, advice: str) -> None:

@@ -64,7 +64,15 @@ def as_matrix(X: Any, estimator: Any = None) -> Matrix:
         estimator=estimator,
         input_name="X",
     )
-    return sp.csr_array(X) if sp.issparse(X) else X
+    if not sp.issparse(X):
+        return X
+    rows = sp.csr_array(X)
+    # Kernels look up weights by these indices, wherever they lead.
+    rows.check_format(full_check=True)
+    if not rows.has_canonical_format:  # one entry per row and column, which centring relies on
+        rows = rows.copy()
+        rows.sum_duplicates()
+    return rows
 
 
 def _frame_to_array(X: Any) -> NDArray[Any]:

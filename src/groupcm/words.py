@@ -1,10 +1,62 @@
-"""Words that the command line and reports share."""
+"""Text that messages, the command line and reports share."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["listed", "seconds"]
+__all__ = ["is_control", "listed", "printable", "seconds"]
+
+_LONGEST = 2_000
+_CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_JOINERS = "\u200c\u200d"  # Persian, Hindi and emoji need them, and they move nothing
+
+
+def is_control(character: str) -> bool:
+    r"""Return whether a terminal or a page would obey a character instead of showing it.
+
+    These are control characters, line ends, marks that turn the direction of writing, other
+    invisible formats, and halves of characters.
+
+    Examples
+    --------
+    >>> [is_control(each) for each in ("a", " ", "\n", "\x1b", "\u202e")]
+    [False, False, True, True, True]
+    """
+    return unicodedata.category(character) in _CONTROLS and character not in _JOINERS
+
+
+def printable(text: object, longest: int = _LONGEST) -> str:
+    r"""Return one line of text that a terminal shows as it is, whatever a file put into it.
+
+    Control characters, line ends, marks of the direction of writing and halves of characters
+    become their escape sequences; the middle of a text that is longer than ``longest`` is left
+    out. Backslashes stay as they are, so that escaping twice changes nothing.
+
+    Examples
+    --------
+    >>> print(printable("frames\n2.csv \x1b[31m \u202e"))
+    frames\n2.csv \x1b[31m \u202e
+    >>> printable("a" * 50, longest=9)
+    'aaaa … aa'
+    """
+    shown = _cut(str(text), longest)
+    if shown.isascii() and shown.isprintable():
+        return shown
+    return _cut("".join(map(_escaped, shown)), longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    tail = longest // 4
+    return f"{text[: longest - tail - 3]} … {text[len(text) - tail :]}"
+
+
+def _escaped(character: str) -> str:
+    return (
+        character.encode("unicode_escape").decode("ascii") if is_control(character) else character
+    )
 
 
 def listed(words: Sequence[str]) -> str:

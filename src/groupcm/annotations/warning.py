@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from groupcm.words import printable
+
 __all__ = ["AnnotationWarning", "Tally"]
 
 
@@ -39,5 +41,5 @@ class Tally:
         """Warn once for each thing that happened, at the caller so many calls above."""
         for what, times in self._times.items():
             place = f"the first at {self._first[what]}" if times > 1 else f"at {self._first[what]}"
-            message = f"{self.where}: {what}: {times}, {place}"
+            message = printable(f"{self.where}: {what}: {times}, {place}")
             warnings.warn(message, AnnotationWarning, stacklevel=stacklevel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -12,12 +13,16 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from groupcm.boosting.extra import require_lightgbm
+from groupcm.boosting.forest import Forest
 from groupcm.boosting.growing import Plan
+from groupcm.boosting.lightgbm_text import read_forest, write_text
 from groupcm.boosting.power_loss import PowerLoss
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.boosting.training import train
 from groupcm.boosting.tree_parameters import check_tree_parameters, with_more
+from groupcm.errors import InputError
 from groupcm.group_model import GroupModel
+from groupcm.model_state import Array, Expected, ListOf, Number, Text
 from groupcm.parallel import n_threads
 from groupcm.progress import listening, print_readings, print_step
 from groupcm.training_data import read_training_data
@@ -112,7 +117,8 @@ class GroupBoostingClassifier(GroupModel):
     trees_ : list of str
         The trees in LightGBM's text form.
     boosters_ : list of lightgbm.Booster
-        The same, to be used with LightGBM.
+        The same trees, to be used with LightGBM. Nothing else here needs LightGBM once the trees
+        are grown.
     n_trees_ : int
     validation_curve_ : ndarray
         ``scoring`` after each tree, averaged over the folds; empty without early stopping.
@@ -151,16 +157,12 @@ class GroupBoostingClassifier(GroupModel):
     # What read_training_data asks every estimator for.
     grouping = "negative"
 
-    _fitted_state = (
-        "trees_",
-        "n_trees_",
-        "validation_curve_",
-        "witnesses_",
-        "classes_",
-        "background_",
-        "n_features_in_",
-        "feature_names_in_",
-    )
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "trees_": ListOf(Text(), "scores"),
+        "n_trees_": Number(low=0, whole=True),
+        "validation_curve_": Array("f", "tried", finite=False),
+        "witnesses_": Array("i", "unannotated", low=0),
+    }
 
     def __init__(
         self,
@@ -257,7 +259,7 @@ class GroupBoostingClassifier(GroupModel):
             The patient of each candidate: none is both grown on and left out.
         """
         require_lightgbm()
-        check_tree_parameters(self.get_params(deep=False))
+        self._check_parameters()
         with listening(print_step, print_readings(), print) if self.verbose else nullcontext():
             data = read_training_data(self, X, y, groups, overlap, annotated, objects)
             if patients is not None:
@@ -319,15 +321,34 @@ class GroupBoostingClassifier(GroupModel):
     def boosters_(self) -> list[Any]:
         """The trees as LightGBM's own boosters."""
         check_is_fitted(self)
-        return [require_lightgbm().Booster(model_str=text) for text in self.trees_]
+        booster = require_lightgbm().Booster
+        # Written anew: LightGBM trusts its text, and this one may have come with a file.
+        return [booster(model_str=write_text(forest)) for forest in self.forests_]
+
+    @property
+    def forests_(self) -> list[Forest]:
+        """The trees as flat arrays."""
+        check_is_fitted(self)
+        return [_forest(text, self.n_features_in_) for text in self.trees_]
 
     @property
     def _scorer(self) -> TreeScorer:
-        check_is_fitted(self)
-        return TreeScorer([_parsed(text) for text in self.trees_], self.n_jobs or -1)
+        return TreeScorer(self.forests_, self.n_jobs or -1)
+
+    def _check_parameters(self) -> None:
+        """Raise one sentence about the first parameter that is not possible."""
+        check_tree_parameters(self.get_params(deep=False))
+
+    def _check_state(self) -> None:
+        """Raise one sentence where the trees are damaged, or are not as many as there should be."""
+        for forest in self.forests_:
+            if forest.n_trees != self.n_trees_:
+                raise InputError(
+                    f"n_trees_ is {self.n_trees_}, but trees_ holds {forest.n_trees} trees"
+                )
 
 
 @lru_cache(maxsize=16)
-def _parsed(text: str) -> Any:
-    """For scoring alone: whoever changes a booster shall not change another model's."""
-    return require_lightgbm().Booster(model_str=text)
+def _forest(text: str, n_features: int) -> Forest:
+    """Read trees once, however often they score."""
+    return read_forest(text, n_features)

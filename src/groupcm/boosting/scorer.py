@@ -1,18 +1,21 @@
-"""Scores by trees, of rows in memory or in a source of any size."""
+"""Scores of trees, for rows in memory or in a source of any size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.special import roots_legendre
 
+from groupcm.boosting.forest import Forest
 from groupcm.candidates import Groups
 from groupcm.kernels.screen import run_maxima
-from groupcm.parallel import n_threads
+from groupcm.kernels.trees import score_csr_rows, score_rows, shapley_values
+from groupcm.parallel import n_threads, thread_map
 from groupcm.scoring import Scorer
 from groupcm.smoothing import Matrix
 from groupcm.source_scores import ScoreChunk
@@ -25,50 +28,49 @@ __all__ = ["TreeScorer"]
 
 Vector = NDArray[np.float64]
 
-_ROWS_AT_ONCE = 1 << 16
+# The least work that is worth handing to a thread.
+_ROWS_A_THREAD = 4096
+_EXPLAINED_ROWS_A_THREAD = 16
 
 
 class TreeScorer(Scorer):
-    """``s = Σ_t tree_t(x)``, one column for each booster.
+    """``s = Σ_t leaf_t(x)``, one column of scores for each forest.
 
     A value may be missing (NaN); none is infinite.
 
     Parameters
     ----------
-    boosters : sequence of lightgbm.Booster
+    forests : sequence of Forest
     num_threads : int, default=-1
-        Threads that score rows in memory; -1 for as many as the process may use.
+        At most so many threads score rows in memory; -1 for as many as the process may use.
 
     Examples
     --------
     >>> import lightgbm
+    >>> from groupcm.boosting.lightgbm_text import read_forest
     >>> X, settings = np.arange(40.0)[:, None], {"min_data_in_leaf": 5, "verbose": -1}
     >>> booster = lightgbm.train(settings, lightgbm.Dataset(X, X[:, 0] > 20), 3)
-    >>> scorer = TreeScorer([booster])
-    >>> bool(scorer.of_rows(X[:1]) < scorer.of_rows(X[-1:]))
+    >>> scorer = TreeScorer([read_forest(booster.model_to_string())])
+    >>> bool(np.all(scorer.of_rows(X)[:, 0] == booster.predict(X, raw_score=True)))
     True
     """
 
-    def __init__(self, boosters: Sequence[Any], num_threads: int = -1) -> None:
-        self.boosters = tuple(boosters)
+    def __init__(self, forests: Sequence[Forest], num_threads: int = -1) -> None:
+        self.forests = tuple(forests)
         self.num_threads = n_threads() if num_threads < 1 else num_threads
 
     def of_rows(self, X: Matrix) -> Vector:
         """The score of each row in memory, or `NonFiniteValue` where a value is infinite."""
-        scores = np.empty((X.shape[0], len(self.boosters)))
-        for lo in range(0, X.shape[0], _ROWS_AT_ONCE):
-            part = slice(lo, lo + _ROWS_AT_ONCE)
-            scores[part] = _predict(self.boosters, X[part], self.num_threads)
-        return scores
+        return _scores(self.forests, X, self.num_threads).T
 
     def of_groups(self, X: Matrix, groups: Groups) -> tuple[Vector, NDArray[np.int64]]:
-        scores = self.of_rows(X)
-        score = np.empty((len(groups), len(self.boosters)))
+        scores = _scores(self.forests, X, self.num_threads)
+        score = np.empty((len(groups), len(scores)))
         winner = np.empty(score.shape, dtype=np.int64)
         best, position = np.empty(len(groups)), np.empty(len(groups), dtype=np.int64)
-        for k in range(len(self.boosters)):
-            in_order = scores[groups.order, k] if len(groups.order) else scores[:, k]
-            run_maxima(np.ascontiguousarray(in_order), groups.ptr[:-1], best, position)
+        for k, column in enumerate(scores):
+            in_order = column[groups.order] if len(groups.order) else column
+            run_maxima(in_order, groups.ptr[:-1], best, position)
             score[:, k] = best
             winner[:, k] = groups.order[position] if len(groups.order) else position
         return score, winner
@@ -80,7 +82,7 @@ class TreeScorer(Scorer):
     def on_chunks(self, source: Source) -> ScoreChunk:
         # Units are scored side by side, a thread each.
         is_shared = source.n_units > 1
-        return _TreeChunks(self.boosters, 1 if is_shared else self.num_threads)
+        return _TreeChunks(self.forests, 1 if is_shared else self.num_threads)
 
     def contributions(self, rows: NDArray[np.floating], column: int = 0) -> tuple[Vector, float]:
         """``s = expected + Σ_j contribution_j``: exact Shapley values of the trees.
@@ -89,46 +91,97 @@ class TreeScorer(Scorer):
         -------
         contributions : ndarray of shape (n, d)
         expected : float
-            The mean score in training, as the trees remember it.
+            The mean score in training.
         """
-        booster = self.boosters[column]
-        found = booster.predict(rows, pred_contrib=True, num_threads=self.num_threads)
-        return found[:, :-1], float(found[0, -1]) if len(found) else 0.0
+        forest = self.forests[column]
+        X = np.ascontiguousarray(rows, dtype=np.float64)
+        # Exact for polynomials of the degree that the features on the longest path make.
+        n_most = min(forest.depth, len(forest.columns))
+        points, weights = roots_legendre(max(1, (n_most + 1) // 2))
+        contributions = np.empty(X.shape)
+
+        def explain(piece: tuple[int, int]) -> None:
+            shapley_values(
+                X[slice(*piece)],
+                forest.columns,
+                forest.roots,
+                forest.nodes,
+                forest.cuts,
+                forest.leaf_value,
+                forest.shares,
+                0.5 + 0.5 * points,
+                0.5 * weights,
+                forest.depth,
+                contributions[slice(*piece)],
+            )
+
+        thread_map(explain, _pieces(len(X), _EXPLAINED_ROWS_A_THREAD, self.num_threads))
+        return contributions, forest.expected
 
     def gain_shares(self) -> Vector:
         """Which share of what its splits gained in training each feature has, shape (k, d)."""
-        gains = np.stack([b.feature_importance("gain") for b in self.boosters])
-        total = gains.sum(axis=1, keepdims=True)
-        return gains / np.where(total > 0.0, total, 1.0)
+        return np.stack([_gain_shares(forest) for forest in self.forests])
 
     def n_trees(self) -> list[int]:
         """How many trees each column of scores adds up."""
-        return [booster.num_trees() for booster in self.boosters]
+        return [forest.n_trees for forest in self.forests]
 
 
 @dataclass(frozen=True)
 class _TreeChunks:
-    boosters: tuple[Any, ...]
+    forests: tuple[Forest, ...]
     num_threads: int
 
     def __call__(self, features: Features) -> Vector:
-        rows = features.matrix()
-        return np.ascontiguousarray(_predict(self.boosters, rows, self.num_threads).T)
+        return _scores(self.forests, features.matrix(), self.num_threads)
 
 
-def _predict(boosters: Sequence[Any], rows: Matrix, num_threads: int) -> Vector:
-    """The score of each row, or `NonFiniteValue` where a value is infinite."""
-    if not rows.shape[0]:
-        return np.empty((0, len(boosters)))
-    if np.any(np.isinf(rows if isinstance(rows, np.ndarray) else rows.data)):
+def _scores(forests: Sequence[Forest], rows: Matrix, num_threads: int) -> Vector:
+    """The scores of rows, shape (k, n), or `NonFiniteValue` where a value is infinite."""
+    n, d = rows.shape
+    for forest in forests:
+        if forest.n_features != d:
+            raise ValueError(f"the rows have {d} features, but the trees {forest.n_features}.")
+    scores = np.empty((len(forests), n))
+    score = _score_dense if isinstance(rows, np.ndarray) else _score_csr
+    rows = np.ascontiguousarray(rows) if isinstance(rows, np.ndarray) else rows
+
+    def fill(piece: tuple[int, int]) -> bool:
+        return all(
+            score(forest, rows, *piece, out) < 0
+            for forest, out in zip(forests, scores[:, slice(*piece)], strict=True)
+        )
+
+    if not all(thread_map(fill, _pieces(n, _ROWS_A_THREAD, num_threads))):
         raise NonFiniteValue("a feature is infinite")
-    native = _native(rows)
-    found = [b.predict(native, raw_score=True, num_threads=num_threads) for b in boosters]
-    return np.column_stack(found)
+    return scores
 
 
-def _native(rows: Matrix) -> Any:
-    """Rows as LightGBM knows them, not copied."""
-    if isinstance(rows, np.ndarray):
-        return rows
-    return sp.csr_matrix((rows.data, rows.indices, rows.indptr), shape=rows.shape)
+def _score_dense(forest: Forest, X: Matrix, lo: int, hi: int, out: Vector) -> int:
+    return score_rows(X[lo:hi], forest.columns, *_arrays(forest), out)
+
+
+def _score_csr(forest: Forest, X: Matrix, lo: int, hi: int, out: Vector) -> int:
+    # The other rows are not copied, and neither are these.
+    rows = (X.data, X.indices, X.indptr[lo : hi + 1])
+    return score_csr_rows(*rows, forest.column_of, *_arrays(forest), out)
+
+
+def _arrays(forest: Forest) -> tuple[Any, Any, Vector, Vector, int]:
+    """Return the trees as the kernels take them."""
+    return forest.roots, forest.nodes, forest.cuts, forest.leaf_value, forest.depth
+
+
+def _gain_shares(forest: Forest) -> Vector:
+    gain = np.maximum(forest.split_gain, 0.0)
+    largest = gain.max(initial=0.0)
+    if largest == 0.0:
+        return np.zeros(forest.n_features)
+    of_feature = np.bincount(forest.split_feature, gain / largest, forest.n_features)
+    return of_feature / of_feature.sum()
+
+
+def _pieces(n: int, at_least: int, most: int) -> list[tuple[int, int]]:
+    """Cut ``range(n)`` into even pieces, one per thread."""
+    edges = np.linspace(0, n, max(1, min(most, n // at_least)) + 1).astype(np.int64)
+    return [(int(lo), int(hi)) for lo, hi in pairwise(edges)]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from groupcm.boosting.growing import Fold, Plan, Rows, best_number, grow
 from groupcm.boosting.holding_out import groups_held_out
+from groupcm.boosting.lightgbm_text import read_forest
 from groupcm.boosting.metric import GroupEvaluation
 from groupcm.boosting.objective import ONE_A_GROUP, BoostingTerms
 from groupcm.boosting.scorer import TreeScorer
@@ -70,7 +71,7 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
     if len(unannotated):
         scores = np.zeros(data.n_rows)
         open_rows = terms.unannotated.rows
-        scores[open_rows] = TreeScorer([booster]).of_rows(data.X[open_rows])[:, 0]
+        scores[open_rows] = TreeScorer([read_forest(text)]).of_rows(data.X[open_rows])[:, 0]
         witnesses = terms.unannotated.winners(scores)
     return Grown(text, booster.num_trees(), curve, witnesses)
 

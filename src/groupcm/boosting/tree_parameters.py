@@ -149,3 +149,5 @@ def _require_known(more: Mapping[str, Any], aliases: Any) -> None:
                 f"lightgbm_params has {name!r}, but features are numbers here; give every category "
                 "a column of 0 and 1."
             )
+        if name in aliases.get("linear_tree") and more[name] not in (False, "false"):
+            raise ValueError(f"lightgbm_params has {name!r}, but a leaf is one number here.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groupcm.commands.display import mistakes, plain_warnings
-from groupcm.commands.page_words import counted, say
+from groupcm.commands.words import counted, print_line
 from groupcm.errors import InputError
 from groupcm.web.extra import require_web
 
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             listening(arguments.port) as door,
         ):
             _serve(arguments, library, store, door)
-        say(_what_was_saved(library, store))
+        print_line(_what_was_saved(library, store))
     return 0
 
 
@@ -64,9 +64,9 @@ def _serve(
 
         suggestions = Suggestions(library, scorer=scorer)
     first = _first(arguments, library)
-    say(_what_is_there(library, store))
+    print_line(_what_is_there(library, store))
     if store.n_elsewhere:
-        say(
+        print_line(
             f"of {store.path}, not in {library.folder}: {counted(store.n_elsewhere, 'picture')}; "
             "what is marked there is kept"
         )
@@ -85,7 +85,7 @@ def _serve(
                 port=port,
             ),
             open_browser=not arguments.no_browser,
-            say=say,
+            say=print_line,
         )
     finally:
         if suggestions is not None:
@@ -110,7 +110,7 @@ def _first(arguments: argparse.Namespace, library: PictureLibrary) -> frozenset[
     found = library.numbers(names)
     if len(found) < len(names):
         missing = len(names) - len(found)
-        say(f"of {arguments.first}, not in {library.folder}: {counted(missing, 'picture')}")
+        print_line(f"of {arguments.first}, not in {library.folder}: {counted(missing, 'picture')}")
     return found
 
 
@@ -130,9 +130,9 @@ def _import(path: str, library: PictureLibrary, store: AnnotationStore) -> None:
 
     brought = import_file(store, library, Path(path))
     objects, pictures = counted(brought.objects, "object"), counted(brought.pictures, "picture")
-    say(f"from {path}: {objects} in {pictures}")
+    print_line(f"from {path}: {objects} in {pictures}")
     for sentence in brought.skipped:
-        say(f"  {sentence}")
+        print_line(f"  {sentence}")
 
 
 def _what_is_there(library: PictureLibrary, store: AnnotationStore) -> str:

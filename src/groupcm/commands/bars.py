@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from groupcm.commands.words import seconds, short, speed
 from groupcm.progress import Reading, Step
+from groupcm.words import printable
 
 __all__ = ["Bars", "drawn_bars"]
 
@@ -30,7 +31,7 @@ class Bars:
     def status(self, text: str) -> None:
         self._doing = text
         # A bar that has not started moves to and fro: nobody knows how long it takes.
-        self._progress.reset(self._pass, start=False, description=text, note="")
+        self._progress.reset(self._pass, start=False, description=printable(text), note="")
 
     def reading(self, reading: Reading) -> None:
         if reading.is_over:

@@ -10,7 +10,7 @@ import numpy as np
 from groupcm.commands.compared_tables import marks_of, read_compared, require_complete
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
-from groupcm.commands.words import seconds, show_rows
+from groupcm.commands.words import print_line, seconds, show_rows
 from groupcm.comparison.compare_models import compare_models
 from groupcm.comparison.contender import Contender
 from groupcm.comparison.contenders import DEFAULT_NAMES, contenders
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             files = save_comparison(found, report)
     _show(found)
     if files:
-        print(f"Wrote {report}, and its figures as PNG and SVG in {files[-1].parent}.")
+        print_line(f"Wrote {report}, and its figures as PNG and SVG in {files[-1].parent}.")
     return 0
 
 
@@ -126,16 +126,16 @@ def _show(found: ModelComparison) -> None:
     data = found.data
     groups = f"{data.n_positive_groups:,} positive and {data.n_negative_groups:,} negative groups"
     patients = "" if data.n_patients is None else f" of {counted(data.n_patients, 'patient')}"
-    print(f"{data.n_candidates:,} candidates in {groups}{patients}.")
-    print(
+    print_line(f"{data.n_candidates:,} candidates in {groups}{patients}.")
+    print_line(
         f"Group AUC ({percent(found.level)} interval) on what each of {found.n_folds} folds by "
         f"{found.folds_by} left out, {counted(found.n_settings, 'setting')} a model:"
     )
     show_rows([(model.name, _row(model)) for model in found.models])
     for remark in found.remarks:
-        print(remark)
+        print_line(remark)
     for pair in found.pairs:
-        print(pair_sentence(pair))
+        print_line(pair_sentence(pair))
 
 
 def _row(model: ModelResult) -> str:

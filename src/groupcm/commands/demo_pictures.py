@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groupcm.annotations import Annotations
-from groupcm.commands.words import seconds
+from groupcm.commands.words import print_line, seconds
 from groupcm.errors import InputError
 from groupcm.extras import is_installed
 from groupcm.images.made import write_frames
@@ -65,17 +65,22 @@ def run_on_pictures(folder: Path, seed: int, sizes: Sizes | None = None) -> int:
         ("test", sizes.n_test, 2 * seed + 1),
     ):
         marked = _make_frames(folder / part, n_frames, own_seed, sizes)
-        print(f"Made {_counts(marked)}: {folder / part / PICTURE_FOLDER}")
+        print_line(f"Made {_counts(marked)}: {folder / part / PICTURE_FOLDER}")
     for step in steps_with(folder, sizes):
-        print(f"\n{step.told}\n$ {step.command}", flush=True)
+        print_line()
+        print_line(step.told)
+        print_line(f"$ {step.command}")
         status = main(shlex.split(step.command)[1:])
         if status:
             return status
-    print(
-        f"\nDone in {seconds(time.perf_counter() - began)}. What follows a $ is a command: paste "
+    print_line()
+    print_line(
+        f"Done in {seconds(time.perf_counter() - began)}. What follows a $ is a command: paste "
         "it to do that step again, or with your own pictures."
     )
-    print(f"Look at {folder / 'report.html'} in a browser, and at the frames in {folder}/overlays.")
+    print_line(
+        f"Look at {folder / 'report.html'} in a browser, and at the frames in {folder}/overlays."
+    )
     return 0
 
 

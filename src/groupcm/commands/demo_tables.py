@@ -18,7 +18,7 @@ from groupcm.commands.held_out import held_out_point, held_out_rows
 from groupcm.commands.in_memory import InMemory
 from groupcm.commands.score import score_candidates
 from groupcm.commands.summary import certificate, summary
-from groupcm.commands.words import show_rows
+from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
 from groupcm.evaluation.decision import ChosenThreshold
 from groupcm.evaluation.evaluate import evaluate_scored
@@ -63,17 +63,19 @@ def run_on_tables(folder: Path, seed: int) -> int:
         write_table(scored.table, scores)
         has_report = _write_report(saved.model, InMemory(unseen), point, report, display)
 
-    print("Trained on made frames of capsule endoscopy, each with about 200 candidates:")
+    print_line("Trained on made frames of capsule endoscopy, each with about 200 candidates:")
     show_rows(summary(model, seen, took) + held_out_rows(model, point))
-    print(certificate(model))
-    print()
-    print(f"Scored {scored.table.num_rows:,} frames of other patients, by their best candidate:")
+    print_line(certificate(model))
+    print_line()
+    print_line(
+        f"Scored {scored.table.num_rows:,} frames of other patients, by their best candidate:"
+    )
     label = np.asarray(unseen.label)
     show_rows([*scored.auc, _alarms(scored.table, unseen.group.codes, label, point.value)])
-    print("The frames that score highest, and the truth:")
+    print_line("The frames that score highest, and the truth:")
     _show_highest(scored.table, unseen.group.codes, label)
-    print()
-    print("Files:")
+    print_line()
+    print_line("Files:")
     files = [
         (str(train), "the candidates trained on"),
         (str(test), "the candidates scored"),
@@ -83,13 +85,13 @@ def run_on_tables(folder: Path, seed: int) -> int:
     if has_report:
         files.append((str(report), "how good the model is: open it in a browser"))
     show_rows(files)
-    print("The same by hand:")
+    print_line("The same by hand:")
     options = " ".join(f"--{role} {column}" for role, column in _COLUMNS.items())
     train, test, model_file, scores = (quote(str(p)) for p in (train, test, model_file, scores))
     folds = f"--cv --lams {_N_LAMS} --specificity {_SPECIFICITY}"
-    print(f"  groupcm fit {train} {options} {folds} -o {model_file}")
-    print(f"  groupcm score {model_file} {test} --label {_COLUMNS['label']} -o {scores}")
-    print(f"  groupcm evaluate {model_file} {test} --report {quote(str(report))}")
+    print_line(f"  groupcm fit {train} {options} {folds} -o {model_file}")
+    print_line(f"  groupcm score {model_file} {test} --label {_COLUMNS['label']} -o {scores}")
+    print_line(f"  groupcm evaluate {model_file} {test} --report {quote(str(report))}")
     return 0
 
 
@@ -146,8 +148,8 @@ def _alarms(
 
 def _show_highest(scores: pa.Table, groups: np.ndarray, label: np.ndarray, count: int = 8) -> None:
     group, score, winner = (scores[name].to_numpy() for name in ("group", "score", "winner"))
-    print("     frame   score  winner row  the frame has   the winner is on")
+    print_line("     frame   score  winner row  the frame has   the winner is on")
     for k in np.argsort(-score)[:count]:
         frame = "a polyp" if label[groups == group[k]].any() else "no polyp"
         candidate = "the polyp" if label[winner[k]] else "something else"
-        print(f"  {group[k]:>8}  {score[k]:+6.2f}  {winner[k]:>10}  {frame:<14}  {candidate}")
+        print_line(f"  {group[k]:>8}  {score[k]:+6.2f}  {winner[k]:>10}  {frame:<14}  {candidate}")

@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from groupcm.commands.words import print_line
 from groupcm.errors import InputError
 from groupcm.files import check_output, whole_file
 from groupcm.model_card import ModelCard, model_card
@@ -23,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
         text = f"{card.json()}\n" if is_json else card.markdown()
         with whole_file(output) as beside:
             beside.write_text(text, encoding="utf-8")
-        print(f"Wrote {output}.")
+        print_line(f"Wrote {output}.")
     elif arguments.json:
         print(card.json())
     else:
@@ -50,7 +51,8 @@ def _show(card: ModelCard) -> None:
         from rich.table import Table
         from rich.text import Text
     except ImportError:
-        print(card.text())
+        for line in card.text().splitlines():
+            print_line(line)
         return
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for number, section in enumerate(sections_of(card)):

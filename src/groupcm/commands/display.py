@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from groupcm.commands.words import speed
+from groupcm.commands.words import print_error, speed
 from groupcm.errors import InputError
 from groupcm.progress import Reading, Step
+from groupcm.words import printable
 
 __all__ = ["Display", "Lines", "mistakes", "plain_warnings", "show_share", "working"]
 
@@ -51,7 +52,7 @@ class Lines:
         self._last_reading = clock()
 
     def status(self, text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        print_error(text)
 
     def reading(self, reading: Reading) -> None:
         now = self._clock()
@@ -107,8 +108,8 @@ def plain_warnings() -> Iterator[list[str]]:
     shown: list[str] = []
 
     def show(message, category, filename, lineno, file=None, line=None) -> None:
-        shown.append(" ".join(str(message).split()))
-        print(f"groupcm: warning: {shown[-1]}", file=sys.stderr)
+        shown.append(printable(" ".join(str(message).split())))
+        print_error(f"groupcm: warning: {shown[-1]}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)

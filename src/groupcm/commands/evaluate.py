@@ -19,7 +19,7 @@ from groupcm.commands.learning import learn_again
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.side_columns import read_overlap
 from groupcm.commands.trained import TrainedColumns, name_of
-from groupcm.commands.words import show_rows
+from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
 from groupcm.evaluation.decision import ChosenThreshold, choose_threshold
 from groupcm.evaluation.evaluate import evaluate_scored
@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             save_evaluation(evaluation, report, shown)
     show_rows(evaluation_rows(evaluation))
     if report is not None:
-        print(f"Wrote {report}.")
+        print_line(f"Wrote {report}.")
     return 0
 
 

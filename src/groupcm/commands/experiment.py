@@ -12,7 +12,7 @@ import numpy as np
 from groupcm.commands.compared_tables import marks_of, read_compared, require_complete
 from groupcm.commands.display import plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
-from groupcm.commands.words import show_rows
+from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
 from groupcm.experiments.annotation import annotation_curve
 from groupcm.experiments.annotation_save import save_annotation
@@ -69,9 +69,11 @@ def run_paper_experiment(sizes: Sizes, arguments: argparse.Namespace) -> int:
         folder.mkdir(exist_ok=True)
         files = save_paper(found, folder)
     for claim in found.claims:
-        print(f"{claim.id}: {claim.statement} {claim.verdict.capitalize()}.")
-    print(summary_sentence(found.claims))
-    print(f"Wrote {files[0]}, claims.md, datasets.csv, results.json and the figures beside it.")
+        print_line(f"{claim.id}: {claim.statement} {claim.verdict.capitalize()}.")
+    print_line(summary_sentence(found.claims))
+    print_line(
+        f"Wrote {files[0]}, claims.md, datasets.csv, results.json and the figures beside it."
+    )
     return 0
 
 
@@ -104,7 +106,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
         display.status("drawing the figure")
         folder.mkdir(exist_ok=True)
         save_annotation(curve, folder, _name_of(table.files))
-    print(
+    print_line(
         "Group AUC (95 % interval) by annotated positive groups: GCM, GCM with the others "
         "unannotated, MI-SVM:"
     )
@@ -116,11 +118,11 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
         ]
     )
     for remark in remarks(curve):
-        print(remark)
-    print(what_others_add(curve))
-    print(against_misvm(curve))
-    print(next_hundred(curve))
-    print(f"Wrote {page}, annotation.json and the figure beside it.")
+        print_line(remark)
+    print_line(what_others_add(curve))
+    print_line(against_misvm(curve))
+    print_line(next_hundred(curve))
+    print_line(f"Wrote {page}, annotation.json and the figure beside it.")
     return 0
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from groupcm.commands.display import plain_warnings
+from groupcm.commands.words import print_line
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.onnx_export import export_onnx
@@ -21,10 +22,10 @@ def run(arguments: argparse.Namespace) -> int:
     saved = read(arguments.model)
     with plain_warnings():
         export_onnx(saved.model, output, groups=not arguments.no_groups)
-    print(f"Wrote {output}.")
+    print_line(f"Wrote {output}.")
     noted = saved.notes.get("operating_point")
     if noted:
-        print(f"Threshold, {noted['chosen']}: {threshold_rule(float(noted['threshold']))}.")
+        print_line(f"Threshold, {noted['chosen']}: {threshold_rule(float(noted['threshold']))}.")
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from groupcm.commands.held_out import held_out_point, held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.summary import certificate, summary
-from groupcm.commands.words import show_rows
+from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.persistence import save
@@ -64,15 +63,14 @@ def run(arguments: argparse.Namespace) -> int:
             found += held_out_rows(model, point)
     save(saved, output, notes=notes)
     show_rows(found)
-    print(certificate(fitted))
-    print(f"Wrote {output}.")
+    print_line(certificate(fitted))
+    print_line(f"Wrote {output}.")
     if not _was_interrupted(fitted):
         return 0
     gap = float(np.max(fitted.gap_))
-    print(
+    print_error(
         f"groupcm: stopped by Ctrl-C; {output} holds the best model so far, "
-        f"at a certified gap of {gap:.2g}",
-        file=sys.stderr,
+        f"at a certified gap of {gap:.2g}"
     )
     return 130
 

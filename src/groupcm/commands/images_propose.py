@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 
 from groupcm.commands.display import plain_warnings, working
 from groupcm.commands.image_recipe import recipe_of
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.proposed_words import OPTION_OF_PARAMETER, proposed_rows, show_written
-from groupcm.commands.words import seconds, show_rows
+from groupcm.commands.words import print_error, seconds, show_rows
 from groupcm.images.propose import Proposed, propose_folder
 from groupcm.progress import listening
 
@@ -26,10 +25,10 @@ def run(arguments: argparse.Namespace) -> int:
         if not error.args:
             raise
         kept = str(error).replace("the same call", "the same command")
-        print(f"groupcm: stopped by Ctrl-C; {kept}", file=sys.stderr)
+        print_error(f"groupcm: stopped by Ctrl-C; {kept}")
         return 130
     for picture in done.skipped:
-        print(f"groupcm: left out: {picture.reason}", file=sys.stderr)
+        print_error(f"groupcm: left out: {picture.reason}")
     show_rows([*proposed_rows(done), ("time", seconds(time.perf_counter() - began))])
     show_written(done)
     return 0

@@ -9,7 +9,6 @@ instead, so that it is neither lost nor taken for everything.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from math import isfinite
@@ -18,7 +17,7 @@ from pathlib import Path
 from groupcm.commands.display import plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.picture_scores import PictureScores
-from groupcm.commands.words import show_rows
+from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.images.given_candidates import read_given
@@ -87,12 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
                 raise InputError(_told(unreadable) + "; --skip-unreadable leaves such pictures out")
     scores.write(output, marks)
     for picture in unreadable:
-        print(f"groupcm: left out: {picture.reason}", file=sys.stderr)
+        print_error(f"groupcm: left out: {picture.reason}")
     rows = scores.words()
     show_rows([*rows, ("left out", f"{len(unreadable):,} unreadable")] if unreadable else rows)
     for path in (output, marks, arguments.overlays):
         if path is not None:
-            print(f"Wrote {path}.")
+            print_line(f"Wrote {path}.")
     return 0
 
 
@@ -206,7 +205,7 @@ def _keeping(scores: PictureScores, output: Path, marks: Path | None) -> Iterato
         kept = f"the scores of {len(scores):,} pictures are in {partial}"
         if isinstance(error, InputError):
             raise InputError(f"{error}; {kept}") from error
-        print(f"groupcm: {kept}", file=sys.stderr)
+        print_error(f"groupcm: {kept}")
         raise
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
+from groupcm.commands.words import print_line
 from groupcm.images.proposal_tally import Proposed
 from groupcm.images.proposals import Recall
 
@@ -72,10 +73,10 @@ def _recall_rows(recall: Mapping[str, Recall]) -> list[tuple[str, str]]:
 
 def show_written(done: Proposed) -> None:
     """Say what was written, and what to do with it."""
-    print(f"Wrote {done.output}.")
+    print_line(f"Wrote {done.output}.")
     if not done.n_positive:
         return
     if done.n_positive == done.n_pictures:
-        print("To train on it, pictures without an object are needed too.")
+        print_line("To train on it, pictures without an object are needed too.")
         return
-    print(f"Train on it with: groupcm fit {shlex.quote(str(done.output))} --cv -o model.json")
+    print_line(f"Train on it with: groupcm fit {shlex.quote(str(done.output))} --cv -o model.json")

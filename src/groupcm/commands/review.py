@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from groupcm.commands.display import mistakes, plain_warnings
-from groupcm.commands.page_words import counted, say
+from groupcm.commands.words import counted, print_line
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.images.truth import Truth, read_truth
@@ -46,12 +46,14 @@ def run(arguments: argparse.Namespace) -> int:
                     port=port,
                 ),
                 open_browser=not arguments.no_browser,
-                say=say,
+                say=print_line,
             )
         finally:
             review.stop()
         if review.marks.marks:
-            say(f"{counted(len(review.marks.marks), 'picture')} to correct in {review.marks.path}")
+            print_line(
+                f"{counted(len(review.marks.marks), 'picture')} to correct in {review.marks.path}"
+            )
     return 0
 
 
@@ -69,10 +71,10 @@ def _review(arguments: argparse.Namespace) -> Review:
     truth = _truth(arguments, library)
     path = _marks(arguments, library)
     marks = MarksFile(path)
-    say(f"reviewing {counted(len(library), 'picture')} of {arguments.folder}")
+    print_line(f"reviewing {counted(len(library), 'picture')} of {arguments.folder}")
     if truth is not None and truth.n_elsewhere:
         others = counted(truth.n_elsewhere, "picture")
-        say(f"of {arguments.annotations}, not in {library.folder}: {others}; left out")
+        print_line(f"of {arguments.annotations}, not in {library.folder}: {others}; left out")
     return Review(
         library,
         scorer,

@@ -14,7 +14,7 @@ from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.inputs import Candidates, open_candidates
 from groupcm.commands.trained import features_of, name_features, needed_column
-from groupcm.commands.words import show_rows
+from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.metrics import group_roc_auc
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_table(scored.table, output)
     rows = [("rows", f"{candidates.n_rows:,}"), ("groups", f"{scored.table.num_rows:,}")]
     show_rows(rows + scored.auc)
-    print(f"Wrote {output}.")
+    print_line(f"Wrote {output}.")
     return 0
 
 

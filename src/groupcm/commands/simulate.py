@@ -6,13 +6,11 @@ import argparse
 from pathlib import Path
 from shlex import quote
 
-import pyarrow.parquet
-
 from groupcm.commands.display import mistakes, show_share, working
-from groupcm.commands.words import short, show_rows
+from groupcm.commands.words import print_line, short, show_rows
 from groupcm.errors import InputError
 from groupcm.simulate import capsule_to_parquet
-from groupcm.table_formats import is_parquet
+from groupcm.table_formats import is_parquet, open_table
 
 __all__ = ["run"]
 
@@ -36,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
             n_files=arguments.files,
             on_rows=show_share(display, "simulating"),
         )
-    n_rows = sum(pyarrow.parquet.read_metadata(file).num_rows for file in files)
+    n_rows = sum(open_table(file).n_rows for file in files)
     frames = arguments.negatives + arguments.positives
     n_bytes = sum(file.stat().st_size for file in files)
     show_rows(
@@ -46,13 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
             ("size", f"{short(n_bytes)}B in {len(files):,} file{'s' * (len(files) > 1)}"),
         ]
     )
-    print(f"Wrote {output}.")
-    print("The column polyp gives the answer away; it is no feature. So:")
+    print_line(f"Wrote {output}.")
+    print_line("The column polyp gives the answer away; it is no feature. So:")
     columns = "--group frame --label label --overlap overlap --patient patient"
-    print(f"  groupcm fit {quote(str(output))} {columns} --features {_features(files[0])} -o MODEL")
+    print_line(
+        f"  groupcm fit {quote(str(output))} {columns} --features {_features(files[0])} -o MODEL"
+    )
     return 0
 
 
 def _features(file: Path) -> str:
-    names = pyarrow.parquet.read_schema(file).names
+    names = open_table(file).schema.names
     return ",".join(names[: names.index("frame")])

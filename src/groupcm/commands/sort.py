@@ -6,7 +6,7 @@ import argparse
 
 from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import mistakes, show_share, working
-from groupcm.commands.words import show_rows
+from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.memory import parse_memory
@@ -39,5 +39,5 @@ def run(arguments: argparse.Namespace) -> int:
     show_rows(
         [("rows", f"{done.n_rows:,}"), ("groups", f"{done.n_groups:,}"), ("groups apart", apart)]
     )
-    print(f"Wrote {output}.")
+    print_line(f"Wrote {output}.")
     return 0

@@ -1,14 +1,45 @@
-"""Speeds, amounts and tables of results in words."""
+"""Printing of lines and tables; speeds and amounts in words."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from math import ceil
 
 from groupcm.progress import Reading
-from groupcm.words import seconds
+from groupcm.words import printable, seconds
 
-__all__ = ["seconds", "short", "show_rows", "speed"]
+__all__ = ["counted", "print_error", "print_line", "seconds", "short", "show_rows", "speed"]
+
+
+def print_line(text: object = "") -> None:
+    r"""Print one line at once, also into a pipe; control characters in it are escaped.
+
+    Every command prints through this function or `print_error`, so that a name from a file
+    cannot move the cursor or add a line.
+
+    Examples
+    --------
+    >>> print_line("Wrote two\nlines.csv.")
+    Wrote two\nlines.csv.
+    """
+    print(printable(text), flush=True)
+
+
+def print_error(text: object) -> None:
+    """Print one line to the error stream, as `print_line` does."""
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "picture"), counted(10_000, "picture")
+    ('1 picture', '10,000 pictures')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def short(value: float) -> str:
@@ -57,6 +88,6 @@ def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
     rows    400
     groups  2
     """
-    width = max(len(name) for name, _ in rows)
+    width = max(len(printable(name)) for name, _ in rows)
     for name, value in rows:
-        print(f"{indent}{name:<{width}}  {value}")
+        print_line(f"{indent}{printable(name):<{width}}  {value}")

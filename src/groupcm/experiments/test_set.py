@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from groupcm.candidates import NO_ORDER, Groups
@@ -18,6 +17,7 @@ from groupcm.experiments.training_set import best_rows, source_of
 from groupcm.experiments.trial import Trained
 from groupcm.scoring import LinearScorer
 from groupcm.simulate import FEATURE_NAMES, Capsule, capsule, capsule_to_parquet
+from groupcm.table_formats import open_parquet
 
 __all__ = ["Entries", "TestSet", "draw_test_set"]
 
@@ -122,7 +122,7 @@ def draw_test_set(
 
 def _columns_of(file: Path) -> tuple[NDArray[Any], ...]:
     names = ("label", "frame", "overlap", "polyp", "patient")
-    return tuple(pq.read_table(file, columns=[name])[name].to_numpy() for name in names)
+    return tuple(open_parquet(file).read(columns=[name])[name].to_numpy() for name in names)
 
 
 def _rows_of(frames: Capsule | Path, rows: NDArray[np.intp]) -> NDArray[np.float32]:
@@ -130,7 +130,7 @@ def _rows_of(frames: Capsule | Path, rows: NDArray[np.intp]) -> NDArray[np.float
     if not isinstance(frames, Path):
         return frames.X[rows]
     found = np.empty((len(rows), len(FEATURE_NAMES)), np.float32)
-    file, first = pq.ParquetFile(frames), 0
+    file, first = open_parquet(frames), 0
     for number in range(file.num_row_groups):
         n_rows = file.metadata.row_group(number).num_rows
         lo, hi = np.searchsorted(rows, [first, first + n_rows])

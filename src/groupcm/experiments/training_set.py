@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from groupcm.comparison.data import LabelledCandidates
 from groupcm.experiments.sizes import Sizes
 from groupcm.simulate import FEATURE_NAMES, capsule, capsule_to_parquet
 from groupcm.sources import from_parquet
+from groupcm.table_formats import open_parquet
 
 __all__ = ["TrainingSet", "best_rows", "draw_training_set", "source_of"]
 
@@ -123,13 +123,15 @@ def draw_training_set(
 
 def _partly_held(file: Path, n_groups: int, rng: np.random.Generator) -> TrainingSet:
     """Read the positive frames, and some of the negative ones."""
-    ids = pq.read_table(file, columns=["frame", "polyp"])
+    ids = open_parquet(file).read(columns=["frame", "polyp"])
     frames, first = np.unique(ids["frame"].to_numpy(), return_index=True)
     is_negative = ids["polyp"].to_numpy()[first] < 0
     del ids
     order = rng.permutation(frames[is_negative])[:n_groups]
     wanted = pc.field("frame").isin(np.concatenate([order, frames[~is_negative]]))
-    table = ds.dataset(file).to_table(filter=wanted)
+    verified = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
+    format = ds.ParquetFileFormat(default_fragment_scan_options=verified)
+    table = ds.dataset(file, format=format).to_table(filter=wanted)
     X = np.empty((len(table), len(FEATURE_NAMES)), np.float32)
     for j, name in enumerate(FEATURE_NAMES):
         X[:, j] = table[name].to_numpy()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupcm.features.base import FeatureMap, Matrix, Rows
 from groupcm.features.foreign import transform_into
+from groupcm.model_state import Expected, Part
 
 if TYPE_CHECKING:
     from sklearn.kernel_approximation import AdditiveChi2Sampler
@@ -45,7 +48,12 @@ class AdditiveChi2(FeatureMap):
     """
 
     sampler_: AdditiveChi2Sampler
-    _fitted_state: ClassVar = ("n_features_in_", "feature_names_in_", "sampler_")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **FeatureMap._fitted_state,
+        "sampler_": Part(
+            "sklearn.kernel_approximation.AdditiveChi2Sampler", {"features": "n_features_in_"}
+        ),
+    }
 
     def __init__(self, sample_steps: int = 2):
         self.sample_steps = sample_steps
@@ -78,12 +86,14 @@ class AdditiveChi2(FeatureMap):
         tags.input_tags.positive_only = True
         return tags
 
+    def _check_parameters(self) -> None:
+        if not isinstance(self.sample_steps, Real) or self.sample_steps not in (1, 2, 3):
+            raise ValueError(f"sample_steps is {self.sample_steps!r}; it must be 1, 2 or 3")
+
     def _learn(self, rows: Rows) -> None:
         # Imported late: it brings most of scikit-learn with it, and few fits need it.
         from sklearn.kernel_approximation import AdditiveChi2Sampler
 
-        if self.sample_steps not in (1, 2, 3):
-            raise ValueError(f"sample_steps is {self.sample_steps!r}; it must be 1, 2 or 3")
         self._require_no_negative(rows)
         self.sampler_ = AdditiveChi2Sampler(sample_steps=int(self.sample_steps)).fit(rows)
 

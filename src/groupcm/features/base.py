@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from groupcm.model_state import Count, Expected, Maybe, Names
 
 __all__ = ["FeatureMap", "Rows", "require_count"]
 
@@ -35,10 +37,15 @@ class FeatureMap(TransformerMixin, BaseEstimator):
     several threads may use it at once. A row with a NaN or an infinity is no error: what
     comes out is not finite either, and the pass that reads it says where it is.
 
-    A subclass has `_learn`, `_map` and, where it can do better, `_product`.
+    A subclass has `_check_parameters`, `_learn`, `_map` and, where it can do better, `_product`.
     """
 
     n_features_in_: int
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "n_features_in_": Count("features"),
+        "feature_names_in_": Maybe(Names("features")),
+    }
 
     @property
     @abstractmethod
@@ -46,8 +53,12 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         """How many features the map gives."""
 
     @abstractmethod
+    def _check_parameters(self) -> None:
+        """Raise one sentence about the first parameter that is not possible."""
+
+    @abstractmethod
     def _learn(self, rows: Rows) -> None:
-        """Check the parameters and learn from a sample of finite rows."""
+        """Learn from a sample of finite rows."""
 
     @abstractmethod
     def _map(self, rows: Rows, out: Matrix) -> None:
@@ -78,6 +89,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         self
         """
         rows: Any = validate_data(self, X, dtype=_FLOATS)  # pyright: ignore[reportArgumentType]
+        self._check_parameters()
         self._learn(rows)
         return self
 

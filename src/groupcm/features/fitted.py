@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupcm.features.base import FeatureMap, Matrix, Rows
 from groupcm.features.foreign import for_arrays, transform_dense, transform_into
+from groupcm.model_state import Count, Expected, StateError
 
 __all__ = ["Fitted", "as_feature_map"]
 
@@ -41,7 +43,10 @@ class Fitted(FeatureMap):
     (20, 6)
     """
 
-    _fitted_state: ClassVar = ("n_features_in_", "feature_names_in_", "_n_features_out")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **FeatureMap._fitted_state,
+        "_n_features_out": Count("outputs"),
+    }
 
     def __init__(self, transformer: Any):
         self.transformer = transformer
@@ -67,21 +72,43 @@ class Fitted(FeatureMap):
         -------
         self
         """
-        transformer = _require_fitted(self.transformer)
+        self._check_parameters()
+        transformer = self.transformer
         self.n_features_in_ = int(transformer.n_features_in_)
         if getattr(transformer, "feature_names_in_", None) is not None:
             self.feature_names_in_ = transformer.feature_names_in_
         if X is not None:
             self._checked(X)
+        self._n_features_out = self._outputs_of_a_row()
+        return self
+
+    def _check_parameters(self) -> None:
+        _require_fitted(self.transformer)
+
+    def _check_state(self) -> None:
+        """Check that the transformer takes and gives as many features as are stored."""
+        if self.transformer.n_features_in_ != self.n_features_in_:
+            raise StateError(
+                f"n_features_in_ is {self.n_features_in_}, but the transformer takes "
+                f"{self.transformer.n_features_in_} features"
+            )
+        if self._outputs_of_a_row() != self._n_features_out:
+            raise StateError(
+                f"_n_features_out is {self._n_features_out}, but the transformer gives "
+                f"{self._outputs_of_a_row()} features"
+            )
+
+    def _outputs_of_a_row(self) -> int:
         with np.errstate(all="ignore"):
-            mapped = transform_dense(for_arrays(transformer), np.ones((1, self.n_features_in_)))
+            mapped = transform_dense(
+                for_arrays(self.transformer), np.ones((1, self.n_features_in_))
+            )
         if mapped.ndim != 2 or len(mapped) != 1:
             raise ValueError(
-                f"{_called(transformer)} makes an array of shape {mapped.shape} of one row; "
+                f"{_called(self.transformer)} makes an array of shape {mapped.shape} of one row; "
                 "a feature map makes one row of features of each row"
             )
-        self._n_features_out = int(mapped.shape[1])
-        return self
+        return int(mapped.shape[1])
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Name what comes out as the transformer does, else m0, m1, …
@@ -140,7 +167,7 @@ def as_feature_map(obj: Any) -> FeatureMap | None:
     return Fitted(obj).fit()
 
 
-def _require_fitted(obj: Any) -> Any:
+def _require_fitted(obj: Any) -> None:
     if isinstance(obj, type) or not callable(getattr(obj, "transform", None)):
         raise ValueError(
             f"{_called(obj)} has no transform; give a map of groupcm.features "
@@ -154,7 +181,6 @@ def _require_fitted(obj: Any) -> Any:
         raise ValueError(
             f"{_called(obj)} is not fitted; fit it first, on a sample of rows"
         ) from error
-    return obj
 
 
 def _called(obj: Any) -> str:

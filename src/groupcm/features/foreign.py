@@ -44,13 +44,17 @@ def transform_into(transformer: Any, rows: Rows, out: Matrix) -> None:
     good = np.isfinite(rows).all(axis=1)
     if not good.all() and _takes_nan(transformer):
         good = ~np.isinf(rows).any(axis=1)
-    if good.all():
-        if len(rows):
-            out[:] = transform_dense(transformer, rows.astype(np.float64, copy=False))
-        return
     out[~good] = np.nan
-    if good.any():
-        out[good] = transform_dense(transformer, rows[good].astype(np.float64, copy=False))
+    if not good.any():
+        return
+    chosen = slice(None) if good.all() else good
+    mapped = transform_dense(transformer, rows[chosen].astype(np.float64, copy=False))
+    if mapped.shape != out[chosen].shape:  # one column would fill all
+        raise ValueError(
+            f"{type(transformer).__name__} makes an array of shape {mapped.shape} of "
+            f"{np.count_nonzero(good)} rows; {out.shape[1]} features are expected"
+        )
+    out[chosen] = mapped
 
 
 def _takes_nan(transformer: Any) -> bool:

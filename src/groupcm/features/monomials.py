@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb
+from math import comb, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +25,27 @@ class Trie:
     nodes: NDArray[np.int64]
 
 
-def count_monomials(d: int, degree: int, interaction_only: bool, max_factors: int) -> int:
+def count_monomials(
+    d: int, degree: int, interaction_only: bool, max_factors: int, most: float = inf
+) -> int:
     """``Σ_k Σ_f C(d, f) C(k − 1, f − 1)``: ``k`` the degree, ``f`` how many features it has.
+
+    Once there are more than ``most``, the others are not counted.
 
     Examples
     --------
     >>> count_monomials(2, 3, False, 3), count_monomials(13, 3, False, 3)
     (9, 559)
+    >>> count_monomials(10**9, 10**9, False, 10**9, most=100) > 100
+    True
     """
-    factors = range(1, min(d, degree, max_factors) + 1)
-    if interaction_only:
-        return sum(comb(d, f) for f in factors)
-    # Σ_k C(k − 1, f − 1) up to the degree is C(degree, f).
-    return sum(comb(d, f) * comb(degree, f) for f in factors)
+    count = 0
+    for f in range(1, min(d, degree, max_factors) + 1):
+        # Σ_k C(k − 1, f − 1) up to the degree is C(degree, f).
+        count += comb(d, f) * (1 if interaction_only else comb(degree, f))
+        if count > most:
+            break
+    return count
 
 
 @lru_cache(maxsize=4)

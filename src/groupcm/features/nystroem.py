@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupcm.features.base import FeatureMap, Matrix, Rows, require_count
 from groupcm.features.foreign import transform_into
+from groupcm.model_state import Expected, Part
 
 if TYPE_CHECKING:
     from sklearn.kernel_approximation import Nystroem as Sampler
@@ -51,7 +53,10 @@ class Nystroem(FeatureMap):
     """
 
     sampler_: Sampler
-    _fitted_state: ClassVar = ("n_features_in_", "feature_names_in_", "sampler_")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **FeatureMap._fitted_state,
+        "sampler_": Part("sklearn.kernel_approximation.Nystroem", {"features": "n_features_in_"}),
+    }
 
     def __init__(
         self,
@@ -76,11 +81,11 @@ class Nystroem(FeatureMap):
         check_is_fitted(self, "n_features_in_")
         return len(self.sampler_.components_)
 
-    def _learn(self, rows: Rows) -> None:
-        # Imported late: it brings most of scikit-learn with it, and few fits need it.
-        from sklearn.kernel_approximation import Nystroem as Sampler
-
+    def _check_parameters(self) -> None:
         require_count("n_components", self.n_components)
+        self._make_sampler(1)._validate_params()  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _learn(self, rows: Rows) -> None:
         n_landmarks = min(int(self.n_components), len(rows))
         if n_landmarks < self.n_components:
             warnings.warn(
@@ -88,14 +93,20 @@ class Nystroem(FeatureMap):
                 "the sample has no more rows",
                 stacklevel=3,
             )
-        self.sampler_ = Sampler(
+        self.sampler_ = self._make_sampler(n_landmarks).fit(rows.astype(np.float64, copy=False))
+
+    def _make_sampler(self, n_landmarks: int) -> Sampler:
+        # Imported late: it brings most of scikit-learn with it, and few fits need it.
+        from sklearn.kernel_approximation import Nystroem as Sampler
+
+        return Sampler(
             kernel=self.kernel,
             gamma=self.gamma,
             degree=self.degree,
             coef0=self.coef0,
             n_components=n_landmarks,
             random_state=self.random_state,
-        ).fit(rows.astype(np.float64, copy=False))
+        )
 
     def _map(self, rows: Rows, out: Matrix) -> None:
         transform_into(self.sampler_, rows, out)

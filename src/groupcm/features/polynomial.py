@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import groupby
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from groupcm.features.base import FeatureMap, Matrix, Rows, require_count
 from groupcm.features.monomials import Trie, count_monomials, monomial_trie
 from groupcm.kernels.polynomial import TILE, monomials, polynomial
+from groupcm.model_state import Expected, Flag, Number, StateError, TupleOf
 
 __all__ = ["Polynomial"]
 
@@ -55,7 +58,10 @@ class Polynomial(FeatureMap):
     # Degree, interaction_only and max_factors as fitted. The table of monomials is not stored
     # but made from these, so that no file can send the kernels astray.
     _family: tuple[int, bool, int]
-    _fitted_state: ClassVar = ("n_features_in_", "feature_names_in_", "_family")
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **FeatureMap._fitted_state,
+        "_family": TupleOf(Number(low=1, whole=True), Flag(), Number(low=1, whole=True)),
+    }
 
     def __init__(
         self, degree: int = 2, *, interaction_only: bool = False, max_factors: int | None = None
@@ -68,7 +74,7 @@ class Polynomial(FeatureMap):
     def n_features_out_(self) -> int:
         """How many monomials there are."""
         check_is_fitted(self, "n_features_in_")
-        return len(self._trie().monomials)
+        return count_monomials(self.n_features_in_, *self._family)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray[Any]:
         """Name the monomials, such as ``x1^2 x3``.
@@ -96,30 +102,51 @@ class Polynomial(FeatureMap):
             dtype=object,
         )
 
-    def _learn(self, rows: Rows) -> None:
-        d = rows.shape[1]
+    def _check_parameters(self) -> None:
         require_count("degree", self.degree)
-        degree = int(self.degree)
         if self.max_factors is not None:
             require_count("max_factors", self.max_factors)
-        factors = min(d, degree if self.max_factors is None else int(self.max_factors))
-        family = (degree, bool(self.interaction_only), factors)
-        count = count_monomials(d, *family)
-        if count > MAX_MONOMIALS:
+        if not isinstance(self.interaction_only, Integral | np.bool_):
             raise ValueError(
-                f"{d} features have {count:,} monomials up to degree {degree}, more than the "
+                f"interaction_only is {self.interaction_only!r}; it must be True or False"
+            )
+
+    def _learn(self, rows: Rows) -> None:
+        degree = int(self.degree)
+        factors = min(rows.shape[1], degree if self.max_factors is None else int(self.max_factors))
+        self._family = (degree, bool(self.interaction_only), factors)
+        self._check_state()
+
+    def _check_state(self) -> None:
+        """Check that there are not too many monomials; a larger family is not even counted."""
+        d, (degree, _, factors) = self.n_features_in_, self._family
+        if factors > d:
+            raise StateError(f"_family has products of {factors} different features of {d}")
+        if count_monomials(d, *self._family, most=MAX_MONOMIALS) > MAX_MONOMIALS:
+            raise ValueError(
+                f"{d} features have too many monomials up to degree {degree}, more than the "
                 f"{MAX_MONOMIALS:,} allowed; lower the degree or max_factors"
             )
-        self._family = family
 
     def _trie(self) -> Trie:
         return monomial_trie(self.n_features_in_, *self._family)
 
     def _map(self, rows: Rows, out: Matrix) -> None:
-        monomials(rows, self._trie().nodes, out)
+        monomials(rows, self._nodes_for(rows, out), out)
 
     def _product(self, rows: Rows, weights: Matrix, out: Matrix) -> None:
-        polynomial(rows, self._trie().nodes, weights, out)
+        polynomial(rows, self._nodes_for(rows, weights), weights, out)
+
+    def _nodes_for(self, rows: Rows, columns: Matrix) -> NDArray[np.int64]:
+        """The table of the kernels, which trust it, for arrays of the right widths only."""
+        trie = self._trie()
+        widths = (rows.shape[1], columns.shape[1])
+        if widths != (self.n_features_in_, len(trie.monomials)):
+            raise ValueError(
+                f"{widths[0]} features and {widths[1]} monomials do not fit a map from "
+                f"{self.n_features_in_} features to {len(trie.monomials)} monomials"
+            )
+        return trie.nodes
 
     def _rows_a_block(self) -> int:
         # The kernels hold no more than a tile.

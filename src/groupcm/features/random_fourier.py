@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Real
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from groupcm.features.base import FeatureMap, Matrix, Rows, require_count
+from groupcm.model_state import Array, Expected, Number
 
 __all__ = ["RandomFourier"]
 
@@ -54,13 +56,12 @@ class RandomFourier(FeatureMap):
     gamma_: float
     random_weights_: Matrix
     random_offset_: NDArray[np.float64]
-    _fitted_state: ClassVar = (
-        "n_features_in_",
-        "feature_names_in_",
-        "gamma_",
-        "random_weights_",
-        "random_offset_",
-    )
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **FeatureMap._fitted_state,
+        "gamma_": Number(low=0.0),
+        "random_weights_": Array("f", "features", "outputs"),
+        "random_offset_": Array("f", "outputs"),
+    }
 
     def __init__(
         self,
@@ -79,8 +80,15 @@ class RandomFourier(FeatureMap):
         check_is_fitted(self, "n_features_in_")
         return len(self.random_offset_)
 
-    def _learn(self, rows: Rows) -> None:
+    def _check_parameters(self) -> None:
         require_count("n_components", self.n_components)
+        check_random_state(self.random_state)
+        gamma: Any = self.gamma
+        is_scale = isinstance(gamma, str) and gamma == "scale"
+        if not is_scale and not (isinstance(gamma, Real) and 0.0 < float(gamma) < np.inf):
+            raise ValueError(f'gamma is {gamma!r}; it must be a positive number or "scale"')
+
+    def _learn(self, rows: Rows) -> None:
         d, m = rows.shape[1], int(self.n_components)
         self.gamma_ = self._gamma_for(rows)
         rng = check_random_state(self.random_state)
@@ -88,13 +96,10 @@ class RandomFourier(FeatureMap):
         self.random_offset_ = rng.uniform(0.0, 2.0 * np.pi, size=m)
 
     def _gamma_for(self, rows: Rows) -> float:
-        gamma = self.gamma
-        if isinstance(gamma, str) and gamma == "scale":
+        if isinstance(self.gamma, str):
             variance = float(np.var(rows, dtype=np.float64))
             return 1.0 / (rows.shape[1] * variance) if variance > 0.0 else 1.0
-        if not isinstance(gamma, Real) or not 0.0 < float(gamma) < np.inf:
-            raise ValueError(f'gamma is {gamma!r}; it must be a positive number or "scale"')
-        return float(gamma)
+        return float(self.gamma)
 
     def _map(self, rows: Rows, out: Matrix) -> None:
         # The cosine of an infinity is NaN, and a row that holds one is meant to show it.

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from groupcm.files import whole_file
+from groupcm.table_formats import open_parquet, parquet_writer
 
 __all__ = ["DonePicture", "PartFile", "read_part", "write_part"]
 
@@ -84,15 +84,18 @@ def write_part(
     table = pa.Table.from_batches(rows, schema.remove_metadata())
     table = table.replace_schema_metadata({_KEY: json.dumps(about).encode()})
     path = folder / f"part-{first:09d}-{secrets.token_hex(4)}.parquet"
-    with whole_file(path) as beside:
-        pq.write_table(table, beside, use_dictionary=False)
+    with (
+        whole_file(path) as beside,
+        parquet_writer(beside, table.schema, use_dictionary=False) as writer,
+    ):
+        writer.write_table(table)
     return PartFile(path, settings, first, tuple(pictures))
 
 
 def read_part(path: Path) -> PartFile | None:
     """What a file says of its rows; None where it is no part, or is damaged."""
     try:
-        about = json.loads((pq.read_schema(path).metadata or {})[_KEY])
+        about = json.loads((open_parquet(path).schema_arrow.metadata or {})[_KEY])
         pictures = tuple(DonePicture(**done) for done in about["pictures"])
         return PartFile(path, str(about["settings"]), int(about["first"]), pictures)
     except (pa.ArrowException, OSError, KeyError, ValueError, TypeError):

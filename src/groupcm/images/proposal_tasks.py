@@ -19,6 +19,7 @@ from groupcm.images.parallel_pictures import PictureFile, VideoFrame
 from groupcm.images.reading import MOST_PIXELS, Pixels
 from groupcm.images.truth import MarkedPicture, Truth, known_patients
 from groupcm.images.video import video_frames
+from groupcm.words import printable
 
 __all__ = ["FolderTasks", "ProposalTask", "ProposalTasks", "VideoTasks"]
 
@@ -151,8 +152,10 @@ class VideoTasks(ProposalTasks):
         others = [name for name in others if name not in seen]
         if self._truth is not None and others:
             warnings.warn(
-                f"{self._truth.where} speaks of {len(others):,} pictures that are no frames taken "
-                f"from the video, such as {others[0]!r}.",
+                printable(
+                    f"{self._truth.where} speaks of {len(others):,} pictures that are no frames "
+                    f"taken from the video, such as {others[0]!r}."
+                ),
                 UserWarning,
                 stacklevel=2,
             )

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from groupcm.annotations import Annotations, Picture
 from groupcm.errors import InputError
@@ -22,7 +21,13 @@ from groupcm.images.part_file import DonePicture
 from groupcm.images.proposal_tally import Proposed, Tally, picture_notes
 from groupcm.images.table import LABEL_COLUMNS, REGION_COLUMNS, label_values, row_regions
 from groupcm.images.truth import Truth, object_regions, read_truth
-from groupcm.table_formats import TableFile, check_not_input, is_parquet, open_table
+from groupcm.table_formats import (
+    TableFile,
+    check_not_input,
+    is_parquet,
+    open_table,
+    parquet_writer,
+)
 from groupcm.table_roles import TableDescription, describe, description_of
 
 __all__ = ["label_table"]
@@ -79,7 +84,7 @@ def label_table(
     schema = _labelled_schema(file.schema, about)
     boxes = overlap == "box_iou"
     tally, n_left_out = Tally(), 0
-    with whole_file(output) as beside, pq.ParquetWriter(beside, schema) as writer:
+    with whole_file(output) as beside, parquet_writer(beside, schema) as writer:
         held: list[pa.Table] = []
         for place, rows in enumerate(_pictures(file)):
             name = rows.column("picture")[0].as_py()

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyarrow import types
 
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 from groupcm.images.part_file import DonePicture, PartFile, read_part, write_part
 from groupcm.locking import held_alone
+from groupcm.table_formats import open_parquet, parquet_writer, readable
 
 __all__ = ["Parts", "TakenOver"]
 
@@ -165,7 +165,7 @@ class Parts:
         ]
         with (
             whole_file(self.output) as beside,
-            pq.ParquetWriter(beside, self._schema, use_dictionary=repeating) as writer,
+            parquet_writer(beside, self._schema, use_dictionary=repeating) as writer,
         ):
             for rows in _in_row_groups(path for _, path in sorted(self._paths.items())):
                 writer.write_table(rows.replace_schema_metadata(self._schema.metadata))
@@ -214,7 +214,8 @@ def _in_row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
     """Tables of some size, so that a reader has few and large pieces to read."""
     held: list[pa.Table] = []
     for path in paths:
-        held.append(pq.ParquetFile(path).read().replace_schema_metadata())
+        with readable(path):
+            held.append(open_parquet(path).read().replace_schema_metadata())
         if sum(table.num_rows for table in held) >= _ROWS_A_ROW_GROUP:
             yield pa.concat_tables(held)
             held = []

@@ -12,6 +12,7 @@ from groupcm.annotations import Annotations, Region, read
 from groupcm.annotations.some_pictures import read_some
 from groupcm.errors import InputError
 from groupcm.images.regions import Regions
+from groupcm.words import printable
 
 __all__ = [
     "UNMARKED",
@@ -241,8 +242,10 @@ def known_patients(names: Sequence[str], truth: Truth) -> dict[str, str]:
     if known and len(known) < len(told):
         without = next(name for name in names if name not in known)
         warnings.warn(
-            f"{truth.where}: the patient is told of {len(known):,} of {len(told):,} pictures, and "
-            f"not of {without}; patients are left out, so that folds may split them.",
+            printable(
+                f"{truth.where}: the patient is told of {len(known):,} of {len(told):,} pictures, "
+                f"and not of {without}; patients are left out, so that folds may split them."
+            ),
             UserWarning,
             stacklevel=3,
         )

@@ -25,9 +25,30 @@ _DOUBLE = ir.DoubleType()
 _FLAGS = tuple(sorted(FLAGS))
 
 
+def require_widths(n_features, *vectors):
+    """Raise where a vector does not have one entry per feature.
+
+    The kernels read as many entries as a row has, wherever that leads, so that whoever calls
+    them checks this once per call.
+
+    Examples
+    --------
+    >>> require_widths(3, np.zeros(3), np.ones(2))
+    Traceback (most recent call last):
+    ValueError: 2 weights for rows of 3 features; one per feature is needed
+    """
+    for vector in vectors:
+        if vector.shape[-1] != n_features:
+            raise ValueError(
+                f"{vector.shape[-1]} weights for rows of {n_features} features; "
+                "one per feature is needed"
+            )
+
+
 def pack_affine(mean, weights):
     """Lay out ``mean`` and ``weights`` as `row_dot` reads them: two rows of vectors."""
     d = len(weights)
+    require_widths(d, mean)
     if d < LANES:
         return np.stack([mean, weights])
     whole = (d - 1) // LANES * LANES  # the last vector is never empty
@@ -108,6 +129,8 @@ def _vector_dot(typingctx, X, vectors, row, weights):
 
 def stored_rows(X):
     """``X`` as `row_dot` wants it: with a tuple that says how many vectors a row has."""
+    if X.ndim != 2 or not X.flags.c_contiguous:
+        raise ValueError("rows must be a C-ordered matrix")
     n_vectors = -(-X.shape[1] // LANES)
     if X.shape[1] < LANES:
         return (X,)
@@ -119,7 +142,8 @@ def row_dot(rows, row, weights):
 
     ``rows`` says by its type how rows are stored: what `stored_rows` gives for a C-ordered
     matrix, or the three arrays of a CSR matrix. ``weights`` come from `pack_affine`; for CSR
-    they are plain, and nothing is subtracted.
+    they are the two rows ``mean`` and ``weights``, and only stored values are looked at: a mean
+    other than zero belongs to a column that is stored in every row.
     """
     raise NotImplementedError("only compiled code calls this")
 
@@ -147,5 +171,6 @@ def _csr_dot(rows, row, weights):
     data, indices, indptr = rows
     total = 0.0
     for at in range(indptr[row], indptr[row + 1]):
-        total += data[at] * weights[indices[at]]
+        j = indices[at]
+        total += (data[at] - weights[0, j]) * weights[1, j]
     return total

@@ -1,4 +1,4 @@
-"""Sums for the mean and deviation of every feature."""
+"""Sums for the mean and the deviation of every feature."""
 
 from numba import njit
 
@@ -17,3 +17,14 @@ def column_moments(X, rows, shift, total, square):
             z = X[row, j] - shift[j]
             total[j] += z
             square[j] += z * z
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def stored_moments(data, indices, shift, total, square, count):
+    """Add the sums of `column_moments` over the stored values of a CSR matrix, and count them."""
+    for at in range(len(data)):
+        j = indices[at]
+        z = data[at] - shift[j]
+        total[j] += z
+        square[j] += z * z
+        count[j] += 1

@@ -9,7 +9,10 @@ from groupcm.kernels import FLAGS
 _FAR = 35.0
 
 
-@njit(nogil=True, cache=True, fastmath=FLAGS)
+# Without FLAGS: the compiler makes two versions of the loop, one for arrays that may overlap, and
+# which of them runs depends on where the arrays lie. If it might reorder the sum, so would the
+# last digits.
+@njit(nogil=True, cache=True)
 def soft_minima(margin, ptr, temperature, soft, hard, share):
     """Soft and hard minimum of ``margin[ptr[k]:ptr[k+1]]``, and each row's share in the soft one.
 

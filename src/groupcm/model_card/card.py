@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -21,6 +22,10 @@ __all__ = [
     "Trees",
 ]
 
+# What a terminal or an editor obeys instead of showing it; JSON has escapes for these too.
+_NOT_SHOWN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
+)
 _FORMAT = "groupcm-model-card"
 _VERSION = 1
 
@@ -152,7 +157,8 @@ class ModelCard:
         What is not known is null, an infinite number is "inf" or "-inf".
         """
         plain = {"format": _FORMAT, "version": _VERSION, **_plain(asdict(self))}
-        return json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
+        text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
+        return _NOT_SHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _plain(value: Any) -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 from groupcm.model_card.card import Certificate, ModelCard, Trees
 from groupcm.model_card.held_out import HeldOut
 from groupcm.report.words import percent, threshold_rule
+from groupcm.words import printable
 
 __all__ = ["Section", "sections_of"]
 
@@ -17,6 +18,7 @@ Rows = list[tuple[str, str]]
 
 _NOT_KNOWN = "not known"
 _MOST_NAMES = 30
+_LONGEST = 10_000  # characters of a value, such as a list of features
 _KINDS = {
     "linear": "a linear score of each candidate; a group scores as its best candidate",
     "trees": "gradient-boosted trees score each candidate; a group scores as its best candidate",
@@ -26,10 +28,14 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, and names with values below it."""
+    """A heading, and names with values below it; what a terminal would obey is escaped."""
 
     title: str
     rows: Rows
+
+    def __post_init__(self) -> None:
+        shown = [(printable(name), printable(value, _LONGEST)) for name, value in self.rows]
+        object.__setattr__(self, "rows", shown)
 
 
 def sections_of(card: ModelCard) -> list[Section]:

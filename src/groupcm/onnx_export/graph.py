@@ -18,7 +18,7 @@ Shape = Sequence[int | str]
 
 # The first with a maximum and a minimum in ScatterElements.
 _OPSET = 18
-# The first with trees whose sums are float64, and with sets of categories.
+# The first with trees whose sums are float64.
 ML_OPSET = 5
 
 

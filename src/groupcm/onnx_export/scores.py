@@ -9,8 +9,7 @@ import numpy as np
 from groupcm.linear_model import LinearGroupModel
 from groupcm.onnx_export.feature_maps import mapped
 from groupcm.onnx_export.graph import Graph
-from groupcm.onnx_export.tree_scores import tree_scores
-from groupcm.onnx_export.trees import table_of_boosters
+from groupcm.onnx_export.trees import tree_scores
 
 __all__ = ["candidate_scores", "has_known_scores", "n_columns"]
 
@@ -28,8 +27,7 @@ def n_columns(model: Any) -> int:
 def candidate_scores(graph: Graph, model: Any, x: str) -> str:
     """Scores of shape (n, k), float64, of features in float64."""
     if hasattr(model, "trees_"):
-        table = table_of_boosters(model.boosters_, model.n_features_in_)
-        return tree_scores(graph, x, table, n_columns(model))
+        return tree_scores(graph, x, model.forests_)
     if model.feature_map_ is not None:
         x = mapped(graph, x, model.feature_map_)
     weights = graph.constant(np.asarray(model.coef_).T)

@@ -1,124 +1,122 @@
-"""Trees of LightGBM as the table of ONNX's TreeEnsemble."""
+"""The sum of trees, in a graph."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from groupcm.errors import InputError
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["TreeTable", "table_of_boosters"]
+from groupcm.boosting.forest import Forest
+from groupcm.kernels.trees import ZERO
+from groupcm.onnx_export.graph import Graph
 
-Node = dict[str, Any]
+__all__ = ["TreeTable", "tree_scores"]
 
-# Modes of a node, as ONNX numbers them.
+# How a node decides, as ONNX numbers it.
 _AT_MOST = 0
-_MEMBER = 6
-_BETWEEN_SETS = float("nan")
 
 
-@dataclass
+@dataclass(frozen=True)
 class TreeTable:
-    """Nodes and leaves of all trees, an entry of each list a node or a leaf.
+    """Nodes and leaves of all trees as ONNX's TreeEnsemble takes them.
 
-    A node looks at column ``feature`` of ``(x, x with NaN for zero, x cut to whole numbers)``,
-    each of ``n_features`` columns.
-
-    Examples
-    --------
-    >>> table = TreeTable(1)
-    >>> table.add_tree({"leaf_value": 0.5}, target=0)
-    >>> table.roots, table.weight
-    ([0], [0.5, 0.5])
+    A node looks at column ``feature`` of ``(x, x with NaN for zero)``, and a child is the number
+    of a node, or of a leaf where ``true_is_leaf`` or ``false_is_leaf`` is set.
     """
 
-    n_features: int
-    roots: list[int] = field(default_factory=list)
-    mode: list[int] = field(default_factory=list)
-    feature: list[int] = field(default_factory=list)
-    split: list[float] = field(default_factory=list)
-    missing_is_true: list[int] = field(default_factory=list)
-    if_true: list[int] = field(default_factory=list)
-    if_false: list[int] = field(default_factory=list)
-    true_is_leaf: list[int] = field(default_factory=list)
-    false_is_leaf: list[int] = field(default_factory=list)
-    members: list[float] = field(default_factory=list)
-    target: list[int] = field(default_factory=list)
-    weight: list[float] = field(default_factory=list)
+    roots: NDArray[np.int64]
+    feature: NDArray[np.int64]
+    split: NDArray[np.float64]
+    missing_is_true: NDArray[np.int64]
+    if_true: NDArray[np.int64]
+    if_false: NDArray[np.int64]
+    true_is_leaf: NDArray[np.int64]
+    false_is_leaf: NDArray[np.int64]
+    target: NDArray[np.int64]
+    weight: NDArray[np.float64]
 
-    @property
-    def looks_at_copies(self) -> bool:
-        """Whether a node looks at anything but x itself."""
-        return max(self.feature) >= self.n_features
+    @classmethod
+    def of(cls, forests: Sequence[Forest]) -> TreeTable:
+        """Return the table of forests, each of which adds up to one column of scores.
 
-    def add_tree(self, root: Node, target: int) -> None:
-        """Append a tree as LightGBM dumps it, whose leaves add to a column of scores."""
-        self.roots.append(len(self.mode))
-        if _is_leaf(root):
-            # A tree has at least one node: here both its branches end in the same number.
-            branches = {"left_child": root, "right_child": root}
-            root = {"split_feature": 0, "threshold": 0.0, "missing_type": "None", **branches}
-        # Not by recursion: a tree may be as deep as it has leaves.
-        waiting: list[tuple[Node, list[int], int]] = [(root, [], 0)]
-        while waiting:
-            node, pointers, parent = waiting.pop()
-            number = len(self.mode)
-            if pointers:
-                pointers[parent] = number
-            self._add_decision(node)
-            for child, pointers, is_leaf in (
-                (node["left_child"], self.if_true, self.true_is_leaf),
-                (node["right_child"], self.if_false, self.false_is_leaf),
-            ):
-                is_leaf.append(int(_is_leaf(child)))
-                pointers.append(len(self.weight))
-                if _is_leaf(child):
-                    self.weight.append(float(child["leaf_value"]))
-                    self.target.append(target)
-                else:
-                    waiting.append((child, pointers, number))
-
-    def _add_decision(self, node: Node) -> None:
-        feature, missing = int(node["split_feature"]), node["missing_type"]
-        if node.get("decision_type") == "==":
-            self.members += [float(member) for member in node["threshold"].split("||")]
-            self.members.append(_BETWEEN_SETS)
-            self._add_node(_MEMBER, feature + 2 * self.n_features, 0.0, False)
-            return
-        threshold = float(node["threshold"])
-        if missing == "Zero":
-            feature += self.n_features
-        # Where LightGBM knows of no missing values, it takes NaN for zero.
-        is_left = threshold >= 0.0 if missing == "None" else node["default_left"]
-        self._add_node(_AT_MOST, feature, threshold, is_left)
-
-    def _add_node(self, mode: int, feature: int, split: float, missing_is_true: bool) -> None:
-        self.mode.append(mode)
-        self.feature.append(feature)
-        self.split.append(split)
-        self.missing_is_true.append(int(missing_is_true))
+        Examples
+        --------
+        >>> import lightgbm
+        >>> from groupcm.boosting.lightgbm_text import read_forest
+        >>> X = np.arange(40.0)[:, None]
+        >>> booster = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X, X[:, 0] > 20), 3)
+        >>> table = TreeTable.of([read_forest(booster.model_to_string())])
+        >>> table.roots.tolist(), len(table.weight)
+        ([0, 1, 2], 6)
+        """
+        parts: list[TreeTable] = []
+        n_nodes = n_leaves = 0
+        for target, forest in enumerate(forests):
+            parts.append(_table(forest, target, n_nodes, n_leaves))
+            n_nodes += len(parts[-1].feature)
+            n_leaves += len(parts[-1].weight)
+        names = cls.__dataclass_fields__
+        return cls(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
-def table_of_boosters(boosters: Sequence[Any], n_features: int) -> TreeTable:
-    """The trees of some `lightgbm.Booster`, one a column of raw scores."""
-    table = TreeTable(n_features)
-    for target, booster in enumerate(boosters):
-        dump = booster.dump_model()
-        if dump["num_tree_per_iteration"] != 1:
-            raise InputError(
-                f"a booster of {dump['num_tree_per_iteration']} columns of scores cannot be "
-                "exported; export one booster a column"
-            )
-        trees = [tree["tree_structure"] for tree in dump["tree_info"]]
-        for tree in trees or [{"leaf_value": 0.0}]:
-            table.add_tree(tree, target)
-    return table
+def _table(forest: Forest, target: int, n_nodes: int, n_leaves: int) -> TreeTable:
+    """Return the table of one forest, behind this many nodes and leaves."""
+    roots, values = forest.roots, forest.leaf_value
+    if not forest.n_trees:
+        roots, values = np.array([~0]), np.zeros(1)
+    # A tree has at least one node: where it is a single leaf, both branches end in its number.
+    is_leaf = roots < 0
+    alone = ~roots[is_leaf]
+    behind = len(values) + np.arange(len(alone))
+    left = np.concatenate([forest.left_child, ~alone])
+    right = np.concatenate([forest.right_child, ~behind])
+    padding = np.zeros(len(alone), dtype=np.int64)
+    feature = forest.split_feature + forest.n_features * forest.is_zero_missing
+    weight = np.concatenate([values, values[alone]])
+    number = np.where(is_leaf, len(forest.threshold) + np.cumsum(is_leaf) - 1, roots)
+    return TreeTable(
+        roots=n_nodes + number,
+        feature=np.concatenate([feature, padding]),
+        split=np.concatenate([forest.cuts, np.zeros(len(alone))]),
+        missing_is_true=np.concatenate([forest.is_missing_left, padding]).astype(np.int64),
+        if_true=np.where(left < 0, n_leaves + ~left, n_nodes + left),
+        if_false=np.where(right < 0, n_leaves + ~right, n_nodes + right),
+        true_is_leaf=(left < 0).astype(np.int64),
+        false_is_leaf=(right < 0).astype(np.int64),
+        target=np.full(len(weight), target),
+        weight=weight,
+    )
 
 
-def _is_leaf(node: Node) -> bool:
-    if "leaf_const" in node:
-        raise InputError(
-            "trees with linear leaves cannot be exported; train with linear_tree=False"
-        )
-    return "leaf_value" in node
+def tree_scores(graph: Graph, x: str, forests: Sequence[Forest]) -> str:
+    """``s = Σ_t leaf_t(x)``, one column per forest; thresholds and sums are float64."""
+    table = TreeTable.of(forests)
+    if any(np.any(forest.is_zero_missing) for forest in forests):
+        is_zero = graph.op("LessOrEqual", graph.op("Abs", x), graph.constant(ZERO))
+        without_zero = graph.op("Where", is_zero, graph.constant(np.nan), x)
+        x = graph.op("Concat", x, without_zero, axis=1)
+    numbers: dict[str, Any] = {
+        "tree_roots": table.roots,
+        "nodes_featureids": table.feature,
+        "nodes_missing_value_tracks_true": table.missing_is_true,
+        "nodes_truenodeids": table.if_true,
+        "nodes_trueleafs": table.true_is_leaf,
+        "nodes_falsenodeids": table.if_false,
+        "nodes_falseleafs": table.false_is_leaf,
+        "leaf_targetids": table.target,
+    }
+    return graph.op(
+        "TreeEnsemble",
+        x,
+        domain="ai.onnx.ml",
+        n_targets=len(forests),
+        aggregate_function=1,
+        post_transform=0,
+        nodes_modes=graph.tensor(np.full(len(table.feature), _AT_MOST, dtype=np.uint8)),
+        nodes_splits=graph.tensor(table.split),
+        leaf_weights=graph.tensor(table.weight),
+        **{name: values.tolist() for name, values in numbers.items()},
+    )

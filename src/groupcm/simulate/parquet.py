@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from groupcm.files import whole_file, whole_folder
 from groupcm.simulate.frames import Capsule, _chunk
 from groupcm.simulate.plan import N_FEATURES, Plan, make_plan, require_whole
 from groupcm.simulate.world import WORLD
+from groupcm.table_formats import parquet_writer
 
 __all__ = ["capsule_to_parquet"]
 
@@ -170,7 +172,7 @@ def _schema(layout: str) -> pa.Schema:
     return pa.schema([*_FEATURES[layout], *_OTHERS.items()])
 
 
-def _writer(file: Path, layout: str) -> pyarrow.parquet.ParquetWriter:
+def _writer(file: Path, layout: str) -> AbstractContextManager[pyarrow.parquet.ParquetWriter]:
     # A dictionary of random floats is larger than the floats; ids and labels repeat.
     with_dictionary: Any = list(_OTHERS)
-    return pyarrow.parquet.ParquetWriter(file, _schema(layout), use_dictionary=with_dictionary)
+    return parquet_writer(file, _schema(layout), use_dictionary=with_dictionary)

@@ -15,7 +15,7 @@ that of the same problem with every negative candidate alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,15 @@ from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Solution, Task
 from groupcm.sources.arrays import RowSource
 
-__all__ = ["Alternation", "Choice", "Outcome", "alternate"]
+__all__ = ["OUTCOMES", "Alternation", "Choice", "Outcome", "alternate"]
 
 Outcome = Literal["settled", "cycled", "exhausted", "interrupted"]
+OUTCOMES: tuple[str, ...] = get_args(Outcome)
 
 # How exactly the first choice needs its problem solved.
 _ROUGH = 1e-2
 _ENOUGH_ROWS = 100_000
+_NO_CHOICE = "the fit was interrupted before any candidate was chosen, so there is no model yet."
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,8 @@ class Choice:
     def task_with(self, chosen: Index) -> Task:
         """The convex problem in which these rows stand for their groups."""
         positive = Terms.of_rows(1, chosen, self.weight)
-        return replace(self.task, terms=[positive, *self.task.terms])
+        terms = [positive, *self.task.terms]
+        return replace(self.task, terms=terms, budget=self.task.budget.renewed())
 
 
 @dataclass(frozen=True)
@@ -101,8 +104,8 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
     source = choice.task.source
     kept = [KeptRows(terms, source) for terms in choice.task.terms if not terms.alone]
     solution = working_set.solve(first, kept=kept)
-    if solution.interrupted:  # before any candidate is chosen
-        raise KeyboardInterrupt
+    if solution.interrupted:
+        raise KeyboardInterrupt(_NO_CHOICE)
     point = _every_negative_alone(first) if _says_nothing(first, solution) else solution.point
     chosen = source.worst(choice.groups, point).row
     seen: set[bytes] = set()
@@ -161,7 +164,7 @@ def _every_negative_alone(task: Task) -> NDArray[np.float64]:
     rough = replace(task, terms=alone, tol=max(task.tol, _ROUGH))
     found = working_set.solve(rough, silent=True)
     if found.interrupted:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(_NO_CHOICE)
     return found.point
 
 

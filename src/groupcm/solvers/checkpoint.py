@@ -47,7 +47,11 @@ class Checkpoint:
             content = json.loads(self.path.read_text(encoding="utf-8"))
             if content["format"] != _FORMAT or content["version"] != _VERSION:
                 raise ValueError("another format")
-            points = [np.array(point, dtype=np.float64) for point in content["points"]]
+            points = {
+                k: np.array(point, dtype=np.float64)
+                for k, point in enumerate(content["points"])
+                if point is not None
+            }
             same = content["fit"] == self._fingerprint
         except (ValueError, KeyError, TypeError) as error:
             raise self._not_ours() from error
@@ -56,22 +60,27 @@ class Checkpoint:
                 f"{self.path} is the checkpoint of another fit (other data or options); "
                 "remove it or name another file"
             )
-        if not all(point.shape == (self._size,) and np.all(np.isfinite(point)) for point in points):
+        if not all(
+            point.shape == (self._size,) and np.all(np.isfinite(point)) for point in points.values()
+        ):
             raise self._not_ours()
-        return dict(enumerate(points))
+        return points
 
     def _not_ours(self) -> InputError:
         return InputError(
             f"{self.path} is not a checkpoint of groupcm, or damaged; remove it or name another"
         )
 
-    def write(self, points: Sequence[Vector]) -> None:
-        """Keep where the first tasks are; the file appears whole or not at all."""
+    def write(self, points: Sequence[Vector | None]) -> None:
+        """Keep where the tasks are (None before a start); the file is written whole or not at all.
+
+        Tasks after the last of the points have not been started.
+        """
         content: dict[str, Any] = {
             "format": _FORMAT,
             "version": _VERSION,
             "fit": self._fingerprint,
-            "points": [point.tolist() for point in points],
+            "points": [None if point is None else point.tolist() for point in points],
         }
         with whole_file(self.path) as beside:
             beside.write_text(json.dumps(content), encoding="utf-8")

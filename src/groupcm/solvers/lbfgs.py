@@ -34,9 +34,23 @@ _NEWEST = 0.1
 _STALLED = 20
 
 
-def solve(task: Task) -> Solution:
-    """Minimise to the task's tolerance, until it stalls, or until its passes are used up."""
-    trace = Trace(task, mean_difference(task))
+def solve(task: Task, start: Vector | None = None) -> Solution:
+    """Minimise to the task's tolerance, until it stalls, or until its passes are used up.
+
+    An interrupt after the first pass ends it with the best point so far.
+    """
+    trace = Trace(task, mean_difference(task) if start is None else start)
+    try:
+        _minimise(trace)
+    except KeyboardInterrupt:
+        if not np.isfinite(trace.upper):
+            raise
+        trace.interrupted = True
+    return trace.solution()
+
+
+def _minimise(trace: Trace) -> None:
+    task = trace.task
     alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
     here = _evaluate(trace, alone, trace.latest)
     memory = _Memory()
@@ -56,7 +70,6 @@ def solve(task: Task) -> Solution:
         trace.raise_lower(task.problem.lower_bound(*dual))
         trace.announce(working_rows=0)
     trace.announce(working_rows=0)
-    return trace.solution()
 
 
 def _evaluate(trace: Trace, alone: list[Block], theta: Vector) -> Evaluation:

@@ -22,6 +22,7 @@ from scipy.optimize import root_scalar
 from groupcm.problem import Problem
 from groupcm.smoothing import Block
 from groupcm.solvers.objective import Evaluation, evaluate_blocks, slope_of_blocks
+from groupcm.solvers.solution import Budget
 
 __all__ = ["COLD", "TEPID", "WARM", "Newton"]
 
@@ -65,6 +66,8 @@ class Newton:
         The largest lower bound.
     most_evaluations : float
         Stop after looking at the rows so often, however wide the gap.
+    budget : Budget
+        Stop when it is used up.
     evaluations : int
         How often the rows were looked at.
     """
@@ -75,6 +78,7 @@ class Newton:
     upper: float = np.inf
     lower: float = -np.inf
     most_evaluations: float = np.inf
+    budget: Budget = field(default_factory=Budget)
     evaluations: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -123,13 +127,14 @@ class Newton:
         return self._descend(here, temperature, tol), temperature
 
     def _closed(self, tol: float) -> bool:
-        if self.evaluations >= self.most_evaluations:
+        if self.evaluations >= self.most_evaluations or self.budget.stop is not None:
             return True
         return self.upper - self.lower <= max(tol * self.upper, self._enough)
 
     def _evaluate(self, theta: Vector, temperature: float) -> Evaluation:
         found = evaluate_blocks(self.problem, self.blocks, temperature, theta)
         self.evaluations += 1
+        self.budget.spend(found.n_rows)
         self.lower = max(self.lower, found.lower)
         if found.exact < self.upper:
             self.best, self.upper = theta, found.exact
@@ -170,6 +175,7 @@ class Newton:
         was of use last time the Hessian is damped.
         """
         step = here.newton_direction(here.gradient, self._radius)
+        self.budget.spend(here.direction_rows)
         downhill = float(here.gradient @ step)
         there = self._evaluate(here.theta + step, temperature)
         if -downhill <= _INVISIBLE * here.smooth:
@@ -195,6 +201,7 @@ class Newton:
         if high >= _LONGEST:
             return low
         found: Any = root_scalar(slope, bracket=(low, high), method="brentq", rtol=1e-2, maxiter=50)
+        self.budget.spend(found.function_calls * here.n_rows)
         return float(found.root)
 
     def _cool(self, here: Evaluation, temperature: float, colder: float) -> Evaluation:
@@ -212,7 +219,7 @@ class Newton:
         Balancing the two sides moves ``v`` too; away from ``ρ ∇h(w)`` it costs by the
         conjugate's slope and curvature, beyond the box everything must shrink.
         """
-        penalty, rho = self.problem.penalty, self.problem.rho
+        penalty, rho, units = self.problem.penalty, self.problem.rho, self.problem.units
         heavier = max(here.positive, here.negative, key=lambda dual: dual.mass)
         imbalance = abs(float(here.gradient[-1]))
         moved = np.abs(here.gradient[:-1])
@@ -220,6 +227,7 @@ class Newton:
             moved = moved + imbalance / heavier.mass * np.abs(heavier.moment[:-1])
         cost = imbalance * (1.0 + abs(float(here.theta[-1])))
         cost += float(moved @ np.abs(here.theta[:-1]))
+        moved = moved / units
         cost += penalty.conjugate_factor * float(moved @ moved) / rho
         if np.isfinite(penalty.box):
             cost += here.smooth * float(np.max(moved)) / rho

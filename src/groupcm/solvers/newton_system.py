@@ -35,12 +35,19 @@ Vector = NDArray[np.float64]
 _FORMED = 3000
 # Up to this many variables the matrix is formed however few the rows.
 _FEW = 100
+# What a row costs in a product of matrices, for each of its partners, in looks at a row.
+_PRODUCT = 0.02
 _CG_TOL = 1e-3
 _CG_STEPS = 250
 
 
 class NewtonSystem(Protocol):
     """What Newton's method asks of it."""
+
+    @property
+    def cost(self) -> float:
+        """What it cost so far, in looks at a row."""
+        ...
 
     def solve(self, target: Vector, damping: float) -> Vector: ...
 
@@ -58,6 +65,11 @@ class _Direct:
     curvatures: Sequence[Curvature]
     diagonal: Vector
 
+    @property
+    def cost(self) -> float:
+        n_rows = sum(c.n_factors for c in self.curvatures)
+        return _PRODUCT * len(self.diagonal) * (n_rows + len(self.diagonal))
+
     @cached_property
     def matrix(self) -> NDArray[np.float64]:
         parts = over_blocks(lambda curvature: curvature.matrix(), self.curvatures)
@@ -66,7 +78,8 @@ class _Direct:
     def solve(self, target: Vector, damping: float) -> Vector:
         # NumPy factorises: SciPy brings a BLAS of its own, whose threads and those of NumPy's
         # products would wait for each other.
-        scale = float(np.max(np.diagonal(self.matrix)))
+        # Rounding may leave a matrix that is nearly zero with a negative diagonal.
+        scale = float(np.max(np.abs(np.diagonal(self.matrix))))
         damping += 1e-14 * scale + 1e-300
         while damping <= 1e6 * (scale + 1.0):
             try:
@@ -84,6 +97,10 @@ class _Direct:
 class _RowSpace:
     curvatures: Sequence[Curvature]
     diagonal: Vector
+
+    @property
+    def cost(self) -> float:
+        return _PRODUCT * sum(c.n_factors for c in self.curvatures) ** 2
 
     @cached_property
     def _factors(self) -> tuple[Rows, Vector]:
@@ -127,18 +144,22 @@ class _RowSpace:
         return np.append(both[:, 0] - intercept * both[:, 1], intercept)
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Iterative:
     """A direction needs few digits; the diagonal makes the steps count."""
 
     curvatures: Sequence[Curvature]
     diagonal: Vector
+    cost: float = 0.0
 
     def solve(self, target: Vector, damping: float) -> Vector:
         preconditioner = reduce(add, (c.diagonal() for c in self.curvatures)) + self.diagonal
         damping += 1e-12 * float(np.max(preconditioner)) + 1e-300
 
+        n_rows = sum(c.n_factors for c in self.curvatures)
+
         def product(u: Vector) -> Vector:
+            self.cost += 2.0 * n_rows
             parts = over_blocks(lambda curvature: curvature.product(u), self.curvatures)
             return reduce(add, parts) + (self.diagonal + damping) * u
 

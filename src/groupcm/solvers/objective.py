@@ -46,6 +46,16 @@ class Evaluation:
     penalty_curvature: Vector
     values: list[BlockValue]
 
+    @property
+    def n_rows(self) -> int:
+        """Rows that were looked at."""
+        return sum(value.n_rows for value in self.values)
+
+    @property
+    def direction_rows(self) -> float:
+        """What the Newton directions so far cost, in looks at a row."""
+        return self._system.cost
+
     def newton_direction(self, gradient: Vector, radius: float) -> Vector:
         """``−(H + μI)⁻¹ gradient``, with μ = 0 where that is no longer than ``radius``."""
         step = self._system.solve(-gradient, 0.0)
@@ -71,18 +81,16 @@ def evaluate_blocks(
         )
         for sign in (1, -1)
     }
-    penalty, w = problem.penalty.smoothed(temperature), theta[:-1]
+    penalty = problem.smoothed_penalty(temperature, theta)
     return Evaluation(
         theta=theta,
-        smooth=problem.rho * penalty.value(w) + sum(v.smooth for v in values),
+        smooth=penalty.value + sum(v.smooth for v in values),
         exact=problem.penalty_value(theta) + sum(v.exact for v in values),
         lower=problem.lower_bound(duals[1], duals[-1]),
-        gradient=np.append(problem.rho * penalty.gradient(w), 0.0)
-        - duals[1].moment
-        + duals[-1].moment,
+        gradient=penalty.gradient - duals[1].moment + duals[-1].moment,
         positive=duals[1],
         negative=duals[-1],
-        penalty_curvature=np.append(problem.rho * penalty.curvature(w), 0.0),
+        penalty_curvature=penalty.curvature,
         values=values,
     )
 
@@ -94,11 +102,10 @@ def slope_of_blocks(
     slopes = over_blocks(
         lambda block: slope_along(block, problem, temperature, theta, step), blocks
     )
-    penalty = problem.penalty.smoothed(temperature)
+    of_penalty = problem.penalty_slope(temperature, theta, step)
 
     def slope(t: float) -> float:
-        of_penalty = problem.rho * float(penalty.gradient(theta[:-1] + t * step[:-1]) @ step[:-1])
-        return of_penalty + sum(over_blocks(lambda of_block: of_block(t), slopes))
+        return of_penalty(t) + sum(over_blocks(lambda of_block: of_block(t), slopes))
 
     return slope
 

@@ -8,12 +8,16 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from groupcm.parallel import n_threads, thread_map
+from groupcm.parallel import thread_map
 
 __all__ = ["over_blocks"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+# Fewer blocks than this are not worth several threads.
+_FEW_BLOCKS = 4
 
 
 @cache
@@ -22,8 +26,11 @@ def _threadpools() -> ThreadpoolController:
 
 
 def over_blocks(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Many blocks by our threads, each with one of BLAS; few by one of ours with all of BLAS."""
-    if len(items) < 2 * n_threads():
+    """Return ``function`` of each block: many blocks by our threads, each with one of BLAS.
+
+    The results come in the order of the blocks, so that sums do not depend on the threads.
+    """
+    if len(items) < _FEW_BLOCKS:
         return [function(item) for item in items]
     with _threadpools().limit(limits=1, user_api="blas"):
         return thread_map(function, items)

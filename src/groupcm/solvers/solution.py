@@ -3,24 +3,89 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.candidates import Terms
+from groupcm.errors import CertificateError
+from groupcm.model_state import Array, Expected, Flag, ListOf, Number, Record, Text
 from groupcm.problem import Problem
 from groupcm.progress import Step, announce, relative_gap
 from groupcm.sources.arrays import RowSource
 
-__all__ = ["Solution", "Task", "Trace"]
+__all__ = ["Budget", "Solution", "Stop", "Task", "Trace"]
 
 Vector = NDArray[np.float64]
+Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", "rounding"]
+
+# What a look at some rows costs beside the rows themselves, in rows; and how many rows may
+# always be looked at, however few there are.
+_CALL_ROWS = 5_000
+_FEWEST_ROWS = 5e7
+# A lower bound may exceed the objective by these shares of the objective and of the weights of
+# all terms, which is what rounding of both explains.
+_ROUNDING = 1e-9
+_ROUNDING_OF_LOSSES = 1e-12
+
+
+@dataclass
+class Budget:
+    """The work that a solver may do on the rows it keeps in memory, and until when.
+
+    Work is counted in rows that are looked at; a pass over all rows is not part of it.
+
+    Attributes
+    ----------
+    rows : float
+        Rows that may be looked at.
+    deadline : float
+        When to stop, on the clock of `time.perf_counter`.
+    spent : float
+        Rows looked at so far.
+
+    Examples
+    --------
+    >>> budget = Budget.for_passes(2, n_rows=50_000_000)
+    >>> budget.spend(100_000_000)
+    >>> budget.stop
+    'work'
+    """
+
+    rows: float = np.inf
+    deadline: float = np.inf
+    spent: float = field(default=0.0, init=False)
+
+    @classmethod
+    def for_passes(cls, passes: float, n_rows: int, deadline: float = np.inf) -> Budget:
+        """Return a budget of what so many passes over all rows cost."""
+        return cls(max(passes * n_rows, _FEWEST_ROWS), deadline)
+
+    def spend(self, rows: float) -> None:
+        """Count one look at some rows."""
+        self.spent += rows + _CALL_ROWS
+
+    @property
+    def stop(self) -> Literal["work", "time"] | None:
+        """Why to stop, if at all."""
+        if self.spent >= self.rows:
+            return "work"
+        return "time" if time.perf_counter() >= self.deadline else None
+
+    def renewed(self) -> Budget:
+        """Return the same budget with nothing spent, up to the same deadline."""
+        return Budget(self.rows, self.deadline)
 
 
 @dataclass(frozen=True)
 class Task:
-    """A problem, its terms, where the rows are, and when to stop."""
+    """A problem, its terms, where the rows are, and when to stop.
+
+    Tasks on parts of the same rows share one budget.
+    """
 
     problem: Problem
     terms: list[Terms]
@@ -28,11 +93,17 @@ class Task:
     tol: float
     max_passes: float
     seed: int = 0
+    budget: Budget = field(default_factory=Budget)
 
     @property
     def n_rows(self) -> int:
         """Rows that take part."""
         return sum(terms.n_rows for terms in self.terms)
+
+    @property
+    def total_weight(self) -> float:
+        """The weights of all terms: how much the objective changes at most per unit of score."""
+        return sum(terms.total_weight for terms in self.terms)
 
 
 @dataclass(frozen=True)
@@ -50,11 +121,28 @@ class Solution:
         Rows read, in units of all rows.
     converged : bool
         Whether the relative gap reached the tolerance.
-    interrupted : bool
-        Whether the user stopped it before.
     steps : list of Step
         How it went.
+    interrupted : bool
+        Whether the user stopped it before.
+    stop : str
+        Why it ended: "converged"; "stalled", when no more progress was made; "passes", "work" or
+        "time", when that was used up; "interrupted"; "rounding", when it converged, but the
+        weights and the intercept for the raw features cannot say it with the digits they have.
+        Empty in files of earlier versions.
     """
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "weights": Array("f", "outputs"),
+        "intercept": Number(),
+        "objective": Number(low=0.0, finite=False),
+        "lower_bound": Number(low=0.0),
+        "passes": Number(low=0.0),
+        "converged": Flag(),
+        "interrupted": Flag(),
+        "steps": ListOf(Record((Step,))),
+        "stop": Text(("", *get_args(Stop))),
+    }
 
     weights: Vector
     intercept: float
@@ -64,6 +152,7 @@ class Solution:
     converged: bool
     steps: list[Step] = field(repr=False)
     interrupted: bool = False
+    stop: Stop | Literal[""] = ""
 
     @property
     def point(self) -> Vector:
@@ -119,7 +208,7 @@ class Trace:
 
     @property
     def exhausted(self) -> bool:
-        return self.passes >= self.task.max_passes
+        return self.passes >= self.task.max_passes or self.task.budget.stop is not None
 
     def offer(self, theta: Vector, upper: float) -> None:
         """A point and its exact objective."""
@@ -149,14 +238,34 @@ class Trace:
         if not self.silent:
             announce(step)
 
+    @property
+    def stop(self) -> Stop:
+        """Why the solver ended here."""
+        if self.closed:
+            return "converged"
+        if self.interrupted:
+            return "interrupted"
+        if self.passes >= self.task.max_passes:
+            return "passes"
+        return self.task.budget.stop or "stalled"
+
     def solution(self) -> Solution:
+        """Return the best point with its certificate, which is checked first."""
+        allowed = _ROUNDING * self.upper + _ROUNDING_OF_LOSSES * self.task.total_weight
+        if self.lower > self.upper + allowed:
+            raise CertificateError(
+                f"internal error: the lower bound {self.lower!r} exceeds the objective "
+                f"{self.upper!r}, so this fit proves nothing; please report it with the data."
+            )
         return Solution(
             weights=self.best[:-1].copy(),
             intercept=float(self.best[-1]),
             objective=float(self.upper),
-            lower_bound=float(self.lower),
+            # Two bounds that meet may cross by rounding; the smaller of them is one, too.
+            lower_bound=float(min(self.lower, self.upper)),
             passes=self.passes,
             converged=self.closed,
             steps=self.steps,
             interrupted=self.interrupted,
+            stop=self.stop,
         )

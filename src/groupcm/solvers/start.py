@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from groupcm.solvers.solution import Task
 
@@ -14,7 +17,11 @@ _ROWS = 1_000
 
 
 def mean_difference(task: Task) -> NDArray[np.float64]:
-    """From one class's mean to the other's, the margins of the means at ±1."""
+    """Return a point along the difference of the class means.
+
+    The margins of the means are ±1, or less where the penalty would make that worse than
+    ``w = 0``.
+    """
     rng = np.random.default_rng(task.seed)
     means = {}
     for sign in (1, -1):
@@ -29,4 +36,18 @@ def mean_difference(task: Task) -> NDArray[np.float64]:
         means[sign] = np.asarray(taken.mean(axis=0)).ravel()[:-1]
     difference = means[1] - means[-1]
     w = 2.0 * difference / max(float(difference @ difference), 1e-12)
+    w *= _best_margin(task, w)
     return np.append(w, -w @ (means[1] + means[-1]) / 2.0)
+
+
+def _best_margin(task: Task, w: NDArray[np.float64]) -> float:
+    """Return 1, or the ``t`` in (0, 1] that is best if all margins are ``t``, where 1 is too far."""
+
+    def objective(t: float) -> float:
+        loss = float(task.problem.loss.value(t))
+        return task.problem.penalty_value(np.append(t * w, 0.0)) + task.total_weight * loss
+
+    if objective(1.0) <= objective(0.0):
+        return 1.0
+    found: Any = minimize_scalar(lambda u: objective(10.0**u), bounds=(-20.0, 0.0))
+    return 10.0 ** float(found.x)

@@ -10,7 +10,8 @@
    lower bound is one of the whole: done. Otherwise the terms not settled are
    screened again around it.
 
-Several tasks share each pass: the classes of one fit, or a path of λ.
+Several tasks share each pass: the classes of one fit, or a path of λ. A task whose rows all count
+alone has nothing to screen; it is solved by itself.
 """
 
 from __future__ import annotations
@@ -96,32 +97,48 @@ def solve(
         Where to note how far the fit is, and where to go on from.
     """
     left = checkpoint.read() if checkpoint is not None else {}
+    points: list[Vector | None] = [left.get(k) for k in range(len(tasks))]
+    alone = [k for k, task in enumerate(tasks) if _n_grouped(task.terms) == 0]
+    grouped = [k for k in range(len(tasks)) if k not in alone]
+    found: dict[int, Solution] = {}
+
+    def keep_points() -> None:
+        if checkpoint is not None:
+            checkpoint.write(points)
+
     fits: list[_Fit] = []
-    for k, task in enumerate(tasks):
+    for k in grouped:
         before = fits[-1] if related and fits else None
-        fit = _begin(task, stream, space, sample, before, left.get(k))
+        fit = _begin(tasks[k], stream, space, sample, before, left.get(k))
         if before is None:
             fit.ball = _size_ball(fit, sample, space, kept_bytes)
         elif before.ball.covers(fit.ball.scaled(_NEEDED)):
             fit.ball = before.ball
         fits.append(fit)
-    traces = [fit.trace for fit in fits]
+        points[k] = fit.trace.latest
     try:
         while any(not fit.done for fit in fits):
-            if checkpoint is not None:
-                checkpoint.write([trace.latest for trace in traces])
+            keep_points()
             going = [fit for fit in fits if not fit.done]
             _pass(going, stream, space)
             for fit in going:
                 _solve_on_kept(fit, sample, space, kept_bytes)
+            for k, fit in zip(grouped, fits, strict=True):
+                points[k] = fit.trace.latest
+        for k in alone:
+            found[k] = solve_alone(tasks[k], space, sample, left.get(k))
+            points[k] = found[k].point
+            if found[k].interrupted:
+                raise KeyboardInterrupt
+            keep_points()
     except KeyboardInterrupt:
-        if checkpoint is not None:
-            checkpoint.write([trace.latest for trace in traces])
         for fit in fits:
             fit.trace.interrupted = not fit.done
-            if not np.isfinite(fit.trace.upper):
-                raise
-    return [trace.solution() for trace in traces]
+        keep_points()
+        if len(found) < len(alone) or not all(np.isfinite(fit.trace.upper) for fit in fits):
+            raise
+    found |= {k: fit.trace.solution() for k, fit in zip(grouped, fits, strict=True)}
+    return [found[k] for k in range(len(tasks))]
 
 
 def solve_alone(task: Task, space: Space, sample: Sample, left: Vector | None = None) -> Solution:

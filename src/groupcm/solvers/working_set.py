@@ -120,7 +120,9 @@ def bracket(
         blocks = alone + [block for rows in kept for block in rows.blocks()]
         if not kept:  # every look at the rows is a pass
             effort = min(effort, max(1.0, task.max_passes - trace.passes))
-        inner = newton.Newton(task.problem, blocks, trace.latest, most_evaluations=effort)
+        inner = newton.Newton(
+            task.problem, blocks, trace.latest, most_evaluations=effort, budget=task.budget
+        )
         tol = _INNER_SHARE * task.tol * 0.1**idle
         enough = 0.0
         is_exact = not kept or is_settled or warm

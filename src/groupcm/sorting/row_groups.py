@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
 from pyarrow import types
 
 from groupcm.sorting.tables import Listener, cast
+from groupcm.table_formats import parquet_writer
 
 __all__ = ["ROWS_A_ROW_GROUP", "RowGroups", "open_writer"]
 
@@ -18,10 +19,11 @@ ROWS_A_ROW_GROUP = 131_072
 Writer = pyarrow.parquet.ParquetWriter
 
 
-def open_writer(path: Path, schema: pa.Schema) -> Writer:
+def open_writer(path: Path, schema: pa.Schema) -> AbstractContextManager[Writer]:
+    """Open the output, within whose block rows are written."""
     # A dictionary of measurements is larger than the measurements.
-    repeating: Any = [column.name for column in schema if not types.is_floating(column.type)]
-    return Writer(path, schema, use_dictionary=repeating)
+    repeating = [column.name for column in schema if not types.is_floating(column.type)]
+    return parquet_writer(path, schema, use_dictionary=repeating)
 
 
 class RowGroups:

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupcm.candidates import Index, Terms
-from groupcm.kernels.dot import pack_affine, stored_rows
+from groupcm.kernels.dot import pack_affine, require_widths, stored_rows
 from groupcm.kernels.scan import scan
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Block, Matrix, Rows
@@ -26,7 +26,7 @@ _ROWS_A_THREAD = 20_000
 # Values of a block that is worked on at once: it should stay in the cache.
 _BLOCK_VALUES = 1 << 18
 # Of wide rows a block has more, or BLAS has too little to do.
-_BLOCK_ROWS = 4096
+_BLOCK_ROWS = 2048
 # Values that are kept standardised in memory rather than standardised again at each use.
 _RESIDENT_VALUES = 1 << 24
 
@@ -73,8 +73,8 @@ class RowSource(Protocol):
 class ArraySource:
     """Standardised rows ``((x − mean) / scale, 1)`` of an array that is never copied.
 
-    A CSR matrix is scaled but not centred (that would make it dense): with a
-    free intercept the problem is the same.
+    Of a CSR matrix only stored values are centred: ``mean`` is zero for every column that has
+    absent entries (`groupcm.scaling.measure_scaling`).
     """
 
     X: Matrix
@@ -101,7 +101,8 @@ class ArraySource:
         if isinstance(self.X, np.ndarray):
             return self._take_dense(self.X, rows)
         taken = self.X[rows]
-        data = taken.data / self.scale[taken.indices]
+        column = taken.indices
+        data = (taken.data - self.mean[column]) / self.scale[column]
         scaled = sp.csr_array((data, taken.indices, taken.indptr), shape=taken.shape)
         return sp.csr_array(sp.hstack([scaled, np.ones((taken.shape[0], 1))], format="csr"))
 
@@ -124,11 +125,13 @@ class ArraySource:
 
     def worst(self, terms: Terms, theta: Vector) -> Winners:
         """One pass: the smallest margin of each term."""
+        require_widths(self.X.shape[1], theta[:-1], self.mean, self.scale)
         weights = -terms.sign * theta[:-1] / self.scale
         n_terms = len(terms.start)
         score, lead = np.empty((2, n_terms))
         winner, runner_up = np.empty((2, n_terms), dtype=np.int64)
         if not isinstance(self.X, np.ndarray):
+            weights = np.stack([self.mean, weights])
             rows = (self.X.data, self.X.indices, self.X.indptr)
         else:
             weights = pack_affine(self.mean, weights)

@@ -15,7 +15,7 @@ from groupcm.kernels.columns import (
     gather_columns,
     interleave_columns,
 )
-from groupcm.kernels.dot import pack_affine, stored_rows
+from groupcm.kernels.dot import pack_affine, require_widths, stored_rows
 from groupcm.kernels.rows import row_norms, row_scores
 from groupcm.sources.keys import Keys
 
@@ -49,6 +49,7 @@ class FeatureRows:
 
     def scores(self, mean: Vector, weights: Vector, constant: Vector) -> Vector:
         """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, a row for each set of weights."""
+        require_widths(self.X.shape[1], weights, mean)
         score = np.empty((len(weights), len(self)))
         for out, w, c in zip(score, weights, constant, strict=True):
             row_scores(stored_rows(self.X), pack_affine(mean, w), c, out)
@@ -58,6 +59,7 @@ class FeatureRows:
         self, mean: Vector, scale: Vector, weights: Vector, constant: Vector
     ) -> tuple[Vector, Vector]:
         """`scores`, and ``‖(x_i − mean) / scale‖``, while some rows are in the cache."""
+        require_widths(self.X.shape[1], weights, mean, scale)
         score, norm = np.empty((len(weights), len(self))), np.empty(len(self))
         packed = [pack_affine(mean, w) for w in weights]
         for lo in range(0, len(self), _ROWS_IN_CACHE):
@@ -80,7 +82,18 @@ class FeatureColumns:
 
     @cached_property
     def _addresses(self) -> Index:
+        first = self.columns[0]
+        for column in self.columns:
+            if column.shape != first.shape or column.dtype != first.dtype or column.ndim != 1:
+                raise ValueError("columns of one chunk must have one length and one type")
+            if not column.flags.c_contiguous:
+                raise ValueError("columns must be contiguous")
         return np.array([column.ctypes.data for column in self.columns], dtype=np.int64)
+
+    def _require_columns(self, weights: Vector, constant: Vector, *vectors: Vector) -> None:
+        """Refuse weights that do not fit the columns: the kernels read as many as there are."""
+        require_widths(len(self.columns), weights, *vectors)
+        require_widths(len(weights), constant)
 
     @property
     def _like(self) -> NDArray[np.floating]:
@@ -100,10 +113,13 @@ class FeatureColumns:
 
     def fill(self, out: NDArray[np.floating]) -> None:
         """Copy all rows into a matrix."""
+        if out.shape != (len(self), len(self.columns)):
+            raise ValueError(f"{len(self)} rows do not fit a matrix of shape {out.shape}")
         interleave_columns(self._addresses, self._like, out)
 
     def scores(self, mean: Vector, weights: Vector, constant: Vector) -> Vector:
         """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, a row for each set of weights."""
+        self._require_columns(weights, constant, mean)
         score = np.empty((len(weights), len(self)))
         column_scores(self._addresses, self._like, mean, weights, constant, score)
         return score
@@ -112,6 +128,7 @@ class FeatureColumns:
         self, mean: Vector, scale: Vector, weights: Vector, constant: Vector
     ) -> tuple[Vector, Vector]:
         """`scores`, and ``‖(x_i − mean) / scale‖``, in one pass over the columns."""
+        self._require_columns(weights, constant, mean, scale)
         score, norm = np.empty((len(weights), len(self))), np.empty(len(self))
         column_scores_and_norms(
             self._addresses, self._like, mean, scale, weights, constant, score, norm

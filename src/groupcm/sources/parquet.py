@@ -34,7 +34,14 @@ from groupcm.table_choice import (
     require_column,
 )
 from groupcm.table_columns import Piece, numbers_of
-from groupcm.table_formats import TableFile, find_tables, is_parquet, open_table, readable
+from groupcm.table_formats import (
+    TableFile,
+    find_tables,
+    is_parquet,
+    open_parquet,
+    open_table,
+    readable,
+)
 
 __all__ = ["ParquetSource", "from_parquet", "list_column"]
 
@@ -231,11 +238,21 @@ class ParquetSource(LocalSource):
             yield self._chunk(pa.table({}), first, here, here.first_in_file, columns, here.n_rows)
             return
         row = 0
-        with readable(path):
+        with readable(path, f"row group {here.row_group}"):
             for table in self._tables(here, names):
                 at = here.first_in_file + row
-                yield self._chunk(table, first + row, here, at, columns, table.num_rows)
                 row += table.num_rows
+                if row > here.n_rows:
+                    break
+                yield self._chunk(
+                    table, first + row - table.num_rows, here, at, columns, table.num_rows
+                )
+        if row != here.n_rows:
+            raise InputError(
+                f"{path}, row group {here.row_group}, says that it has {here.n_rows:,} rows and "
+                f"has {'more' if row > here.n_rows else f'{row:,}'}; it is damaged, so write it "
+                "again"
+            )
 
     def _tables(self, unit: _Unit, names: list[str]) -> Iterator[pa.Table | pa.RecordBatch]:
         reader = self._reader(unit.file)
@@ -252,10 +269,7 @@ class ParquetSource(LocalSource):
     def _reader(self, file: int) -> pq.ParquetFile:
         """Each thread's own, because a reader serves one at a time."""
         if getattr(self._readers, "file", None) != file:
-            # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
-            self._readers.reader = pq.ParquetFile(
-                self.files[file], metadata=self._metadata[file], pre_buffer=False
-            )
+            self._readers.reader = open_parquet(self.files[file], self._metadata[file])
             self._readers.file = file
         return self._readers.reader
 
@@ -284,8 +298,23 @@ class ParquetSource(LocalSource):
         stats = metadata.row_group(unit.row_group).column(position).statistics
         if stats is None or not stats.has_min_max or stats.null_count != 0:
             return None
-        same = isinstance(stats.min, int) and stats.min == stats.max
-        return pa.array([stats.min], kind).to_numpy(zero_copy_only=False) if same else None
+        if not isinstance(stats.min, int) or stats.min != stats.max:
+            return None
+        self._require_only_label(unit, stats.min)
+        return pa.array([stats.min], kind).to_numpy(zero_copy_only=False)
+
+    def _require_only_label(self, unit: _Unit, only: int) -> None:
+        """Verify the statistics once against the rows: no checksum covers the end of a file."""
+        name, path = self.roles["label"], self.files[unit.file]
+        with readable(path, f"row group {unit.row_group}"):
+            reader = self._reader(unit.file)
+            values = reader.read_row_group(unit.row_group, columns=[name], use_threads=False)
+        if values.column(name).unique().to_pylist() != [only]:
+            raise InputError(
+                f"{path}, row group {unit.row_group}: the statistics of the column {name!r} say "
+                f"that all values are {only}, and they are not; the file is damaged, so write it "
+                "again"
+            )
 
     @cached_property
     def _label_columns(self) -> list[tuple[int, pa.DataType]]:
@@ -344,7 +373,14 @@ class ParquetSource(LocalSource):
 
 def _metadata(path: Path) -> pq.FileMetaData:
     with readable(path):
-        return pq.read_metadata(path)
+        metadata = open_parquet(path).metadata
+        rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+    if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
+        raise InputError(
+            f"{path} says that it has {metadata.num_rows:,} rows, and its row groups that they "
+            f"have {sum(rows):,}; it is damaged, so write it again"
+        )
+    return metadata
 
 
 def _row_groups(file: int, metadata: pq.FileMetaData) -> Iterator[_Unit]:

@@ -33,6 +33,7 @@ from groupcm.errors import InputError
 from groupcm.web.library import PictureLibrary
 from groupcm.web.pixels import PictureRoutes
 from groupcm.web.security import Guard
+from groupcm.words import printable
 
 __all__ = ["STATIC", "Answer", "Refusal", "json_body", "page_app", "picture_number"]
 
@@ -166,4 +167,4 @@ async def _mistaken(_request: Request, error: Exception) -> Response:
 async def _failed(_request: Request, error: Exception) -> Response:
     assert isinstance(error, OSError)
     where = f"{error.filename}: " if error.filename is not None else ""
-    return _error(500, f"{where}{(error.strerror or str(error)).lower()}")
+    return _error(500, printable(f"{where}{(error.strerror or str(error)).lower()}"))

@@ -19,6 +19,7 @@ from groupcm.web.import_reading import ImportReading
 from groupcm.web.library import PictureLibrary
 from groupcm.web.store import AnnotationStore
 from groupcm.web.unpacking import ENDINGS, is_packed, unpacked
+from groupcm.words import printable
 
 __all__ = ["Download", "Imported", "export", "import_bytes", "import_file", "import_path"]
 
@@ -96,7 +97,7 @@ def import_file(store: AnnotationStore, library: PictureLibrary, path: Path) -> 
         return import_path(store, library, path)
     except InputError as error:
         told = str(error)
-        raise InputError(told if str(path) in told else f"{path}: {told}") from error
+        raise InputError(told if printable(path) in told else f"{path}: {told}") from error
 
 
 def import_path(
@@ -196,10 +197,12 @@ def _told_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 def _of(told: Sequence[warnings.WarningMessage], path: Path) -> tuple[str, ...]:
     """Sentences of warnings, which do not name the file that they are all about."""
-    sentences = (" ".join(str(each.message).split()) for each in told)
-    return tuple(_without_place(words.removeprefix(f"{path}: "), path) for words in sentences)
+    sentences = (printable(" ".join(str(each.message).split())) for each in told)
+    named = printable(f"{path}: ")
+    return tuple(_without_place(words.removeprefix(named), path) for words in sentences)
 
 
 def _without_place(words: str, path: Path) -> str:
     """Words that do not tell where a file lies for a moment, of which nobody knows."""
-    return words.replace(f"{path}/", "").replace(str(path), "the file")
+    place = printable(path)
+    return words.replace(f"{place}/", "").replace(place, "the file")

@@ -16,6 +16,7 @@ from groupcm.errors import InputError
 from groupcm.images.listing import list_pictures
 from groupcm.images.reading import Pixels, read_picture
 from groupcm.web.problems import Problems
+from groupcm.words import printable
 
 __all__ = ["PictureLibrary", "Stamp"]
 
@@ -85,7 +86,7 @@ class PictureLibrary:
 
     def stamp(self, number: int) -> Stamp:
         """Return two numbers that change when the picture's file does."""
-        gone = f"the picture {self.names[number]} is no longer there"
+        gone = printable(f"the picture {self.names[number]} is no longer there")
         with self.problems.noting(number):
             try:
                 about = os.stat(self.path(number))

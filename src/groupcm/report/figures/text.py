@@ -5,6 +5,8 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
+from groupcm.words import is_control
+
 __all__ = ["clean", "shorten", "shorten_apart"]
 
 
@@ -68,4 +70,4 @@ def _n_shared(names: Sequence[str]) -> int:
 
 
 def _is_unprintable(letter: str) -> bool:
-    return unicodedata.category(letter) in {"Cc", "Cs", "Cn", "Zl", "Zp"}
+    return is_control(letter) or unicodedata.category(letter) == "Cn"
