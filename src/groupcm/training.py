@@ -214,7 +214,7 @@ def _saying_what_is_kept(checkpoint: Checkpoint | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if checkpoint is None:
-            kept = "nothing is kept; a fit with checkpoint=FILE could go on from where it was"
+            kept = "nothing is kept; with a checkpoint file the same fit could go on from there"
         elif checkpoint.path.exists():
             kept = f"{checkpoint.path} keeps where it was, and the same fit goes on from there"
         else:
