@@ -165,7 +165,9 @@ def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
     what is left (on a stream it is bounded: it changes no faster than the scores).
     """
     scaling = prepared.scaling
-    coef, intercept = scaling.in_units(solution.weights[None, :], np.array([solution.intercept]))
+    coef, intercept = scaling.in_units(
+        solution.weights[None, :], np.array([solution.intercept])
+    )
     theta = scaling.from_units(coef[0], float(intercept[0]))
     shift = task.total_weight * abs(float(theta[-1]) - solution.intercept)
     if shift <= _VISIBLE * solution.objective:
