@@ -1,4 +1,4 @@
-"""Trees on groups against LightGBM's own log loss: the same candidates, the same trees.
+"""Trees on groups against LightGBM: growing them, and scoring the same candidates with them.
 
 Run as ``python -m benchmarks.boosting``.
 """
@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import lightgbm
 import numpy as np
 
 from groupcm import GroupBoostingClassifier
+from groupcm.parallel import n_threads
 from groupcm.simulate import Capsule, capsule
 
 from .machine import facts
-from .measure import interleave, say
+from .measure import Timed, interleave, say
 from .text_table import aligned
 
 __all__ = ["main"]
@@ -25,19 +27,30 @@ GROUP_SIZE = 200
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the seconds of both, and their ratio."""
+    """Print the seconds of both, and their ratios."""
     options = _parser().parse_args(arguments)
     n_groups = options.candidates // GROUP_SIZE
     data = capsule(int(0.9 * n_groups), n_positive=n_groups - int(0.9 * n_groups))
     say(f"    {len(data.y):,} candidates × {data.X.shape[1]} features")
-    timed = interleave(
+    grown = interleave(
         {
             "LightGBM's log loss": lambda: _on_candidates(data, options.trees),
             "groups": lambda: _on_groups(data, options.trees),
         },
         options.rounds,
     )
-    plain, ours = (each.median for each in timed.values())
+    model = grown["groups"].results[-1]
+    booster = model.boosters_[0]
+    scored = interleave(
+        {
+            "LightGBM's predict": lambda: len(
+                booster.predict(data.X, raw_score=True, num_threads=n_threads())
+            ),
+            "candidates": lambda: len(model.decision_function(data.X)),
+            "groups": lambda: len(model.group_scores(data.X, data.groups).score),
+        },
+        options.rounds,
+    )
     machine = facts()
     print(
         f"{machine['cores']} cores, {machine['processor']}; {len(data.y):,} candidates in "
@@ -48,17 +61,26 @@ def main(arguments: list[str] | None = None) -> int:
         aligned(
             [
                 ("", "seconds", "ratio"),
-                ("LightGBM's log loss", f"{plain:.2f}", "1.00"),
-                ("GroupBoostingClassifier", f"{ours:.2f}", f"{ours / plain:.2f}"),
+                *_compared(grown, "grow: "),
+                *_compared(scored, "score: "),
             ]
         )
     )
     return 0
 
 
-def _on_groups(data: Capsule, n_trees: int) -> None:
+def _compared(timed: Mapping[str, Timed], what: str) -> list[tuple[str, str, str]]:
+    """Return the seconds of each call, and how they compare with those of the first."""
+    first = next(iter(timed.values())).median
+    return [
+        (what + name, f"{each.median:.3g}", f"{each.median / first:.2f}")
+        for name, each in timed.items()
+    ]
+
+
+def _on_groups(data: Capsule, n_trees: int) -> GroupBoostingClassifier:
     model = GroupBoostingClassifier(n_trees, early_stopping=False)
-    model.fit(data.X, data.y, data.groups, data.overlap)
+    return model.fit(data.X, data.y, data.groups, data.overlap)
 
 
 def _on_candidates(data: Capsule, n_trees: int) -> None:

@@ -471,7 +471,7 @@ def test_pictures_that_a_format_cannot_tell_apart_are_refused(tmp_path, format):
 def test_folders_with_something_in_them_are_not_written_to(tmp_path):
     (tmp_path / "old.txt").write_text("mine")
     one = Annotations((Picture("a.jpg", 9, 9),))
-    with pytest.raises(InputError, match="the folder is not empty; give a new one"):
+    with pytest.raises(InputError, match="the folder is not empty; empty it or choose another"):
         write(one, tmp_path, "voc")
     with pytest.raises(InputError, match=r"old\.txt: it is a file; give the name of a folder"):
         write(one, tmp_path / "old.txt", "voc")

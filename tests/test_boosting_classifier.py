@@ -279,6 +279,7 @@ def test_one_huge_group(data):
         ({"lightgbm_params": 3}, "lightgbm_params must be a dict"),
         ({"lightgbm_params": {"nonsense": 1}}, "has 'nonsense', which LightGBM does not know"),
         ({"lightgbm_params": {"cat_feature": [0]}}, "give every category a column of 0 and 1"),
+        ({"lightgbm_params": {"linear_trees": True}}, "has 'linear_trees', but a leaf is one"),
         ({"power": 0.9}, "power must be a number of at least 1; got 0.9"),
         ({"power": np.inf}, "set n_annealed=0 with power=inf"),
         ({"validation": 1}, "validation must be a number of folds from 2"),

@@ -101,7 +101,7 @@ def test_a_damaged_point_is_refused(source, tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             fit(source, path)
     saved = json.loads(path.read_text())
-    for point in ([0.0], [float("nan")] * 6, ["a"] * 6, None):
+    for point in ([0.0], [float("nan")] * 6, ["a"] * 6, True):
         path.write_text(json.dumps(saved | {"points": [point]}))
         with pytest.raises(InputError, match="damaged"):
             fit(source, path)

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pytest
 from dask import delayed
 from dask.sizeof import sizeof
+from sklearn.base import clone
 
 from dask_tables import (
     ALL,
@@ -92,6 +93,14 @@ def test_text_ids_futures_and_empty_partitions(client):
     source = from_dask(parts, **ROLES)
     assert source.n_units == 2
     assert source.where(len(first) + 2) == "row 2 of partition 3"
+    check_same_candidates(source, frames)
+
+
+def test_a_group_may_go_on_through_several_partitions_and_an_empty_one(client):
+    frames = table().assign(frame=7)
+    parts = cut_anywhere(frames, 3)
+    source = source_of([parts[0], pd.DataFrame(), *parts[1:]])
+    assert source.index().ids.tolist() == [7]
     check_same_candidates(source, frames)
 
 
@@ -186,7 +195,17 @@ def bad(column: str, value: object, row: int = 2) -> list[pd.DataFrame]:
         ([table(), table().drop(columns="label")], "partition 1 has no column 'label'"),
         ([table(), table().assign(label="yes")], "'label' holds numbers in partition 0 but text"),
         ([table()[:0]], "partition 0 has no rows"),
+        ([table()[:0], pd.DataFrame()], "partition 0 has no rows"),
         ([[1, 2]], "partition 0 is of the type list; it must be a table"),
+        ([table(), None], "partition 1 is of the type NoneType; it must be a table"),
+        (
+            [table(), table().rename(columns={"f2": "f1"})],
+            "partition 1 has two columns called 'f1'",
+        ),
+        (
+            [table().assign(f1=pd.arrays.SparseArray(np.zeros(len(table()))))],
+            r"partition 0 cannot be read as a table \(Sparse pandas data .*f1.*\); a column holds",
+        ),
     ],
 )
 def test_mistakes_in_a_partition_are_told(client, parts, said):
@@ -214,8 +233,10 @@ def test_mistakes_in_the_request_are_told(client, monkeypatch):
         from_dask(table(), group="frame")
     with pytest.raises(ValueError, match="item 1 of data is of the type int"):
         from_dask([delayed(table()), 3], group="frame")
-    with pytest.raises(ValueError, match="empty list"):
+    with pytest.raises(InputError, match="empty list"):
         from_dask([], group="frame")
+    with pytest.raises(InputError, match="the Dask DataFrame has no partition"):
+        from_dask(dd.from_pandas(table(), npartitions=2).partitions[:0], group="frame")
     with pytest.raises(InputError, match="named as both"):
         source_of([table()], label="frame")
     with pytest.raises(ValueError, match="not an amount of memory"):
@@ -261,6 +282,34 @@ def test_a_partition_tells_dask_its_size():
     frames = table(500)
     held = prepare(0, Wanted(ROLES | {"patient": None}, None), frames)
     assert sizeof(held) > frames[FEATURES].to_numpy().nbytes
+
+
+def of_several_classes(sizes: np.ndarray, seed: int) -> pd.DataFrame:
+    """Candidates of three classes; class 2 is in every group of more than one candidate."""
+    rng = np.random.default_rng(seed)
+    frame = np.repeat(np.arange(len(sizes)), sizes)
+    label = rng.integers(0, 3, len(frame))
+    starts = np.cumsum(sizes) - sizes
+    label[starts[sizes > 1]] = 2
+    columns = {"frame": frame, "label": label, "overlap": rng.random(len(frame))}
+    for j, name in enumerate(FEATURES):
+        columns[name] = (rng.normal(size=len(frame)) + label * j / 2).astype(np.float32)
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.parametrize("memory", ["1kB", "2GB"])
+@pytest.mark.parametrize("largest", [1, 3])
+def test_several_classes_and_groups_of_one_are_fitted_as_in_memory(client, largest, memory):
+    sizes = np.random.default_rng(largest).integers(1, largest + 1, 60)
+    frames = of_several_classes(sizes, seed=largest)
+    model = GroupClassifier(lam=0.9, tol=1e-6, random_state=0)
+    X = np.ascontiguousarray(frames[FEATURES])
+    expected = clone(model).fit(X, frames["label"], frames["frame"], overlap=frames["overlap"])
+    found = model.fit(source_of(cut_anywhere(frames, 5), memory=memory))
+    assert found.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_allclose(found.objective_, expected.objective_, rtol=2e-6)
+    np.testing.assert_allclose(found.coef_, expected.coef_, atol=1e-3)
+    assert np.max(found.gap_) <= model.tol
 
 
 @pytest.fixture(scope="module")

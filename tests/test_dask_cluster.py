@@ -414,6 +414,10 @@ def kept_error(work) -> BaseException | None:
     return None
 
 
+def press_ctrl_c(chunk: Chunk) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_nothing_is_left_on_the_workers_but_the_partitions_of_a_source():
     interrupted = []
 
@@ -431,7 +435,11 @@ def test_nothing_is_left_on_the_workers_but_the_partitions_of_a_source():
         check_left(client, 6)
         work(source)
         check_left(client, 6)
-        kept = [kept_error(partial(every_unit, source, lambda chunk: 1 / 0))]
+        kept = [
+            kept_error(partial(every_unit, source, lambda chunk: 1 / 0)),
+            kept_error(partial(list, source.run([(0, press_ctrl_c)], ALL))),
+        ]
+        assert list(map(type, kept)) == [ZeroDivisionError, KeyboardInterrupt]
         check_left(client, 6)
         steps = ["reading groups and labels", "reading a sample", "screening", "scoring"]
         for step in steps:

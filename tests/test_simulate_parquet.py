@@ -159,12 +159,14 @@ def test_folder_must_be_new_or_empty(tmp_path):
     arguments = {"n_negative": 4, "n_positive": 1, "group_size": 5, "n_files": 2}
     (tmp_path / "empty").mkdir()
     assert len(capsule_to_parquet(tmp_path / "empty", **arguments)) == 2
-    with pytest.raises(InputError, match=r"empty is not empty; empty it or choose another"):
+    with pytest.raises(
+        InputError, match=r"empty: the folder is not empty; empty it or choose another"
+    ):
         capsule_to_parquet(tmp_path / "empty", **arguments)
     with pytest.raises(InputError, match=r"does not exist; make it first"):
         capsule_to_parquet(tmp_path / "no" / "made", **arguments)
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=r"is a file, not a folder"):
+    with pytest.raises(InputError, match=r"it is a file; give the name of a folder"):
         capsule_to_parquet(tmp_path / "file", **arguments)
 
 

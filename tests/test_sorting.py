@@ -130,7 +130,7 @@ def test_buckets_are_about_as_many_as_needed(tmp_path, shuffled, rounds):
     assert_sorted(tmp_path / "out.parquet", shuffled)
     assert len(rounds) == 1
     assert 12 <= len(rounds[0]) <= 20
-    assert {path.parent.parent for path in rounds[0]} == {tmp_path}
+    assert {path.parents[2] for path in rounds[0]} == {tmp_path}
 
 
 def test_many_buckets_take_several_rounds(tmp_path, shuffled, rounds, monkeypatch):
@@ -188,7 +188,7 @@ def test_temporary_files_go_where_they_are_told(tmp_path, shuffled, rounds):
     ask = {"group": "g", "memory": 30_000}
     paths = [tmp_path / "in.parquet"], tmp_path / "out.parquet"
     sort_tables(*paths, **ask, temporary=tmp_path / "elsewhere")
-    assert {path.parent.parent for path in rounds[0]} == {tmp_path / "elsewhere"}
+    assert {path.parents[2] for path in rounds[0]} == {tmp_path / "elsewhere"}
     assert not list((tmp_path / "elsewhere").iterdir())
     with pytest.raises(InputError, match=r"nowhere is not a folder"):
         sort_tables(*paths, **ask, temporary=tmp_path / "nowhere")

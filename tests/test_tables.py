@@ -6,6 +6,8 @@ import os
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -425,3 +427,31 @@ def test_names_that_are_not_unicode_are_read_and_written(tmp_path):
         path = tmp_path / f"\udce9 s3://no {suffix}"
         path.parent.mkdir(parents=True, exist_ok=True)
         assert read_tables([write(path)], **ROLES).X.shape == (4, 3)
+
+
+def test_a_footer_that_was_changed_is_refused(tmp_path):
+    """A page's own checksum holds where the footer leads to the page of another column."""
+    path = tmp_path / "t.parquet"
+    write_table(noise(), path)
+    whole = path.read_bytes()
+    end = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for place in range(end, len(whole) - 8, 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(InputError, match="the checksum of the footer does not fit"):
+            open_table(path)
+
+
+def test_other_programs_read_our_parquet_files(tmp_path):
+    path = tmp_path / "t.parquet"
+    rows = noise()
+    write_table(rows, path)
+    assert pa.parquet.read_table(path).equals(rows)
+    assert pl.read_parquet(path).to_arrow()["x"].equals(rows["x"])
+    assert pd.read_parquet(path)["x"].tolist() == rows["x"].to_pylist()
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 11, 12, 60])
+def test_short_files_called_parquet_are_refused(tmp_path, length):
+    path = write(tmp_path / "t.parquet")
+    path.write_bytes(path.read_bytes()[-length:])
+    assert "cannot be read as Parquet" in refusal([path])

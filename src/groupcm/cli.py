@@ -110,8 +110,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         return import_module(f"groupcm.commands.{arguments.command}").run(arguments)
-    except KeyboardInterrupt:
-        print("groupcm: stopped by Ctrl-C", file=sys.stderr)
+    except KeyboardInterrupt as stop:
+        detail = f"; {stop}" if stop.args else ""
+        print(printable(f"groupcm: stopped by Ctrl-C{detail}"), file=sys.stderr)
         return 130
     except BrokenPipeError:
         # The reader of our output left (as in `groupcm demo | head`): nothing to complain about.

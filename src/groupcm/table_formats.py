@@ -2,18 +2,20 @@
 
 A file may be damaged, or come from anywhere. Every Parquet file is opened with `open_parquet`,
 which verifies the checksums of its pages, and written with `parquet_writer`, which stores them.
-What Arrow itself takes on trust is checked here: the buffers of an Arrow file, the encoding of
-text, and the number of rows.
+Parquet has no checksum of a file's footer, which says where the columns are: our files hold one
+right before the footer, where other readers do not look. What Arrow itself takes on trust is
+checked here: the buffers of an Arrow file, the encoding of text, and the number of rows.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.csv
@@ -36,6 +38,7 @@ __all__ = [
     "write_table",
 ]
 
+_SEAL = b"groupcm: SHA-256 of the footer: "
 _BATCH_ROWS = 65_536  # a batch of a few dozen float32 columns stays within a processor's cache
 
 
@@ -88,6 +91,8 @@ def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> pyarrow.
     >>> open_parquet(path).read().num_rows
     2
     """
+    if metadata is None:
+        _verify_footer(path)
     # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
     return pyarrow.parquet.ParquetFile(
         _native_file(path), metadata=metadata, pre_buffer=False, page_checksum_verification=True
@@ -98,7 +103,7 @@ def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> pyarrow.
 def parquet_writer(
     path: str | os.PathLike[str], schema: pa.Schema, *, use_dictionary: Any = True
 ) -> Iterator[pyarrow.parquet.ParquetWriter]:
-    """Write a Parquet file whose pages have checksums.
+    """Write a Parquet file whose pages and footer have checksums.
 
     Parameters
     ----------
@@ -116,6 +121,33 @@ def parquet_writer(
         ) as writer,
     ):
         yield writer
+    with open(path, "r+b") as file:
+        footer = _footer(file)
+        file.seek(-len(footer), os.SEEK_END)
+        file.write(_SEAL + hashlib.sha256(footer).digest() + footer)
+
+
+def _footer(file: BinaryIO) -> bytes:
+    """Return the end of a Parquet file: the footer, its length and the word ``PAR1``."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(-min(8, size), os.SEEK_END)
+    length = int.from_bytes(file.read(4), "little") + 8
+    file.seek(-min(length, size), os.SEEK_END)
+    return file.read()
+
+
+def _verify_footer(path: str | os.PathLike[str]) -> None:
+    """Refuse a footer that is not the one whose checksum is stored before it."""
+    with open(path, "rb") as file:
+        footer = _footer(file)
+        before = len(footer) + len(_SEAL) + hashlib.sha256().digest_size
+        if before > file.tell():
+            return
+        file.seek(-before, os.SEEK_END)
+        if file.read(len(_SEAL)) != _SEAL:
+            return  # another program's file
+        if file.read(hashlib.sha256().digest_size) != hashlib.sha256(footer).digest():
+            raise pa.ArrowInvalid("the checksum of the footer does not fit")
 
 
 def _native_file(path: str | os.PathLike[str], mode: str = "rb") -> pa.NativeFile:

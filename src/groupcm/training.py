@@ -216,7 +216,7 @@ def _saying_what_is_kept(checkpoint: Checkpoint | None) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         if checkpoint is None:
-            kept = "nothing is kept; a fit with checkpoint=FILE could go on from where it was"
+            kept = "nothing is kept; with a checkpoint file the same fit could go on from there"
         elif checkpoint.path.exists():
             kept = f"{checkpoint.path} keeps where it was, and the same fit goes on from there"
         else:
@@ -287,12 +287,12 @@ def warn_unless_converged(
 
     ``lam`` is the solution's, where that is not the one of the options.
     """
-    lam = options.lam if lam is None else lam
     if solution.converged:
         return
+    advice = _advice(options, prepared, solution, options.lam if lam is None else lam)
     warnings.warn(
         f"stopped after {solution.passes:.3g} passes at a relative gap of "
-        f"{solution.gap:.2g}, above tol={options.tol:g}; {_advice(options, prepared, solution, lam)}.",
+        f"{solution.gap:.2g}, above tol={options.tol:g}; {advice}.",
         ConvergenceWarning,
         stacklevel=4,
     )

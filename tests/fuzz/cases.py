@@ -17,7 +17,13 @@ from fuzz.outcomes import Verdict
 __all__ = ["TARGETS", "draw_case", "load_target", "shrink_case"]
 
 # Each target and its share of the cases of a run.
-TARGETS = {"problems": 1.0}
+TARGETS = {
+    "problems": 0.4,
+    "model_files": 0.2,
+    "tree_text": 0.1,
+    "annotation_files": 0.2,
+    "table_files": 0.1,
+}
 
 _BYTES = 1 << 14
 # How long a failure is shrunk for.

@@ -86,8 +86,9 @@ def main(arguments: list[str] | None = None) -> int:
     seed = time.time_ns() % 10**9 if options.seed is None else options.seed
     plan = _plan(options.cases, options.target)
     journal = _Journal(seed)
-    done = journal.read() if options.resume else {}
+    done = journal.read() if options.resume else journal.clear()
     again = f"python -m tests.fuzz --cases {options.cases} --seed {seed}"
+    again += f" --target {options.target}" if options.target else ""
     print(f"seed {seed}; the same cases again: {again}", flush=True)
     tally, interrupted = Tally(), False
     for (target, number), verdict in done.items():
@@ -176,6 +177,10 @@ class _Journal:
             return {}
         lines = [json.loads(line) for line in self.path.read_text().splitlines()]
         return {(target, number): Verdict(**fields) for target, number, fields in lines}
+
+    def clear(self) -> dict[tuple[str, int], Verdict]:
+        self.path.unlink(missing_ok=True)
+        return {}
 
     def write(self, target: str, number: int, verdict: Verdict) -> None:
         with self.path.open("a") as file:

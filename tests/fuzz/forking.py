@@ -119,6 +119,7 @@ class Zygote:
         if not sys.platform.startswith("linux"):
             raise SystemExit("The fuzzers fork and read /proc, so they run on Linux only.")
         self._process: subprocess.Popen[str] | None = None
+        self._folder: str | None = None
 
     def __enter__(self) -> Zygote:
         return self
@@ -139,7 +140,8 @@ class Zygote:
     def send(self, target: str, case: Any) -> None:
         """Start one case; `receive` waits for it."""
         if self._process is None:
-            self._process = _start()
+            self._folder = tempfile.mkdtemp(prefix="groupcm-fuzz-")
+            self._process = _start(self._folder)
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps({"target": target, "case": case}) + "\n")
         self._process.stdin.flush()
@@ -157,26 +159,29 @@ class Zygote:
         line = self._process.stdout.readline()
         if not line:
             code = self._process.wait()
-            self._process = None
+            self.close()
             raise RuntimeError(f"the process that forks has ended with status {code}")
         return Verdict(**json.loads(line))
 
     def close(self) -> None:
         """End the process and the case that it is running."""
         if self._process is not None:
-            os.killpg(self._process.pid, signal.SIGKILL)
+            if self._process.poll() is None:
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             for stream in (self._process.stdin, self._process.stdout):
                 assert stream is not None
                 stream.close()
             self._process = None
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def _start() -> subprocess.Popen[str]:
+def _start(folder: str) -> subprocess.Popen[str]:
     path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
     return subprocess.Popen(
         [sys.executable, "-m", "fuzz.forking"],
-        env=os.environ | _ENVIRONMENT | {"PYTHONPATH": path},
+        env=os.environ | _ENVIRONMENT | {"PYTHONPATH": path, "TMPDIR": folder},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -215,7 +220,7 @@ def _warm(name: str) -> ModuleType:
 
 
 def _fork(target: ModuleType, case: Any) -> Verdict:
-    folder = Path(tempfile.mkdtemp(prefix="groupcm-fuzz-"))
+    folder = Path(tempfile.mkdtemp())
     reading, writing = os.pipe()
     try:
         child = os.fork()

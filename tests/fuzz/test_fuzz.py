@@ -14,7 +14,13 @@ from fuzz.forking import Zygote
 if not sys.platform.startswith("linux"):
     pytest.skip("the fuzzers run on Linux only", allow_module_level=True)
 
-CASES = {"problems": 12}
+CASES = {
+    "problems": 10,
+    "model_files": 30,
+    "tree_text": 20,
+    "annotation_files": 40,
+    "table_files": 30,
+}
 SEED = 0
 
 

@@ -1,13 +1,9 @@
-"""What all writers share: regions a format cannot carry, pictures to do, folders written whole."""
+"""What all writers share: regions that a format cannot carry, and pictures to do."""
 
 from __future__ import annotations
 
-import os
-import secrets
-import shutil
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
@@ -15,7 +11,7 @@ from groupcm.annotations.regions import Box, Mask
 from groupcm.annotations.warning import Tally
 from groupcm.errors import InputError
 
-__all__ = ["Writing", "stems", "whole_folder"]
+__all__ = ["Writing", "stems"]
 
 
 class Writing:
@@ -92,32 +88,3 @@ def stems(pictures: list[Picture], format: str) -> list[str]:
             )
         found.append(stem)
     return found
-
-
-@contextmanager
-def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Fill a folder beside ``path``, and put it in its place only when the block ends well.
-
-    The folder must be new or empty, so that nothing old stays among the new files.
-    """
-    path = Path(path)
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_dir():
-        raise InputError(f"cannot write {path}: it is a file; give the name of a folder")
-    if target.is_dir() and any(target.iterdir()):
-        raise InputError(f"cannot write {path}: the folder is not empty; give a new one")
-    if not target.parent.is_dir():
-        raise InputError(
-            f"cannot write {path}: the folder {path.parent} does not exist; "
-            "make it first or choose another place"
-        )
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    beside.mkdir()
-    try:
-        yield beside
-        if target.is_dir():
-            target.rmdir()
-        os.rename(beside, target)
-    finally:
-        if beside.exists():
-            shutil.rmtree(beside)

@@ -116,9 +116,10 @@ class GroupBoostingClassifier(GroupModel):
     ----------
     trees_ : list of str
         The trees in LightGBM's text form.
+    forests_ : list of Forest
+        The same trees as flat arrays, which score rows without LightGBM.
     boosters_ : list of lightgbm.Booster
-        The same trees, to be used with LightGBM. Nothing else here needs LightGBM once the trees
-        are grown.
+        The same trees, to be used with LightGBM.
     n_trees_ : int
     validation_curve_ : ndarray
         ``scoring`` after each tree, averaged over the folds; empty without early stopping.

@@ -82,13 +82,12 @@ class Forest:
 
     Examples
     --------
-    >>> import lightgbm
-    >>> from groupcm.boosting.lightgbm_text import read_forest
-    >>> X, settings = np.arange(40.0)[:, None], {"min_data_in_leaf": 5, "verbose": -1}
-    >>> booster = lightgbm.train(settings, lightgbm.Dataset(X, X[:, 0] > 20), 3)
-    >>> forest = read_forest(booster.model_to_string())
-    >>> forest.n_trees, forest.n_features, forest.threshold[0]
-    (3, 1, 20.500000000000004)
+    >>> from groupcm import GroupBoostingClassifier
+    >>> X = np.arange(80.0)[:, None]
+    >>> model = GroupBoostingClassifier(3, num_leaves=2, early_stopping=False)
+    >>> (forest,) = model.fit(X, X[:, 0] > 39).forests_
+    >>> forest.n_trees, forest.n_features, len(forest.threshold), len(forest.leaf_value)
+    (3, 1, 3, 6)
     """
 
     n_features: int

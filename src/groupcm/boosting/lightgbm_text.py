@@ -69,10 +69,10 @@ def read_forest(text: str, n_features: int | None = None) -> Forest:
 
     Examples
     --------
-    >>> import lightgbm
-    >>> X = np.arange(40.0)[:, None]
-    >>> booster = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X, X[:, 0] > 20), 3)
-    >>> text = booster.model_to_string()
+    >>> from groupcm import GroupBoostingClassifier
+    >>> X = np.arange(80.0)[:, None]
+    >>> model = GroupBoostingClassifier(3, num_leaves=2, early_stopping=False)
+    >>> (text,) = model.fit(X, X[:, 0] > 39).trees_
     >>> read_forest(text).n_trees
     3
     >>> read_forest(text.replace("left_child=-1", "left_child=-3"))
@@ -98,7 +98,7 @@ def write_text(forest: Forest) -> str:
     Examples
     --------
     >>> import lightgbm
-    >>> X = np.arange(40.0)[:, None]
+    >>> X = np.arange(80.0)[:, None]
     >>> booster = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X, X[:, 0] > 20), 3)
     >>> text = write_text(read_forest(booster.model_to_string()))
     >>> bool(np.all(lightgbm.Booster(model_str=text).predict(X) == booster.predict(X)))

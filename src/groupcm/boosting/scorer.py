@@ -15,7 +15,7 @@ from groupcm.boosting.forest import Forest
 from groupcm.candidates import Groups
 from groupcm.kernels.screen import run_maxima
 from groupcm.kernels.trees import score_csr_rows, score_rows, shapley_values
-from groupcm.parallel import n_threads, thread_map
+from groupcm.parallel import n_threads, slices, thread_map
 from groupcm.scoring import Scorer
 from groupcm.smoothing import Matrix
 from groupcm.source_scores import ScoreChunk
@@ -182,6 +182,8 @@ def _gain_shares(forest: Forest) -> Vector:
 
 
 def _pieces(n: int, at_least: int, most: int) -> list[tuple[int, int]]:
-    """Cut ``range(n)`` into even pieces, one per thread."""
+    """Cut ``range(n)`` into even pieces for at most so many threads."""
+    if most >= n_threads():
+        return slices(n, at_least)
     edges = np.linspace(0, n, max(1, min(most, n // at_least)) + 1).astype(np.int64)
     return [(int(lo), int(hi)) for lo, hi in pairwise(edges)]

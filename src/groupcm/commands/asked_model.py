@@ -26,7 +26,7 @@ SPECIFICITY = 0.9
 _N_FOLDS = 5
 _LINEAR_ONLY = (
     *("lam", "C", "loss", "delta", "penalty", "epsilon", "grouping", "solver", "tol"),
-    *("max_passes", "standardize", "lams", "map", "degree", "components", "checkpoint"),
+    *("max_passes", "max_time", "standardize", "lams", "map", "degree", "components", "checkpoint"),
 )
 _TREES_ONLY = (
     *("n_estimators", "learning_rate", "num_leaves", "min_child_samples", "power"),

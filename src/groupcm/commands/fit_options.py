@@ -33,6 +33,7 @@ _LINEAR: list[tuple[str, Kind, str]] = [
     ("solver", ("working_set", "lbfgs"), "algorithm"),
     ("tol", number, "stop at this certified relative gap"),
     ("max-passes", number, "stop after reading the rows this often"),
+    ("max-time", number, "stop after this many seconds with the best model so far"),
 ]
 _TREES: list[tuple[str, Kind, str]] = [
     ("n-estimators", whole, "trees, at most"),

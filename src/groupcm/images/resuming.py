@@ -31,7 +31,7 @@ from groupcm.table_formats import open_parquet, parquet_writer, readable
 __all__ = ["Parts", "TakenOver"]
 
 _LOCK = ".lock"
-_OURS = re.compile(r"part-.*\.parquet|\.part-.*\.part|\.lock")
+_OURS = re.compile(r"part-.*\.parquet|\.part-.*\.(part|lock)|\.lock")
 _PICTURES_A_PART = 32
 _ROWS_A_ROW_GROUP = 65_536
 

@@ -44,11 +44,10 @@ class TreeTable:
 
         Examples
         --------
-        >>> import lightgbm
-        >>> from groupcm.boosting.lightgbm_text import read_forest
-        >>> X = np.arange(40.0)[:, None]
-        >>> booster = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X, X[:, 0] > 20), 3)
-        >>> table = TreeTable.of([read_forest(booster.model_to_string())])
+        >>> from groupcm import GroupBoostingClassifier
+        >>> X = np.arange(80.0)[:, None]
+        >>> model = GroupBoostingClassifier(3, num_leaves=2, early_stopping=False)
+        >>> table = TreeTable.of(model.fit(X, X[:, 0] > 39).forests_)
         >>> table.roots.tolist(), len(table.weight)
         ([0, 1, 2], 6)
         """

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.files import whole_file
 from groupcm.simulate.plan import N_FEATURES, Plan, make_plan, require_whole
 from groupcm.simulate.world import FEATURE_NAMES, fill_chunk
 
@@ -111,18 +111,12 @@ def capsule(
     require_whole("n_threads", n_threads, 1)
     if out is None:
         return _fill(plan, np.empty((plan.n_rows, N_FEATURES), np.float32), n_threads)
-    # Under another name until it is whole, so that nobody reads half a file.
-    unfinished = Path(f"{os.fspath(out)}.part")
-    try:
+    with whole_file(out) as beside:
         X = np.lib.format.open_memmap(
-            unfinished, mode="w+", dtype=np.float32, shape=(plan.n_rows, N_FEATURES)
+            beside, mode="w+", dtype=np.float32, shape=(plan.n_rows, N_FEATURES)
         )
         data = _fill(plan, X, n_threads)
         X.flush()
-        unfinished.replace(out)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
     return replace(data, X=np.load(out, mmap_mode="r"))
 
 

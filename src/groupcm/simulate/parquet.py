@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from groupcm import parallel
-from groupcm.errors import InputError
-from groupcm.files import check_output, whole_file
+from groupcm.files import whole_file, whole_folder
 from groupcm.simulate.frames import Capsule, _chunk
 from groupcm.simulate.plan import N_FEATURES, Plan, make_plan, require_whole
 from groupcm.simulate.world import WORLD
@@ -118,7 +115,7 @@ def capsule_to_parquet(
         write([Path(path)])
         return [Path(path)]
     names = [f"part-{number:05}.parquet" for number in range(n_files)]
-    with _whole_folder(path) as folder:
+    with whole_folder(path) as folder:
         write([folder / name for name in names])
     return [Path(path) / name for name in names]
 
@@ -179,26 +176,3 @@ def _writer(file: Path, layout: str) -> AbstractContextManager[pyarrow.parquet.P
     # A dictionary of random floats is larger than the floats; ids and labels repeat.
     with_dictionary: Any = list(_OTHERS)
     return parquet_writer(file, _schema(layout), use_dictionary=with_dictionary)
-
-
-@contextmanager
-def _whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Fill a folder beside ``path``, and put it in its place only when the block ends well."""
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        if any(target.iterdir()):
-            raise InputError(f"the folder {path} is not empty; empty it or choose another")
-    elif target.exists():
-        raise InputError(f"cannot write into {path}: it is a file, not a folder")
-    else:
-        check_output(path)
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    beside.mkdir()
-    try:
-        yield beside
-        if target.exists():
-            target.rmdir()
-        beside.replace(target)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import InputError
-from groupcm.files import check_output, whole_file
+from groupcm.files import check_output, remove_abandoned, whole_file
 from groupcm.solvers.solution import Task
 from groupcm.sources.space import MappedSpace, Space
 
@@ -86,8 +86,9 @@ class Checkpoint:
             beside.write_text(json.dumps(content), encoding="utf-8")
 
     def remove(self) -> None:
-        """Nothing is left to do."""
+        """Remove the file, and what a killed fit has left of one: nothing is left to do."""
         self.path.unlink(missing_ok=True)
+        remove_abandoned(self.path)
 
 
 def _fingerprint(tasks: Sequence[Task], space: Space) -> str:

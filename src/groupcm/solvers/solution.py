@@ -171,7 +171,8 @@ class Trace:
 
     ``best`` is the point of the smallest objective so far, ``latest`` the one to look at next;
     ``first`` is the first point offered and its objective. Of a source that others read before,
-    ``read_before`` is how much they read.
+    ``read_before`` is how much they read. ``out_of_passes`` is set where each look at rows in
+    memory counts as a pass and no more are allowed.
     """
 
     task: Task
@@ -182,6 +183,7 @@ class Trace:
     began: float = field(default_factory=time.perf_counter)
     silent: bool = False
     interrupted: bool = False
+    out_of_passes: bool = False
     read_before: int = 0
 
     def __post_init__(self) -> None:
@@ -245,7 +247,7 @@ class Trace:
             return "converged"
         if self.interrupted:
             return "interrupted"
-        if self.passes >= self.task.max_passes:
+        if self.out_of_passes or self.passes >= self.task.max_passes:
             return "passes"
         return self.task.budget.stop or "stalled"
 

@@ -41,7 +41,7 @@ def mean_difference(task: Task) -> NDArray[np.float64]:
 
 
 def _best_margin(task: Task, w: NDArray[np.float64]) -> float:
-    """Return 1, or the ``t`` in (0, 1] that is best if all margins are ``t``, where 1 is too far."""
+    """Return 1, or where that is too far the ``t`` that is best if all margins are ``t``."""
 
     def objective(t: float) -> float:
         loss = float(task.problem.loss.value(t))

@@ -138,6 +138,7 @@ def bracket(
             trace.raise_lower(inner.lower)
             if not kept:
                 trace.offer(inner.best, inner.upper)
+                trace.out_of_passes = inner.evaluations >= effort
         if trace.closed or not kept:
             break
         rounds -= 1

@@ -26,7 +26,18 @@ _ROWS_AT_ONCE = 131_072
 
 @dataclass(frozen=True)
 class Sorter:
-    """Sorts rows by the number in their first column; ``share`` is how many bytes it may hold."""
+    """Sorts rows by the number in their first column.
+
+    Attributes
+    ----------
+    rows_before : ndarray
+        The number of rows in the groups before each group.
+    share : int
+        How many bytes it may hold.
+    folder : Path
+        Where temporary files go; it is made when there are any.
+    output : RowGroups
+    """
 
     rows_before: NDArray[np.int64]
     share: int
@@ -74,9 +85,11 @@ class Sorter:
         return [first, *np.unique(np.clip(cuts, first + 1, end - 1)).tolist(), end]
 
     def _sort_by_buckets(self, batches: Iterable[pa.RecordBatch], edges: list[int]) -> None:
-        with tempfile.TemporaryDirectory(prefix=".groupcm-sort-", dir=self.folder) as folder:
+        with naming(self.folder.parent):
+            self.folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             buckets = [Path(folder, f"{first}.arrow") for first in edges[:-1]]
-            with naming(self.folder):
+            with naming(self.folder.parent):
                 _scatter(batches, edges, buckets)
             for bucket, (first, end) in zip(buckets, pairwise(edges), strict=True):
                 with pa.OSFile(str(bucket)) as file, pyarrow.ipc.open_stream(file) as reader:

@@ -19,7 +19,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from groupcm.errors import InputError
-from groupcm.files import whole_file
+from groupcm.files import temporary_name, whole_file
 from groupcm.memory import parse_memory
 from groupcm.sorting.buckets import Sorter
 from groupcm.sorting.group_numbers import GroupNumbers
@@ -100,7 +100,7 @@ def sort_tables(
         raise InputError(f"{folder} is not a folder; temporary files need one that exists")
     tables = open_tables(paths, group)
     listener = on_rows or (lambda doing, done, n_rows: None)
-    with whole_file(output) as beside:
+    with whole_file(output) as beside, temporary_name(folder / output.name) as buckets:
         groups = GroupNumbers()
         for _, key in tables.read([group], "numbering groups", listener):
             groups.count(groups.of(key))
@@ -111,7 +111,7 @@ def sort_tables(
                 for batch, _ in everything:
                     rows.add(pa.Table.from_batches([batch]))
             else:
-                sorter = Sorter(groups.rows_before(), share, folder, rows)
+                sorter = Sorter(groups.rows_before(), share, buckets, rows)
                 sorter.sort(groups.numbered(everything), 0, groups.n_groups)
             rows.write_rest()
     return SortedTable(tables.n_rows, groups.n_groups, groups.n_apart)

@@ -16,6 +16,9 @@ from groupcm.table_formats import TableFile
 __all__ = ["feature_list", "key_labels", "key_runs", "list_numbers"]
 
 
+_MOST_FEATURES = 1_000_000
+
+
 def key_runs(name: str, piece: Piece) -> Runs:
     """The runs of a group column.
 
@@ -75,6 +78,11 @@ def feature_list(files: list[TableFile], name: str) -> ChosenColumns:
             raise InputError(
                 f"{file.path}: the column {name!r} holds {kind}; "
                 "features are numbers, in columns or in lists of one fixed size"
+            )
+        if kind.list_size > _MOST_FEATURES:
+            raise InputError(
+                f"{file.path}: the column {name!r} holds lists of {kind.list_size:,} numbers; at "
+                f"most {_MOST_FEATURES:,} features are read, so is the file whole?"
             )
         if kinds and kind.list_size != kinds[0].list_size:
             raise InputError(

@@ -8,14 +8,12 @@ import shlex
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from groupcm.candidates import Index
 from groupcm.errors import InputError
@@ -23,7 +21,7 @@ from groupcm.memory import parse_memory
 from groupcm.parallel import n_threads
 from groupcm.sources.arrow_columns import feature_list, key_labels, key_runs, list_numbers
 from groupcm.sources.chunk import Chunk, FeatureColumns, FeatureRows, Features
-from groupcm.sources.keys import Keys, Labels
+from groupcm.sources.keys import Keys
 from groupcm.sources.local import LocalSource, require_batch_rows
 from groupcm.sources.source import Columns
 from groupcm.table_choice import (
@@ -155,7 +153,9 @@ def list_column(
         require_column(files[0], named[0], "the features")
     else:
         named = [name for name in schema.names if name not in taken]
-    lists = [name for name in named if pa.types.is_fixed_size_list(schema.field(name).type)]
+    # Not field by name: two columns may have the same, which is refused later.
+    fixed = {field.name for field in schema if pa.types.is_fixed_size_list(field.type)}
+    lists = [name for name in named if name in fixed]
     if len(lists) > 1:
         raise InputError(
             f"{files[0].path} has several columns of lists ({', '.join(lists)}); "
@@ -198,7 +198,6 @@ class ParquetSource(LocalSource):
         self.has_label = roles["label"] is not None
         self.has_overlap = roles["overlap"] is not None
         self._readers = threading.local()
-        self._only_labels: dict[_Unit, NDArray[Any] | None] = {}
         self._metadata = [_metadata(path) for path in self.files]
         self._units = [
             unit for number, data in enumerate(self._metadata) for unit in _row_groups(number, data)
@@ -232,7 +231,7 @@ class ParquetSource(LocalSource):
     def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
         here = self._units[unit]
         path = self.files[here.file]
-        names = self._columns_to_read(here, columns)
+        names = self._columns_to_read(columns)
         first = int(self._unit_ptr[unit])
         if not names:
             yield self._chunk(pa.table({}), first, here, here.first_in_file, columns, here.n_rows)
@@ -273,60 +272,16 @@ class ParquetSource(LocalSource):
             self._readers.file = file
         return self._readers.reader
 
-    def _columns_to_read(self, unit: _Unit, columns: Columns) -> list[str]:
+    def _columns_to_read(self, columns: Columns) -> list[str]:
         names: list[str] = []
         if columns.features:
             listed = self._list_column
             names += [listed] if listed is not None else self.feature_names or []
         for role in ("group", "label", "overlap"):
             name = self.roles[role]
-            if not getattr(columns, role) or name is None:
-                continue
-            if role != "label" or self._only_label(unit) is None:
+            if getattr(columns, role) and name is not None:
                 names.append(name)
         return names
-
-    def _only_label(self, unit: _Unit) -> NDArray[Any] | None:
-        """The label of all rows of a row group, where its statistics tell."""
-        if unit not in self._only_labels:
-            self._only_labels[unit] = self._label_by_statistics(unit)
-        return self._only_labels[unit]
-
-    def _label_by_statistics(self, unit: _Unit) -> NDArray[Any] | None:
-        metadata = self._metadata[unit.file]
-        position, kind = self._label_columns[unit.file]
-        stats = metadata.row_group(unit.row_group).column(position).statistics
-        if stats is None or not stats.has_min_max or stats.null_count != 0:
-            return None
-        if not isinstance(stats.min, int) or stats.min != stats.max:
-            return None
-        self._require_only_label(unit, stats.min)
-        return pa.array([stats.min], kind).to_numpy(zero_copy_only=False)
-
-    def _require_only_label(self, unit: _Unit, only: int) -> None:
-        """Verify the statistics once against the rows: no checksum covers the end of a file."""
-        name, path = self.roles["label"], self.files[unit.file]
-        with readable(path, f"row group {unit.row_group}"):
-            reader = self._reader(unit.file)
-            values = reader.read_row_group(unit.row_group, columns=[name], use_threads=False)
-        if values.column(name).unique().to_pylist() != [only]:
-            raise InputError(
-                f"{path}, row group {unit.row_group}: the statistics of the column {name!r} say "
-                f"that all values are {only}, and they are not; the file is damaged, so write it "
-                "again"
-            )
-
-    @cached_property
-    def _label_columns(self) -> list[tuple[int, pa.DataType]]:
-        """Of each file, where the label is among the stored columns, and its type."""
-        name = self.roles["label"] or ""
-        found = []
-        for metadata in self._metadata:
-            schema = metadata.schema
-            # By path: what a list holds has a name as well.
-            paths = [schema.column(j).path for j in range(metadata.num_columns)]
-            found.append((paths.index(name), schema.to_arrow_schema().field(name).type))
-        return found
 
     def _chunk(
         self,
@@ -347,12 +302,7 @@ class ParquetSource(LocalSource):
         if columns.group and self.has_group:
             runs = key_runs(self.roles["group"] or "", piece("group"))
         if columns.label and self.has_label:
-            only = self._only_label(unit)
-            labels = (
-                key_labels(self.roles["label"] or "", piece("label"))
-                if only is None
-                else Labels(only)
-            )
+            labels = key_labels(self.roles["label"] or "", piece("label"))
         if columns.overlap and self.has_overlap:
             values = piece("overlap").values
             overlap = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -16,8 +16,9 @@ from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
 from groupcm.annotations.runs import union
 from groupcm.annotations.shapes import circle
-from groupcm.annotations.writing import Writing, stems, whole_folder
+from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
+from groupcm.files import whole_folder
 
 __all__ = ["read", "write"]
 

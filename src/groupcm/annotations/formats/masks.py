@@ -21,9 +21,9 @@ from groupcm.annotations.names import relative_name
 from groupcm.annotations.pictures import pillow
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Mask
-from groupcm.annotations.writing import Writing, stems, whole_folder
+from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
-from groupcm.files import whole_file
+from groupcm.files import whole_file, whole_folder
 
 from .mask_values import Meaning, MeaningName, name_of_value, values_of
 

@@ -14,8 +14,9 @@ from groupcm.annotations.numbers import read_number, read_whole, shortest
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.regions import Box
 from groupcm.annotations.safe_xml import line_of, parse, save
-from groupcm.annotations.writing import Writing, stems, whole_folder
+from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
+from groupcm.files import whole_folder
 
 __all__ = ["read", "write"]
 

@@ -16,9 +16,9 @@ from groupcm.annotations.numbers import read_number
 from groupcm.annotations.pictures import find_pictures
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box, Polygons
-from groupcm.annotations.writing import Writing, stems, whole_folder
+from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
-from groupcm.files import whole_file
+from groupcm.files import whole_file, whole_folder
 
 from .yolo_names import NAME_FILES, find_names
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from groupcm.annotations import Annotations, write
 from groupcm.annotations.pictures import pillow
-from groupcm.annotations.writing import whole_folder
+from groupcm.files import whole_folder
 from groupcm.images.made.frames import make_frames
 
 __all__ = ["ANNOTATION_FILE", "PICTURE_FOLDER", "write_frames"]
