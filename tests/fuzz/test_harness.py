@@ -33,7 +33,7 @@ def zygote() -> Iterator[Zygote]:
         ("nothing", "ok", ""),
         ("folder", "ok", ""),
         ("refused", "refused", ""),
-        ("two lines", "unclean_error", "InputError"),
+        ("two lines", "unclean_error", "ValueError"),
         ("error", "unclean_error", "KeyError"),
         ("wrong", "wrong_model", "the sum is large"),
         ("segfault", "death", "SIGSEGV while misbehaving"),
