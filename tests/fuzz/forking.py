@@ -120,6 +120,7 @@ class Zygote:
             raise SystemExit("The fuzzers fork and read /proc, so they run on Linux only.")
         self._process: subprocess.Popen[str] | None = None
         self._folder: str | None = None
+        self._has_answered = False
 
     def __enter__(self) -> Zygote:
         return self
@@ -160,7 +161,10 @@ class Zygote:
         if not line:
             code = self._process.wait()
             self.close()
-            raise RuntimeError(f"the process that forks has ended with status {code}")
+            if not self._has_answered:  # it would not start another time either
+                raise RuntimeError(f"the process that forks has ended with status {code}")
+            return Verdict("death", "the process that forks has ended", f"status {code}")
+        self._has_answered = True
         return Verdict(**json.loads(line))
 
     def close(self) -> None:

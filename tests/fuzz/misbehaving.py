@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import time
 import warnings
 from typing import Any
@@ -39,6 +40,8 @@ def run(case: dict[str, Any], sandbox: Sandbox) -> Verdict:
             os.abort()
         elif what == "exit":
             os._exit(3)
+        elif what == "murder":
+            os.kill(os.getppid(), signal.SIGKILL)
         elif what == "spin":
             while True:
                 pass

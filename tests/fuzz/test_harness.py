@@ -39,6 +39,7 @@ def zygote() -> Iterator[Zygote]:
         ("segfault", "death", "SIGSEGV while misbehaving"),
         ("abort", "death", "SIGABRT while misbehaving"),
         ("exit", "death", "status 3 while misbehaving"),
+        ("murder", "death", "the process that forks has ended"),
         ("spin", "over_time", "while misbehaving"),
         ("greedy", "over_memory", "MemoryError"),
         ("wasteful", "over_memory", "peak while misbehaving"),
