@@ -190,7 +190,7 @@ class Number(Expected):
 
 
 class Anything(Expected):
-    """Whatever it is, somebody else checks it."""
+    """Any value: the code that uses it checks it."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         """Accept it."""
