@@ -420,6 +420,8 @@ def test_callers_of_kernels_check_the_widths():
             rows.scores_and_norms(mean, wrong[0], right, constant)
     with pytest.raises(ValueError, match="one length"):
         FeatureColumns((X[:, 0].copy(), X[:2, 1].copy())).scores(mean[:2], right[:, :2], constant)
+    with pytest.raises(IndexError, match="of a chunk of 4"):
+        FeatureColumns((X[:, 0].copy(),)).take(np.array([0, 4]))
     with pytest.raises(ValueError, match="do not fit a matrix"):
         FeatureColumns((X[:, 0].copy(),)).fill(np.empty((2, 1)))
     terms = Terms(-1, np.array([0]), np.array([4]), NO_ORDER, 1.0, alone=False)
