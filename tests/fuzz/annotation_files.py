@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import io
 import json
+import re
 import tempfile
 import warnings
 import zipfile
@@ -37,6 +39,8 @@ MEGABYTES = 2000
 FILE_SECONDS = 8
 FILE_MEGABYTES = 300
 FORMAT_NAMES = ("coco", "voc", "yolo", "labelme", "label_studio", "cvat", "masks", "csv")
+# Widths and heights that pictures are made to have.
+SIZES = ([2000, 1500], [20_000, 20_000], [65_000, 30], [40, 65_000], [40_000, 30_000])
 # Pixels of a mask are asked for up to this size of a picture.
 _PIXELS = 4_000_000
 # The files of each format, written once by `warm_up`.
@@ -58,7 +62,9 @@ def cases(draw: st.DrawFn) -> Case:
         "json": draw(json_edits()),
         "bytes": draw(byte_edits()),
     }
-    used = {"inside": ("text", "json"), "bytes": ("bytes",), "zip": ("bytes",)}.get(how, ("text",))
+    if how == "large picture":
+        case["size"] = draw(st.sampled_from(SIZES))
+    used = {"inside": ("text", "json"), "bytes": ("bytes",), "zip": ("bytes",)}.get(how, ())
     return {k: v for k, v in case.items() if k not in ("text", "json", "bytes") or k in used}
 
 
@@ -90,6 +96,9 @@ def warm_up() -> None:
             _files[format] = _contents(folder / format)
             for kind in FORMAT_NAMES:
                 _use(read(folder / format, full_set(), format), kind, folder / f"{format}-{kind}")
+        names = _files["yolo"].pop("classes.txt").decode().split()
+        lines = [f"  {number}: {name}\n" for number, name in enumerate(names)]
+        _files["yolo"]["data.yaml"] = ("names:\n" + "".join(lines)).encode()
         write_pictures(folder / "pictures", full_set())
         _pictures.update(_contents(folder / "pictures"))
 
@@ -121,18 +130,34 @@ def run(case: Case, sandbox: Sandbox) -> Verdict:
 
 
 def _damaged(case: Case, content: bytes) -> bytes:
-    if case["how"] == "bytes":
+    how = case["how"]
+    if how == "bytes":
         return damage_bytes(content, case["bytes"])
-    if content.startswith(b"\x89PNG"):
-        sizes = [(20_000, 20_000), (65_000, 1), (1, 65_000), (40_000, 30_000)]
-        return (
-            large_picture(*sizes[case["file"] % 4]) if case["how"] == "large picture" else content
-        )
-    if case["how"] == "laughs" and content.lstrip().startswith(b"<"):
-        return _laughs(content)
-    if content[:1] in (b"{", b"[") and "json" in case:
+    if how == "large picture":
+        return _enlarged(content, *case["size"])
+    if how == "laughs":
+        return _laughs(content) if content.lstrip().startswith(b"<") else content
+    if content[:1] in (b"{", b"["):
         return dump_damaged(*damage_json(json.loads(content), case["json"])).encode()
+    if content.startswith(b"\x89PNG"):
+        return content
     return damage_text(content.decode(), case["text"]).encode()
+
+
+def _enlarged(content: bytes, width: int, height: int) -> bytes:
+    """The same file, but for the size of its pictures of 40 × 30 pixels."""
+    if content.startswith(b"\x89PNG"):
+        return large_picture(width, height)
+    text = content.decode()
+    text = re.sub(r'(width["=> :]+)40\b', rf"\g<1>{width}", text, flags=re.IGNORECASE)
+    text = re.sub(r'(height["=> :]+)30\b', rf"\g<1>{height}", text, flags=re.IGNORECASE)
+    text = text.replace(",40,30,", f",{width},{height},")
+    # Masks that begin and end with their picture: runs of COCO, pictures of labelme.
+    text = text.replace('"size": [30, 40]', f'"size": [{height}, {width}]')
+    runs = f'"counts": [35, 5, {width * height - 40}]'
+    text = re.sub(r'"counts": "[^"]*"', runs, text)
+    picture = base64.b64encode(large_picture(width, height)).decode()
+    return re.sub(r'"mask": "[^"]*"', f'"mask": "{picture}"', text).encode()
 
 
 def large_picture(width: int, height: int) -> bytes:

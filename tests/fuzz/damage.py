@@ -25,15 +25,15 @@ _PIECES = (
 )  # fmt: skip
 # What a number in a text may become: signs, ends of the integers, no number at all.
 _NUMBERS = (
-    "-1", "0", "1", "2", "3", "1000000", "65536", "2147483647", "2147483648", "4294967296",
-    "99999999999999999999", "-2147483649", "1e308", "-1e308", "1e999", "nan", "inf", "-inf",
-    "0.5", "1e-320", "", "x", "1 2", "0x10", "١",
+    "-1", "0", "1", "2", "3", "40000", "65536", "100000", "1000000", "2147483647", "2147483648",
+    "4294967296", "99999999999999999999", "-2147483649", "1e308", "-1e308", "1e999", "nan", "inf",
+    "-inf", "0.5", "1e-320", "", "x", "1 2", "0x10", "١",
 )  # fmt: skip
 # What a value in JSON may become. The last ones go into the text as they are.
 _VALUES: tuple[Any, ...] = (
-    None, True, False, -1, 0, 1, 2, 3, 0.5, 1000, 10**6, 2**31, 2**53 + 1, 2**63, 10**30, -(10**9),
-    1e308, -1e308, 5e-324, "", "x", "1", "../../x", "\x1b[31mred", "\u202e", "a" * 5000, [], {},
-    [[]], [None], [1, 2], [0] * 3000, {"x": 1}, {"$float": "nan"}, {"$float": "inf"},
+    None, True, False, -1, 0, 1, 2, 3, 0.5, 1000, 40_000, 10**6, 2**31, 2**53 + 1, 2**63, 10**30,
+    -(10**9), 1e308, -1e308, 5e-324, "", "x", "1", "../../x", "\x1b[31mred", "\u202e", "a" * 5000,
+    [], {}, [[]], [None], [1, 2], [0] * 3000, {"x": 1}, {"$float": "nan"}, {"$float": "inf"},
     {"$float": "x"}, {"$float": []}, {"$tuple": [1, 2]}, {"$tuple": 3}, {"$dtype": "<f8"},
     {"$array": [], "dtype": "<f8", "shape": [0]}, {"$array": [1.0], "dtype": "<f8", "shape": [1]},
     {"$array": [1.0, 2.0], "dtype": "<f8", "shape": [1, 2]},
@@ -126,7 +126,7 @@ def damage_text(text: str, edits: Sequence[Edit]) -> str:
                 text = "\n".join(lines)
             case "spaces":
                 place = to % (len(text) + 1)
-                text = text[:place] + " " * (400 * n) + text[place:]
+                text = text[:place] + " " * (2000 * n) + text[place:]
     return text
 
 
