@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
@@ -69,3 +70,12 @@ def test_annotations_are_the_module_and_not_the_future():
     code = "from groupcm import annotations; print(annotations.__name__)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "groupcm.annotations"
+
+
+def test_the_tests_that_the_security_page_names_exist():
+    page = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([a-z_/0-9]+\.py)::(test_[a-z0-9_]+)`", page)
+    assert len(named) > 30
+    for file, test in named:
+        (path,) = ROOT.glob(f"tests/**/{file}")
+        assert f"\ndef {test}(" in path.read_text(encoding="utf-8"), f"{file}::{test}"

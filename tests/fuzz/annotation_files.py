@@ -94,8 +94,7 @@ def warm_up() -> None:
         for format in FORMAT_NAMES:
             write(full_set(), folder / format, format)
             _files[format] = _contents(folder / format)
-            for kind in FORMAT_NAMES:
-                _use(read(folder / format, full_set(), format), kind, folder / f"{format}-{kind}")
+            _use(read(folder / format, full_set(), format), "masks", folder / f"{format}-masks")
         names = _files["yolo"].pop("classes.txt").decode().split()
         lines = [f"  {number}: {name}\n" for number, name in enumerate(names)]
         _files["yolo"]["data.yaml"] = ("names:\n" + "".join(lines)).encode()

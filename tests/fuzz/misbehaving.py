@@ -59,5 +59,5 @@ def run(case: dict[str, Any], sandbox: Sandbox) -> Verdict:
         elif what == "refused":
             return judge_refusal(InputError("the file frames.csv has no column 'frame'"))
         elif what == "two lines":
-            return judge_refusal(InputError("the file frames.csv has\nno column 'frame'"))
+            return judge_refusal(ValueError("the file frames.csv has\nno column 'frame'"))
     return Verdict("ok")

@@ -60,6 +60,8 @@ def cases(draw: st.DrawFn) -> Case:
 
 def warm_up() -> None:
     """Fit and save a model of every kind."""
+    if _files:
+        return
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -121,6 +121,8 @@ def _settings(draw: st.DrawFn, estimator: str, wild: bool) -> Case:
         found["C"] = draw(st.sampled_from(costs))
     else:
         found["lam"] = draw(st.sampled_from(lams))
+    if draw(st.sampled_from([False] * 15 + [True])):
+        found["max_time"] = draw(st.sampled_from([1e-6, 0.01]))
     if estimator == "gcm":
         found["grouping"] = draw(st.sampled_from(["negative", "negative", "both", "none"]))
         found["background"] = draw(st.sampled_from(["ignore", "ignore", "negative"]))

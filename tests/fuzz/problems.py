@@ -243,15 +243,9 @@ def _other_models(
 ) -> Iterator[tuple[str, Any]]:
     """The same fit again, and the same problem from other containers and by other solvers."""
     os.environ["GROUPCM_NUM_THREADS"] = "2"
-    with sandbox.budget("fitting again", FIT_SECONDS):
-        again, _ = given.fit(case)
-    same = all(
-        np.array_equal(getattr(model, name), getattr(again, name))
-        for name in ("coef_", "intercept_", "objective_", "lower_bound_")
-    )
-    if not same:
-        off = float(np.max(np.abs(model.coef_ - again.coef_)))
-        raise Failed("wrong_model", "the same fit gives other bits", f"coef_ differs by {off:.3g}")
+    if "max_time" not in case["settings"]:  # how far a fit comes in a time is a matter of chance
+        with sandbox.budget("fitting again", FIT_SECONDS):
+            _require_same(model, given.fit(case)[0])
     dense = case | {"source": "memory", "kind": "float64", "memory": None}
     plain = replace(rows, X=rows.X.astype(np.float64))
     with sandbox.budget("fitting rows in memory", FIT_SECONDS):
@@ -261,6 +255,15 @@ def _other_models(
         with sandbox.budget(f"fitting by {other}", FIT_SECONDS):
             found = _Given(dense, plain, sandbox.folder).fit(dense, solver=other, max_passes=100)
             yield other, found[0]
+
+
+def _require_same(model: Any, again: Any) -> None:
+    """The same fit gives the same bits, also with another number of threads."""
+    for name in ("coef_", "intercept_", "objective_", "lower_bound_"):
+        if not np.array_equal(getattr(model, name), getattr(again, name)):
+            off = float(np.max(np.abs(model.coef_ - again.coef_)))
+            what = f"{name}; coef_ differs by {off:.3g}"
+            raise Failed("wrong_model", "the same fit gives other bits", what)
 
 
 def _check_certificates(
@@ -283,7 +286,8 @@ def _check_certificates(
             continue
         convex = case["estimator"] == "gcm" and rows.annotated is None
         elsewhere = others if convex else []  # choices of candidates may differ
-        check_claim(problem, claim, _points(problem, claim, c, elsewhere), model.tol)
+        points = _points(problem, claim, c, elsewhere)
+        check_claim(problem, claim, points, streamed=case["source"] != "memory")
         largest = max(largest, claim.gap)
     if largest > model.tol and not stopped:
         raise Failed("wrong_model", "a gap above tol without a warning", f"{largest!r}")
