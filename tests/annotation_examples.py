@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,18 @@ def marked_set() -> Annotations:
         ),
         ("lesion", "polyp"),
     )
+
+
+def full_set() -> Annotations:
+    """The small set with ids, scores and attributes everywhere."""
+    pictures = []
+    for picture in marked_set():
+        objects = tuple(
+            dataclasses.replace(each, id=i, score=0.5, attributes={"difficult": "1"})
+            for i, each in enumerate(picture.objects, start=1)
+        )
+        pictures.append(dataclasses.replace(picture, objects=objects))
+    return Annotations(tuple(pictures), marked_set().categories)
 
 
 def coordinates(most: int) -> st.SearchStrategy[float]:

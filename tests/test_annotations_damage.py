@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import random
 import shutil
 
 import pytest
 
-from annotation_examples import marked_set
-from groupcm.annotations import FORMATS, Annotations, read, write
+from annotation_examples import full_set
+from groupcm.annotations import FORMATS, read, write
 from groupcm.errors import InputError
 
 JUNK = ("null", "true", "-1", "1e308", "NaN", '""', '"x"', "[]", "{}", "[[]]", "[null]", "1" * 30)
@@ -53,18 +52,6 @@ def damaged_json(content: bytes, rng: random.Random) -> bytes:
     else:
         node[key] = json.loads(rng.choice(JUNK))
     return json.dumps(root).encode()
-
-
-def full_set() -> Annotations:
-    """The small set with ids, scores and attributes everywhere."""
-    pictures = []
-    for picture in marked_set():
-        objects = tuple(
-            dataclasses.replace(each, id=i, score=0.5, attributes={"difficult": "1"})
-            for i, each in enumerate(picture.objects, start=1)
-        )
-        pictures.append(dataclasses.replace(picture, objects=objects))
-    return Annotations(tuple(pictures), marked_set().categories)
 
 
 @pytest.mark.filterwarnings("ignore::groupcm.annotations.AnnotationWarning")

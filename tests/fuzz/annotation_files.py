@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import dataclasses
 import io
 import json
 import re
@@ -16,7 +15,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from annotation_examples import marked_set, write_pictures
+from annotation_examples import full_set, write_pictures
 from fuzz.damage import (
     byte_edits,
     damage_bytes,
@@ -66,21 +65,6 @@ def cases(draw: st.DrawFn) -> Case:
         case["size"] = draw(st.sampled_from(SIZES))
     used = {"inside": ("text", "json"), "bytes": ("bytes",), "zip": ("bytes",)}.get(how, ())
     return {k: v for k, v in case.items() if k not in ("text", "json", "bytes") or k in used}
-
-
-def full_set() -> Annotations:
-    """A small set with ids, scores and attributes everywhere."""
-    pictures = [
-        dataclasses.replace(
-            picture,
-            objects=tuple(
-                dataclasses.replace(each, id=i, score=0.5, attributes={"difficult": "1"})
-                for i, each in enumerate(picture.objects, start=1)
-            ),
-        )
-        for picture in marked_set()
-    ]
-    return Annotations(tuple(pictures), marked_set().categories)
 
 
 def warm_up() -> None:

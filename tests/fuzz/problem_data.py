@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
-__all__ = ["Rows", "as_container", "cases", "make_rows"]
+__all__ = ["Case", "Rows", "as_container", "cases", "make_rows"]
 
 Case = dict[str, Any]
 
@@ -24,7 +24,7 @@ LABELS: dict[str, list[Any]] = {
     "floats": [0.0, 1.0, 2.0, 5.0],
     "names": ["clear", "polyp", "ulcer", "vein"],
 }
-# What a user may get wrong, each to be refused with one sentence.
+# What a user may get wrong; see `fuzz.mistakes`.
 FLAWS = (
     "nan", "infinity", "short y", "short groups", "no rows", "no columns", "one class",
     "missing group", "missing label", "overlap nan", "short overlap", "lam 0", "lam 1", "lam nan",

@@ -21,6 +21,7 @@ from fuzz.certificate import (
     score_rounding,
 )
 from fuzz.forking import Sandbox
+from fuzz.mistakes import with_mistake
 from fuzz.outcomes import Failed, Verdict, judge_refusal
 from fuzz.problem_data import Case, Rows, as_container, cases, make_rows
 from groupcm import GroupClassifier, MISVMClassifier, sources
@@ -327,8 +328,8 @@ def _points(
 
 
 def _run_flawed(case: Case, rows: Rows, sandbox: Sandbox) -> Verdict:
-    """A mistake of the user must be refused."""
-    applied = _with_flaw(case, rows)
+    """Check that a mistake of the user is refused."""
+    applied = with_mistake(case, rows)
     if applied is None:
         return Verdict("ok")
     changed, rows, replaced = applied
@@ -347,74 +348,3 @@ def _refusal_of(what: str, given: _Given, case: Case, sandbox: Sandbox) -> Verdi
         except Exception as error:
             return judge_refusal(error)
     raise Failed("wrong_model", f"{what} was accepted", "no error was raised")
-
-
-PARAMETERS: dict[str, dict[str, Any]] = {
-    "lam 0": {"lam": 0.0, "C": None},
-    "lam 1": {"lam": 1.0, "C": None},
-    "lam nan": {"lam": float("nan"), "C": None},
-    "C negative": {"C": -1.0},
-    "C infinite": {"C": float("inf")},
-    "delta 0": {"delta": 0.0},
-    "epsilon nan": {"epsilon": float("nan")},
-    "tol 0": {"tol": 0.0},
-    "no loss": {"loss": "squared"},
-    "no penalty": {"penalty": "l3"},
-    "max_passes 0": {"max_passes": 0},
-}
-
-
-def _with_flaw(case: Case, rows: Rows) -> tuple[Case, Rows, dict[str, Any]] | None:
-    """The case with its flaw; None where the rows leave no room for it."""
-    flaw, n = case["flaw"], len(rows.X)
-    if flaw in PARAMETERS:
-        return case | {"settings": case["settings"] | PARAMETERS[flaw]}, rows, {}
-    if flaw == "memory":
-        return case | {"memory": "much"}, rows, {}
-    rng = np.random.default_rng([case["seed"], 99])
-    X, row = rows.X.copy(), int(rng.integers(n))
-    if flaw in ("nan", "infinity"):
-        X[row, int(rng.integers(X.shape[1]))] = np.nan if flaw == "nan" else -np.inf
-        # A row that takes part in no term may hold anything.
-        return case, replace(rows, X=X), {}
-    if flaw == "one class":
-        return case, replace(rows, y=np.full(n, rows.y[0])), {}
-    if flaw == "only positives":
-        high = np.unique(rows.y)[-1]
-        return case, replace(rows, y=np.where(np.arange(n) == 0, rows.y, high)), {}
-    if case["source"] != "memory":
-        return None
-    in_place: dict[str, Any] = {
-        "short y": {"rest": {"y": rows.y[:-1]}},
-        "short groups": {"rest": {"groups": np.arange(n)[:-1]}},
-        "no rows": {"X": X[:0], "rest": {"y": rows.y[:0], "groups": None}},
-        "no columns": {"X": X[:, :0]},
-        "text": {"X": np.full(X.shape, "a few", dtype=object)},
-        "complex": {"X": X + 1j},
-        "flat": {"X": X[:, 0]},
-        "missing group": {"rest": {"groups": np.where(np.arange(n) == row, np.nan, 1.0 * n)}},
-        "missing label": {"rest": {"y": np.where(np.arange(n) == row, np.nan, np.arange(n) % 2)}},
-    }
-    if case["estimator"] == "gcm":
-        gone = np.full(n, np.nan)
-        in_place |= {
-            "overlap nan": {"rest": {"overlap": gone}},
-            "short overlap": {"rest": {"overlap": gone[:-1]}},
-        }
-    if flaw in in_place:
-        return case, rows, in_place[flaw]
-    settings = case["settings"]
-    if flaw == "objects with both":
-        settings = settings | {"grouping": "both"}
-        return case | {"settings": settings}, rows, {"rest": {"objects": np.zeros(n, dtype=int)}}
-    if rows.groups is None or len(np.unique(rows.y)) != 2:
-        return None
-    positive = rows.y == np.unique(rows.y)[1]
-    annotated = ~np.isin(rows.groups, np.unique(rows.groups[positive]))
-    if flaw == "mixed annotated":
-        members = np.flatnonzero(np.isin(rows.groups, rows.groups[positive][:1]))
-        if len(members) < 2:
-            return None
-        annotated[:] = True
-        annotated[members[0]] = False
-    return case, rows, {"rest": {"annotated": annotated}}
