@@ -292,8 +292,9 @@ def test_one_interrupted_class_of_three(folder, table, made, capsys, monkeypatch
 
     def interrupted(self, source):
         real(self, source)
-        self.solution_[1] = replace(self.solution_[1], interrupted=True)
-        self.gap_[1] = 0.25
+        lower = 0.75 * self.objective_[1]
+        self.solution_[1] = replace(self.solution_[1], interrupted=True, lower_bound=lower)
+        self.lower_bound_[1], self.gap_[1] = lower, 0.25
         warnings.warn("stopped; it was interrupted.", ConvergenceWarning, stacklevel=2)
         return self
 

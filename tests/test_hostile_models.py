@@ -211,6 +211,16 @@ FORGERIES = [
     ("polynomial_features", in_transformer("attributes", _n_out_full=11), "number of monomials"),
     ("polynomial_features", in_transformer("params", degree=3), "fitted with another"),
     ("polynomial_features", in_transformer("params", degree=10**9), "fitted with another"),
+    (
+        "polynomial_features",
+        lambda content: [
+            in_transformer("params", degree=10**9, interaction_only=True)(content),
+            in_transformer("attributes", _max_degree=10**9, _n_out_full=8, n_output_features_=8)(
+                content
+            ),
+        ],
+        "it must be 1,000 at most",
+    ),
     ("bins_one_hot", in_transformer("attributes", n_bins_=array([3, 3, 4], "<i8")), "n_bins_"),
     ("spline_transformer", in_transformer("params", degree=3), "no spline of degree 3"),
     ("spline_transformer", in_transformer("attributes", n_features_out_=15), "n_features_out_"),
@@ -287,6 +297,7 @@ BOMBS = [
     ("linear", state(coef_={"$array": [], "dtype": "<f8", "shape": [0, 10**12]}), "no array"),
     ("linear", state(n_features_in_=10**10), "more than its file can describe"),
     ("polynomial", in_map(_family={"$tuple": [10**6, False, 3]}), "1,000,000 allowed"),
+    ("polynomial", in_map(_family={"$tuple": [150, True, 3]}), "coef_ has the shape"),
     ("cross_validated", params(lams=10**9), "lams"),
     ("normalizer", in_transformer("attributes", n_features_in_=10**10), "more than its file"),
 ]
@@ -409,6 +420,8 @@ def test_callers_of_kernels_check_the_widths():
             rows.scores_and_norms(mean, wrong[0], right, constant)
     with pytest.raises(ValueError, match="one length"):
         FeatureColumns((X[:, 0].copy(), X[:2, 1].copy())).scores(mean[:2], right[:, :2], constant)
+    with pytest.raises(IndexError, match="of a chunk of 4"):
+        FeatureColumns((X[:, 0].copy(),)).take(np.array([0, 4]))
     with pytest.raises(ValueError, match="do not fit a matrix"):
         FeatureColumns((X[:, 0].copy(),)).fill(np.empty((2, 1)))
     terms = Terms(-1, np.array([0]), np.array([4]), NO_ORDER, 1.0, alone=False)

@@ -381,6 +381,7 @@ def test_a_forged_polynomial_reads_no_foreign_memory(tmp_path):
         (3, False, 0): r"_family\[2\] is 0, outside the range",
         (3, False, 3): "products of 3 different features of 2",
         (10**9, False, 2): "more than the 1,000,000 allowed",
+        (1_000, False, 2): "more than the 20,000,000 factors allowed",
     }.items():
         rewrite(path, forge(*family))
         assert re.search(said, refusal(path))

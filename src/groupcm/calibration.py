@@ -244,7 +244,7 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             require_folds(self.cv)
 
     def _check_state(self) -> None:
-        """Check that the estimator tells the same two classes apart."""
+        """Check that the estimator has the same two classes."""
         if len(self.classes_) != 2 or not np.array_equal(self.classes_, self.estimator_.classes_):
             raise StateError("classes_ are not the two classes of estimator_")
 

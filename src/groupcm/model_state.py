@@ -32,6 +32,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -190,7 +191,7 @@ class Number(Expected):
 
 
 class Anything(Expected):
-    """Whatever it is, somebody else checks it."""
+    """Any value: the code that uses it checks it."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         """Accept it."""
@@ -452,7 +453,8 @@ class Part(Expected):
         return f"{type(value).__module__}.{type(value).__name__}" == self.kind
 
 
-def declared_state(cls: type) -> dict[str, Expected | None]:
+@cache
+def declared_state(cls: type) -> Mapping[str, Expected | None]:
     """Return what a class and its bases declare; None for names without a declaration.
 
     Examples

@@ -11,7 +11,7 @@ classes in the two tables of `groupcm.model_json` can be written or read.
 
 A file may come from anywhere. Whatever its bytes, reading it runs no code from it, takes
 memory and time in proportion to its size, and ends with a model that can be used or with one
-`InputError`. The checksum protects against damage only: anybody can compute it.
+`InputError`. The checksum protects against damage only: an attacker can compute it, too.
 """
 
 from __future__ import annotations

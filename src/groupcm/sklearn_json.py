@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupcm.model_json import Damaged, encode, entries, require
+from groupcm.model_json import Damaged, Unstorable, encode, entries
 from groupcm.model_state import Array, Number, Sizes, shown
 from groupcm.sklearn_state import COMMON, TRANSFORMERS, check_transformer, is_plain
 
@@ -61,6 +61,9 @@ def encode_foreign(value: Any, where: str) -> dict[str, Any] | None:
             "params": {k: encode(item, f"{name}'s {k}") for k, item in params.items()},
             "attributes": {k: encode(item, f"{name}'s {k}") for k, item in attributes.items()},
         }
+        for attribute, item in attributes.items():
+            if not _may_set(kind, name, attribute, item):
+                raise Unstorable(f"{name}'s {attribute} is not known, and no plain number or text")
         check_transformer(value, name, Sizes())
         return encoded
     return None
@@ -97,7 +100,7 @@ def _spline(value: dict[str, Any], where: str, decoder: Decoder) -> Any:
     from scipy.interpolate import BSpline
 
     (parts,) = entries(value, where, "$spline")
-    parts = require(decoder.mapping(parts, where), dict, where)
+    parts = decoder.mapping(parts, where)
     t, c, k, extrapolate = entries(parts, where, "t", "c", "k", "extrapolate")
     sizes = Sizes()
     Number(low=0, whole=True).check(k, f"{where}.k", sizes)

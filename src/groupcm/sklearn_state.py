@@ -41,6 +41,9 @@ from groupcm.model_state import (
 __all__ = ["COMMON", "TRANSFORMERS", "check_transformer", "is_plain"]
 
 
+_HIGHEST_DEGREE = 1_000
+
+
 def _values(*shape: str | None) -> Array:
     """Numbers of any value: a column without values has a mean of NaN."""
     return Array("f", *shape, finite=False)
@@ -204,6 +207,8 @@ def _monomials(transformer: Any, n_features: int) -> int:
     least, most = (0, degree) if np.ndim(degree) == 0 else degree
     if (least, most) != (transformer._min_degree, transformer._max_degree):
         raise StateError(f"degree is {shown(degree)}, but it was fitted with another")
+    if most > _HIGHEST_DEGREE:  # scikit-learn works through all of them, even where none is left
+        raise StateError(f"degree is {shown(degree)}; it must be {_HIGHEST_DEGREE:,} at most")
 
     def count(up_to: int) -> int:
         if up_to < 1:

@@ -300,8 +300,9 @@ def warn_unless_converged(
 
 def _advice(options: Options, prepared: Prepared, solution: Solution, lam: float) -> str:
     """Return what would help against the cause of a gap that did not close."""
+    if solution.interrupted:
+        return "it was interrupted"
     limits = {
-        "interrupted": "it was interrupted",
         "passes": "raise max_passes",
         "time": f"max_time={options.max_time} was used up, so raise it",
     }

@@ -130,7 +130,12 @@ def write(
     """
     name = _known(format)
     writing = Writing(Path(path), FORMATS[name].title)
-    FORMATS[name].write(annotations, writing, **options)
+    try:
+        FORMATS[name].write(annotations, writing, **options)
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"cannot write {path}: {error}") from error
     writing.tally.warn(stacklevel=3)
 
 

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from groupcm.annotations.limits import DEEPEST, read_bytes
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 
 __all__ = ["field", "load", "number", "save", "text_of", "whole"]
 
 _MISSING = object()
+_LARGEST = sys.float_info.max  # compared with whole numbers, which know no bound
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def text_of(path: Path) -> str:
     """Read a text file in UTF-8, with or without a byte order mark."""
     try:
-        return path.read_bytes().decode("utf-8-sig")
+        return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path}: byte {error.start + 1} is not UTF-8 text; save the file in UTF-8"
         ) from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
 
 
 def load(path: Path) -> Any:
@@ -32,6 +35,8 @@ def load(path: Path) -> Any:
     text = text_of(path)
     if not text.strip():
         raise InputError(f"{path} is empty; it should hold JSON")
+    if _depth(text) > DEEPEST:
+        raise InputError(f"{path}: the JSON is nested too deeply to be an annotation")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -39,16 +44,28 @@ def load(path: Path) -> Any:
             f"{path}, line {error.lineno}, column {error.colno}: this is not JSON "
             f"({error.msg}); the file may be cut short or damaged"
         ) from error
-    except RecursionError as error:
-        raise InputError(f"{path}: the JSON is nested too deeply to be an annotation") from error
     except ValueError as error:
         raise InputError(f"{path}: the JSON holds a number that is too long") from error
+
+
+def _depth(text: str) -> int:
+    """Return how deeply lists and objects are nested, without making any."""
+    # Outside of texts, in which brackets mean nothing and a quotation mark may be escaped.
+    outside = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
+    brackets = "".join(outside).encode("utf-8").translate(None, _NO_BRACKETS)
+    steps = np.where(np.isin(np.frombuffer(brackets, dtype=np.uint8), list(b"[{")), 1, -1)
+    return int(np.cumsum(steps).max(initial=0))
 
 
 def save(path: Path, content: Any) -> None:
     """Write a JSON file, whole."""
     # Converted before a file is opened: what cannot be written then costs nothing.
-    text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    try:
+        text = json.dumps(content, ensure_ascii=False, allow_nan=False)
+    except ValueError as error:
+        raise InputError(
+            f"cannot write {path}: an attribute is no finite number, which JSON cannot hold"
+        ) from error
     with whole_file(path) as beside:
         beside.write_text(text + "\n", encoding="utf-8")
 
@@ -89,8 +106,8 @@ def number(record: Any, name: str) -> float:
     ValueError: 'x' is nan; it must be a finite number
     """
     value = field(record, name, (int, float))
-    if not math.isfinite(value):
-        raise ValueError(f"{name!r} is {value}; it must be a finite number")
+    if not -_LARGEST <= value <= _LARGEST:
+        raise ValueError(f"{name!r} is {_short(value)}; it must be a finite number")
     return float(value)
 
 
@@ -99,8 +116,8 @@ def whole(record: Any, name: str) -> int | None:
     value = field(record, name, (int, float), None)
     if value is None:
         return None
-    if not math.isfinite(value) or value != int(value):
-        raise ValueError(f"{name!r} is {value}; it must be a whole number")
+    if not -_LARGEST <= value <= _LARGEST or value != int(value):
+        raise ValueError(f"{name!r} is {_short(value)}; it must be a whole number")
     return int(value)
 
 

@@ -10,7 +10,15 @@ from groupcm.annotations.names import relative_name
 from groupcm.annotations.pictures import find_pictures, picture_size
 from groupcm.errors import InputError
 
-__all__ = ["KnownPictures"]
+__all__ = ["KnownPictures", "NotThere"]
+
+
+class NotThere(ValueError):
+    """A picture that is not among those known; ``written`` is how the file calls it."""
+
+    def __init__(self, message: str, written: str) -> None:
+        super().__init__(message)
+        self.written = written
 
 
 class KnownPictures:
@@ -24,7 +32,7 @@ class KnownPictures:
     ('day/001.jpg', (384, 288))
     >>> known.name("002")
     Traceback (most recent call last):
-    ValueError: the picture '002' is not there
+    groupcm.annotations.known_pictures.NotThere: the picture '002' is not there
     """
 
     def __init__(self, images: str | Path | Annotations) -> None:
@@ -61,7 +69,7 @@ class KnownPictures:
             )
         if not found:
             where = "" if self.folder is None else f" in {self.folder}"
-            raise ValueError(f"the picture {written!r} is not there{where}")
+            raise NotThere(f"the picture {written!r} is not there{where}", written)
         return found[0]
 
     def __contains__(self, name: str) -> bool:

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupcm.annotations.limits import LONGEST_CATEGORY, MOST_PICTURE_PIXELS
 from groupcm.annotations.names import check_printable, relative_name
 from groupcm.annotations.regions import Region
 
 __all__ = ["AnnotatedObject", "Annotations", "Picture"]
-
-# COCO counts a picture's pixels in 32 bits.
-_MOST_PIXELS = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ class Picture:
                 raise ValueError(
                     f"the picture's {side} is {value!r}; it must be a whole number ≥ 1"
                 )
-        if self.width * self.height > _MOST_PIXELS:
+        if self.width * self.height > MOST_PICTURE_PIXELS:
             raise ValueError(
                 f"the picture is said to have {self.width} × {self.height} pixels; "
                 "that is more than any picture here may have"
@@ -139,11 +137,13 @@ class Annotations:
         object.__setattr__(self, "_by_name", by_name)
         used = dict.fromkeys(marked.category for marked in self.objects())
         categories = tuple(map(_category_name, self.categories)) or tuple(used)
-        for position, name in enumerate(categories):
-            if name in categories[:position]:
+        known: set[str] = set()
+        for name in categories:
+            if name in known:
                 raise ValueError(f"two categories have the name {name!r}; each needs its own")
+            known.add(name)
         object.__setattr__(self, "categories", categories)
-        missing = [name for name in used if name not in categories]
+        missing = [name for name in used if name not in known]
         if missing:
             raise ValueError(
                 f"an object has the category {missing[0]!r}, which is not among "
@@ -172,5 +172,10 @@ def _category_name(name: str) -> str:
     """Name without the spaces around it, which no two formats treat alike."""
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"a category is called {name!r}; it must have a name")
+    if len(name) > LONGEST_CATEGORY:
+        raise ValueError(
+            f"the name of a category has {len(name):,} characters; at most {LONGEST_CATEGORY:,} "
+            "are read"
+        )
     check_printable(name.strip(), "the category")
     return name.strip()

@@ -10,6 +10,8 @@ import re
 import unicodedata
 from pathlib import PurePosixPath
 
+from groupcm.annotations.limits import LONGEST_NAME
+
 __all__ = ["check_printable", "relative_name"]
 
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -29,6 +31,10 @@ def relative_name(written: str) -> str:
     """
     if not isinstance(written, str) or not written.strip():
         raise ValueError(f"the picture's name is {written!r}; it must be a file name")
+    if len(written) > LONGEST_NAME:
+        raise ValueError(
+            f"the picture's name has {len(written):,} characters; at most {LONGEST_NAME:,} are read"
+        )
     check_printable(written, "the picture's name")
     path = PurePosixPath(written.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or _DRIVE.match(written):

@@ -41,7 +41,7 @@ def read_whole(text: str | None, name: str) -> int | None:
         return None
     value = read_number(text, name)
     if value != int(value):
-        raise ValueError(f"{name!r} is {text.strip()}; it must be a whole number")
+        raise ValueError(f"{name!r} is {text.strip()!r}; it must be a whole number")
     return int(value)
 
 

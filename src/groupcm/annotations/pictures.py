@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from groupcm.annotations.limits import check_regular, most_pixels
 from groupcm.errors import InputError
 from groupcm.extras import required
 
@@ -30,13 +31,18 @@ PICTURE_SUFFIXES = frozenset(
         ".webp",
     ]
 )
+_FORMATS = ("BMP", "DIB", "GIF", "JPEG", "JPEG2000", "PNG", "PPM", "TIFF", "WEBP")
 _EXIF_ORIENTATION = 0x0112
 _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 
 
 def pillow() -> ModuleType:
     """Import Pillow's ``Image``, and say how to install it where it is missing."""
-    return required("PIL.Image", "images", "pictures are read with Pillow")
+    image = required("PIL.Image", "images", "pictures are read with Pillow")
+    # Pillow has a limit of its own, which is no stricter than the one that a user asked for.
+    if image.MAX_IMAGE_PIXELS is not None:
+        image.MAX_IMAGE_PIXELS = max(image.MAX_IMAGE_PIXELS, most_pixels())
+    return image
 
 
 def find_pictures(folder: str | os.PathLike[str]) -> list[str]:
@@ -83,10 +89,11 @@ def opening(path: str | os.PathLike[str]) -> Iterator:
     """Open a picture with Pillow; what Pillow cannot read is told in a sentence naming the file."""
     image = pillow()
     try:
+        check_regular(path)
         with warnings.catch_warnings():
             # Large pictures are wanted here, and odd metadata does not change the pixels.
             warnings.simplefilter("ignore")
-            with image.open(path) as picture:
+            with image.open(path, formats=_formats(image)) as picture:
                 yield picture
     except InputError:
         raise
@@ -94,6 +101,13 @@ def opening(path: str | os.PathLike[str]) -> Iterator:
         raise InputError(f"the picture {path} does not exist") from error
     except Exception as error:  # Pillow raises many kinds for damaged files
         raise InputError(f"the picture {path} cannot be read: {_clause(error, path)}") from error
+
+
+def _formats(image: ModuleType) -> list[str]:
+    """Kinds of pictures that are read, as far as Pillow has them; another could run a program."""
+    if any(name not in image.OPEN for name in _FORMATS):
+        image.init()
+    return [name for name in _FORMATS if name in image.OPEN]
 
 
 def _clause(error: Exception, path: str | os.PathLike[str]) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import io
+import struct
+import warnings
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.annotations.limits import Budget
 from groupcm.annotations.pictures import pillow
 
 __all__ = ["mask_from_text", "text_from_mask"]
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
 def text_from_mask(mask: NDArray[np.bool_]) -> str:
@@ -21,14 +25,26 @@ def text_from_mask(mask: NDArray[np.bool_]) -> str:
     return base64.b64encode(content.getvalue()).decode("ascii")
 
 
-def mask_from_text(text: str, height: int, width: int) -> NDArray[np.bool_]:
+def mask_from_text(text: str, height: int, width: int, budget: Budget) -> NDArray[np.bool_]:
     """Read a mask from a PNG in base64, of a size known before."""
-    image = pillow()
     try:
-        with image.open(io.BytesIO(base64.b64decode(text, validate=True))) as picture:
-            if picture.size != (width, height):
-                found = " × ".join(map(str, picture.size))
-                raise ValueError(f"the mask is {found} pixels and its box {width} × {height}")
-            return np.asarray(picture.convert("L")) > 0
-    except (OSError, SyntaxError, binascii.Error) as error:
+        content = base64.b64decode(text, validate=True)
+    except ValueError as error:
         raise ValueError("the mask is not a PNG picture in base64") from error
+    # From the header, before anything is decoded: Pillow itself would refuse some sizes first.
+    if content[:8] != _SIGNATURE or content[12:16] != b"IHDR" or len(content) < 24:
+        raise ValueError("the mask is not a PNG picture in base64")
+    found = struct.unpack(">II", content[16:24])
+    if found != (width, height):
+        raise ValueError(
+            f"the mask is {found[0]} × {found[1]} pixels and its box {width} × {height}"
+        )
+    budget.spend_pixels(width, height)
+    try:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            pillow().open(io.BytesIO(content), formats=("PNG",)) as picture,
+        ):
+            return np.asarray(picture.convert("L")) > 0
+    except Exception as error:  # Pillow raises many kinds for damaged files
+        raise ValueError(f"the mask is a damaged PNG picture ({error})") from error

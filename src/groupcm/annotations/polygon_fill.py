@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.annotations.limits import MOST_COLUMNS
 from groupcm.annotations.runs import Runs, from_edges
 
 __all__ = ["fill"]
@@ -91,6 +92,10 @@ def _columns_passed(left: _Ints, right: _Ints, width: int) -> tuple[_Ints, _Ints
     first = np.maximum(-((2 - left) // _FINE), 0)
     last = np.minimum((right - 3) // _FINE, width - 1)
     count = np.maximum(last - first + 1, 0)
+    if (passed := int(count.sum())) > 2 * MOST_COLUMNS:
+        raise ValueError(
+            f"the edges pass {passed:,} columns of pixels; at most {2 * MOST_COLUMNS:,} are filled"
+        )
     edge = np.repeat(np.arange(left.size), count)
     before = np.cumsum(count) - count
     return edge, first[edge] + np.arange(edge.size) - before[edge]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from groupcm.annotations.known_pictures import KnownPictures
+from groupcm.annotations.limits import Budget
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.names import relative_name
 from groupcm.annotations.regions import Box, Mask, Region
@@ -36,6 +37,11 @@ class Reading:
         self.skip_damaged = skip_damaged
         self.tally = Tally(path)
         self._drafts: dict[str, Draft] = {}
+        self.budget = Budget(path.stat().st_size if path.is_file() else 0)
+
+    def begin_file(self, path: Path) -> None:
+        """Begin one file of many: what its masks may cost is counted anew."""
+        self.budget = Budget(path.stat().st_size)
 
     def fail(self, place: str, clause: object) -> NoReturn:
         """Raise the sentence for a mistake at a place of the file."""
@@ -128,6 +134,7 @@ class Draft:
     def __init__(self, reading: Reading, picture: Picture) -> None:
         self._reading = reading
         self._picture = picture
+        self.budget = reading.budget
         self._objects: list[AnnotatedObject] = []
         self.name, self.width, self.height = picture.name, picture.width, picture.height
         self.done = True

@@ -10,14 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import runs as run_lengths
+from groupcm.annotations.limits import MOST_COLUMNS, MOST_PICTURE_PIXELS, check_pixels
 from groupcm.annotations.polygon_fill import fill
 
-__all__ = ["Box", "Mask", "Polygons", "Region"]
+__all__ = ["Box", "Mask", "Polygons", "Region", "as_point", "check_part"]
 
 # Beyond this the fine grid of COCO's tools would leave the whole numbers they count in.
 _FARTHEST = 1e8
@@ -119,7 +122,7 @@ class Polygons:
     parts: tuple[tuple[Point, ...], ...]
 
     def __init__(self, parts: Iterable[Iterable[Iterable[float]]]) -> None:
-        checked = tuple(tuple(_point(point) for point in part) for part in parts)
+        checked = tuple(tuple(as_point(point) for point in part) for part in parts)
         object.__setattr__(self, "parts", checked)
         if not checked:
             raise ValueError("the object has no polygon; it needs one or more")
@@ -129,6 +132,14 @@ class Polygons:
         for axis, word in enumerate(("wide", "high")):
             if all(len({point[axis] for point in part}) == 1 for part in checked):
                 raise ValueError(f"the polygon is 0 {word}; it must cover something")
+        passed = sum(
+            abs(one[0] - next[0]) for part in checked for one, next in pairwise((*part, part[0]))
+        )
+        if passed > MOST_COLUMNS:
+            raise ValueError(
+                f"the polygon's edges pass {passed:.4g} columns of pixels; at most "
+                f"{MOST_COLUMNS:,} are read"
+            )
 
     @property
     def box(self) -> Box:
@@ -154,9 +165,15 @@ class Polygons:
         return run_lengths.to_mask(self.runs(height, width), height, width)
 
 
-@dataclass(frozen=True, slots=True)
 class Mask:
     """Exact pixels of a picture of known size, kept as runs (column by column, as COCO does).
+
+    Parameters
+    ----------
+    height, width
+        Size of the picture.
+    counts
+        The runs, as a file gives them; they are checked and brought to their one form.
 
     Examples
     --------
@@ -167,16 +184,51 @@ class Mask:
     (8.0, Box(x=0.0, y=0.0, width=3.0, height=3.0))
     """
 
+    __slots__ = ("_runs", "height", "width")
     height: int
     width: int
-    counts: tuple[int, ...]
+    _runs: NDArray[np.uint32]
 
-    def __post_init__(self) -> None:
-        size = self.height * self.width
-        runs = run_lengths.canonical(list(self.counts), size)
+    def __init__(self, height: int, width: int, counts: ArrayLike) -> None:
+        for side, value in (("height", height), ("width", width)):
+            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+                raise ValueError(f"the mask's {side} is {value!r}; it must be a whole number ≥ 1")
+        if int(height) * int(width) > MOST_PICTURE_PIXELS:
+            raise ValueError(
+                f"the mask is said to have {width} × {height} pixels; that is more than any "
+                "picture here may have"
+            )
+        runs = run_lengths.canonical(counts, int(height) * int(width))
         if runs.size < 2:
             raise ValueError("the mask is empty; it needs one pixel or more")
-        object.__setattr__(self, "counts", tuple(runs.tolist()))
+        # A run is shorter than a picture, whose pixels are counted in 32 bits.
+        kept = runs.astype(np.uint32)
+        kept.flags.writeable = False
+        for name, value in (("height", int(height)), ("width", int(width)), ("_runs", kept)):
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Mask does not change; make another to set {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Mask):
+            return NotImplemented
+        same_size = (self.height, self.width) == (other.height, other.width)
+        return same_size and np.array_equal(self._runs, other._runs)
+
+    def __hash__(self) -> int:
+        return hash((self.height, self.width, self._runs.tobytes()))
+
+    def __repr__(self) -> str:
+        return f"Mask(height={self.height}, width={self.width}, counts={self.counts})"
+
+    def __reduce__(self) -> tuple[type[Mask], tuple[int, int, NDArray[np.uint32]]]:
+        return Mask, (self.height, self.width, self._runs)
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        """Lengths of background and object by turns, column by column."""
+        return tuple(self._runs.tolist())
 
     @classmethod
     def from_array(cls, pixels: ArrayLike) -> Mask:
@@ -185,7 +237,7 @@ class Mask:
         if pixels.ndim != 2:
             raise ValueError(f"a mask has 2 dimensions, rows and columns; this has {pixels.ndim}")
         height, width = pixels.shape
-        return cls(height, width, tuple(run_lengths.from_mask(pixels).tolist()))
+        return cls(height, width, run_lengths.from_mask(pixels))
 
     @classmethod
     def from_part(cls, part: ArrayLike, left: int, top: int, height: int, width: int) -> Mask:
@@ -197,15 +249,8 @@ class Mask:
         Box(x=1.0, y=2.0, width=2.0, height=1.0)
         """
         part = np.asarray(part, dtype=bool)
-        right, bottom = left + part.shape[1], top + part.shape[0]
-        if min(left, top) < 0 or right > width or bottom > height:
-            raise ValueError(
-                f"the mask reaches from ({left}, {top}) to ({right}, {bottom}), outside the "
-                f"picture of {width} × {height} pixels"
-            )
-        pixels = np.zeros((height, width), dtype=bool)
-        pixels[top:bottom, left:right] = part
-        return cls.from_array(pixels)
+        check_part(left, top, part.shape, (height, width))
+        return cls(height, width, run_lengths.from_part(part, (top, left), (height, width)))
 
     def part(self) -> tuple[NDArray[np.bool_], int, int]:
         """Return the pixels within the mask's own box, and its left and upper edge.
@@ -215,18 +260,34 @@ class Mask:
         >>> Mask.from_array([[0, 0, 0], [0, 1, 1]]).part()
         (array([[ True,  True]]), 1, 1)
         """
-        left, top, right, bottom = run_lengths.bounds(self.counts, self.height)
-        return self.mask(self.height, self.width)[top:bottom, left:right], left, top
+        runs, left, top, height, width = self.part_runs()
+        check_pixels(width, height, "the mask")
+        return run_lengths.to_mask(runs, height, width), left, top
+
+    def part_runs(self) -> tuple[run_lengths.Runs, int, int, int, int]:
+        """Return the runs within the mask's own box; its left and upper edge, height and width.
+
+        Examples
+        --------
+        >>> Mask.from_array([[0, 0, 0], [0, 1, 1]]).part_runs()
+        (array([0, 2]), 1, 1, 1, 2)
+        """
+        left, top, right, bottom = run_lengths.bounds(self._runs, self.height)
+        strips = run_lengths.cut_at_columns(*run_lengths.objects_of(self._runs), self.height)
+        height, width = bottom - top, right - left
+        above = (strips.column - left) * height - top
+        edges = np.concatenate([above + strips.top, above + strips.bottom])
+        return run_lengths.from_edges(edges, height * width), left, top, height, width
 
     @property
     def box(self) -> Box:
         """The smallest box around all pixels."""
-        return Box.from_corners(*run_lengths.bounds(self.counts, self.height))
+        return Box.from_corners(*run_lengths.bounds(self._runs, self.height))
 
     @property
     def area(self) -> float:
         """Number of pixels."""
-        return float(sum(self.counts[1::2]))
+        return float(self._runs[1::2].sum(dtype=np.int64))
 
     def runs(self, height: int, width: int) -> run_lengths.Runs:
         """Runs of the mask's pixels; the size must be that of its picture."""
@@ -235,17 +296,28 @@ class Mask:
                 f"the mask is {self.width} × {self.height} pixels "
                 f"and the picture {width} × {height}; they must be the same"
             )
-        return np.array(self.counts, dtype=np.int64)
+        return self._runs.astype(np.int64)
 
     def mask(self, height: int, width: int) -> NDArray[np.bool_]:
         """Return the pixels as an array; the size must be that of the mask's picture."""
         return run_lengths.to_mask(self.runs(height, width), height, width)
 
 
+def check_part(left: int, top: int, part: tuple[int, ...], picture: tuple[int, int]) -> None:
+    """Refuse a part that does not lie within its picture; sizes are height and width."""
+    right, bottom = left + part[1], top + part[0]
+    if min(left, top) < 0 or right > picture[1] or bottom > picture[0]:
+        raise ValueError(
+            f"the mask reaches from ({left}, {top}) to ({right}, {bottom}), outside the "
+            f"picture of {picture[1]} × {picture[0]} pixels"
+        )
+
+
 Region = Box | Polygons | Mask
 
 
-def _point(point: Iterable[float]) -> Point:
+def as_point(point: Iterable[float]) -> Point:
+    """Check that a corner is two numbers of pixels."""
     values = tuple(point)
     if len(values) != 2:
         raise ValueError(f"a polygon's corner has {len(values)} numbers; it needs x and y")
@@ -258,6 +330,9 @@ def _point(point: Iterable[float]) -> Point:
 def _coordinate(value: float, name: str) -> float:
     if isinstance(value, bool | str | bytes) or not isinstance(value, int | float | np.number):
         raise ValueError(f"{name} is {value!r}; it must be a number")
-    if not math.isfinite(value) or abs(value) > _FARTHEST:
-        raise ValueError(f"{name} is {value:g}; it must be a number of pixels")
+    # Compared before it is converted: a whole number may be too large for a float.
+    if not -_FARTHEST <= value <= _FARTHEST:
+        is_float = isinstance(value, float | np.floating)
+        shown = f"{value:g}" if is_float or abs(value) < 1e300 else "too large"
+        raise ValueError(f"{name} is {shown}; it must be a number of pixels")
     return float(value)

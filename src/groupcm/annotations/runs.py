@@ -3,20 +3,48 @@
 A picture is read column by column (``order="F"``, as COCO does) unless a function says otherwise.
 Runs are canonical when only the first may be 0 and the last is not a repetition: `from_edges` and
 `from_mask` make such runs, so that equal masks have equal runs.
+
+A mask is kept as its runs: its area, its box, its place in a larger picture and the runs of the
+other order of reading follow from them, and no pixels are made until somebody needs an array.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["bounds", "canonical", "from_edges", "from_mask", "to_mask", "union"]
+from groupcm.annotations.limits import check_runs
+
+__all__ = [
+    "Strips",
+    "bounds",
+    "canonical",
+    "cut_at_columns",
+    "from_edges",
+    "from_mask",
+    "from_part",
+    "from_rows",
+    "objects_of",
+    "to_mask",
+    "to_rows",
+    "union",
+]
 
 Order = Literal["C", "F"]
 Runs = NDArray[np.int64]
+Spend = Callable[[int], None]  # refuses a number of runs that is too large
+
+
+class Strips(NamedTuple):
+    """Runs cut where a column ends: strip i is a part of run ``run[i]``, within ``column[i]``."""
+
+    run: NDArray[np.int64]
+    column: NDArray[np.int64]
+    top: NDArray[np.int64]
+    bottom: NDArray[np.int64]
 
 
 def from_edges(edges: ArrayLike, size: int) -> Runs:
@@ -87,7 +115,133 @@ def canonical(runs: ArrayLike, size: int) -> Runs:
     return from_edges(np.cumsum(values), size)
 
 
-def union(parts: Iterable[Runs], size: int) -> Runs:
+def objects_of(runs: ArrayLike) -> tuple[Runs, Runs]:
+    """Return where the object's runs begin and end, those without pixels left out.
+
+    Examples
+    --------
+    >>> objects_of([2, 3, 1, 0, 4, 2])
+    (array([ 2, 10]), array([ 5, 12]))
+    """
+    ends = np.cumsum(np.asarray(runs, dtype=np.int64))
+    ends = ends[: ends.size // 2 * 2]
+    begin, end = ends[::2], ends[1::2]
+    kept = end > begin
+    return begin[kept], end[kept]
+
+
+def cut_at_columns(begin: Runs, end: Runs, height: int, spend: Spend = check_runs) -> Strips:
+    """Cut runs that go on from one column into the next.
+
+    Examples
+    --------
+    >>> cut_at_columns(np.array([1, 8]), np.array([5, 9]), height=3)
+    Strips(run=array([0, 0, 1]), column=array([0, 1, 2]), top=array([1, 0, 2]),
+           bottom=array([3, 2, 3]))
+    """
+    height = max(height, 1)
+    first, last = begin // height, (end - 1) // height
+    pieces = last - first + 1
+    spend(int(pieces.sum()))
+    run = np.repeat(np.arange(begin.size), pieces)
+    before = np.cumsum(pieces) - pieces
+    column = first[run] + np.arange(run.size) - before[run]
+    top = np.maximum(begin[run] - column * height, 0)
+    bottom = np.minimum(end[run] - column * height, height)
+    return Strips(run, column, top, bottom)
+
+
+def from_rows(
+    runs: ArrayLike,
+    part: tuple[int, int],
+    place: tuple[int, int] = (0, 0),
+    size: tuple[int, int] | None = None,
+    spend: Spend = check_runs,
+) -> Runs:
+    """Return the runs of a picture whose part is given by its runs row by row.
+
+    Between two rows a pixel changes where one of them changes sides and the other does not, so
+    the changes of all columns follow from the ends of the runs, and no pixels are needed.
+
+    Parameters
+    ----------
+    runs
+        Canonical runs of the part, row by row.
+    part
+        Height and width of the part.
+    place
+        Row and column of the picture at which the part begins.
+    size
+        Height and width of the picture; by default those of the part.
+    spend
+        Called with the number of changes before they are made; raises where they are too many.
+
+    Examples
+    --------
+    >>> from_rows([1, 2, 2, 1], part=(2, 3))
+    array([2, 1, 1, 2])
+    >>> from_rows([0, 4], part=(2, 2), place=(1, 1), size=(4, 4))
+    array([5, 2, 2, 2, 5])
+    """
+    height, width = size or part
+    row, left, right = _changes_between_rows(runs, part[1])
+    count = right - left
+    spend(int(count.sum()))
+    change = np.repeat(np.arange(row.size), count)
+    column = left[change] + np.arange(change.size) - (np.cumsum(count) - count)[change]
+    return from_edges((column + place[1]) * height + row[change] + place[0], height * width)
+
+
+def to_rows(runs: ArrayLike, height: int, width: int, spend: Spend = check_runs) -> Runs:
+    """Return the runs of a picture row by row.
+
+    Examples
+    --------
+    >>> to_rows([2, 1, 1, 2], height=2, width=3)
+    array([1, 2, 2, 1])
+    """
+    # The same mask on its side: its rows are the columns.
+    return from_rows(runs, (width, height), spend=spend)
+
+
+def _changes_between_rows(runs: ArrayLike, width: int) -> tuple[Runs, Runs, Runs]:
+    """Rows before which pixels change, from which column and up to which."""
+    begin, end = objects_of(np.asarray(runs, dtype=np.int64))
+    (first, left), (last, right) = np.divmod(begin, width), np.divmod(end - 1, width)
+    right = right + 1
+    one_row, several, block = first == last, first < last, last > first + 1
+    # A run is a rectangle, or the rest of a row, whole rows, and the beginning of a row.
+    top = np.concatenate([first[one_row], first[several], first[block] + 1, last[several]])
+    bottom = np.concatenate([first[one_row], first[several], last[block] - 1, last[several]]) + 1
+    begins = np.concatenate(
+        [left[one_row], left[several], np.zeros(block.sum() + several.sum(), dtype=np.int64)]
+    )
+    ends = np.concatenate(
+        [right[one_row], np.full(several.sum() + block.sum(), width), right[several]]
+    )
+    rows, columns = (
+        np.concatenate([top, top, bottom, bottom]),
+        np.tile(np.concatenate([begins, ends]), 2),
+    )
+    keys, times = np.unique(rows * (width + 1) + columns, return_counts=True)
+    row, column = np.divmod(keys[times % 2 == 1], width + 1)
+    return row[::2], column[::2], column[1::2]
+
+
+def from_part(part: ArrayLike, place: tuple[int, int], size: tuple[int, int]) -> Runs:
+    """Return the runs of a picture whose part is given by its pixels.
+
+    Examples
+    --------
+    >>> from_part([[1, 1]], place=(2, 1), size=(3, 3))
+    array([5, 1, 2, 1])
+    """
+    pixels = np.asarray(part, dtype=bool)
+    column, row = np.nonzero(np.diff(pixels.T, axis=1, prepend=False, append=False))
+    return from_edges((column + place[1]) * size[0] + row + place[0], size[0] * size[1])
+
+
+def union(parts: Iterable[Runs], size: int, spend: Spend = check_runs) -> Runs:
     """Runs of the pixels that belong to any of the parts.
 
     Examples
@@ -95,7 +249,10 @@ def union(parts: Iterable[Runs], size: int) -> Runs:
     >>> union([np.array([2, 3, 5]), np.array([4, 4, 2])], size=10)
     array([2, 6, 2])
     """
-    edges = [np.cumsum(part)[: part.size // 2 * 2] for part in parts]
+    edges = []
+    for part in parts:
+        spend(part.size)
+        edges.append(np.cumsum(part)[: part.size // 2 * 2])
     steps = [np.where(np.arange(ends.size) % 2 == 0, 1, -1) for ends in edges]
     places = np.concatenate([np.empty(0, dtype=np.int64), *edges])
     step = np.concatenate([np.empty(0, dtype=np.int64), *steps])
@@ -106,7 +263,7 @@ def union(parts: Iterable[Runs], size: int) -> Runs:
     return from_edges(places[order][change], size)
 
 
-def bounds(runs: Sequence[int] | Runs, height: int) -> tuple[int, int, int, int]:
+def bounds(runs: ArrayLike, height: int) -> tuple[int, int, int, int]:
     """Return left, top, right and bottom (one past the last) of the object's pixels.
 
     Examples
@@ -114,11 +271,8 @@ def bounds(runs: Sequence[int] | Runs, height: int) -> tuple[int, int, int, int]
     >>> bounds([2, 1, 1, 2], height=2)
     (1, 0, 3, 2)
     """
-    ends = np.cumsum(runs)
-    ends = ends[: len(runs) // 2 * 2]
-    first, last = ends[::2], ends[1::2] - 1
-    keep = last >= first
-    first, last = first[keep], last[keep]
+    first, end = objects_of(runs)
+    last = end - 1
     if not first.size:
         raise ValueError("the mask is empty")
     left, right = first // height, last // height

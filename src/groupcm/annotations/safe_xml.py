@@ -7,33 +7,36 @@ from typing import NoReturn
 from xml.etree.ElementTree import Element, ElementTree, TreeBuilder, indent
 from xml.parsers import expat
 
+from groupcm.annotations.limits import DEEPEST, MOST_ELEMENTS, read_bytes
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 
 __all__ = ["line_of", "parse", "save"]
 
 _LINE = "\0line"  # no XML attribute can have this name
-_DEEPEST = 100
 
 
 def parse(path: Path) -> Element:
     """Parse an XML file and return its root; each element knows its line (`line_of`)."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    content = read_bytes(path)
     if not content.strip():
         raise InputError(f"{path} is empty; it should hold XML")
     builder = TreeBuilder()
     parser = expat.ParserCreate()
-    depth = 0
+    depth = n_elements = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
+        nonlocal depth, n_elements
         depth += 1
-        if depth > _DEEPEST:
+        n_elements += 1
+        if depth > DEEPEST:
             raise InputError(
                 f"{path}, line {parser.CurrentLineNumber}: the XML is nested too deeply"
+            )
+        if n_elements > MOST_ELEMENTS:
+            raise InputError(
+                f"{path}, line {parser.CurrentLineNumber}: the XML has more than "
+                f"{MOST_ELEMENTS:,} elements; write the annotations as several files"
             )
         builder.start(tag, {**attributes, _LINE: str(parser.CurrentLineNumber)})
 

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from groupcm.annotations.files import FORMATS
-from groupcm.annotations.known_pictures import KnownPictures
+from groupcm.annotations.known_pictures import KnownPictures, NotThere
 from groupcm.annotations.model import Annotations
 from groupcm.annotations.names import relative_name
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.sniffing import sniff
 
-__all__ = ["NotThere", "ReadingSome", "read_some"]
+__all__ = ["ReadingSome", "read_some"]
 
 _SIZE_OF_NO_INTEREST = (60_000, 60_000)
 
@@ -48,10 +48,6 @@ def read_some(
     return read, reading.missing + others
 
 
-class NotThere(ValueError):
-    """A picture that is not among those known."""
-
-
 class _SomeKnown(KnownPictures):
     """Pictures of a folder; others go by the name they are written with, or raise `NotThere`."""
 
@@ -62,12 +58,10 @@ class _SomeKnown(KnownPictures):
     def name(self, written: str, beside: Path | None = None) -> str:
         try:
             return super().name(written, beside)
-        except ValueError as error:
-            if "is not there" not in str(error):
-                raise
+        except NotThere:
             if self._keeps_others:
                 return relative_name(written)
-            raise NotThere(written) from error
+            raise
 
     def size(self, name: str) -> tuple[int, int]:
         return super().size(name) if name in self else _SIZE_OF_NO_INTEREST
@@ -86,4 +80,4 @@ class ReadingSome(Reading):
             try:
                 yield
             except NotThere as error:
-                self.missing.append(str(error))
+                self.missing.append(error.written)

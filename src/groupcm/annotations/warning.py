@@ -8,6 +8,8 @@ from groupcm.words import printable
 
 __all__ = ["AnnotationWarning", "Tally"]
 
+_MOST_KINDS = 10  # a file may call every shape by another name
+
 
 class AnnotationWarning(UserWarning):
     """Something of an annotation was changed or left out; the message counts it."""
@@ -39,7 +41,11 @@ class Tally:
 
     def warn(self, stacklevel: int) -> None:
         """Warn once for each thing that happened, at the caller so many calls above."""
-        for what, times in self._times.items():
+        for number, (what, times) in enumerate(self._times.items()):
             place = f"the first at {self._first[what]}" if times > 1 else f"at {self._first[what]}"
+            if number == _MOST_KINDS:
+                what = f"and {len(self._times) - number:,} more kinds, such as {what}"
             message = printable(f"{self.where}: {what}: {times}, {place}")
             warnings.warn(message, AnnotationWarning, stacklevel=stacklevel)
+            if number == _MOST_KINDS:
+                break

@@ -49,7 +49,7 @@ class Writing:
                 f"cannot be written as the mask that {self.format} needs; make it larger or "
                 "remove it"
             )
-        return Mask(picture.height, picture.width, tuple(runs.tolist()))
+        return Mask(picture.height, picture.width, runs)
 
     def known_pictures(self, annotations: Annotations) -> Iterator[Picture]:
         """Pictures for a format in which a picture that is there is done.

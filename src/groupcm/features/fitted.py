@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -92,14 +93,21 @@ class Fitted(FeatureMap):
                 f"n_features_in_ is {self.n_features_in_}, but the transformer takes "
                 f"{self.transformer.n_features_in_} features"
             )
-        if self._outputs_of_a_row() != self._n_features_out:
+        try:
+            n_outputs = self._outputs_of_a_row()
+        except MemoryError:
+            raise
+        except Exception as error:  # such as one of another version of scikit-learn
+            raise StateError(f"{_called(self.transformer)} cannot be used: {error}") from error
+        if n_outputs != self._n_features_out:
             raise StateError(
                 f"_n_features_out is {self._n_features_out}, but the transformer gives "
-                f"{self._outputs_of_a_row()} features"
+                f"{n_outputs} features"
             )
 
     def _outputs_of_a_row(self) -> int:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about the values of this row
             mapped = transform_dense(
                 for_arrays(self.transformer), np.ones((1, self.n_features_in_))
             )

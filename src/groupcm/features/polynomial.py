@@ -18,8 +18,10 @@ from groupcm.model_state import Expected, Flag, Number, StateError, TupleOf
 
 __all__ = ["Polynomial"]
 
-# Beyond this no solver would get anywhere, and the monomials alone fill the memory.
+# Beyond this no solver would get anywhere, and the monomials alone fill the memory, as do those of
+# a huge degree: each is stored with all its factors.
 MAX_MONOMIALS = 1_000_000
+MAX_FACTORS = 20_000_000
 
 
 class Polynomial(FeatureMap):
@@ -122,10 +124,16 @@ class Polynomial(FeatureMap):
         d, (degree, _, factors) = self.n_features_in_, self._family
         if factors > d:
             raise StateError(f"_family has products of {factors} different features of {d}")
-        if count_monomials(d, *self._family, most=MAX_MONOMIALS) > MAX_MONOMIALS:
+        count = count_monomials(d, *self._family, most=MAX_MONOMIALS)
+        if count > MAX_MONOMIALS:
             raise ValueError(
                 f"{d} features have too many monomials up to degree {degree}, more than the "
                 f"{MAX_MONOMIALS:,} allowed; lower the degree or max_factors"
+            )
+        if count * degree > MAX_FACTORS:
+            raise ValueError(
+                f"the {count:,} monomials up to degree {degree} have more than the "
+                f"{MAX_FACTORS:,} factors allowed; lower the degree"
             )
 
     def _trie(self) -> Trie:

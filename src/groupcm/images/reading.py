@@ -20,12 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.annotations.limits import MOST_PAGES, most_pixels
 from groupcm.annotations.pictures import opening
 from groupcm.errors import InputError
 
 __all__ = ["MOST_PIXELS", "as_rgb", "page_count", "read_named", "read_picture"]
 
-MOST_PIXELS = 50_000_000
+MOST_PIXELS = most_pixels()
 _STACKS = ("TIFF", "GIF", "WEBP")
 _EXIF_ORIENTATION = 0x0112
 _TIFF_KIND_OF_PAGE = 254
@@ -45,8 +46,9 @@ def read_picture(
     page
         Which page of a stack, from 1.
     most_pixels
-        Larger pictures are refused before their pixels are read. Pillow itself refuses more than
-        2 · ``PIL.Image.MAX_IMAGE_PIXELS``.
+        Larger pictures are refused before their pixels are read; by default 50 million, or what
+        the environment variable ``GROUPCM_MOST_PIXELS`` says (`groupcm.annotations.limits`).
+        Pillow itself refuses more than 2 · ``PIL.Image.MAX_IMAGE_PIXELS``.
 
     Examples
     --------
@@ -129,6 +131,8 @@ def _pages(picture: Any) -> list[int]:
     """Frames of the file that are pages of their own."""
     if picture.format not in _STACKS or getattr(picture, "n_frames", 1) == 1:
         return [0]
+    if picture.n_frames > MOST_PAGES:
+        raise ValueError(f"it has more than {MOST_PAGES:,} pages")
     frames = list(range(picture.n_frames))
     if picture.format != "TIFF":
         return frames

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import Box, Mask, Region
+from groupcm.annotations.runs import cut_at_columns, from_edges
 
 __all__ = ["Regions", "boxes_and_areas"]
 
 _Ints = NDArray[np.int64]
+_MOST_STRIPS = 2**27  # of all regions of a picture: five arrays of a gigabyte
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +231,10 @@ class Regions:
         """Return one region as a `Box` or a `Mask`."""
         if self.is_box[place]:
             return Box.from_corners(*self.edges[place].tolist())
-        return Mask.from_array(self.mask(place))
+        strips = slice(self.strip_ptr[place], self.strip_ptr[place + 1])
+        above = self.column[strips] * self.height
+        edges = np.concatenate([above + self.top[strips], above + self.bottom[strips]])
+        return Mask(self.height, self.width, from_edges(edges, self.height * self.width))
 
     def mask(self, place: int) -> NDArray[np.bool_]:
         """Return the pixels of one region."""
@@ -244,6 +249,13 @@ class Regions:
         return np.ascontiguousarray(inside.reshape(self.width, self.height).T)
 
 
+def _check_strips(n_strips: int) -> None:
+    if n_strips > _MOST_STRIPS:
+        raise ValueError(
+            f"the regions have {n_strips:,} strips of pixels; at most {_MOST_STRIPS:,} are held"
+        )
+
+
 def _pointer(counts: _Ints) -> _Ints:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
@@ -251,12 +263,7 @@ def _pointer(counts: _Ints) -> _Ints:
 def _from_runs(begins: _Ints, ends: _Ints, counts: _Ints, height: int, width: int) -> Regions:
     """Regions from runs of the picture read column by column, cut where a column ends."""
     n = len(counts)
-    first, last = begins // max(height, 1), (ends - 1) // max(height, 1)
-    pieces = last - first + 1
-    run = np.repeat(np.arange(len(begins)), pieces)
-    column = first[run] + np.arange(run.size) - _pointer(pieces)[:-1][run]
-    top = np.maximum(begins[run] - column * height, 0)
-    bottom = np.minimum(ends[run] - column * height, height)
+    run, column, top, bottom = cut_at_columns(begins, ends, height, _check_strips)
     owner = np.repeat(np.arange(n), counts)[run]
     ptr = _pointer(np.bincount(owner, minlength=n))
     edges, areas = np.zeros((n, 4)), np.zeros(n)

@@ -19,6 +19,7 @@ from groupcm.images.labelling import Labelling
 from groupcm.images.listing import list_pictures
 from groupcm.images.part_file import DonePicture
 from groupcm.images.proposal_tally import Proposed, Tally, picture_notes
+from groupcm.images.regions import Regions
 from groupcm.images.table import LABEL_COLUMNS, REGION_COLUMNS, label_values, row_regions
 from groupcm.images.truth import Truth, object_regions, read_truth
 from groupcm.table_formats import (
@@ -92,7 +93,7 @@ def label_table(
             if marked is None:
                 n_left_out += 1
                 continue
-            candidates = row_regions(rows, boxes=boxes)
+            candidates = _candidates(file.path, name, rows, boxes)
             objects = object_regions(name, marked, candidates.height, candidates.width, truth.where)
             labels = labelling.of(candidates, objects)
             notes = picture_notes(candidates, objects, labels, overlap)
@@ -111,6 +112,15 @@ def label_table(
     return tally.proposed(
         output, len(about.features), is_marked=True, n_left_out=n_left_out, n_before=0
     )
+
+
+def _candidates(path: Path, name: str, rows: pa.Table, boxes: bool) -> Regions:
+    try:
+        return row_regions(rows, boxes=boxes)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{path}: a candidate of the picture {name!r} has no place in it: {error}"
+        ) from error
 
 
 def _check_columns(file: TableFile) -> TableDescription:

@@ -133,9 +133,11 @@ def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regi
     height, width = (int(rows.column(name)[0].as_py()) for name in ("height", "width"))
     edges = np.stack([np.asarray(rows.column(name), dtype=np.float64) for name in _EDGES], axis=1)
     told = rows.column("mask").to_pylist()
+    if not all(mask is None or isinstance(mask, str) for mask in told):
+        raise ValueError("the column 'mask' must hold text")
     is_box = np.array([boxes or mask is None for mask in told], dtype=bool)
     masks = [
-        Mask(height, width, tuple(decompress(mask).tolist()))
+        Mask(height, width, decompress(mask))
         for mask, alone in zip(told, is_box.tolist(), strict=True)
         if not alone
     ]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.annotations.limits import check_pixels
 from groupcm.errors import InputError
 from groupcm.extras import MissingExtra
 
@@ -68,6 +69,7 @@ def _every(path: Path, every: int) -> Iterator[tuple[str, NDArray[np.uint8]]]:
     reader = _quietly(lambda: _opened(path))
     number = 0
     try:
+        _check_size(path, _step(path, number, reader.metadata).get("size"))
         frames = _step(path, number, reader.iter)
         while (frame := _step(path, number, lambda: next(frames, None))) is not None:
             number += 1
@@ -77,6 +79,15 @@ def _every(path: Path, every: int) -> Iterator[tuple[str, NDArray[np.uint8]]]:
         _quietly(reader.close)
     if not number:
         raise InputError(f"the video {path} holds no frame")
+
+
+def _check_size(path: Path, size: tuple[int, int] | None) -> None:
+    """Refuse frames that are too large before the first of them is read."""
+    if size is not None:
+        try:
+            check_pixels(*size, "a frame")
+        except ValueError as error:
+            raise InputError(f"the video {path}: {error}") from error
 
 
 def _opened(path: Path) -> Any:

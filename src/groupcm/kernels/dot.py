@@ -28,8 +28,8 @@ _FLAGS = tuple(sorted(FLAGS))
 def require_widths(n_features, *vectors):
     """Raise where a vector does not have one entry per feature.
 
-    The kernels read as many entries as a row has, wherever that leads, so that whoever calls
-    them checks this once per call.
+    The kernels read as many entries as a row has without checking bounds, so that their callers
+    check the widths once per call.
 
     Examples
     --------

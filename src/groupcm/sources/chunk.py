@@ -101,6 +101,8 @@ class FeatureColumns:
 
     def take(self, rows: Index) -> NDArray[np.floating]:
         """Some rows, as a matrix."""
+        if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
+            raise IndexError(f"rows {rows.min()} to {rows.max()} of a chunk of {len(self)}")
         out = np.empty((len(rows), len(self.columns)), self._like.dtype)
         gather_columns(self._addresses, self._like, len(self), rows, out)
         return out

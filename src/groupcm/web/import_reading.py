@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from groupcm.annotations import Annotations, Picture
-from groupcm.annotations.known_pictures import KnownPictures
+from groupcm.annotations.known_pictures import KnownPictures, NotThere
 from groupcm.annotations.names import relative_name
-from groupcm.annotations.some_pictures import NotThere, ReadingSome
+from groupcm.annotations.some_pictures import ReadingSome
 from groupcm.web.library import PictureLibrary
 
 __all__ = ["ImportReading"]
@@ -28,7 +28,7 @@ class _LibraryPictures(KnownPictures):
         except ValueError as error:
             if self._tolerant:
                 return relative_name(written)
-            raise NotThere(written) from error
+            raise NotThere(str(error), written) from error
 
     def size(self, name: str) -> tuple[int, int]:
         number = self._library.number(name)

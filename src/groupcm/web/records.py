@@ -135,5 +135,5 @@ def _region(record: dict[str, Any]) -> Region:
         height, width = field(record, "height", int), field(record, "width", int)
         if min(height, width) < 1:
             raise ValueError(f"the mask is {width} × {height} pixels; it must have some")
-        return Mask(height, width, tuple(field(record, "counts", list)))
+        return Mask(height, width, field(record, "counts", list))
     raise ValueError(f"'type' is {kind!r}; it must be box, polygons or mask")

@@ -100,8 +100,8 @@ def _region(mark: dict[str, Any]) -> Region:
             raise ValueError(f"the mask's size is {size}; it must be its height and width")
         counts = field(segmentation, "counts", (list, str))
         if isinstance(counts, str):
-            counts = decompress(counts).tolist()
-        return Mask(size[0], size[1], tuple(counts))
+            counts = decompress(counts)
+        return Mask(size[0], size[1], counts)
     if segmentation:
         return Polygons(pairs(part) for part in segmentation)
     box = field(mark, "bbox", list)
@@ -187,7 +187,11 @@ def object_record(marked: AnnotatedObject, compressed: bool = True) -> dict[str,
             [value for point in part for value in point] for part in region.parts
         ]
     elif isinstance(region, Mask):
-        counts = compress(region.counts) if compressed else list(region.counts)
+        counts = (
+            compress(region.runs(region.height, region.width))
+            if compressed
+            else list(region.counts)
+        )
         record["segmentation"] = {"size": [region.height, region.width], "counts": counts}
     else:
         record["segmentation"] = []

@@ -54,7 +54,9 @@ class _Columns:
 
     def __init__(self, header: list[str]) -> None:
         plain = ["".join(filter(str.isalnum, name.lower())) for name in header]
-        self.at = {name: plain.index(name) for name in plain}
+        self.at: dict[str, int] = {}
+        for position, name in enumerate(plain):
+            self.at.setdefault(name, position)
         self.named = {
             meaning: next((self.at[name] for name in names.split() if name in self.at), None)
             for meaning, names in _NAMES.items()

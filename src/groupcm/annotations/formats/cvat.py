@@ -13,7 +13,7 @@ from groupcm.annotations import runs as run_lengths
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.numbers import read_number, read_whole, shortest
 from groupcm.annotations.reading import Draft, Reading
-from groupcm.annotations.regions import Box, Mask, Polygons, Region
+from groupcm.annotations.regions import Box, Mask, Polygons, Region, check_part
 from groupcm.annotations.safe_xml import line_of, parse, save
 from groupcm.annotations.shapes import turned_box
 from groupcm.annotations.writing import Writing
@@ -85,9 +85,15 @@ def _mask(shape: Element, draft: Draft) -> Region:
     if width > draft.width or height > draft.height:
         raise ValueError(f"the mask of {width} × {height} pixels is larger than its picture")
     counts = [read_whole(word, "rle") or 0 for word in shape.get("rle", "").split(",")]
-    runs = run_lengths.canonical(counts, width * height)
-    part = run_lengths.to_mask(runs, height, width, order="C")
-    return Mask.from_part(part, left, top, draft.height, draft.width)
+    check_part(left, top, (height, width), (draft.height, draft.width))
+    runs = run_lengths.from_rows(
+        run_lengths.canonical(counts, width * height),
+        (height, width),
+        (top, left),
+        (draft.height, draft.width),
+        spend=draft.budget.spend_runs,
+    )
+    return Mask(draft.height, draft.width, runs)
 
 
 def write(annotations: Annotations, writing: Writing) -> None:
@@ -128,7 +134,7 @@ def _shape(
     if isinstance(region, Polygons) and len(region.parts) == 1:
         pairs = (f"{shortest(x)},{shortest(y)}" for x, y in region.parts[0])
         return "polygon", {"points": ";".join(pairs)}
-    part, left, top = writing.mask(picture, marked).part()
-    numbers = {"left": left, "top": top, "width": part.shape[1], "height": part.shape[0]}
-    rle = ", ".join(map(str, run_lengths.from_mask(part, order="C").tolist()))
+    runs, left, top, height, width = writing.mask(picture, marked).part_runs()
+    numbers = {"left": left, "top": top, "width": width, "height": height}
+    rle = ", ".join(map(str, run_lengths.to_rows(runs, height, width).tolist()))
     return "mask", {"rle": rle} | {name: str(value) for name, value in numbers.items()}

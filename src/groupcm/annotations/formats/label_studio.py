@@ -13,6 +13,7 @@ from groupcm.annotations.json_files import field, load, number, save, whole
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
+from groupcm.annotations.runs import from_rows, to_rows
 from groupcm.annotations.shapes import turned_box
 from groupcm.annotations.writing import Writing
 
@@ -25,6 +26,7 @@ _NO_OBJECTS = frozenset(
     {"choices", "textarea", "rating", "taxonomy", "number", "datetime", "relation"}
 )
 _READABLE = frozenset({"rectangle", "polygon", "brush", "labels"})
+_MOST_PIXELS_OF_A_BRUSH = 2**30 - 1  # it counts four values for each in 32 bits
 _DIGITS = 9  # of a pixel: what the division by the width took is put back
 
 
@@ -102,7 +104,9 @@ def _object(mark: dict[str, Any], draft: Draft) -> AnnotatedObject:
 
 def _region(value: dict[str, Any], draft: Draft) -> Region:
     if "rle" in value:
-        return Mask.from_array(decode(field(value, "rle", list), draft.height, draft.width))
+        size = draft.height, draft.width
+        rows = decode(field(value, "rle", list), *size)
+        return Mask(*size, from_rows(rows, size, spend=draft.budget.spend_runs))
     if "points" in value:
         pairs = [
             point if isinstance(point, list) and len(point) == 2 else (None, None)
@@ -173,5 +177,11 @@ def _value(
     if isinstance(region, Polygons) and len(region.parts) == 1:
         points = [[x * across, y * down] for x, y in region.parts[0]]
         return "polygonlabels", {"points": points, "closed": True}
-    pixels = writing.mask(picture, marked).mask(picture.height, picture.width)
-    return "brushlabels", {"format": "rle", "rle": encode(pixels)}
+    size = picture.height, picture.width
+    if picture.height * picture.width > _MOST_PIXELS_OF_A_BRUSH:
+        raise ValueError(
+            f"the picture {picture.name!r} has {picture.width} × {picture.height} pixels, and a "
+            f"brush of Label Studio at most {_MOST_PIXELS_OF_A_BRUSH:,}"
+        )
+    rows = to_rows(writing.mask(picture, marked).runs(*size), *size)
+    return "brushlabels", {"format": "rle", "rle": encode(rows)}

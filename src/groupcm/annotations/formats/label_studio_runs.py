@@ -10,7 +10,9 @@ the mask.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.annotations.runs import Runs, from_edges
 
 __all__ = ["decode", "encode"]
 
@@ -45,14 +47,14 @@ class _Bits:
             raise ValueError("the brush mask ends too early; it is cut short or damaged")
 
 
-def decode(code: list[int], height: int, width: int) -> NDArray[np.bool_]:
-    """Read a brush mask; a pixel that is at least half opaque belongs to it.
+def decode(code: list[int], height: int, width: int) -> Runs:
+    """Read a brush mask; return its runs row by row. A pixel belongs to it that is at least half
+    opaque.
 
     Examples
     --------
-    >>> mask = np.array([[False, True, True], [False, False, True]])
-    >>> bool((decode(encode(mask), 2, 3) == mask).all())
-    True
+    >>> decode(encode([1, 2, 2, 1]), 2, 3)
+    array([1, 2, 2, 1])
     >>> decode([0, 0, 0, 8], 2, 3)
     Traceback (most recent call last):
     ValueError: the brush mask has 2 pixels and the picture 3 × 2
@@ -67,34 +69,43 @@ def decode(code: list[int], height: int, width: int) -> NDArray[np.bool_]:
         )
     word = bits.read(5) + 1
     sizes = [bits.read(4) + 1 for _ in range(4)]
-    values = np.zeros(size, dtype=np.uint32 if word > 8 else np.uint8)
-    at = 0
+    edges: list[int] = []
+    at, inside = 0, False
     while at < size:
         repeated = bits.read(1)
         length = bits.read(sizes[bits.read(2)]) + 1
         if length > size - at:
             raise ValueError("the brush mask goes on beyond the picture; it is damaged")
-        values[at : at + length] = bits.read(word) if repeated else bits.read_many(length, word)
+        # The opacity of pixel p is the value 4p + 3.
+        first, end = at // _CHANNELS, (at + length) // _CHANNELS
+        if repeated:
+            opaque = bits.read(word) >= _HALF_OPAQUE
+            if first < end and opaque != inside:
+                edges.append(first)
+                inside = opaque
+        else:
+            values = bits.read_many(length, word)
+            opaque = values[_CHANNELS - 1 - at % _CHANNELS :: _CHANNELS] >= _HALF_OPAQUE
+            changes = np.flatnonzero(np.diff(opaque, prepend=inside))
+            edges += (first + changes).tolist()
+            inside ^= bool(changes.size % 2)
         at += length
-    return values.reshape(height, width, _CHANNELS)[:, :, 3] >= _HALF_OPAQUE
+    return from_edges(edges, height * width)
 
 
-def encode(mask: NDArray[np.bool_]) -> list[int]:
-    """Write a brush mask.
+def encode(rows: ArrayLike) -> list[int]:
+    """Write a brush mask, given by its runs row by row.
 
     Examples
     --------
-    >>> encode(np.array([[True, False]]))
+    >>> encode([0, 1, 1])
     [0, 0, 0, 8, 57, 27, 252, 127, 241, 128, 0]
     """
-    flat = np.asarray(mask, dtype=bool).ravel()
-    code = [format(flat.size * _CHANNELS, "032b"), format(8 - 1, "05b")]
+    runs = np.asarray(rows, dtype=np.int64)
+    code = [format(int(runs.sum()) * _CHANNELS, "032b"), format(8 - 1, "05b")]
     code += [format(size - 1, "04b") for size in _SIZES]
-    edges = np.flatnonzero(np.diff(flat)) + 1
-    begins = np.concatenate([[0], edges])
-    lengths = np.diff(begins, append=flat.size) * _CHANNELS
-    for begin, length in zip(begins.tolist(), lengths.tolist(), strict=True):
-        value = "11111111" if flat[begin] else "00000000"
+    for turn, length in enumerate((runs * _CHANNELS).tolist()):
+        value = "11111111" if turn % 2 else "00000000"
         while length > 0:
             part = min(length, 1 << _SIZES[-1])
             chosen = next(i for i, size in enumerate(_SIZES) if part <= 1 << size)

@@ -13,7 +13,7 @@ from groupcm.annotations.json_files import field, load, save, whole
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.png import mask_from_text, text_from_mask
 from groupcm.annotations.reading import Draft, Reading
-from groupcm.annotations.regions import Box, Mask, Polygons, Region
+from groupcm.annotations.regions import Box, Mask, Polygons, Region, as_point
 from groupcm.annotations.runs import union
 from groupcm.annotations.shapes import circle
 from groupcm.annotations.writing import Writing, stems
@@ -44,6 +44,7 @@ def read(reading: Reading) -> Annotations:
 
 
 def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
+    reading.begin_file(file)
     content = load(file)
     shapes = field(content, "shapes", list)
     draft = _picture(reading, content, file, folder)
@@ -88,8 +89,12 @@ def _together(regions: list[Region], draft: Draft) -> Region:
     if all(isinstance(region, Polygons) for region in regions):
         return Polygons(parts)
     size = draft.height, draft.width
-    runs = union([region.runs(*size) for region in regions], draft.height * draft.width)
-    return Mask(*size, tuple(runs.tolist()))
+    runs = union(
+        (region.runs(*size) for region in regions),
+        draft.height * draft.width,
+        spend=draft.budget.spend_runs,
+    )
+    return Mask(*size, runs)
 
 
 def _region(shape: Any, draft: Draft) -> Region:
@@ -101,8 +106,7 @@ def _region(shape: Any, draft: Draft) -> Region:
         return Polygons([points])
     if len(points) != 2:
         raise ValueError(f"a {kind} has {len(points)} points; it needs 2")
-    # As polygons do, refuse what is no number before anything is compared.
-    first, second = (Polygons([[point, (0, 0), (1, 1)]]).parts[0][0] for point in points)
+    first, second = map(as_point, points)
     if kind == "circle":
         return circle(first, second)
     (left, right), (top, bottom) = (sorted(pair) for pair in zip(first, second, strict=True))
@@ -114,7 +118,7 @@ def _region(shape: Any, draft: Draft) -> Region:
 def _mask(text: str, edges: tuple[float, ...], draft: Draft) -> Mask:
     """Mask of the part of the picture between two pixels, both of which belong to it."""
     left, top, right, bottom = (round(edge) for edge in edges)
-    part = mask_from_text(text, bottom - top + 1, right - left + 1)
+    part = mask_from_text(text, bottom - top + 1, right - left + 1, draft.budget)
     return Mask.from_part(part, left, top, draft.height, draft.width)
 
 

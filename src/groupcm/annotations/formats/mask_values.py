@@ -4,34 +4,94 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.annotations.limits import MOST_OBJECTS, Budget, check_pixels, check_runs
 from groupcm.annotations.model import AnnotatedObject
 from groupcm.annotations.pictures import opening
 from groupcm.annotations.regions import Mask
-from groupcm.annotations.runs import from_edges
+from groupcm.annotations.runs import Runs, cut_at_columns, from_edges, objects_of
 
-__all__ = ["Meaning", "MeaningName", "name_of_value", "values_of"]
+__all__ = ["MaskPicture", "Meaning", "MeaningName", "name_of_value", "read_mask"]
 
 MeaningName = Literal["binary", "object", "category"]
 _COLOUR = 1 << 24  # added to a colour, so that none is a grey value and black is background
 DEFAULT_CATEGORY = "object"
 
 
-def values_of(path: Path) -> NDArray[np.int64]:
-    """Grey values or palette numbers as they are, colours as one number; 0 is background."""
+class MaskPicture(NamedTuple):
+    """A mask picture as runs of one value, column by column.
+
+    Attributes
+    ----------
+    height, width
+        Its size.
+    value
+        The value of each run, ascending: grey values or palette numbers as they are, colours as
+        one number. Background, which is 0, has no runs.
+    begin, end
+        Where each run begins and ends, the picture read column by column.
+    """
+
+    height: int
+    width: int
+    value: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    def values(self) -> list[int]:
+        """Return the values that occur, background left out."""
+        return np.unique(self.value).tolist()
+
+    def runs_of(self, first: int, last: int, budget: Budget) -> Runs:
+        """Return the runs of the pixels with values from ``first`` to ``last``."""
+        begin, end = np.searchsorted(self.value, [first, last + 1]).tolist()
+        own = slice(begin, end)
+        budget.spend_runs(2 * (end - begin))
+        edges = np.concatenate([self.begin[own], self.end[own]])
+        return from_edges(edges, self.height * self.width)
+
+
+def read_mask(path: Path) -> MaskPicture:
+    """Read a mask picture; its size is checked before it is decoded."""
     with opening(path) as picture:
+        width, height = picture.size
+        check_pixels(width, height, "the mask")
         if picture.mode in ("1", "L", "P", "I", "I;16", "I;16B", "I;16L"):
-            return np.asarray(picture).astype(np.int64)
-        channels = np.asarray(picture.convert("RGBA")).astype(np.int64)
+            values = np.asarray(picture)
+        else:
+            values = _colours(np.asarray(picture.convert("RGBA")))
+    return _in_runs(values)
+
+
+def _colours(channels: NDArray[np.uint8]) -> NDArray[np.uint32]:
     red, green, blue, opacity = np.moveaxis(channels, -1, 0)
     if np.array_equal(red, green) and np.array_equal(red, blue):
-        return np.where(opacity == 0, 0, red)
-    colour = (red << 16) + (green << 8) + blue
-    return np.where((opacity == 0) | (colour == 0), 0, colour + _COLOUR)
+        return np.where(opacity == 0, 0, red).astype(np.uint32)
+    colour = red.astype(np.uint32)
+    for channel in (green, blue):
+        colour <<= 8
+        colour |= channel
+    colour[colour > 0] += _COLOUR
+    colour[opacity == 0] = 0
+    return colour
+
+
+def _in_runs(values: NDArray[Any]) -> MaskPicture:
+    flat = values.ravel(order="F")
+    changes = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    # A picture of noise has as many runs as pixels, and no objects.
+    check_runs(changes.size + 1)
+    begin = np.concatenate([np.zeros(min(flat.size, 1), dtype=np.int64), changes])
+    end = np.append(begin[1:], flat.size)
+    value = flat[begin].astype(np.int64)
+    order = np.argsort(value, kind="stable")
+    order = order[np.searchsorted(value[order], 1) :]
+    height, width = values.shape
+    return MaskPicture(height, width, value[order], begin[order], end[order])
 
 
 def name_of_value(value: int) -> str:
@@ -75,17 +135,25 @@ class Meaning:
         self.separate = separate and values != "object"
         self.min_pixels = min_pixels
 
-    def objects(self, pixels: NDArray[np.int64]) -> Iterator[AnnotatedObject]:
+    def objects(self, mask: MaskPicture, budget: Budget) -> Iterator[AnnotatedObject]:
         """Go through the objects of a mask."""
         if self.values == "binary":
-            pixels = (2 * pixels > self.brightest).astype(np.int64)
-        for value in np.unique(pixels[pixels > 0]).tolist():
-            category = self._category(value)
-            if category is not None:
-                chosen = pixels == value
-                whole = [Mask.from_array(chosen)]
-                for piece in _pieces(chosen, self.min_pixels) if self.separate else whole:
-                    yield AnnotatedObject(category, piece)
+            ranges = [(self.brightest // 2 + 1, max(self.brightest, 1))] if mask.value.size else []
+        else:
+            ranges = [(value, value) for value in mask.values()]
+        if len(ranges) > MOST_OBJECTS:
+            raise ValueError(
+                f"the mask has {len(ranges):,} values; at most {MOST_OBJECTS:,} are read"
+            )
+        size = mask.height, mask.width
+        for first, last in ranges:
+            category = self._category(first)
+            runs = mask.runs_of(first, last, budget)
+            if category is None or runs.size < 2:
+                continue
+            pieces = _pieces(runs, *size, self.min_pixels, budget) if self.separate else [runs]
+            for piece in pieces:
+                yield AnnotatedObject(category, Mask(*size, piece))
 
     def _category(self, value: int) -> str | None:
         if self.values == "binary":
@@ -100,22 +168,38 @@ class Meaning:
         return self.names[name]
 
 
-def _pieces(mask: NDArray[np.bool_], min_pixels: int) -> Iterator[Mask]:
+def _pieces(runs: Runs, height: int, width: int, min_pixels: int, budget: Budget) -> Iterator[Runs]:
     """Pieces of a mask that do not touch, not even at corners; of specks alone the largest.
 
-    Each costs as much as it has pixels, so that a mask of noise is slow but no disaster.
+    Two strips of pixels in neighbouring columns touch where neither ends before the other begins.
+    Pieces come in the order of their first pixels, row by row.
     """
-    from scipy import ndimage
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    labelled: Any = ndimage.label(mask, structure=np.ones((3, 3)))
-    flat = labelled[0].ravel(order="F")
-    places = np.flatnonzero(flat)
-    places = places[np.argsort(flat[places], kind="stable")]
-    sizes = np.bincount(flat)[1:]
-    enough = sizes >= min(min_pixels, sizes.max())
-    for piece, kept in zip(np.split(places, np.cumsum(sizes)[:-1]), enough, strict=True):
-        if kept:
-            gaps = np.flatnonzero(np.diff(piece) > 1)
-            begins, ends = piece[np.append(0, gaps + 1)], piece[np.append(gaps, -1)] + 1
-            runs = from_edges(np.concatenate([begins, ends]), mask.size)
-            yield Mask(mask.shape[0], mask.shape[1], tuple(runs.tolist()))
+    _, column, top, bottom = cut_at_columns(*objects_of(runs), height, budget.spend_runs)
+    n = column.size
+    # Places that grow from strip to strip, and leave a gap between columns.
+    stride = height + 2
+    begins, ends = column * stride + top, column * stride + bottom
+    first = np.searchsorted(ends, begins + stride, side="left")
+    count = np.searchsorted(begins, ends + stride, side="right") - first
+    strip = np.repeat(np.arange(n), count)
+    other = first[strip] + np.arange(strip.size) - (np.cumsum(count) - count)[strip]
+    touching = coo_array((np.ones(strip.size, dtype=bool), (strip, other)), shape=(n, n))
+    n_pieces, piece = connected_components(touching, directed=False)
+    sizes = np.bincount(piece, bottom - top).astype(np.int64)
+    kept = sizes >= min(min_pixels, sizes.max())
+    if (n_kept := int(kept.sum())) > MOST_OBJECTS:
+        raise ValueError(
+            f"the mask has {n_kept:,} pieces that do not touch; at most {MOST_OBJECTS:,} are read, "
+            "so leave out specks with min_pixels"
+        )
+    first_pixel = np.full(n_pieces, height * width)
+    np.minimum.at(first_pixel, piece, top * width + column)
+    by_piece = np.split(np.argsort(piece, kind="stable"), np.cumsum(np.bincount(piece))[:-1])
+    begin, end = column * height + top, column * height + bottom
+    for number in np.argsort(first_pixel, kind="stable").tolist():
+        if kept[number]:
+            own = by_piece[number]
+            yield from_edges(np.concatenate([begin[own], end[own]]), height * width)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations.json_files import field, load, save, whole
+from groupcm.annotations.limits import check_pixels
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.names import relative_name
 from groupcm.annotations.pictures import pillow
@@ -25,7 +26,7 @@ from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
 from groupcm.files import whole_file, whole_folder
 
-from .mask_values import Meaning, MeaningName, name_of_value, values_of
+from .mask_values import MaskPicture, Meaning, MeaningName, name_of_value, read_mask
 
 __all__ = ["SIDE_FILE", "read", "write"]
 
@@ -54,7 +55,7 @@ def read(
     found = set()
     for file in files:
         with reading.perhaps(file.relative_to(folder).as_posix()):
-            found |= set(np.unique(values_of(file)).tolist()) - {0}
+            found |= set(read_mask(file).values())
     meaning = Meaning(
         values or _only_meaning(found, folder),
         max(found, default=1),
@@ -65,9 +66,11 @@ def read(
     for file in files:
         place = file.relative_to(folder).as_posix()
         with reading.perhaps(place):
-            pixels = values_of(file)
-            draft = _picture(reading, place, pixels)
-            for position, marked in enumerate(meaning.objects(pixels), start=1):
+            reading.begin_file(file)
+            mask = read_mask(file)
+            draft = _picture(reading, place, mask)
+            objects = meaning.objects(mask, reading.budget)
+            for position, marked in enumerate(objects, start=1):
                 draft.add(f"{place}, object {position}", lambda marked=marked: marked)
     named = [name for name in (categories or {}).values() if name is not None]
     return reading.annotations(tuple(dict.fromkeys(named)))
@@ -83,11 +86,10 @@ def _only_meaning(found: set[int], folder: Path) -> MeaningName:
     )
 
 
-def _picture(reading: Reading, place: str, pixels: NDArray[np.int64]) -> Draft:
+def _picture(reading: Reading, place: str, mask: MaskPicture) -> Draft:
     """Picture of a mask: of the same name, whatever the ending, with or without ``_mask``."""
-    height, width = pixels.shape
     if reading.known is None:
-        return reading.picture(reading.name(place), width, height)
+        return reading.picture(reading.name(place), mask.width, mask.height)
     stem = place.rsplit(".", 1)[0]
     try:
         name = reading.known.name(stem)
@@ -96,15 +98,15 @@ def _picture(reading: Reading, place: str, pixels: NDArray[np.int64]) -> Draft:
             raise
         name = reading.known.name(_ENDING.sub("", stem))
     draft = reading.picture(name, *reading.known.size(name))
-    _check_size(pixels, draft.width, draft.height)
+    _check_size(mask, draft)
     return draft
 
 
-def _check_size(pixels: NDArray[np.int64], width: int, height: int) -> None:
-    if pixels.shape != (height, width):
+def _check_size(mask: MaskPicture, draft: Draft) -> None:
+    if (mask.width, mask.height) != (draft.width, draft.height):
         raise ValueError(
-            f"the mask is {pixels.shape[1]} × {pixels.shape[0]} pixels and the picture "
-            f"{width} × {height}; they must be the same"
+            f"the mask is {mask.width} × {mask.height} pixels and the picture "
+            f"{draft.width} × {draft.height}; they must be the same"
         )
 
 
@@ -120,7 +122,7 @@ def _read_described(reading: Reading) -> Annotations:
             name = reading.name(field(record, "name", str))
             draft = reading.picture(name, whole(record, "width"), whole(record, "height"))
             draft.done = field(record, "done", bool, True)
-            loaded: dict[str, NDArray[np.int64]] = {}
+            loaded: dict[str, MaskPicture] = {}
             for number, item in enumerate(field(record, "objects", list), start=1):
                 build = lambda item=item: _described(item, reading, draft, loaded)  # noqa: B023, E731
                 draft.add(f"{place} ({name}), object {number}", build)
@@ -128,17 +130,21 @@ def _read_described(reading: Reading) -> Annotations:
 
 
 def _described(
-    record: Any, reading: Reading, draft: Draft, loaded: dict[str, NDArray[np.int64]]
+    record: Any, reading: Reading, draft: Draft, loaded: dict[str, MaskPicture]
 ) -> AnnotatedObject:
     file = relative_name(field(record, "mask", str))
     if file not in loaded:
-        loaded[file] = values_of(reading.path / file)
-        _check_size(loaded[file], draft.width, draft.height)
+        mask = read_mask(reading.path / file)
+        _check_size(mask, draft)
+        loaded[file] = mask
+        reading.begin_file(reading.path / file)
     value = field(record, "value", int)
-    chosen = (loaded[file] == value) & (loaded[file] > 0)
-    if not chosen.any():
+    known = value if 0 < value < 2**32 else 0  # 0 is background, and no pixel has more
+    runs = loaded[file].runs_of(known, known, reading.budget)
+    if runs.size < 2:
         raise ValueError(f"no pixel of {file} has the value {value}")
-    return AnnotatedObject(field(record, "category", str), Mask.from_array(chosen))
+    region = Mask(draft.height, draft.width, runs)
+    return AnnotatedObject(field(record, "category", str), region)
 
 
 def write(annotations: Annotations, writing: Writing) -> None:
@@ -163,6 +169,7 @@ def _layers(
     picture: Picture, stem: str, writing: Writing
 ) -> tuple[dict[str, NDArray[np.uint8]], list[dict[str, Any]]]:
     """Fewest mask pictures, filled one after another, in which no object covers another."""
+    check_pixels(picture.width, picture.height, f"the picture {picture.name!r}")
     empty = np.zeros((picture.height, picture.width), dtype=np.uint8)
     layers: dict[str, NDArray[np.uint8]] = {}
     if picture.done or picture.objects:

@@ -59,11 +59,12 @@ def _pictures_beside(labels: Path) -> KnownPictures | None:
 
 
 def _object(words: list[str], draft: Draft, names: list[str]) -> AnnotatedObject:
-    if not words[0].isdigit():
+    if not (words[0].isascii() and words[0].isdigit()):
         raise ValueError(f"the category is {words[0]!r}; it must be a whole number")
-    if int(words[0]) >= len(names):
+    digits = words[0].lstrip("0") or "0"
+    if len(digits) > _DIGITS or int(digits) >= len(names):
         raise ValueError(f"there is no category {words[0]}; the last is {len(names) - 1}")
-    category = names[int(words[0])]
+    category = names[int(digits)]
     numbers = [read_number(word, f"number {i}") for i, word in enumerate(words[1:], start=2)]
     if len(numbers) in (4, 5):
         return AnnotatedObject(
