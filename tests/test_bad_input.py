@@ -413,3 +413,10 @@ def test_a_table_without_its_columns_when_scoring():
         model.predict(table[["area", "depth"]])
     with pytest.raises(ValueError, match="feature names"):
         model.predict(table[["depth", "area", "shine"]])
+
+
+@pytest.mark.parametrize("X", [np.zeros(3), np.zeros(3, dtype=int), [1.0, 2.0, 3.0], 1.0, [[[1]]]])
+def test_what_is_not_a_table_is_refused_in_one_sentence(X):
+    with pytest.raises(ValueError, match=r"Expected 2D array, got \dD array instead") as refusal:
+        GroupClassifier().fit(X, [0, 1, 0])
+    assert "\n" not in str(refusal.value)

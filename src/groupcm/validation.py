@@ -49,6 +49,8 @@ def feature_names(X: Any) -> NDArray[Any] | None:
 
 def as_matrix(X: Any, estimator: Any = None) -> Matrix:
     """Candidates as a C-ordered float array or a CSR matrix; float32 and float64 are not copied."""
+    if isinstance(X, np.ndarray | list | tuple | float | int):
+        _require_table(X)
     if nw.dependencies.is_into_dataframe(X):
         X = _frame_to_array(X)
     elif isinstance(X, np.ndarray) and X.dtype.kind == "c":
@@ -73,6 +75,21 @@ def as_matrix(X: Any, estimator: Any = None) -> Matrix:
         rows = rows.copy()
         rows.sum_duplicates()
     return rows
+
+
+def _require_table(X: Any) -> None:
+    """Raise one sentence where X is not a table: one row per candidate, one column per feature."""
+    try:
+        n_dimensions = np.ndim(X)
+    except ValueError:  # rows of different lengths, which scikit-learn names
+        return
+    if n_dimensions != 2:
+        # In scikit-learn's words, which its checks look for.
+        raise ValueError(
+            f"Expected 2D array, got {n_dimensions}D array instead: X needs one row per candidate "
+            "and one column per feature. Reshape your data, with X.reshape(-1, 1) where there is "
+            "one feature and with X.reshape(1, -1) where there is one candidate."
+        )
 
 
 def _frame_to_array(X: Any) -> NDArray[Any]:
