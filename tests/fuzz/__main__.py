@@ -1,5 +1,6 @@
 """``python -m tests.fuzz``: run the fuzzers, or replay a case."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -8,4 +9,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from fuzz.command import main
 
+# A request of the system to end leaves as little behind as Ctrl-C.
+signal.signal(signal.SIGTERM, signal.default_int_handler)
 sys.exit(main())
