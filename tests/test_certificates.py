@@ -20,6 +20,7 @@ from groupcm.problem import Problem
 from groupcm.scaling import Scaling, measure_scaling
 from groupcm.solvers import lbfgs, newton_system, solution, streamed, working_set
 from groupcm.sources import from_npy, from_parquet
+from groupcm.sources.space import MappedSpace
 from oracle import GroupProblem
 
 N_ROWS = 200
@@ -176,6 +177,35 @@ def test_a_model_that_its_units_cannot_carry_says_so():
         model = GroupClassifier(0.9, loss="hinge", tol=1e-8).fit(X, Y, GROUPS)
     assert model.solution_.stop == "rounding"
     assert model.gap_ > 1e-8
+
+
+def test_the_objective_of_a_stream_is_that_of_the_rounded_intercept(tmp_path):
+    X = make_rows()
+    X[:, 3] = 1e6 + 1e-6 * (X[:, 3] + 2.0 * Y)
+    np.save(tmp_path / "X.npy", X)
+    source = from_npy(tmp_path / "X.npy", group=GROUPS, label=Y, batch_rows=20)
+    settings = {"loss": "hinge", "tol": 1e-8, "random_state": 0}
+    with pytest.warns(ConvergenceWarning, match="feature 3 lie so far from zero"):
+        streamed_model = GroupClassifier(0.9, memory="1kB", **settings).fit(source)
+    exact = X.astype(np.longdouble) @ streamed_model.coef_[0] + streamed_model.intercept_[0]
+    problem = GroupProblem(X, Y, GROUPS, positive_label=1, lam=0.9, loss="hinge")
+    terms = [t.weight * problem.loss(t.sign * exact[list(t.rows)]).max() for t in problem.terms]
+    penalty = problem.penalty(streamed_model.coef_[0] * problem.scale)
+    assert streamed_model.objective_ == pytest.approx(
+        float(problem.rho * penalty + sum(terms)), rel=1e-7
+    )
+
+
+def test_outputs_of_a_map_far_from_zero_are_centred_before_they_are_weighed():
+    X = make_rows()
+    X[:, 3] = 1e6 + 1e-3 * X[:, 3]
+    space = MappedSpace(Polynomial(2).fit(X), *_moments_of(Polynomial(2).fit_transform(X)))
+    theta = np.random.default_rng(0).normal(size=space.n_features + 1)
+    np.testing.assert_allclose(space.score(X, theta), space.vectors(X) @ theta, rtol=1e-12)
+
+
+def _moments_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return rows.mean(axis=0), rows.std(axis=0)
 
 
 def test_units_there_and_back_lose_no_digit():

@@ -115,7 +115,9 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_fit(source, tmp_pa
         fit(source, 5)
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[1]", '{"format": "groupcm-model"}', "\x00"])
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[1]", '{"format": "groupcm-model"}', "\x00", "[" * 99_999]
+)
 def test_a_file_that_is_no_checkpoint_is_refused_and_left(content, source, tmp_path):
     path = tmp_path / "c.json"
     path.write_text(content)

@@ -97,9 +97,7 @@ class Prepared:
 
     def feature_names(self) -> list[str]:
         """Return the names of what the weights multiply; column numbers where it has no names."""
-        return _names_of(
-            np.arange(len(self.scaling.mean)), self.data.names, self.feature_map
-        )
+        return _names_of(np.arange(len(self.scaling.mean)), self.data.names, self.feature_map)
 
     def terms_without(self, groups: Index) -> list[Terms]:
         """The terms of the second of two classes when these groups are left out."""

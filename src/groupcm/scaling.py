@@ -75,9 +75,7 @@ def _exact_products(a: Vector, b: Vector) -> list[float]:
     with np.errstate(over="ignore", invalid="ignore"):
         high_a, high_b = ((_SPLITTER * x) - (_SPLITTER * x - x) for x in (a, b))
         low_a, low_b = a - high_a, b - high_b
-        error = low_a * low_b - (
-            ((product - high_a * high_b) - low_a * high_b) - high_a * low_b
-        )
+        error = low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b)
     return [*product.tolist(), *np.where(np.isfinite(error), error, 0.0).tolist()]
 
 

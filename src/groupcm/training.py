@@ -61,6 +61,8 @@ def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solut
         for terms in prepared.terms
     ]
     trained = [task for task in tasks if task is not None]
+    for task in trained:
+        task.budget.share(len(trained))
     found = iter(_solve(options, prepared, trained, related=False))
     solutions = [None if task is None else next(found) for task in tasks]
     for solution in solutions:
@@ -161,19 +163,17 @@ def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
     """Return the solution with the objective of the weights that the user is given.
 
     Where a mean is many deviations from zero, the intercept that undoes it is a large number and
-    loses digits: its rounding error shifts every score. The objective is then computed again for
-    what is left (on a stream it is bounded: it changes no faster than the scores).
+    loses digits: its rounding error shifts every score. The objective is then computed again, by
+    one more pass.
     """
     scaling = prepared.scaling
-    coef, intercept = scaling.in_units(
-        solution.weights[None, :], np.array([solution.intercept])
-    )
+    coef, intercept = scaling.in_units(solution.weights[None, :], np.array([solution.intercept]))
     theta = scaling.from_units(coef[0], float(intercept[0]))
     shift = task.total_weight * abs(float(theta[-1]) - solution.intercept)
     if shift <= _VISIBLE * solution.objective:
         return solution
     if prepared.data.stream is not None:
-        objective = solution.objective + shift
+        objective = streamed.objective_at(task, prepared.data.stream, prepared.space, theta)
     else:
         alone = [part for part in task.terms if part.alone]
         blocks = [block for part in alone for block in task.source.blocks(part)]

@@ -8,9 +8,7 @@ user's units are rounded numbers, so a score of theirs is exact only up to
 which is far below everything else unless a mean is many orders of magnitude above the deviation.
 Losses never increase with the margin, so the objective lies between its values at the margins
 plus and minus e_i: that interval, and a relative rounding of 1e-9 for the sums, is all that a
-claim may differ by. The rows of a stream are not read again for the sake of rounding: there the
-objective may be bounded from above, by ``sum_k c_k max_{i in k} e_i`` more, since no loss is
-steeper than 1.
+claim may differ by.
 """
 
 from __future__ import annotations
@@ -81,14 +79,9 @@ def score_rounding(X: np.ndarray, mean: np.ndarray, coef: np.ndarray, intercept:
     return 2.0 * (X.shape[1] + 2) * _EPS * size
 
 
-def check_claim(
-    problem: GroupProblem, claim: Claim, points: Iterable[Point], *, streamed: bool = False
-) -> None:
+def check_claim(problem: GroupProblem, claim: Claim, points: Iterable[Point]) -> None:
     """Raise `Failed` where a claim is false."""
     low, high = _objective_of_returned(problem, claim)
-    if streamed:
-        rounding = score_rounding(problem.X, problem.mean, claim.coef, claim.intercept)
-        high += sum(term.weight * rounding[list(term.rows)].max() for term in problem.terms)
     if not low * (1 - SUMS) <= claim.objective <= high * (1 + SUMS):
         figures = f"objective_ is {claim.objective!r}, of the weights it is [{low!r}, {high!r}]"
         raise Failed("wrong_model", "the objective of the returned weights differs", figures)

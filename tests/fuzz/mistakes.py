@@ -42,6 +42,10 @@ def with_mistake(case: Case, rows: Rows) -> tuple[Case, Rows, dict[str, Any]] | 
     if flaw == "one class":
         return case, replace(rows, y=np.full(n, rows.y[0])), {}
     if flaw == "only positives":
+        # Alone in its group, or as background, the first row is a negative that suffices.
+        is_alone = rows.groups is None or np.sum(rows.groups == rows.groups[0]) == 1
+        if is_alone or case["settings"].get("background") == "negative":
+            return None
         high = np.unique(rows.y)[-1]
         return case, replace(rows, y=np.where(np.arange(n) == 0, rows.y, high)), {}
     if case["source"] != "memory":

@@ -287,8 +287,7 @@ def _check_certificates(
             continue
         convex = case["estimator"] == "gcm" and rows.annotated is None
         elsewhere = others if convex else []  # choices of candidates may differ
-        points = _points(problem, claim, c, elsewhere)
-        check_claim(problem, claim, points, streamed=case["source"] != "memory")
+        check_claim(problem, claim, _points(problem, claim, c, elsewhere))
         largest = max(largest, claim.gap)
     if largest > model.tol and not stopped:
         raise Failed("wrong_model", "a gap above tol without a warning", f"{largest!r}")

@@ -60,8 +60,7 @@ class Choice:
     def task_with(self, chosen: Index) -> Task:
         """The convex problem in which these rows stand for their groups."""
         positive = Terms.of_rows(1, chosen, self.weight)
-        terms = [positive, *self.task.terms]
-        return replace(self.task, terms=terms, budget=self.task.budget.renewed())
+        return replace(self.task, terms=[positive, *self.task.terms])
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ class Checkpoint:
                 if point is not None
             }
             same = content["fit"] == self._fingerprint
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise self._not_ours() from error
         if not same:
             raise InputError(

@@ -84,6 +84,7 @@ def _evaluate(trace: Trace, alone: list[Block], theta: Vector) -> Evaluation:
             weight = terms.weight_of(costly)
             blocks.append(Block(lambda rows=rows: rows, None, terms.sign, weight))
     here = evaluate_blocks(task.problem, blocks, _FROZEN, theta)
+    task.budget.spend(here.n_rows)
     trace.offer(theta, here.exact)
     trace.raise_lower(here.lower)
     return here

@@ -75,9 +75,9 @@ class Budget:
             return "work"
         return "time" if time.perf_counter() >= self.deadline else None
 
-    def renewed(self) -> Budget:
-        """Return the same budget with nothing spent, up to the same deadline."""
-        return Budget(self.rows, self.deadline)
+    def share(self, n: int) -> None:
+        """Leave ``1 / n`` of the budget, where a fit solves ``n`` problems."""
+        self.rows /= n
 
 
 @dataclass(frozen=True)

@@ -27,13 +27,14 @@ from groupcm.solvers import working_set
 from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.screened import ScreenedTask
 from groupcm.solvers.solution import Solution, Task, Trace
+from groupcm.solvers.whole import whole_objective
 from groupcm.sources.mapped import source_in
 from groupcm.sources.sample import Sample
 from groupcm.sources.screen import Ball, Screen, TermRows
 from groupcm.sources.space import Space
 from groupcm.sources.stream import Stream
 
-__all__ = ["solve", "solve_alone"]
+__all__ = ["objective_at", "solve", "solve_alone"]
 
 Vector = NDArray[np.float64]
 
@@ -156,6 +157,18 @@ def solve_alone(task: Task, space: Space, sample: Sample, left: Vector | None = 
             raise
         trace.interrupted = True
     return trace.solution()
+
+
+def objective_at(task: Task, stream: Stream, space: Space, theta: Vector) -> float:
+    """Return the whole objective at a point, by one pass: in a ball of no size winners are kept."""
+    if _n_grouped(task.terms):
+        ball = Ball(theta, 0.0, 0.0)
+        screened = ScreenedTask.of(task, space, stream.source.n_features, stream.source.dtype)
+        pending = [part.rows for part in screened.parts]
+        _pass([_Fit(Trace(task, theta), screened, theta, ball, pending)], stream, space)
+        task, _ = screened.reduced()
+    alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
+    return whole_objective(task, alone, theta).value
 
 
 def _on_sample(task: Task, space: Space, sample: Sample) -> Task:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -27,6 +28,9 @@ _ROWS_A_THREAD = 20_000
 _BLOCK_VALUES = 1 << 18
 # Of wide rows a block has more, or BLAS has too little to do.
 _BLOCK_ROWS = 2048
+# CSR matrices of so few columns and values are not worth the overhead of sparse products.
+_FEW_COLUMNS = 256
+_SMALL_MATRIX = 1 << 18
 # Values that are kept standardised in memory rather than standardised again at each use.
 _RESIDENT_VALUES = 1 << 24
 
@@ -96,11 +100,18 @@ class ArraySource:
         """How many rows are worked on at once."""
         return max(_BLOCK_ROWS, _BLOCK_VALUES // (self.n_features + 1))
 
+    @cached_property
+    def _is_small(self) -> bool:
+        """Whether rows of a CSR matrix are taken as dense ones, which are quicker to work with."""
+        return self.n_features <= _FEW_COLUMNS and self.n_rows * self.n_features <= _SMALL_MATRIX
+
     def take(self, rows: Index | slice) -> Rows:
         """These rows, standardised, in float64, with a last column of ones."""
         if isinstance(self.X, np.ndarray):
             return self._take_dense(self.X, rows)
         taken = self.X[rows]
+        if self._is_small:
+            return self._take_dense(taken.toarray(), slice(0, taken.shape[0]))
         column = taken.indices
         data = (taken.data - self.mean[column]) / self.scale[column]
         scaled = sp.csr_array((data, taken.indices, taken.indptr), shape=taken.shape)

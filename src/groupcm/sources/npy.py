@@ -5,6 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def _map(path: str | os.PathLike[str]) -> NDArray[Any]:
         loaded = np.load(path, mmap_mode="r")
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist; name a .npy file") from error
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError, TokenError) as error:
         raise InputError(f"{path} is not a whole .npy file: {error}") from error
     if not isinstance(loaded, np.ndarray):
         loaded.close()

@@ -11,6 +11,7 @@ rows at a time and its output is never kept.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -26,6 +27,9 @@ Raw = NDArray[np.floating]
 
 # Values of the map's output that exist at once.
 _BLOCK_VALUES = 1 << 18
+# Outputs of a map whose mean is more deviations from zero than this are centred before they are
+# weighed: the sum of what is weighed as it is would lose too many digits.
+_FAR_FROM_ZERO = 1e6
 
 
 class FeatureMap(Protocol):
@@ -112,8 +116,16 @@ class MappedSpace:
         raw = features.matrix()
         return np.stack([self.score(raw, theta) for theta in thetas])
 
+    @cached_property
+    def _is_far_from_zero(self) -> bool:
+        return bool(np.max(np.abs(self.mean / self.scale), initial=0.0) > _FAR_FROM_ZERO)
+
     def score(self, raw: Raw, theta: Vector) -> Vector:
         """``w · x̃ + b`` of each row."""
+        if self._is_far_from_zero:
+            size = max(1, _BLOCK_VALUES // self.n_features)
+            blocks = [raw[lo : lo + size] for lo in range(0, len(raw), size)]
+            return np.concatenate([np.empty(0), *(self.vectors(block) @ theta for block in blocks)])
         weights = theta[:-1] / self.scale
         return self.map.dot(raw, weights) + (theta[-1] - weights @ self.mean)
 
