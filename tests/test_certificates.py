@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from groupcm import GroupClassifier, MISVMClassifier
+from groupcm import GroupClassifier, MISVMClassifier, scaling
+from groupcm.candidates import NO_ORDER, Groups
 from groupcm.errors import CertificateError
 from groupcm.features import Polynomial
 from groupcm.kernels.moments import stored_moments
@@ -50,7 +51,9 @@ def check_returned(model, X, rtol: float = 1e-9, **settings) -> None:
 def test_a_constant_column_of_a_sparse_matrix_is_set_aside(dtype):
     X = make_rows().astype(dtype)
     X[:, 3] = 1e4
-    with pytest.warns(UserWarning, match="1 of 4 features are constant and get weight 0: 3"):
+    with pytest.warns(
+        UserWarning, match="1 of 4 features are constant up to rounding and get weight 0: 3"
+    ):
         sparse = GroupClassifier(0.9).fit(sp.csr_array(X), Y, GROUPS)
     with pytest.warns(UserWarning, match="constant"):
         dense = GroupClassifier(0.9).fit(X, Y, GROUPS)
@@ -70,6 +73,40 @@ def test_sparse_columns_far_from_zero_are_solved_as_dense_ones(dtype):
     assert sparse.gap_ <= 1e-6
     assert sparse.objective_ == pytest.approx(dense.objective_, rel=2e-6)
     check_returned(sparse, X, lam=0.9)
+
+
+@pytest.mark.parametrize("standardize", [True, False])
+def test_a_sparse_column_with_one_absent_entry_is_solved_as_a_dense_one(standardize):
+    X = make_rows()
+    X[:, 1] += 1e4
+    X[7, 1] = 0.0
+    settings = {"lam": 0.9, "standardize": standardize}
+    sparse = GroupClassifier(**settings, tol=1e-6).fit(sp.csr_array(X), Y, GROUPS)
+    dense = GroupClassifier(**settings, tol=1e-6).fit(X, Y, GROUPS)
+    assert sparse.gap_ <= 1e-6
+    assert sparse.objective_ == pytest.approx(dense.objective_, rel=2e-6)
+    check_returned(sparse, X, **settings)
+
+
+def test_a_column_that_is_constant_in_the_sample_is_measured_whole(monkeypatch):
+    monkeypatch.setattr(scaling, "SAMPLE_VALUES", 4)
+    X = np.random.default_rng(0).normal(size=(50_000, 2))
+    groups = np.repeat(np.arange(5_000), 10)
+    y = ((np.arange(50_000) % 10 == 0) & (groups % 2 == 0)).astype(int)
+    measured = scaling.rows_to_measure(50_000, 2, Groups(np.arange(0, 50_001, 10), NO_ORDER))
+    X[:, 1] *= 1e8
+    X[measured, 1] = 3.0
+    model = GroupClassifier(0.9).fit(X, y, groups)
+    assert model.gap_ <= 1e-4
+    assert np.abs(model.coef_[0, 1]) < 1e-6
+
+
+def test_a_fit_that_is_stopped_early_is_no_worse_than_no_model(monkeypatch):
+    monkeypatch.setattr(working_set, "mean_difference", lambda task: np.array([9.0, 0, 0, 0, 9.0]))
+    with pytest.warns(ConvergenceWarning):
+        model = GroupClassifier(0.9, max_time=1e-9).fit(make_rows(), Y, GROUPS)
+    assert model.objective_ <= 2 * 0.9 * 0.5
+    check_returned(model, make_rows(), lam=0.9)
 
 
 def test_duplicate_entries_of_a_sparse_matrix_are_summed():
@@ -132,7 +169,7 @@ def test_a_column_that_is_constant_up_to_rounding_is_set_aside_and_named(kind, t
         rows = sp.csr_array(X) if kind == "csr" else X
     if kind == "polynomial":
         settings["feature_map"] = Polynomial(2)
-    with pytest.warns(UserWarning, match="constant and get weight 0: (3|f3|x3)"):
+    with pytest.warns(UserWarning, match="constant up to rounding and get weight 0: (3|f3|x3)"):
         model = GroupClassifier(**settings).fit(rows, **given)
     assert model.coef_[0, 3] == 0.0
     assert np.max(np.abs(model.coef_)) < 1e3
@@ -210,12 +247,12 @@ def _moments_of(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def test_units_there_and_back_lose_no_digit():
     rng = np.random.default_rng(0)
-    scaling = Scaling(1e8 * rng.normal(size=5), rng.uniform(1, 2, 5), np.zeros(5, dtype=bool))
+    units = Scaling(1e8 * rng.normal(size=5), rng.uniform(1, 2, 5), np.zeros(5, dtype=bool))
     coef = rng.normal(size=5)
-    theta = scaling.from_units(coef, -float(coef @ scaling.mean))
-    pairs = zip(coef.tolist(), scaling.mean.tolist(), strict=True)
+    theta = units.from_units(coef, -float(coef @ units.mean))
+    pairs = zip(coef.tolist(), units.mean.tolist(), strict=True)
     total = sum(Fraction(c) * Fraction(m) for c, m in pairs)
-    assert theta[-1] == float(total - Fraction(float(coef @ scaling.mean)))
+    assert theta[-1] == float(total - Fraction(float(coef @ units.mean)))
 
 
 def test_a_bound_above_the_objective_is_an_internal_error(monkeypatch):

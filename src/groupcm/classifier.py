@@ -18,7 +18,7 @@ from groupcm.preparing import Prepared
 from groupcm.progress import listening, print_readings, print_step
 from groupcm.solvers.alternating import OUTCOMES, Alternation
 from groupcm.solvers.solution import Solution
-from groupcm.training import solve_choosing, solve_classes
+from groupcm.training import saying_what_is_kept, solve_choosing, solve_classes
 from groupcm.training_data import read_training_data
 
 __all__ = ["ChoosingModel", "GroupClassifier"]
@@ -106,7 +106,7 @@ class GroupClassifier(ChoosingModel):
         The certified relative gap to stop at.
     max_passes : float, default=1000
         Stop, with a warning, after reading all rows this many times, or after as much work on the
-        rows that are kept in memory.
+        rows that are kept in memory; some seconds of work are always allowed.
     max_time : float, optional
         Stop, with a warning, after this many seconds, and return the best model so far with its
         certified gap. The time is looked at between passes and between the steps on the rows in
@@ -273,7 +273,7 @@ class GroupClassifier(ChoosingModel):
         >>> model.witnesses_, model.outcome_
         (array([3]), 'settled')
         """
-        with self._told():
+        with self._told(), saying_what_is_kept(self.checkpoint):
             prepared = self._prepare(X, y, groups, overlap, annotated, objects)
             found = None
             if len(prepared.unannotated):

@@ -241,10 +241,13 @@ solver, tol, max_passes, max_time, memory, verbose :
             announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
             table.require_annotated(train, k)
             terms = prepared.terms_without(table.without(train))
-            with without_steps():
-                path = solve_path(template, prepared, list(lams), template._seed(), terms)
-            if any(solution.interrupted for solution in path):
-                raise KeyboardInterrupt("the fit was interrupted before λ was chosen.")
+            try:
+                with without_steps():
+                    path = solve_path(template, prepared, list(lams), template._seed(), terms)
+                if any(solution.interrupted for solution in path):
+                    raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("the fit was interrupted before λ was chosen.") from None
             weights += [solution.weights for solution in path]
             intercepts += [solution.intercept for solution in path]
         coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,12 @@ from sklearn.base import clone
 from groupcm.candidates import NO_ORDER, Groups, Index, Terms
 from groupcm.features import Fitted, as_feature_map
 from groupcm.grouping import Costs, binary_terms
-from groupcm.scaling import Scaling, measure_scaling, rows_to_measure
+from groupcm.scaling import (
+    Scaling,
+    measure_scaling,
+    rows_to_measure,
+    store_nearly_full_columns,
+)
 from groupcm.sources.sample import choose_units, units_of
 from groupcm.sources.space import FeatureMap, make_space
 from groupcm.training_data import TrainingData
@@ -81,6 +87,8 @@ class Prepared:
                 f"solver={options.solver!r} needs all rows in memory, and these do not fit; "
                 'use solver="working_set", or raise memory.'
             )
+        if data.stream is None and not isinstance(data.X, np.ndarray):
+            data = replace(data, X=store_nearly_full_columns(data.X))
         self.data = data
         self._options = options
         limit = np.inf if options.max_time is None else float(options.max_time)
@@ -239,7 +247,9 @@ def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None)
     elif data.stream is not None:
         scaling = _scaling_of(data.take(rows), all_rows)
     else:
-        scaling = measure_scaling(data.X, rows, all_rows=all_rows)
+        scaling = measure_scaling(data.X, rows, all_rows=True)
+        if not all_rows and np.any(scaling.constant):
+            scaling = _with_rare_values(scaling, data.X)
     measured = np.isfinite(scaling.mean) & (np.isfinite(scaling.scale) | scaling.constant)
     if not np.all(measured):
         data.require_finite()
@@ -253,6 +263,15 @@ def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None)
     if np.any(scaling.constant):
         _warn_of_constant(scaling.constant, data.names, feature_map)
     return scaling
+
+
+def _with_rare_values(scaling: Scaling, X: NDArray[np.floating]) -> Scaling:
+    """Measure the columns that are constant in a sample over all rows."""
+    columns = np.flatnonzero(scaling.constant)
+    whole = _scaling_of(np.ascontiguousarray(X[:, columns]), all_rows=True)
+    mean, scale, constant = scaling.mean.copy(), scaling.scale.copy(), scaling.constant.copy()
+    mean[columns], scale[columns], constant[columns] = whole.mean, whole.scale, whole.constant
+    return replace(scaling, mean=mean, scale=scale, constant=constant)
 
 
 def _scaling_of(rows: NDArray[np.floating], all_rows: bool) -> Scaling:
@@ -271,7 +290,8 @@ def _warn_of_constant(
     named = _names_of(np.flatnonzero(constant), names, feature_map)
     shown = ", ".join(named[:5]) + ("…" if len(named) > 5 else "")
     warnings.warn(
-        f"{len(named)} of {len(constant)} features are constant and get weight 0: {shown}.",
+        f"{len(named)} of {len(constant)} features are constant up to rounding and get weight 0: "
+        f"{shown}.",
         UserWarning,
         stacklevel=4,
     )

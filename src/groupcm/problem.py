@@ -36,7 +36,7 @@ Vector = NDArray[np.float64]
 # What the sums of the certificate may be wrong by, as a share.
 _ROUNDING = 1e-13
 # What a sum of weighted rows may be wrong by, as a share of the weights.
-_MOMENT_ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
+_MOMENT_ROUNDING = 64.0 * float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class Problem:
         on_negative = min(1.0, positive.mass / negative.mass)
         v = (on_positive * positive.moment - on_negative * negative.moment)[:-1]
         gain = on_positive * positive.mass + on_negative * negative.mass
-        # Rows are of unit size: so much larger than its sum any of the v_j may really be.
+        # Rows are of about unit size: so much larger than its sum any of the v_j may really be.
         u = (np.abs(v) + _MOMENT_ROUNDING * gain) / (self.rho * self.units)
         cost = self.loss.delta * (
             on_positive**2 * positive.square + on_negative**2 * negative.square

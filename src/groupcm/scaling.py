@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupcm.candidates import Groups, Index
@@ -13,13 +14,15 @@ from groupcm.kernels.moments import column_moments, stored_moments
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Matrix
 
-__all__ = ["Scaling", "measure_scaling", "rows_to_measure"]
+__all__ = ["Scaling", "measure_scaling", "rows_to_measure", "store_nearly_full_columns"]
 
 Vector = NDArray[np.float64]
 
 # Up to this many values all rows are measured, beyond it a sample of groups of about that size.
 SAMPLE_VALUES = 4_000_000
 _STRETCHES = 32
+# Sparse columns whose mean is more deviations from zero than this are centred.
+_MOST_DEVIATIONS = 4.0
 # Veltkamp's constant: it splits a float64 into two halves whose products are exact.
 _SPLITTER = 2.0**27 + 1.0
 
@@ -87,8 +90,9 @@ def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
     a sample cannot show that a feature is constant everywhere, so there it gets the scale 1.
 
     A sparse matrix is always measured whole. Its features that are stored in every row are
-    centred. Those with absent entries are not, which would store them: their mean is at most
-    ``√n`` deviations, and with a free intercept the problem is the same.
+    centred. Those with absent entries are not, which would store them: with a free intercept the
+    problem is the same, and after `store_nearly_full_columns` their mean is at most a few
+    deviations.
     """
     with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at what comes out
         if isinstance(X, np.ndarray):
@@ -106,6 +110,38 @@ def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
     if all_rows:
         scale = np.where(constant, np.inf, scale)
     return Scaling(centre, scale, constant & all_rows)
+
+
+def store_nearly_full_columns(X: Matrix) -> Matrix:
+    """Return a CSR matrix whose columns are stored in every row, or have a mean near zero.
+
+    A column with a share ``q`` of absent entries has a mean of at most ``1 / √q`` deviations. Where
+    that is many, few entries are absent, and they are stored as zeros. The matrix itself is
+    returned where there is no such column.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> X = sp.csr_array(np.append(np.full(99, 7.0), 0.0)[:, None])
+    >>> X.nnz, store_nearly_full_columns(X).nnz
+    (99, 100)
+    """
+    n_rows = X.shape[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, variance, stored = _sparse_moments(X)
+        far = (stored < n_rows) & (mean**2 > _MOST_DEVIATIONS**2 * variance)
+    if not np.any(far):
+        return X
+    columns = np.flatnonzero(far)
+    pattern = sp.csc_array(X[:, columns])
+    absent = [
+        np.setdiff1d(np.arange(n_rows), pattern.indices[pattern.indptr[k] : pattern.indptr[k + 1]])
+        for k in range(len(columns))
+    ]
+    rows = np.concatenate([np.repeat(np.arange(n_rows), np.diff(X.indptr)), *absent])
+    column = np.concatenate([X.indices, np.repeat(columns, [len(rows) for rows in absent])])
+    data = np.concatenate([X.data, np.zeros(len(rows) - X.nnz, dtype=X.dtype)])
+    return sp.csr_array(sp.coo_array((data, (rows, column)), shape=X.shape))
 
 
 def _dense_moments(X: NDArray[np.floating], rows: Index) -> tuple[Vector, Vector]:

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from groupcm.classifier import GroupClassifier
 from groupcm.preparing import Prepared
-from groupcm.training import solve_path
+from groupcm.training import saying_what_is_kept, solve_path
 
 __all__ = ["LambdaPath", "chosen_lams", "lambda_grid", "lambda_path", "require_path"]
 
@@ -112,7 +112,7 @@ def lambda_path(
     for model, lam in zip(models, chosen, strict=True):
         model.set_params(lam=float(lam))
     first = models[0]
-    with first._told():
+    with first._told(), saying_what_is_kept(first.checkpoint):
         prepared = first._prepare(X, y, groups, overlap, shared_passes=True)
         require_path(prepared)
         solutions = solve_path(first, prepared, list(chosen), first._seed())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ from groupcm.training_data import TrainingData
 __all__ = [
     "as_returned",
     "make_task",
+    "saying_what_is_kept",
     "solve_choosing",
     "solve_classes",
     "solve_path",
@@ -152,11 +154,21 @@ def _solve(
     options: Options, prepared: Prepared, tasks: Sequence[Task], *, related: bool
 ) -> list[Solution]:
     """Solve each task; the certificates are those of the weights that the user is given."""
-    solutions = _solve_in_space(options, prepared, tasks, related=related)
-    return [
-        as_returned(prepared, task, solution)
-        for task, solution in zip(tasks, solutions, strict=True)
-    ]
+    checkpoint = None
+    if options.checkpoint is not None:
+        checkpoint = Checkpoint(options.checkpoint, tasks, prepared.space)
+    with solving(prepared.data):
+        solutions = [
+            as_returned(prepared, task, solution)
+            for task, solution in zip(
+                tasks,
+                _solve_in_space(options, prepared, tasks, checkpoint, related=related),
+                strict=True,
+            )
+        ]
+    if checkpoint is not None and not any(solution.interrupted for solution in solutions):
+        checkpoint.remove()
+    return solutions
 
 
 def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
@@ -185,42 +197,42 @@ def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
 
 
 def _solve_in_space(
-    options: Options, prepared: Prepared, tasks: Sequence[Task], *, related: bool
+    options: Options,
+    prepared: Prepared,
+    tasks: Sequence[Task],
+    checkpoint: Checkpoint | None,
+    *,
+    related: bool,
 ) -> list[Solution]:
+    """Solve each task in the space of the prepared rows."""
     data = prepared.data
-    checkpoint = None
-    if options.checkpoint is not None:
-        checkpoint = Checkpoint(options.checkpoint, tasks, prepared.space)
-    with solving(data), _saying_what_is_kept(checkpoint):
-        if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
-            solutions = _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
-        else:
-            solutions = streamed.solve(
-                tasks,
-                data.stream,
-                prepared.space,
-                Sample(data.stream),
-                kept_bytes=_kept_bytes(data.memory, len(tasks)),
-                related=related,
-                checkpoint=checkpoint,
-            )
-    if checkpoint is not None and not any(solution.interrupted for solution in solutions):
-        checkpoint.remove()
-    return solutions
+    if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
+        return _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
+    return streamed.solve(
+        tasks,
+        data.stream,
+        prepared.space,
+        Sample(data.stream),
+        kept_bytes=_kept_bytes(data.memory, len(tasks)),
+        related=related,
+        checkpoint=checkpoint,
+    )
 
 
 @contextmanager
-def _saying_what_is_kept(checkpoint: Checkpoint | None) -> Iterator[None]:
+def saying_what_is_kept(checkpoint: str | os.PathLike[str] | None) -> Iterator[None]:
     """Within the block, an interrupt that leaves no model says what a checkpoint keeps."""
     try:
         yield
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as interrupt:
+        if interrupt.args:
+            raise
         if checkpoint is None:
             kept = "nothing is kept; with a checkpoint file the same fit could go on from there"
-        elif checkpoint.path.exists():
-            kept = f"{checkpoint.path} keeps where it was, and the same fit goes on from there"
+        elif os.path.exists(checkpoint):
+            kept = f"{checkpoint} keeps where it was, and the same fit goes on from there"
         else:
-            kept = f"it had not reached a point that {checkpoint.path} could keep"
+            kept = f"it had not reached a point that {checkpoint} could keep"
         raise KeyboardInterrupt(f"the fit was interrupted before it had a model: {kept}.") from None
 
 
@@ -317,7 +329,7 @@ def _advice(options: Options, prepared: Prepared, solution: Solution, lam: float
             "lose the digits that matter, so subtract a constant from it"
         )
     if not options.standardize and np.max(1.0 / scaling.units) > _BAD_SCALE:
-        return "the features differ much in scale, so set standardize=True or rescale them"
+        return "the features are on a large scale, so set standardize=True or rescale them"
     if options.C is None and lam > _NEAR_ONE:
         return f"lam={lam:g} leaves next to no penalty, so lower lam or raise tol"
     if solution.stop == "work":
@@ -327,7 +339,7 @@ def _advice(options: Options, prepared: Prepared, solution: Solution, lam: float
 
 def warn_unless_settled(found: Alternation, what: str, advice: str) -> None:
     """Say that choices of candidates still changed, where they did; ``advice`` is against that."""
-    if found.outcome in ("settled", "interrupted"):  # who interrupts knows
+    if found.outcome in ("settled", "interrupted"):  # an interrupt needs no warning
         return
     why = {
         "cycled": "the choices of candidates came back to earlier ones, so they cycle; "

@@ -15,11 +15,10 @@ that of the same problem with every negative candidate alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from groupcm.candidates import Index, Terms
 from groupcm.solvers import newton, working_set
@@ -133,18 +132,7 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
 
 def _says_nothing(task: Task, solution: Solution) -> bool:
     """Whether ``w = 0`` is as good, within the tolerance."""
-    weight = {
-        sign: sum(terms.total_weight for terms in task.terms if terms.sign == sign)
-        for sign in (1, -1)
-    }
-    loss = task.problem.loss
-
-    def objective(b: float) -> float:
-        margins = loss.value(np.array([b, -b]))
-        return float(weight[1] * margins[0] + weight[-1] * margins[1])
-
-    at_zero: Any = minimize_scalar(objective, bounds=(-1.0, 1.0), method="bounded")
-    return solution.objective >= (1.0 - task.tol) * min(at_zero.fun, *map(objective, (-1.0, 1.0)))
+    return solution.objective >= (1.0 - task.tol) * task.best_constant()[1]
 
 
 def _every_negative_alone(task: Task) -> NDArray[np.float64]:

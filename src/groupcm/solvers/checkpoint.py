@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Checkpoint:
                 if point is not None
             }
             same = content["fit"] == self._fingerprint
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
             raise self._not_ours() from error
         if not same:
             raise InputError(
@@ -97,7 +98,8 @@ def _fingerprint(tasks: Sequence[Task], space: Space) -> str:
     if isinstance(space, MappedSpace):
         digest.update(repr(space.map).encode())
     for task in tasks:
-        digest.update(repr(task.problem).encode())
+        digest.update(repr(replace(task.problem, units=1.0)).encode())
+        digest.update(np.asarray(task.problem.units).tobytes())
         for terms in task.terms:
             digest.update(f"{terms.sign} {terms.alone}".encode())
             for part in (terms.start, terms.stop, terms.order, np.asarray(terms.weight)):

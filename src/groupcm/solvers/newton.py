@@ -147,7 +147,7 @@ class Newton:
     def _descend(self, here: Evaluation, temperature: float, tol: float) -> Evaluation:
         """Newton steps at one temperature, until the point is on the path.
 
-        Who cools down before never finds it: the colder, the narrower the path.
+        Cooling down earlier would miss it: the colder, the narrower the path.
         """
         before, done = np.inf, False
         while not done and before - here.smooth > tol * self.upper:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 
 from groupcm.candidates import Terms
 from groupcm.errors import CertificateError
@@ -105,6 +106,21 @@ class Task:
         """The weights of all terms: how much the objective changes at most per unit of score."""
         return sum(terms.total_weight for terms in self.terms)
 
+    def best_constant(self) -> tuple[float, float]:
+        """Return the intercept that is best for ``w = 0``, and the objective there."""
+        weight = {
+            sign: sum(terms.total_weight for terms in self.terms if terms.sign == sign)
+            for sign in (1, -1)
+        }
+
+        def objective(b: float) -> float:
+            loss = self.problem.loss.value(np.array([b, -b]))
+            return float(weight[1] * loss[0] + weight[-1] * loss[1])
+
+        found: Any = minimize_scalar(objective, bounds=(-1.0, 1.0), method="bounded")
+        b = min((float(found.x), -1.0, 1.0), key=objective)
+        return b, objective(b)
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -112,7 +128,8 @@ class Solution:
 
     Attributes
     ----------
-    weights, intercept : the point, in standardised units
+    weights, intercept : the point, in the units of the penalty
+        (standardised ones, or those of the features where they are not standardised)
     objective : float
         The paper's objective there, exactly.
     lower_bound : float
@@ -223,7 +240,7 @@ class Trace:
         self.lower = max(self.lower, lower)
 
     def announce(self, working_rows: int) -> None:
-        """Tell whoever listens, if there is anything new."""
+        """Notify the listeners, if there is anything new."""
         if self.steps and (self.upper, self.lower) == (
             self.steps[-1].objective,
             self.steps[-1].lower_bound,
@@ -252,7 +269,13 @@ class Trace:
         return self.task.budget.stop or "stalled"
 
     def solution(self) -> Solution:
-        """Return the best point with its certificate, which is checked first."""
+        """Return the best point with its certificate, which is checked first.
+
+        A fit that was stopped early may be worse than ``w = 0``, which needs no rows.
+        """
+        b, value = self.task.best_constant()
+        if value < self.upper < np.inf:
+            self.best, self.upper = np.append(np.zeros(len(self.best) - 1), b), value
         allowed = _ROUNDING * self.upper + _ROUNDING_OF_LOSSES * self.task.total_weight
         if self.lower > self.upper + allowed:
             raise CertificateError(

@@ -53,7 +53,7 @@ class NonFiniteValue(ValueError):
 
 
 def require_finite_rows(rows: NDArray[np.floating]) -> NDArray[np.floating]:
-    """The rows themselves, or `NonFiniteValue`; whoever knows where they are says where."""
+    """Return the rows themselves, or raise `NonFiniteValue`; the caller knows where they are."""
     with np.errstate(invalid="ignore", over="ignore"):
         suspect = not np.isfinite(rows.sum())
     if suspect and not np.all(np.isfinite(rows)):
