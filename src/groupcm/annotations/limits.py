@@ -12,16 +12,18 @@ decoded, or of a mask picture                the argument ``most_pixels``
 bytes of one file of text       1 GiB        ``GROUPCM_MOST_BYTES``
 pixels of a picture whose       2³² − 1      fixed: COCO counts them in 32 bits. Masks are kept as
 annotations are read                         runs, so such a picture takes no memory by itself
-runs of one mask                2²³          fixed
-runs of all masks of one file   2²⁵ and 8    fixed
+runs of one mask                2²²          fixed; 2²³ of a mask picture
+runs of all masks of one file   2²⁴ and 8    fixed
                                 for a byte
-pixels of all mask pictures     2³⁰ and 64   fixed
+pixels of all mask pictures     2²⁹ and 128  fixed
 within one file                 for a byte
 columns of pixels that the      2²²          fixed
 edges of a polygon pass
+columns of all polygons of one  2²⁵ and 32   fixed
+file                            for a byte
 nesting of JSON and XML         100          fixed
 elements of one XML file        2 million    fixed
-objects of one mask picture     100,000      fixed
+objects of one mask picture     50,000       fixed
 pages of one stack              100,000      fixed
 =============================== ============ ====================================================
 
@@ -56,11 +58,11 @@ __all__ = [
 ]
 
 MOST_PICTURE_PIXELS = 2**32 - 1
-MOST_RUNS = 2**23
+MOST_RUNS = 2**22
 MOST_COLUMNS = 2**22
 DEEPEST = 100
 MOST_ELEMENTS = 2_000_000
-MOST_OBJECTS = 100_000
+MOST_OBJECTS = 50_000
 MOST_PAGES = 100_000
 LONGEST_NAME = 4_096
 LONGEST_CATEGORY = 1_000
@@ -112,36 +114,37 @@ def check_pixels(width: int, height: int, what: str) -> None:
         )
 
 
-def check_runs(n_runs: int) -> None:
+def check_runs(n_runs: int, most: int = MOST_RUNS) -> None:
     """Refuse a mask of more runs than a mask may have.
 
     Examples
     --------
     >>> check_runs(2**24)
     Traceback (most recent call last):
-    ValueError: the mask has 16,777,216 runs of pixels; at most 8,388,608 are read
+    ValueError: the mask has 16,777,216 runs of pixels; at most 4,194,304 are read
     """
-    if n_runs > MOST_RUNS:
-        raise ValueError(f"the mask has {n_runs:,} runs of pixels; at most {MOST_RUNS:,} are read")
+    if n_runs > most:
+        raise ValueError(f"the mask has {n_runs:,} runs of pixels; at most {most:,} are read")
 
 
 class Budget:
-    """What the masks of one file may cost together, in proportion to its bytes.
+    """What the masks and polygons of one file may cost together, in proportion to its bytes.
 
     Examples
     --------
     >>> budget = Budget(n_bytes=200)
-    >>> budget.spend_runs(2**23)
-    >>> for _ in range(4):
-    ...     budget.spend_runs(2**23)
+    >>> for _ in range(5):
+    ...     budget.spend_runs(2**22)
     Traceback (most recent call last):
-    ValueError: the masks of this file have more than 33,556,032 runs of pixels together
+    ValueError: the masks of this file have more than 16,778,816 runs of pixels together
     """
 
     def __init__(self, n_bytes: int) -> None:
-        self.most_runs = 2**25 + 8 * n_bytes
-        self.most_pixels = 2**30 + 64 * n_bytes
+        self.most_runs = 2**24 + 8 * n_bytes
+        self.most_pixels = 2**29 + 128 * n_bytes
+        self.most_columns = 2**25 + 32 * n_bytes
         self._runs = self._pixels = 0
+        self._columns = 0.0
 
     def spend_runs(self, n_runs: int) -> None:
         """Count the runs of one more mask, before there is room made for them."""
@@ -150,6 +153,15 @@ class Budget:
         if self._runs > self.most_runs:
             raise ValueError(
                 f"the masks of this file have more than {self.most_runs:,} runs of pixels together"
+            )
+
+    def spend_columns(self, n_columns: float) -> None:
+        """Count the columns of pixels that the edges of one more polygon pass."""
+        self._columns += n_columns
+        if self._columns > self.most_columns:
+            raise ValueError(
+                f"the edges of this file's polygons pass more than {self.most_columns:,} columns "
+                "of pixels together"
             )
 
     def spend_pixels(self, width: int, height: int) -> None:

@@ -45,6 +45,6 @@ def mask_from_text(text: str, height: int, width: int, budget: Budget) -> NDArra
             warnings.catch_warnings(action="ignore"),
             pillow().open(io.BytesIO(content), formats=("PNG",)) as picture,
         ):
-            return np.asarray(picture.convert("L")) > 0
+            return np.asarray(picture if picture.mode == "1" else picture.convert("L")) > 0
     except Exception as error:  # Pillow raises many kinds for damaged files
         raise ValueError(f"the mask is a damaged PNG picture ({error})") from error

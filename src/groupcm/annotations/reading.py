@@ -177,7 +177,9 @@ class Draft:
             )
         if not isinstance(region, Box):
             if isinstance(region, Mask):
-                region.runs(self.height, self.width)  # refuses the size of another picture
+                region.check_size(self.height, self.width)
+            else:
+                self.budget.spend_columns(region.columns_passed())
             return marked
         beyond = max(left - box.x, top - box.y, box.right - right, box.bottom - bottom)
         if beyond <= 1e-9:

@@ -132,10 +132,7 @@ class Polygons:
         for axis, word in enumerate(("wide", "high")):
             if all(len({point[axis] for point in part}) == 1 for part in checked):
                 raise ValueError(f"the polygon is 0 {word}; it must cover something")
-        passed = sum(
-            abs(one[0] - next[0]) for part in checked for one, next in pairwise((*part, part[0]))
-        )
-        if passed > MOST_COLUMNS:
+        if (passed := self.columns_passed()) > MOST_COLUMNS:
             raise ValueError(
                 f"the polygon's edges pass {passed:.4g} columns of pixels; at most "
                 f"{MOST_COLUMNS:,} are read"
@@ -154,6 +151,18 @@ class Polygons:
         box = self.box
         height, width = (max(1, math.ceil(end) + 1) for end in (box.bottom, box.right))
         return float(self.runs(height, width)[1::2].sum())
+
+    def columns_passed(self) -> float:
+        """Return how many columns of pixels the edges pass, which is what filling costs.
+
+        Examples
+        --------
+        >>> Polygons([[(0, 0), (10, 0), (10, 5)]]).columns_passed()
+        20.0
+        """
+        return sum(
+            abs(one[0] - next[0]) for part in self.parts for one, next in pairwise((*part, part[0]))
+        )
 
     def runs(self, height: int, width: int) -> run_lengths.Runs:
         """Runs of the polygons' pixels in a picture, column by column."""
@@ -289,13 +298,17 @@ class Mask:
         """Number of pixels."""
         return float(self._runs[1::2].sum(dtype=np.int64))
 
-    def runs(self, height: int, width: int) -> run_lengths.Runs:
-        """Runs of the mask's pixels; the size must be that of its picture."""
+    def check_size(self, height: int, width: int) -> None:
+        """Refuse the size of another picture."""
         if (height, width) != (self.height, self.width):
             raise ValueError(
                 f"the mask is {self.width} × {self.height} pixels "
                 f"and the picture {width} × {height}; they must be the same"
             )
+
+    def runs(self, height: int, width: int) -> run_lengths.Runs:
+        """Runs of the mask's pixels; the size must be that of its picture."""
+        self.check_size(height, width)
         return self._runs.astype(np.int64)
 
     def mask(self, height: int, width: int) -> NDArray[np.bool_]:

@@ -237,7 +237,10 @@ def from_part(part: ArrayLike, place: tuple[int, int], size: tuple[int, int]) ->
     array([5, 1, 2, 1])
     """
     pixels = np.asarray(part, dtype=bool)
-    column, row = np.nonzero(np.diff(pixels.T, axis=1, prepend=False, append=False))
+    changes = np.zeros((pixels.shape[0] + 1, pixels.shape[1]), dtype=bool)
+    changes[:-1] = pixels
+    changes[1:] ^= pixels
+    row, column = np.nonzero(changes)
     return from_edges((column + place[1]) * size[0] + row + place[0], size[0] * size[1])
 
 

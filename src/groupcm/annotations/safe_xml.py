@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 from xml.etree.ElementTree import Element, ElementTree, TreeBuilder, indent
@@ -11,18 +13,17 @@ from groupcm.annotations.limits import DEEPEST, MOST_ELEMENTS, read_bytes
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 
-__all__ = ["line_of", "parse", "save"]
+__all__ = ["line_of", "parse", "root_tag", "save"]
 
 _LINE = "\0line"  # no XML attribute can have this name
+_BEGINNING = 2**16
 
 
 def parse(path: Path) -> Element:
     """Parse an XML file and return its root; each element knows its line (`line_of`)."""
-    content = read_bytes(path)
-    if not content.strip():
-        raise InputError(f"{path} is empty; it should hold XML")
+    content = _content(path)
     builder = TreeBuilder()
-    parser = expat.ParserCreate()
+    parser = _parser(path)
     depth = n_elements = 0
 
     def start(tag: str, attributes: dict[str, str]) -> None:
@@ -45,6 +46,41 @@ def parse(path: Path) -> Element:
         depth -= 1
         builder.end(tag)
 
+    parser.buffer_text = True
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = builder.data
+    with _told(path):
+        parser.Parse(content, True)
+    return builder.close()
+
+
+def root_tag(path: Path) -> str:
+    """Return the name of the root of an XML file, of which no more than its beginning is parsed."""
+    content = _content(path)
+    found: list[str] = []
+    parser = _parser(path)
+    parser.StartElementHandler = lambda tag, _: found.append(tag)
+    with _told(path):
+        for begin in range(0, len(content), _BEGINNING):
+            parser.Parse(content[begin : begin + _BEGINNING], False)
+            if found:
+                return found[0]
+        parser.Parse(b"", True)
+    raise InputError(f"{path}: the XML has no element")
+
+
+def _content(path: Path) -> bytes:
+    content = read_bytes(path)
+    if not content.strip():
+        raise InputError(f"{path} is empty; it should hold XML")
+    return content
+
+
+def _parser(path: Path) -> expat.XMLParserType:
+    """Make a parser that refuses whatever a document type could declare."""
+    parser = expat.ParserCreate()
+
     def refuse(*_: object) -> NoReturn:
         raise InputError(
             f"{path}, line {parser.CurrentLineNumber}: the XML declares a document type or "
@@ -52,15 +88,17 @@ def parse(path: Path) -> Element:
             "remove the declaration"
         )
 
-    parser.buffer_text = True
-    parser.StartElementHandler = start
-    parser.EndElementHandler = end
-    parser.CharacterDataHandler = builder.data
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
     parser.ExternalEntityRefHandler = refuse
+    return parser
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn what the parser raises into one sentence."""
     try:
-        parser.Parse(content, True)
+        yield
     except expat.ExpatError as error:
         raise InputError(
             f"{path}, line {error.lineno}, column {error.offset + 1}: this is not XML "
@@ -70,7 +108,6 @@ def parse(path: Path) -> Element:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{path}: the XML cannot be decoded ({error})") from error
-    return builder.close()
 
 
 def line_of(element: Element) -> str:

@@ -9,7 +9,7 @@ from groupcm.annotations.formats.masks import SIDE_FILE
 from groupcm.annotations.formats.yolo_names import NAME_FILES
 from groupcm.annotations.json_files import load
 from groupcm.annotations.pictures import PICTURE_SUFFIXES
-from groupcm.annotations.safe_xml import parse
+from groupcm.annotations.safe_xml import root_tag
 from groupcm.errors import InputError
 
 __all__ = ["sniff"]
@@ -35,7 +35,7 @@ def _of_file(path: Path) -> str | None:
     if suffix in (".csv", ".tsv"):
         return "csv"
     if suffix == ".xml":
-        return _ROOTS.get(parse(path).tag)
+        return _ROOTS.get(root_tag(path))
     if suffix == ".json":
         return _of_json(load(path))
     return None

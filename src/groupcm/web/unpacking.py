@@ -41,7 +41,13 @@ def unpacked(content: bytes, work: Path, format: str | None) -> Path:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _unzip(archive, home)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(
+            f"the ZIP file holds a file that cannot be written: {error.strerror}"
+        ) from error
+    except Exception as error:  # zipfile raises many kinds for damaged files
         raise InputError("the ZIP file is damaged or locked with a password") from error
     inner = list(home.iterdir())
     while len(inner) == 1 and inner[0].is_dir():
@@ -59,7 +65,14 @@ def _unzip(archive: zipfile.ZipFile, home: Path) -> None:
         try:
             name = relative_name(file.filename)
         except ValueError as error:
-            raise InputError(f"the ZIP file holds {file.filename!r}, which leads out") from error
+            raise InputError(
+                f"the ZIP file holds {file.filename!r}, which leads out of it or is no file name"
+            ) from error
+        if file.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise InputError(
+                f"the ZIP file holds {file.filename!r} in a compression that is not read here; "
+                "pack it with Deflate"
+            )
         if name.startswith("__MACOSX/"):
             continue
         target = home / name

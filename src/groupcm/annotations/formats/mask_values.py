@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.annotations.limits import MOST_OBJECTS, Budget, check_pixels, check_runs
+from groupcm.annotations.limits import MOST_OBJECTS, MOST_RUNS, Budget, check_pixels, check_runs
 from groupcm.annotations.model import AnnotatedObject
 from groupcm.annotations.pictures import opening
 from groupcm.annotations.regions import Mask
@@ -62,29 +62,35 @@ def read_mask(path: Path) -> MaskPicture:
         check_pixels(width, height, "the mask")
         if picture.mode in ("1", "L", "P", "I", "I;16", "I;16B", "I;16L"):
             values = np.asarray(picture)
+        elif picture.mode == "RGB" and "transparency" not in picture.info:
+            values = _colours(np.asarray(picture))
         else:
             values = _colours(np.asarray(picture.convert("RGBA")))
     return _in_runs(values)
 
 
-def _colours(channels: NDArray[np.uint8]) -> NDArray[np.uint32]:
-    red, green, blue, opacity = np.moveaxis(channels, -1, 0)
+def _colours(channels: NDArray[np.uint8]) -> NDArray[np.integer]:
+    """One number for each pixel, of red, green, blue and, where there is one, the opacity."""
+    red, green, blue = (channels[:, :, place] for place in range(3))
     if np.array_equal(red, green) and np.array_equal(red, blue):
-        return np.where(opacity == 0, 0, red).astype(np.uint32)
-    colour = red.astype(np.uint32)
-    for channel in (green, blue):
-        colour <<= 8
-        colour |= channel
-    colour[colour > 0] += _COLOUR
-    colour[opacity == 0] = 0
+        colour = red.copy()
+    else:
+        colour = red.astype(np.uint32)
+        for channel in (green, blue):
+            colour <<= 8
+            colour |= channel
+        colour[colour > 0] += np.uint32(_COLOUR)
+    if channels.shape[2] == 4:
+        colour[channels[:, :, 3] == 0] = 0
     return colour
 
 
 def _in_runs(values: NDArray[Any]) -> MaskPicture:
     flat = values.ravel(order="F")
-    changes = np.flatnonzero(flat[1:] != flat[:-1]) + 1
+    differs = flat[1:] != flat[:-1]
     # A picture of noise has as many runs as pixels, and no objects.
-    check_runs(changes.size + 1)
+    check_runs(int(np.count_nonzero(differs)) + 1, 2 * MOST_RUNS)
+    changes = np.flatnonzero(differs) + 1
     begin = np.concatenate([np.zeros(min(flat.size, 1), dtype=np.int64), changes])
     end = np.append(begin[1:], flat.size)
     value = flat[begin].astype(np.int64)
@@ -141,11 +147,8 @@ class Meaning:
             ranges = [(self.brightest // 2 + 1, max(self.brightest, 1))] if mask.value.size else []
         else:
             ranges = [(value, value) for value in mask.values()]
-        if len(ranges) > MOST_OBJECTS:
-            raise ValueError(
-                f"the mask has {len(ranges):,} values; at most {MOST_OBJECTS:,} are read"
-            )
         size = mask.height, mask.width
+        n_objects = 0
         for first, last in ranges:
             category = self._category(first)
             runs = mask.runs_of(first, last, budget)
@@ -153,6 +156,12 @@ class Meaning:
                 continue
             pieces = _pieces(runs, *size, self.min_pixels, budget) if self.separate else [runs]
             for piece in pieces:
+                n_objects += 1
+                if n_objects > MOST_OBJECTS:
+                    raise ValueError(
+                        f"the mask has more than {MOST_OBJECTS:,} objects; are its values what "
+                        "they are taken for?"
+                    )
                 yield AnnotatedObject(category, Mask(*size, piece))
 
     def _category(self, value: int) -> str | None:

@@ -35,6 +35,8 @@ SIDE_FILE = "masks.json"
 _SUFFIXES = frozenset({".png", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".pbm", ".ppm"})
 _ENDING = re.compile(r"[ _-](mask|seg|segmentation|label|labels|gt)$", re.IGNORECASE)
 _MOST_VALUES = 255
+_MOST_LAYERS = 1_000
+_MOST_LAYER_PIXELS = 2**30
 
 
 def read(
@@ -168,23 +170,37 @@ def write(annotations: Annotations, writing: Writing) -> None:
 def _layers(
     picture: Picture, stem: str, writing: Writing
 ) -> tuple[dict[str, NDArray[np.uint8]], list[dict[str, Any]]]:
-    """Fewest mask pictures, filled one after another, in which no object covers another."""
+    """Mask pictures in which no object covers another, each object above those it overlaps."""
     check_pixels(picture.width, picture.height, f"the picture {picture.name!r}")
-    empty = np.zeros((picture.height, picture.width), dtype=np.uint8)
-    layers: dict[str, NDArray[np.uint8]] = {}
+    size = picture.height, picture.width
+    layers: list[NDArray[np.uint8]] = []
     if picture.done or picture.objects:
-        layers[f"{stem}.png"] = empty.copy()
+        layers.append(np.zeros(size, dtype=np.uint8))
+    free_from = np.zeros(size, dtype=np.uint16)  # the first layer in which a pixel is free
+    n_values = [0]
     objects = []
     for marked in picture.objects:
-        mask = writing.mask(picture, marked).mask(picture.height, picture.width)
-        free = (
-            name
-            for name, pixels in layers.items()
-            if pixels.max() < _MOST_VALUES and not pixels[mask].any()
+        part, left, top = writing.mask(picture, marked).part()
+        window = slice(top, top + part.shape[0]), slice(left, left + part.shape[1])
+        layer = int(free_from[window][part].max())
+        while layer < len(layers) and n_values[layer] == _MOST_VALUES:
+            layer += 1
+        if layer == len(layers):
+            if (layer + 1) * free_from.size > _MOST_LAYER_PIXELS or layer == _MOST_LAYERS:
+                raise ValueError(
+                    f"{picture.name!r} needs more than {layer:,} mask pictures, as so many of its "
+                    "objects overlap"
+                )
+            layers.append(np.zeros(size, dtype=np.uint8))
+            n_values.append(0)
+        n_values[layer] += 1
+        layers[layer][window][part] = n_values[layer]
+        free_from[window][part] = layer + 1
+        objects.append(
+            {"mask": _name(stem, layer), "value": n_values[layer], "category": marked.category}
         )
-        file = next(free, f"{stem}.{len(layers) + 1}.png")
-        pixels = layers.setdefault(file, empty.copy())
-        value = int(pixels.max()) + 1
-        pixels[mask] = value
-        objects.append({"mask": file, "value": value, "category": marked.category})
-    return layers, objects
+    return {_name(stem, layer): pixels for layer, pixels in enumerate(layers)}, objects
+
+
+def _name(stem: str, layer: int) -> str:
+    return f"{stem}.{layer + 1}.png" if layer else f"{stem}.png"
