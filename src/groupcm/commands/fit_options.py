@@ -20,7 +20,7 @@ __all__ = ["add_fit"]
 _BOTH: list[tuple[str, Kind, str]] = [
     ("background", ("ignore", "negative"), "the other rows of a positive group"),
     ("min-overlap", number, "leave out positive groups that fit worse than this"),
-    ("random-state", whole, "seed of what is random"),
+    ("random-state", whole, "seed of what is random (0)"),
 ]
 _LINEAR: list[tuple[str, Kind, str]] = [
     ("lam", number, "weight of the loss against the penalty, between 0 and 1"),

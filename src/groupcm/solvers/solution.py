@@ -25,8 +25,8 @@ Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", 
 
 # What a look at some rows costs beside the rows themselves, in rows; and how many rows may
 # always be looked at, however few there are.
-_CALL_ROWS = 5_000
-_FEWEST_ROWS = 5e7
+_CALL_ROWS = 12_000
+_FEWEST_ROWS = 4e7
 # A lower bound may exceed the objective by these shares of the objective and of the weights of
 # all terms, which is what rounding of both explains.
 _ROUNDING = 1e-9

@@ -86,6 +86,7 @@ class Cluster:
         """Return the number of threads that the workers have for tasks."""
         while (threads := self._ask("ncores")) is None:
             self.require_able()
+            self.pause()
         return sum(threads.values())
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
