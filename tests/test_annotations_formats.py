@@ -379,6 +379,14 @@ def test_masks_of_one_value_are_objects_that_do_not_touch(tmp_path, mode):
     assert together.region == Mask.from_array(SPOTS > 0)
 
 
+def test_bright_values_that_touch_are_one_object(tmp_path):
+    pixels = np.zeros((9, 12), np.uint8)
+    pixels[2:4, 3:5], pixels[4:6, 3:5], pixels[2:6, 5], pixels[7, 9] = 200, 255, 180, 60
+    save_mask(tmp_path, "a.png", pixels)
+    region = only_object(read(tmp_path, format="masks", values="binary")).region
+    np.testing.assert_array_equal(region.mask(9, 12), pixels > 127)
+
+
 def test_masks_of_many_values_ask_what_they_mean(tmp_path):
     folder = tmp_path / "masks"
     save_mask(folder, "a.png", SPOTS)

@@ -6,11 +6,26 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from pycocotools import mask as oracle
+from scipy import ndimage
 
 from groupcm.annotations import Box, Mask, Polygons
 from groupcm.annotations.coco_string import compress, decompress
-from groupcm.annotations.runs import canonical, from_mask, to_mask, union
+from groupcm.annotations.formats.mask_values import _pieces
+from groupcm.annotations.limits import Budget
+from groupcm.annotations.runs import (
+    canonical,
+    cut_at_columns,
+    from_edges,
+    from_mask,
+    from_part,
+    from_rows,
+    objects_of,
+    to_mask,
+    to_rows,
+    union,
+)
 
 # pycocotools has not followed NumPy 2 in how it hands out its arrays.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
@@ -144,10 +159,58 @@ def test_union_is_the_or_of_masks(rows):
     np.testing.assert_array_equal(found, from_mask(np.any(rows, axis=0)[None]))
 
 
+@given(arrays(bool, st.tuples(st.integers(1, 7), st.integers(1, 7))), st.data())
+def test_runs_of_the_other_order_and_of_parts_are_those_of_pixels(part, data):
+    rows = from_mask(part, order="C")
+    np.testing.assert_array_equal(from_rows(rows, part.shape), from_mask(part))
+    np.testing.assert_array_equal(to_rows(from_mask(part), *part.shape), rows)
+    top, left, below, beside = (data.draw(st.integers(0, 3)) for _ in range(4))
+    whole = np.pad(part, ((top, below), (left, beside)))
+    for found in (
+        from_rows(rows, part.shape, (top, left), whole.shape),
+        from_part(part, (top, left), whole.shape),
+    ):
+        np.testing.assert_array_equal(found, from_mask(whole))
+    if not part.any():
+        return
+    mask = Mask.from_array(whole)
+    pixels, left, top = mask.part()
+    again = np.zeros_like(whole)
+    again[top : top + pixels.shape[0], left : left + pixels.shape[1]] = pixels
+    np.testing.assert_array_equal(again, whole)
+    assert all(edge.any() for edge in (pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]))
+    np.testing.assert_array_equal(mask.part_runs()[0], from_mask(pixels))
+    run, column, top, bottom = cut_at_columns(*objects_of(from_mask(whole)), whole.shape[0])
+    drawn = np.zeros_like(whole)
+    for place in range(run.size):
+        assert not drawn[top[place] : bottom[place], column[place]].any()
+        drawn[top[place] : bottom[place], column[place]] = True
+    np.testing.assert_array_equal(drawn, whole)
+
+
+@given(arrays(bool, st.tuples(st.integers(1, 9), st.integers(1, 9))), st.integers(1, 4))
+def test_pieces_of_a_mask_are_those_of_scipy(pixels, min_pixels):
+    labels, n_pieces = ndimage.label(pixels, structure=np.ones((3, 3)))
+    slow = [labels == number for number in range(1, n_pieces + 1)]
+    most = max((piece.sum() for piece in slow), default=0)
+    slow = [piece for piece in slow if piece.sum() >= min(min_pixels, most)]
+    runs = from_mask(pixels)
+    found = list(_pieces(runs, *pixels.shape, min_pixels, Budget(0))) if pixels.any() else []
+    assert [piece.tolist() for piece in found] == [from_mask(piece).tolist() for piece in slow]
+
+
+@given(st.lists(st.integers(0, 12), max_size=9))
+def test_edges_at_one_place_cancel(edges):
+    inside = np.array([sum(edge <= place for edge in edges) % 2 == 1 for place in range(10)])
+    np.testing.assert_array_equal(from_edges(edges, 10), from_mask(inside[None]))
+
+
 def test_runs_are_brought_to_one_form():
     assert Mask(2, 3, (1, 0, 1, 2)).counts == (2, 2, 2)
     assert Mask(2, 3, (0, 0, 2, 2, 0, 1, 1)) == Mask(2, 3, (2, 3, 1))
     np.testing.assert_array_equal(canonical([0, 6], 6), [0, 6])
+    # Runs may end early: the rest is background, also after a run of background.
+    assert Mask(2, 3, (1, 2)) == Mask(2, 3, (1, 2, 1)) == Mask(2, 3, (1, 2, 3))
 
 
 @pytest.mark.parametrize(
@@ -157,6 +220,7 @@ def test_runs_are_brought_to_one_form():
         ((1, 9), "run of 9"),
         ((4, 3), "cover 7 pixels"),
         ((6,), "empty"),
+        ((4,), "empty"),
         ((), "empty"),
         ((1.5, 2), "whole numbers"),
         (("a",), "whole numbers"),

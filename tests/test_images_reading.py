@@ -127,6 +127,13 @@ def test_pages_of_a_stack_are_pictures_of_their_own(tmp_path):
     assert list_pictures(tmp_path, pages=False) == ["été 1.tif", "one.tif"]
 
 
+def test_a_stack_of_too_many_pages_is_refused(tmp_path, monkeypatch):
+    path = stack(tmp_path / "stack.tif", 4)
+    monkeypatch.setattr("groupcm.images.reading.MOST_PAGES", 3)
+    with pytest.raises(InputError, match=r"stack\.tif cannot be read: it has more than 3 pages"):
+        read_picture(path, 2)
+
+
 def test_a_page_of_another_size_and_depth(tmp_path):
     first = Image.fromarray(GREY)
     second = Image.fromarray(np.full((5, 4), 999, dtype=np.uint16))

@@ -468,6 +468,27 @@ def test_labelling_refuses_other_tables(frames, table, tmp_path):
         label_table(apart, tmp_path / "out.parquet", annotations=marked)
 
 
+@pytest.mark.parametrize(
+    ("column", "wrong", "said"),
+    [
+        ("mask", "~~~", "has no place in it: the compressed mask has a character"),
+        ("mask", "1", "has no place in it: the mask is empty"),
+        ("left", float("nan"), "has no place in it: candidate 0 has an edge that is no number"),
+        ("height", None, "the picture's height is None"),
+    ],
+)
+def test_labelling_refuses_candidates_without_a_place(frames, tmp_path, column, wrong, said):
+    folder, marked = frames
+    rows = pq.read_table(folder / "plain.parquet")
+    values = pa.array([wrong] * len(rows), rows.schema.field(column).type)
+    rows = rows.set_column(rows.schema.names.index(column), rows.schema.field(column), values)
+    damaged = tmp_path / "damaged.parquet"
+    pq.write_table(rows, damaged)
+    with pytest.raises(InputError, match=rf"damaged\.parquet: .*{said}"):
+        label_table(damaged, tmp_path / "out.parquet", annotations=marked, overlap="iou")
+    assert not (tmp_path / "out.parquet").exists()
+
+
 def test_labelling_in_small_pieces(frames, tmp_path, monkeypatch):
     folder, marked = frames
     out = [tmp_path / "whole.parquet", tmp_path / "pieces.parquet"]

@@ -50,6 +50,14 @@ def test_every_third(video):
         np.testing.assert_array_equal(pixels, everything[name])
 
 
+def test_frames_that_are_too_large_are_refused_before_they_are_read(video, monkeypatch):
+    monkeypatch.setenv("GROUPCM_MOST_PIXELS", "3000")
+    with pytest.raises(
+        InputError, match=r"été 1\.mp4: a frame has 64 × 48 pixels, more than 3,000"
+    ):
+        next(video_frames(video))
+
+
 def test_one_may_stop_early(video):
     found = video_frames(video)
     assert next(found)[0] == "frame 000001"

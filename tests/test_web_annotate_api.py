@@ -361,9 +361,13 @@ def test_an_import_skips_pictures_that_are_not_here(client, folder, tmp_path):
     assert "not in the folder (the first: z)" in answer["skipped"][0]
 
 
-def zipped(*names: str, content: bytes = b"0 0.5 0.5 0.1 0.1\n") -> bytes:
+def zipped(
+    *names: str,
+    content: bytes = b"0 0.5 0.5 0.1 0.1\n",
+    compression: int = zipfile.ZIP_DEFLATED,
+) -> bytes:
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", compression) as archive:
         for name in names:
             archive.writestr(name, content)
     return file.getvalue()
@@ -379,6 +383,12 @@ def zipped(*names: str, content: bytes = b"0 0.5 0.5 0.1 0.1\n") -> bytes:
         (b"PK\x03\x04 no zip", "auto", "damaged"),
         (zipped("../evil.txt"), "yolo", "leads out"),
         (zipped("/etc/evil.txt"), "yolo", "leads out"),
+        (zipped("a\n.txt"), "yolo", r"'a\n.txt', which leads out of it or is no file name"),
+        (zipped("a" * 300), "yolo", "cannot be written: File name too long"),
+        (zipped("a", "a/b"), "yolo", "cannot be written"),
+        (zipped("a.txt", compression=zipfile.ZIP_LZMA), "yolo", "a compression that is not read"),
+        (zipped("a.txt")[5:], "yolo", "pack it as a ZIP file"),
+        (zipped("a.txt")[:9] + zipped("a.txt")[20:], "yolo", "the ZIP file is damaged"),
         (zipped("a.txt", "classes.txt", content=b"x y\n"), "yolo", "a.txt, line 1: "),
         (b"0 0.5 0.5 0.1 0.1", "yolo", "pack it as a ZIP file"),
         (zipped("a.txt"), "coco", "is a folder"),

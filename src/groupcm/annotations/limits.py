@@ -49,6 +49,7 @@ __all__ = [
     "MOST_PICTURE_PIXELS",
     "MOST_RUNS",
     "Budget",
+    "check_columns",
     "check_pixels",
     "check_regular",
     "check_runs",
@@ -125,6 +126,18 @@ def check_runs(n_runs: int, most: int = MOST_RUNS) -> None:
     """
     if n_runs > most:
         raise ValueError(f"the mask has {n_runs:,} runs of pixels; at most {most:,} are read")
+
+
+def check_columns(n_columns: int) -> None:
+    """Refuse edges that pass more columns of pixels than can be filled.
+
+    Those of a polygon with whole corners pass at most one more than it is wide, each.
+    """
+    if n_columns > 2 * MOST_COLUMNS:
+        raise ValueError(
+            f"the edges pass {n_columns:,} columns of pixels; at most {2 * MOST_COLUMNS:,} are "
+            "filled"
+        )
 
 
 class Budget:

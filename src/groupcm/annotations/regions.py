@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import runs as run_lengths
 from groupcm.annotations.limits import MOST_COLUMNS, MOST_PICTURE_PIXELS, check_pixels
-from groupcm.annotations.polygon_fill import fill
+from groupcm.annotations.polygon_fill import fill, fill_box
 
 __all__ = ["Box", "Mask", "Polygons", "Region", "as_point", "check_part"]
 
@@ -93,7 +93,7 @@ class Box:
 
     def runs(self, height: int, width: int) -> run_lengths.Runs:
         """Runs of the box's pixels in a picture, column by column."""
-        return fill(self.corners(), height, width)
+        return fill_box(self.x, self.y, self.right, self.bottom, height, width)
 
     def mask(self, height: int, width: int) -> NDArray[np.bool_]:
         """Return the pixels of the box in a picture of this size; the rest of it is cut off."""

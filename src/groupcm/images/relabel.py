@@ -155,7 +155,10 @@ def _sizes(file: TableFile) -> Iterator[Picture]:
         for start in _starts(batch.column("picture")):
             name, width, height = (column[start].as_py() for column in batch.columns)
             if name not in seen:
-                yield Picture(name, width, height)
+                try:
+                    yield Picture(name, width, height)
+                except ValueError as error:
+                    raise InputError(f"{file.path}: the picture {name!r}: {error}") from error
             seen.add(name)
 
 

@@ -101,20 +101,11 @@ def picture_from_json(
         done = field(record, "done", bool)
         objects = field(record, "objects", list)
     for position, each in enumerate(objects, start=1):
-        draft.add(f"object {position}", lambda each=each: _finite_object(each, attributes))
+        draft.add(f"object {position}", lambda each=each: object_from_json(each, attributes))
     draft.done = done
     picture = draft.picture()
     _refuse_twins(picture.objects, name)
     return picture
-
-
-def _finite_object(
-    record: Any, attributes: Mapping[Key, Mapping[str, Any]] | None
-) -> AnnotatedObject:
-    try:
-        return object_from_json(record, attributes)
-    except OverflowError as error:
-        raise ValueError("a number is too large") from error
 
 
 def _refuse_twins(objects: Sequence[AnnotatedObject], name: str) -> None:

@@ -96,6 +96,9 @@ def _in_runs(values: NDArray[Any]) -> MaskPicture:
     value = flat[begin].astype(np.int64)
     order = np.argsort(value, kind="stable")
     order = order[np.searchsorted(value[order], 1) :]
+    n_values = np.count_nonzero(np.diff(value[order], prepend=0))
+    if n_values > MOST_OBJECTS:
+        raise ValueError(f"the mask has {n_values:,} values; at most {MOST_OBJECTS:,} are read")
     height, width = values.shape
     return MaskPicture(height, width, value[order], begin[order], end[order])
 
