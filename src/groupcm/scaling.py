@@ -21,7 +21,8 @@ Vector = NDArray[np.float64]
 # Up to this many values all rows are measured, beyond it a sample of groups of about that size.
 SAMPLE_VALUES = 4_000_000
 _STRETCHES = 32
-# Sparse columns whose mean is more deviations from zero than this are centred.
+# Sparse columns whose mean is more deviations from zero than this are centred; and sums around a
+# value that is more deviations from the mean are taken again, around the mean.
 _MOST_DEVIATIONS = 4.0
 # Veltkamp's constant: it splits a float64 into two halves whose products are exact.
 _SPLITTER = 2.0**27 + 1.0
@@ -145,7 +146,7 @@ def store_nearly_full_columns(X: Matrix) -> Matrix:
 
 
 def _dense_moments(X: NDArray[np.floating], rows: Index) -> tuple[Vector, Vector]:
-    """Mean and variance by two passes: the second corrects the mean and cancels nothing."""
+    """Mean and variance around the first row; where that is far from the mean, by a second pass."""
 
     def sums(shift: Vector) -> Vector:
         def of_piece(piece: tuple[int, int]) -> Vector:
@@ -155,10 +156,12 @@ def _dense_moments(X: NDArray[np.floating], rows: Index) -> tuple[Vector, Vector
 
         return np.sum(thread_map(of_piece, slices(len(rows), 20_000)), axis=0) / len(rows)
 
-    first = X[rows[0]].astype(np.float64)
-    mean = first + sums(first)[0]
-    shift, square = sums(mean)
-    return mean + shift, np.maximum(square - shift**2, 0.0)
+    centre = X[rows[0]].astype(np.float64)
+    shift, square = sums(centre)
+    if np.any(shift**2 > _MOST_DEVIATIONS**2 * (square - shift**2)):
+        centre = centre + shift
+        shift, square = sums(centre)
+    return centre + shift, np.maximum(square - shift**2, 0.0)
 
 
 def _sparse_moments(X: Matrix) -> tuple[Vector, Vector, Index]:

@@ -273,9 +273,10 @@ class Trace:
 
         A fit that was stopped early may be worse than ``w = 0``, which needs no rows.
         """
-        b, value = self.task.best_constant()
-        if not self.closed and value < self.upper < np.inf:
-            self.best, self.upper = np.append(np.zeros(len(self.best) - 1), b), value
+        if not self.closed and self.upper < np.inf:
+            b, value = self.task.best_constant()
+            if value < self.upper:
+                self.best, self.upper = np.append(np.zeros(len(self.best) - 1), b), value
         allowed = _ROUNDING * self.upper + _ROUNDING_OF_LOSSES * self.task.total_weight
         if self.lower > self.upper + allowed:
             raise CertificateError(
