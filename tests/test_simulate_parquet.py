@@ -88,7 +88,10 @@ def test_types_and_encodings(tmp_path, layout):
         assert set(schema.types[:-5]) == {pa.float32()}
     else:
         assert schema.names[:-5] == ["features"]
-        assert schema.field("features").type == pa.list_(pa.float32(), 13)
+        kind = schema.field("features").type
+        assert (kind.value_type, kind.list_size) == (pa.float32(), 13)
+        assert not kind.value_field.nullable
+    assert not any(field.nullable for field in schema)
     first = pq.read_metadata(file).row_group(0)
     columns = [first.column(i) for i in range(first.num_columns)]
     assert all(column.is_stats_set for column in columns)

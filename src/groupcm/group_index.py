@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.parallel import slices, thread_map
+from groupcm.words import printable
 
 __all__ = ["GroupIndex", "index_groups", "owner_of_groups", "require_present"]
 
@@ -147,8 +148,8 @@ def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDA
         group = index.codes[row]
         first, other = by_owner.ids[owner[group]], by_owner.ids[by_owner.codes[row]]
         raise ValueError(
-            f"group {index.ids[group]!s} belongs to two {owners}, {first!s} and {other!s} "
-            f"(row {row}); all candidates of a group must belong to one."
+            f"group {printable(index.ids[group])} belongs to two {owners}, {printable(first)} and "
+            f"{printable(other)} (row {row}); all candidates of a group must belong to one."
         )
     return owner
 

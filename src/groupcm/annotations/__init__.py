@@ -34,7 +34,13 @@ Polygons keep their corners, and their masks end at the border. With ``skip_dama
 read is left out and counted, and its picture is to do. Marks that are no regions (lines, points)
 are left out and counted likewise.
 
-Masks and areas of polygons are those of COCO's own tools, pixel for pixel.
+Masks and areas of polygons are those of COCO's own tools, pixel for pixel. A mask is kept as its
+runs; an array of pixels is made only where `mask` is called.
+
+What a file may cost is bounded (`groupcm.annotations.limits`), whatever it asks for: sizes are
+checked from headers before there is room made. For pictures of more than 50 million pixels and
+files of more than 1 GiB, set the environment variables ``GROUPCM_MOST_PIXELS`` and
+``GROUPCM_MOST_BYTES``.
 """
 
 from groupcm.annotations.files import FORMATS, Format, read, with_folder, write

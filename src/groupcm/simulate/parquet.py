@@ -24,17 +24,18 @@ from groupcm.table_formats import parquet_writer
 
 __all__ = ["capsule_to_parquet"]
 
+_LIST = pa.list_(pa.field("item", pa.float32(), nullable=False), N_FEATURES)
 _FEATURES: dict[str, list[pa.Field]] = {
     "wide": [pa.field(name, pa.float32()) for name in WORLD],
-    "list": [pa.field("features", pa.list_(pa.float32(), N_FEATURES))],
+    "list": [pa.field("features", _LIST)],
 }
-_OTHERS = {
-    "frame": pa.int32(),
-    "label": pa.int8(),
-    "overlap": pa.float32(),
-    "polyp": pa.int32(),
-    "patient": pa.int32(),
-}
+_OTHERS = [
+    pa.field("frame", pa.int32()),
+    pa.field("label", pa.int8()),
+    pa.field("overlap", pa.float32()),
+    pa.field("polyp", pa.int32()),
+    pa.field("patient", pa.int32()),
+]
 
 
 def capsule_to_parquet(
@@ -162,17 +163,18 @@ def _table(piece: Capsule, layout: str) -> pa.Table:
     if layout == "wide":
         features = [pa.array(column) for column in np.ascontiguousarray(piece.X.T)]
     else:
-        features = [pa.FixedSizeListArray.from_arrays(pa.array(piece.X.ravel()), N_FEATURES)]
+        features = [pa.FixedSizeListArray.from_arrays(pa.array(piece.X.ravel()), type=_LIST)]
     others = (piece.groups, piece.y, piece.overlap, piece.polyp, piece.patient)
     columns = [*features, *(pa.array(values) for values in others)]
     return pa.Table.from_arrays(columns, schema=_schema(layout))
 
 
 def _schema(layout: str) -> pa.Schema:
-    return pa.schema([*_FEATURES[layout], *_OTHERS.items()])
+    # Columns that say they have no missing value are decoded twice as fast.
+    return pa.schema([field.with_nullable(False) for field in (*_FEATURES[layout], *_OTHERS)])
 
 
 def _writer(file: Path, layout: str) -> AbstractContextManager[pyarrow.parquet.ParquetWriter]:
     # A dictionary of random floats is larger than the floats; ids and labels repeat.
-    with_dictionary: Any = list(_OTHERS)
+    with_dictionary: Any = [field.name for field in _OTHERS]
     return parquet_writer(file, _schema(layout), use_dictionary=with_dictionary)
