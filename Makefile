@@ -35,7 +35,7 @@ bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
 	$(BIN)/python -m benchmarks.scale --rows $(ROWS) --json bench-scale.json
 
 clean:  ## remove the environment and what the other targets made
-	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis .fuzz dist
+	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis .numba_cache .fuzz dist
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

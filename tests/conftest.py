@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+_ROOT = Path(__file__).parent.parent
+
+
+def _digest_of_kernels() -> str:
+    """Return a digest of the sources of all kernels."""
+    digest = hashlib.sha256()
+    for path in sorted((_ROOT / "src/groupcm/kernels").glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+# Numba's cache looks only at the file that defines a kernel, not at the kernels it calls, so an
+# edited kernel can leave stale machine code behind. A cache for each state of the sources cannot.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _digest_of_kernels()))
 
 
 @pytest.fixture(scope="module")

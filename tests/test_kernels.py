@@ -38,7 +38,7 @@ def run_scan(X, mean, weights, start, stop, order=NO_ORDER, *, kind="dense", spa
     winner, runner_up = np.full((2, n_terms), -7, dtype=np.int64)
     if kind == "csr":
         matrix = sp.csr_array(X)
-        rows, packed = (matrix.data, matrix.indices, matrix.indptr), weights
+        rows, packed = (matrix.data, matrix.indices, matrix.indptr), np.stack([mean, weights])
     else:
         rows, packed = stored_rows(X), pack_affine(mean, weights)
     lo, hi = span or (0, n_terms)
@@ -79,7 +79,10 @@ def whole_numbers(seed, d, dtype, kind):
     rng = np.random.default_rng([seed, d])
     n = int(rng.integers(1, 60))
     X = rng.integers(-2, 3, (n, d)).astype(dtype)
-    mean = np.zeros(d) if kind == "csr" else rng.integers(-3, 4, d).astype(np.float64)
+    mean = rng.integers(-3, 4, d).astype(np.float64)
+    if kind == "csr":  # Only a column that is stored in every row can be centred.
+        X[:, 0] = rng.integers(1, 3, n)
+        mean[(X == 0).any(axis=0)] = 0
     weights = rng.integers(-2, 3, d).astype(np.float64)
     order = rng.permutation(n) if rng.random() < 0.5 else NO_ORDER
     return X, mean, weights, *ragged_terms(rng, n), order
