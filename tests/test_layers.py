@@ -49,6 +49,7 @@ SHARED = {
     "parallel",
     "memory",
     "files",
+    "frames",
     "locking",
     "table_columns",
     "table_choice",

@@ -11,6 +11,7 @@ from sklearn import config_context
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from groupcm.frames import as_frame
 from groupcm.group_index import index_groups
 from groupcm.scoring import GroupScores
 from groupcm.validation import check_length
@@ -109,6 +110,7 @@ def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     >>> candidate_scores(DummyClassifier().fit([[0], [1], [2], [3]], [0, 0, 0, 1]), [[5]])
     array([0.25])
     """
+    X = as_frame(X)
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
     elif hasattr(estimator, "predict_proba"):

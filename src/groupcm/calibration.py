@@ -15,6 +15,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from groupcm.any_estimator import candidate_scores, fit_with, group_scores_of
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
 from groupcm.folds import group_level, require_folds
+from groupcm.frames import as_frame
 from groupcm.group_index import index_groups
 from groupcm.group_model import labelled, mean_right
 from groupcm.held_out_groups import hold_out_groups
@@ -171,7 +172,7 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
                 "folds need the candidates in memory; of a source or a path only a fitted "
                 'estimator can be calibrated, with cv="prefit".'
             )
-        (X,) = indexable(X)
+        (X,) = indexable(as_frame(X))
         y = as_labels(y, _num_samples(X))
         table = group_level(y, groups, patients)
         beside = {"overlap": overlap, "annotated": annotated, "objects": objects}
@@ -281,7 +282,7 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each candidate, as the estimator says."""
         check_is_fitted(self)
-        return self.estimator_.predict(X)
+        return self.estimator_.predict(as_frame(X))
 
     def score(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -324,6 +325,7 @@ def _score_fitted(
     if isinstance(X, Source):
         truth = X.index()
         return group_scores_of(estimator, X, None).score, truth.group_labels(classes[1])
+    X = as_frame(X)
     groups = np.arange(_num_samples(X)) if groups is None else groups
     positive = _positive_groups(classes, y, groups)
     return group_scores_of(estimator, X, groups).score, positive

@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.errors import InputError
+from groupcm.frames import as_frame, frame_to_matrix, is_frame
+from groupcm.frames import feature_names as column_names
 from groupcm.weights import feature_names, linear_part, tree_part
 
 __all__ = ["ScoreExplanation", "explain_scores", "require_explainable"]
@@ -60,9 +63,9 @@ class ScoreExplanation:
 
 def explain_scores(
     model: Any,
-    rows: ArrayLike,
+    rows: Any,
     *,
-    names: Sequence[str] | None = None,
+    names: Sequence[str] | NDArray[Any] | None = None,
     typical: ArrayLike | None = None,
 ) -> list[ScoreExplanation]:
     """Split the scores of candidates into what their features add.
@@ -73,7 +76,7 @@ def explain_scores(
         A fitted model of two classes: a linear one without feature map, such as
         `GroupClassifier`, or trees, `GroupBoostingClassifier`; also a calibrated one.
     rows
-        Features of candidates, shape (n, d).
+        Features of candidates, shape (n, d). A data frame is matched by the names of its columns.
     names
         Names of the columns of ``rows`` and ``typical``, in any order and with others among them;
         left out, the columns are those of the model in its order.
@@ -98,6 +101,12 @@ def explain_scores(
     """
     part = require_explainable(model)
     trained = feature_names(part)
+    rows = as_frame(rows)
+    if is_frame(rows):
+        if names is None and hasattr(part, "feature_names_in_"):
+            names = column_names(rows)
+        rows = frame_to_matrix(rows)
+    rows = rows.toarray() if sp.issparse(rows) else rows
     values = np.atleast_2d(np.asarray(rows, dtype=np.float64))
     centre = None if typical is None else np.atleast_1d(np.asarray(typical, dtype=np.float64))
     if names is not None:
@@ -171,7 +180,7 @@ def require_explainable(model: Any) -> Any:
     return trees if linear is None else linear
 
 
-def _columns(wanted: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:
+def _columns(wanted: Sequence[str], names: Sequence[str] | NDArray[Any]) -> NDArray[np.intp]:
     place = {str(name): at for at, name in enumerate(names)}
     missing = [name for name in wanted if name not in place]
     if missing:

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.candidates import Groups
+from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups
 from groupcm.model_state import Array, Count, Labels, Maybe, Names
 from groupcm.scoring import GroupScores, Scorer, require_features
@@ -164,7 +165,8 @@ class GroupModel(ClassifierMixin, BaseEstimator):
 
     def _read_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
-        matrix = as_matrix(X, self)
+        X = as_frame(X)
+        matrix = as_matrix(X, self, allow_empty=True)
         validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
 

@@ -122,7 +122,10 @@ class LinearScorer(Scorer):
     def _require_dense(self, X: Matrix) -> None:
         """Refuse sparse rows for a map, as training does."""
         if isinstance(self.space, MappedSpace) and not isinstance(X, np.ndarray):
-            raise ValueError("a feature_map needs dense rows; X is sparse: pass X.toarray().")
+            raise ValueError(
+                "a feature_map needs dense rows; X is sparse: pass X.toarray(), or X.sparse.to_dense() "
+                "of a data frame."
+            )
 
     def require_values(self, X: Matrix, names: NDArray[Any] | None) -> None:
         """Raise where X holds NaN or infinity."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.any_estimator import takes_missing
 from groupcm.candidates import Groups, Index
+from groupcm.frames import as_frame
 from groupcm.group_index import index_groups
 from groupcm.grouping import Costs, binary_terms
 from groupcm.scoring import GroupScores
@@ -119,6 +120,7 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         overlap : array-like of shape (n,), optional
             How well each candidate fits the annotation.
         """
+        X = as_frame(X)
         matrix = as_matrix(X, self)
         validate_data(self, X, skip_check_array=True)
         self._check_values(matrix)
@@ -190,7 +192,8 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _read_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
-        matrix = as_matrix(X, self)
+        X = as_frame(X)
+        matrix = as_matrix(X, self, allow_empty=True)
         validate_data(self, X, reset=False, skip_check_array=True)
         self._check_values(matrix)
         return matrix
