@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from decimal import Decimal
 
+import cloudpickle
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -625,3 +627,20 @@ def test_a_path_with_columns_by_name_is_a_source(tmp_path):
     assert model.score(path, "label", "frame") == model.score(read(path))
     with pytest.raises(ValueError, match="groups must name a column"):
         model.group_scores(path, data.groups)
+
+
+def test_a_source_of_files_can_be_pickled_before_and_after_it_was_read(data, tmp_path):
+    path = data.write(tmp_path / "many", row_group=20, n_files=3)
+    np.save(tmp_path / "X.npy", data.X)
+    keys = {"group": data.groups, "label": data.y, "overlap": data.overlap}
+    for source in (read(path), from_npy(tmp_path / "X.npy", **keys)):
+        for _ in ("fresh", "read"):
+            again = pickle.loads(pickle.dumps(source))
+            np.testing.assert_array_equal(fit(again).coef_, fit(source).coef_)
+
+
+def test_a_method_with_a_source_is_sent_as_joblib_sends_it(data, tmp_path):
+    source = read(data.write(tmp_path / "a.parquet", row_group=20))
+    model = fit(source)
+    score, given = cloudpickle.loads(cloudpickle.dumps((model.group_scores, source)))
+    np.testing.assert_array_equal(score(given).score, model.group_scores(source).score)

@@ -188,6 +188,13 @@ class DaskSource(Source):
         self._units = cut([summary.table.n_rows for summary in summaries], row_bytes)
         self._unit_ptr = np.array([0, *(unit.first + unit.hi - unit.lo for unit in self._units)])
 
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled: the partitions belong to the client of this process."""
+        raise TypeError(
+            "a source of Dask cannot be pickled, because its partitions are kept by the workers "
+            "for the client of this process; call from_dask in the process that needs it."
+        )
+
     def __repr__(self) -> str:
         partitions, features = (
             _count(len(self._held), "partition"),
