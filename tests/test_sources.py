@@ -292,8 +292,8 @@ def test_one_class_no_label_no_rows(data, tmp_path):
     with refusal("no label column", "label="):
         fit(from_parquet(path, group="frame"))
     pq.write_table(data.table().slice(0, 0), tmp_path / "b.parquet")
-    with refusal("b.parquet has no rows"):
-        read(tmp_path / "b.parquet")
+    with refusal("b.parquet", "has no rows"):
+        fit(read(tmp_path / "b.parquet"))
 
 
 # ---- matrices -------------------------------------------------------------------------------

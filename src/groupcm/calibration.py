@@ -249,30 +249,43 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         if len(self.classes_) != 2 or not np.array_equal(self.classes_, self.estimator_.classes_):
             raise StateError("classes_ are not the two classes of estimator_")
 
-    def group_scores(self, X: Any, groups: ArrayLike | None = None) -> GroupScores:
-        """The estimator's score of each group, and its winner, in order of first appearance."""
-        check_is_fitted(self)
-        return group_scores_of(self.estimator_, X, groups)
+    def group_scores(
+        self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
+    ) -> GroupScores:
+        """The estimator's score of each group, and its winner; see `GroupClassifier.group_scores`.
 
-    def predict_proba_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[np.float64]:
-        """The probability of each class, a row a group in order of first appearance.
+        With ``all_groups``, a group without candidates has the score -inf and the winner -1.
+        """
+        check_is_fitted(self)
+        return group_scores_of(self.estimator_, X, groups, all_groups)
+
+    def predict_proba_groups(
+        self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """The probability of each class, one row per group in the order of `group_scores`.
 
         Parameters
         ----------
-        X, groups
+        X, groups, all_groups
             As for ``group_scores`` of the estimator.
 
         Returns
         -------
         ndarray of shape (n_groups, 2)
-            A column a class, as in ``classes_``.
+            One column per class, as in ``classes_``. The positive class of a group without
+            candidates has the probability 0, by convention: the model cannot see such a group,
+            and how often they are positive was not learnt, since every group of the fit has
+            candidates.
         """
-        positive = self.calibrator_(self.group_scores(X, groups).score)
+        positive = self.calibrator_(self.group_scores(X, groups, all_groups=all_groups).score)
         return np.column_stack([1.0 - positive, positive])
 
-    def predict_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[Any]:
-        """The more probable class of each group, in order of first appearance."""
-        return self.classes_[np.argmax(self.predict_proba_groups(X, groups), axis=1)]
+    def predict_groups(
+        self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """The more probable class of each group, in the order of `group_scores`."""
+        found = self.predict_proba_groups(X, groups, all_groups=all_groups)
+        return self.classes_[np.argmax(found, axis=1)]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The estimator's score of each candidate."""
@@ -282,7 +295,10 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each candidate, as the estimator says."""
         check_is_fitted(self)
-        return self.estimator_.predict(as_frame(X))
+        X = as_frame(X)
+        if getattr(X, "shape", (1,))[0] == 0 and not hasattr(self.estimator_, "group_scores"):
+            return self.classes_[:0]
+        return self.estimator_.predict(X)
 
     def score(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,

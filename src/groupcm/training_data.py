@@ -263,6 +263,8 @@ class _OverlapOf:
 
 
 def _read_source(options: Any, source: Source) -> TrainingData:
+    if source.n_rows == 0:
+        raise InputError(f"the source {source!r} has no rows; a fit needs some")
     index = source.index()
     if index.classes is None or index.codes is None:
         raise InputError("the source has no label column, which a fit needs; name it with label=")

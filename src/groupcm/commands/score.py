@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             label=arguments.label,
             features=features,
             allow_missing=takes_missing(saved.model),
+            allow_empty=True,
         )
         name_features(saved.model, arguments.model, candidates.feature_names)
         scored = score_candidates(saved.model, candidates, display, arguments.label is not None)
@@ -88,7 +89,9 @@ def score_candidates(
         for c, value in enumerate(model.classes_):
             columns[f"score_{value}"] = pa.array(np.ascontiguousarray(found.score[:, c]))
             columns[f"winner_{value}"] = pa.array(np.ascontiguousarray(found.winner[:, c]))
-    return Scored(pa.table(columns), _auc(model, candidates, found) if has_truth else [])
+    return Scored(
+        pa.table(columns), _auc(model, candidates, found) if has_truth and len(found.group) else []
+    )
 
 
 def _check_labels(model: Any, candidates: Candidates) -> None:
