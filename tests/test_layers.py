@@ -31,11 +31,11 @@ LAYERS = [
     {"selection", "misvm"},
     {"any_estimator", "held_out_groups", "calibrators"},
     {"classifier_cv", "calibration"},
-    {"weights", "evaluation"},
+    {"weights", "explanation", "evaluation"},
     {"comparison"},
     {"report"},
     {"simulate", "experiments"},
-    {"persistence", "model_json", "sklearn_json", "sklearn_state", "explanation", "onnx_export"},
+    {"persistence", "model_json", "sklearn_json", "sklearn_state", "onnx_export"},
     {"web"},
 ]
 # What every layer may use: they know nothing of the maths and import none of it.

@@ -390,7 +390,10 @@ def test_contributions_add_up_to_the_score(shown):
         [each["contribution"] for each in why["features"]], abs=0.006
     )
     assert sum(value > 0 for value in shown_adds) > 0
-    assert page.locator("#features th").first.get_attribute("title") == why["features"][0]["name"]
+    # The names are the model's own, as in a report.
+    names = page.locator("#features .feature-name").all_inner_texts()
+    assert names == [each["name"] for each in why["features"]]
+    expect(page.get_by_text(f"Baseline ({why['baseline']})")).to_be_visible()
     families = [number_in(text) for text in page.locator("#families .adds").all_inner_texts()]
     assert len(families) == len(why["families"]) == 2
     score = number_in(page.locator("#fact-score").inner_text())
@@ -601,6 +604,7 @@ def explanation_of(contributions: dict[str, float]) -> dict[str, Any]:
         families[each["family"]] = families.get(each["family"], 0) + each["contribution"]
     return {
         "score": sum(contributions.values()),
+        "baseline": "the average training candidate",
         "base": 0,
         "features": features,
         "families": [{"family": name, "contribution": part} for name, part in families.items()],

@@ -168,6 +168,7 @@ def evaluate_scored(
             decision=decide(candidates, chosen, level),
             weights=found.weights,
             importances=found.importances,
+            baseline=found.baseline,
             highest_negatives=found.highest_negatives,
             lowest_positives=found.lowest_positives,
             highest_positives=found.highest_positives,

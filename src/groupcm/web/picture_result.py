@@ -25,8 +25,6 @@ class PictureResult:
         Left, top, width and height of the winner's box.
     width, height
         Of the picture.
-    mean
-        Mean of the candidates' features, in the model's order, where it was asked for.
     """
 
     score: float
@@ -34,7 +32,6 @@ class PictureResult:
     winner: tuple[float, float, float, float]
     width: int
     height: int
-    mean: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,14 +46,11 @@ class NumberedPicture:
         Where its pixels are.
     stamp
         Tells whether the file is still the one that was scored.
-    with_mean
-        Whether the mean of the candidates' features is wanted.
     """
 
     number: int
     picture: PictureTask
     stamp: str = ""
-    with_mean: bool = False
 
     @property
     def name(self) -> str:
@@ -84,27 +78,17 @@ class ResultOfPicture:
         except Exception as error:
             told = str(error) or type(error).__name__
             return Unreadable(task.name, f"the picture {task.name} cannot be scored: {told}")
-        return result_of(measured, with_mean=task.with_mean)
+        return result_of(measured)
 
 
-def result_of(measured: MeasuredPicture, *, with_mean: bool) -> PictureResult:
-    """Return what is kept of a picture that was measured.
-
-    Parameters
-    ----------
-    measured
-        The picture.
-    with_mean
-        Whether the mean of the candidates' features is wanted.
-    """
+def result_of(measured: MeasuredPicture) -> PictureResult:
+    """Return what is kept of a picture that was measured."""
     found = measured.found
     left, top, width, height = box_of(found.regions, found.winner)
-    mean = tuple(measured.rows.mean(axis=0, dtype=float).tolist()) if with_mean else None
     return PictureResult(
         score=found.score,
         probability=found.probability,
         winner=(left, top, width, height),
         width=found.regions.width,
         height=found.regions.height,
-        mean=mean,
     )
