@@ -320,7 +320,8 @@ def test_cvat(tmp_path):
     assert turned.region.box == Box(11, 9, 2, 4)  # CVAT turns around the centre
     assert polygon.region == Polygons([[(1, 1), (5, 1), (5, 4)]])
     assert mask.region == Mask.from_part([[0, 1, 1], [0, 1, 1]], left=3, top=4, height=20, width=30)
-    assert marked["c.jpg"].done
+    assert marked["c.jpg"].state == "to do"
+    assert read(path, unannotated="negative")["c.jpg"].state == "verified empty"
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,13 @@ def add_annotate(parser: argparse.ArgumentParser) -> None:
         help="first take over annotations of any format, for pictures that have none yet",
     )
     parser.add_argument(
+        "--unannotated",
+        choices=("todo", "negative"),
+        default="todo",
+        help="pictures that FILE lists without objects, and without saying that a person has "
+        "looked at them: still to do, or no object (default: %(default)s)",
+    )
+    parser.add_argument(
         "--categories",
         type=names,
         default=[],

@@ -3,6 +3,9 @@
 We write one PNG a picture with a value an object, more where objects overlap or there are more
 than 255, and ``masks.json``, which says what each value is. Without that file the meaning of the
 values is asked for, unless there is but one.
+
+A mask without any object says "verified empty"; a picture without a mask is to do. In
+``masks.json`` each picture has ``"done": true`` or ``"done": false``.
 """
 
 from __future__ import annotations
@@ -71,6 +74,7 @@ def read(
             reading.begin_file(file)
             mask = read_mask(file)
             draft = _picture(reading, place, mask)
+            draft.done = True
             objects = meaning.objects(mask, reading.budget)
             for position, marked in enumerate(objects, start=1):
                 draft.add(f"{place}, object {position}", lambda marked=marked: marked)
@@ -123,7 +127,7 @@ def _read_described(reading: Reading) -> Annotations:
         with reading.perhaps(place):
             name = reading.name(field(record, "name", str))
             draft = reading.picture(name, whole(record, "width"), whole(record, "height"))
-            draft.done = field(record, "done", bool, True)
+            draft.done = field(record, "done", bool, None)
             loaded: dict[str, MaskPicture] = {}
             for number, item in enumerate(field(record, "objects", list), start=1):
                 build = lambda item=item: _described(item, reading, draft, loaded)  # noqa: B023, E731
