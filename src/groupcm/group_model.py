@@ -14,19 +14,21 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.candidates import Groups
+from groupcm.decision import is_alarm
 from groupcm.group_index import GroupIndex, index_groups
 from groupcm.model_state import Array, Count, Labels, Maybe, Names
 from groupcm.scoring import GroupScores, Scorer, require_features
 from groupcm.smoothing import Matrix
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.source import Source
+from groupcm.thresholds import ThresholdModel
 from groupcm.training_data import leave_out, source_of_columns
 from groupcm.validation import as_labels, as_matrix, check_length
 
 __all__ = ["GroupModel", "labelled", "mean_right"]
 
 
-class GroupModel(ClassifierMixin, BaseEstimator):
+class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     """Scores of candidates, of groups, and what follows; a subclass says what scores a row."""
 
     __metadata_request__score: ClassVar = {"groups": True}
@@ -42,6 +44,7 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         "feature_names_in_": Maybe(Names("features")),
         "classes_": Labels(),
         "background_": Array("b", "classes"),
+        **ThresholdModel._threshold_state,
     }
 
     def __sklearn_tags__(self) -> Any:
@@ -65,7 +68,7 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each candidate."""
+        """Class of each candidate: of two, the second where its score is at least `threshold_`."""
         return self._label(self.decision_function(X))
 
     def group_scores(self, X: Any, groups: ArrayLike | None = None) -> GroupScores:
@@ -104,7 +107,11 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         return GroupScores(found.group, found.score[:, 0], found.winner[:, 0])
 
     def predict_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[Any]:
-        """Class of each group, in order of first appearance."""
+        """Class of each group, in order of first appearance.
+
+        Of two classes, a group gets the second where its score is at least ``threshold_``; of more,
+        the one of its largest score.
+        """
         return self._label(self.group_scores(X, groups).score)
 
     def score(  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -159,8 +166,10 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         return getattr(self, "feature_names_in_", None)
 
     def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
+        if scores.ndim > 1:
+            return self.classes_[np.argmax(scores, axis=1)]
+        assert self.threshold_ is not None
+        return self.classes_[is_alarm(scores, self.threshold_).astype(int)]
 
     def _read_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)

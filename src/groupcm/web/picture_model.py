@@ -23,8 +23,7 @@ def read_picture_model(
     path
         The model file.
     threshold
-        From this score on a picture raises an alarm; left out, that of the model's operating
-        point.
+        A picture whose score is at least this raises an alarm; left out, the model's own.
     command
         What an error calls the work that needs the model.
     """
