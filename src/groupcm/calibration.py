@@ -47,9 +47,7 @@ _FARTHEST = 1e9
 _HALVINGS = 90
 
 
-class CalibratedGroupClassifier(
-    ThresholdModel, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
-):
+class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """The probability that a group is positive, learnt from scores of groups held out.
 
     ::

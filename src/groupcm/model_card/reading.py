@@ -22,7 +22,7 @@ from groupcm.model_card.card import (
 from groupcm.model_card.held_out import HeldOut, held_out_of
 from groupcm.model_card.validation import best_validation
 from groupcm.persistence import SavedModel, read
-from groupcm.thresholds import threshold_of
+from groupcm.thresholds import held_out_groups_of, threshold_of
 from groupcm.weights import linear_part, tree_part
 
 __all__ = ["model_card"]
@@ -143,7 +143,7 @@ def _held_out(model: Any, notes: Mapping[str, Any], threshold: Threshold | None)
         return HeldOut(**notes["held_out"])
     while model is not None and not hasattr(model, "held_out_scores_"):
         model = getattr(model, "estimator_", None)
-    if model is None or len(np.unique(model.held_out_labels_)) < 2:
+    if model is None or held_out_groups_of(model) is None:
         return None
     return held_out_of(model, None if threshold is None else threshold.value)
 

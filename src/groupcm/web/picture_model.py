@@ -31,6 +31,8 @@ def read_picture_model(
         raise InputError(f"--threshold is {threshold}; it must be a number")
     path = os.fspath(path)
     scorer = PictureScorer.of_saved(read(path), path, threshold=threshold)
+    if scorer.threshold is not None and not isfinite(scorer.threshold):
+        scorer.threshold = None  # the page needs one that its slider can show
     if any(isinstance(part, Given) for part in scorer.recipe.proposals.parts):
         raise InputError(
             f"{path} was trained on candidates of a detector; {command} needs a model that finds "
