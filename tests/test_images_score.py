@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -170,11 +171,11 @@ def test_recipes_of_models_that_do_not_fit(recipe, sentence):
         PictureScorer.of_saved(saved, "m.json")
 
 
-def test_the_threshold_is_that_of_the_operating_point():
-    saved = saved_model(operating_point={"threshold": 0.25, "chosen": "there"})
+def test_the_threshold_is_that_of_the_model():
+    saved = saved_model(deepcopy(fitted()).set_threshold(0.25))
     assert PictureScorer.of_saved(saved).threshold == 0.25
     assert PictureScorer.of_saved(saved, threshold=0.5).threshold == 0.5
-    assert PictureScorer.of_saved(saved_model()).threshold is None
+    assert PictureScorer.of_saved(saved_model()).threshold == 0.0
 
 
 def test_a_folder_in_the_order_of_its_names(tmp_path):

@@ -24,6 +24,7 @@ from groupcm.annotations.runs import to_mask
 from groupcm.images.made import MadeFrame
 from groupcm.images.score import PictureScorer
 from groupcm.images.truth import Truth
+from groupcm.metrics import at_threshold
 from groupcm.web.library import PictureLibrary
 from groupcm.web.marks_file import MarksFile, read_marks
 from groupcm.web.picture_result import PictureResult
@@ -263,6 +264,18 @@ def test_the_threshold_by_keyboard(shown):
     page.locator("#reset-threshold").click()
     assert check_counts(shown, THRESHOLD) == first
     expect(page.locator("#reset-threshold")).to_be_disabled()
+
+
+def test_a_score_equal_to_the_threshold_is_an_alarm(shown):
+    known = [each for each in shown.results if None not in (each["truth"], each["score"])]
+    score, truth = ([each[name] for each in known] for name in ("score", "truth"))
+    for threshold in (min(score), float(np.sort(score)[len(score) // 2]), max(score)):
+        shown.page.locator("#threshold-number").fill(repr(threshold))
+        point = at_threshold(truth, score, threshold=threshold)
+        told = check_counts(shown, threshold)
+        assert told["#sensitivity"] == f"{point.true_positives} of {sum(truth)}"
+        assert told["#false-alarms"].startswith(f"{point.false_positives} of ")
+    shown.page.locator("#reset-threshold").click()
 
 
 def test_a_threshold_that_is_typed_outlives_a_reload(shown):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groupcm.words import printable
 
-__all__ = ["CertificateError", "ClusterError", "InputError"]
+__all__ = ["CertificateError", "ClusterError", "InputError", "ShiftWarning", "ThresholdWarning"]
 
 
 class InputError(ValueError):
@@ -39,6 +39,14 @@ class ClusterError(InputError, RuntimeError):
     Traceback (most recent call last):
     groupcm.errors.ClusterError: the Dask cluster has had no worker for 120 seconds; start one
     """
+
+
+class ThresholdWarning(UserWarning):
+    """A threshold that cannot do what was asked of it, such as one that never raises an alarm."""
+
+
+class ShiftWarning(UserWarning):
+    """Candidates that are scored differ from those of the training by more than chance."""
 
 
 class CertificateError(RuntimeError):

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.frames import as_frame, frame_to_matrix, is_frame

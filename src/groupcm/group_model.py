@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.candidates import Groups
+from groupcm.decision import is_alarm
 from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups
 from groupcm.model_state import Array, Count, Labels, Maybe, Names
@@ -21,6 +22,7 @@ from groupcm.scoring import GroupScores, Scorer, among_all_groups, require_featu
 from groupcm.smoothing import Matrix
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.source import Source
+from groupcm.thresholds import ThresholdModel
 from groupcm.training_data import leave_out, source_of_columns
 from groupcm.validation import as_labels, as_matrix, check_length
 from groupcm.words import printable
@@ -28,7 +30,7 @@ from groupcm.words import printable
 __all__ = ["GroupModel", "labelled", "mean_right"]
 
 
-class GroupModel(ClassifierMixin, BaseEstimator):
+class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     """Scores of candidates, of groups, and what follows; a subclass says what scores a row."""
 
     __metadata_request__score: ClassVar = {"groups": True}
@@ -44,6 +46,7 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         "feature_names_in_": Maybe(Names("features")),
         "classes_": Labels(),
         "background_": Array("b", "classes"),
+        **ThresholdModel._threshold_state,
     }
 
     def __sklearn_tags__(self) -> Any:
@@ -68,7 +71,7 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each candidate."""
+        """Class of each candidate: of two, the second where its score is at least `threshold_`."""
         return self._label(self.decision_function(X))
 
     def group_scores(
@@ -136,8 +139,9 @@ class GroupModel(ClassifierMixin, BaseEstimator):
     ) -> NDArray[Any]:
         """Class of each group, in the order of `group_scores`.
 
-        A group without candidates has the negative class; with more than two classes it has the
-        class that every training group held, and needs one.
+        Of two classes, a group has the second where its score is at least ``threshold_``; of more,
+        the one of its largest score. A group without candidates has the first class; with more
+        than two classes it has the class that every training group held, and needs one.
         """
         found = self.group_scores(X, groups, all_groups=all_groups)
         labels = self._label(found.score)
@@ -205,8 +209,10 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         return getattr(self, "feature_names_in_", None)
 
     def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
+        if scores.ndim > 1:
+            return self.classes_[np.argmax(scores, axis=1)]
+        assert self.threshold_ is not None
+        return self.classes_[is_alarm(scores, self.threshold_).astype(int)]
 
     def _read_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)

@@ -96,6 +96,7 @@ class LinearGroupModel(GroupModel):
         self.classes_ = data.classes
         untrained = np.array([solution is None for solution in solutions])
         self.background_ = np.array([True, False]) if binary else untrained
+        self._reset_threshold()
         self.n_features_in_ = data.n_features
         self.feature_map_ = prepared.feature_map
         self.feature_means_ = scaling.feature_means.copy()

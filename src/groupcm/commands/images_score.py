@@ -125,11 +125,6 @@ def _scorer(arguments: argparse.Namespace) -> PictureScorer:
         raise InputError(
             f"{arguments.model} finds its candidates itself, without a detector; leave out --given"
         )
-    if scorer.threshold is None and arguments.marks is not None:
-        raise InputError(
-            f"--marks needs --threshold, from which on candidates are marked: {arguments.model} "
-            "has no operating point"
-        )
     return scorer
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations import Region
+from groupcm.decision import is_alarm
 from groupcm.errors import InputError
 from groupcm.images.features.network_embedding import with_networks
 from groupcm.images.listing import list_pictures
@@ -22,7 +23,7 @@ from groupcm.images.parallel_pictures import PictureFile, Unreadable, map_pictur
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
-from groupcm.images.trained_recipe import needed_part, noted_recipe, noted_threshold, trained_names
+from groupcm.images.trained_recipe import needed_part, noted_recipe, trained_names
 from groupcm.images.vote import vote as voted
 
 __all__ = [
@@ -92,7 +93,7 @@ class PictureScore:
     @property
     def alarm(self) -> bool | None:
         """Whether the picture scores at least the threshold; None without one."""
-        return None if self.threshold is None else self.score >= self.threshold
+        return None if self.threshold is None else bool(is_alarm(self.score, self.threshold))
 
     @property
     def marked(self) -> NDArray[np.intp]:
@@ -100,7 +101,7 @@ class PictureScore:
         if self.threshold is None:
             return np.empty(0, dtype=np.intp)
         order = np.argsort(-self.scores, kind="stable")
-        return order[self.scores[order] >= self.threshold]
+        return order[is_alarm(self.scores[order], self.threshold)]
 
 
 class PictureScorer:
@@ -156,13 +157,13 @@ class PictureScorer:
         threshold: float | None = None,
         networks: Sequence[str | os.PathLike[str]] = (),
     ) -> PictureScorer:
-        """Take the recipe from a model's notes, and the threshold unless another one is given.
+        """Take the recipe from a model's notes, and its threshold unless another one is given.
 
         ``path`` is how an error calls the model; ``networks`` are files of those that its recipe
         names and does not carry.
         """
         if threshold is None:
-            threshold = noted_threshold(saved.notes)
+            threshold = getattr(saved.model, "threshold_", None)
         recipe = noted_recipe(saved.notes, path)
         recipe = replace(recipe, features=with_networks(recipe.features, networks))
         return cls(saved.model, recipe, vote=vote, threshold=threshold)
@@ -227,7 +228,7 @@ def score_folder(
     vote
         See `PictureScorer`.
     threshold
-        See `PictureScore`; left out, that of the model's operating point, where it has one.
+        See `PictureScore`; left out, the model's ``threshold_``.
     networks
         Files of networks that the model needs and does not carry.
     skip_unreadable, workers

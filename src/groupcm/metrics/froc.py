@@ -18,7 +18,7 @@ from groupcm.metrics.results import FrocCurve
 from groupcm.metrics.tallies import corners, tally
 from groupcm.metrics.truth import require_both_classes, rows_and_groups
 
-__all__ = ["froc_curve"]
+__all__ = ["checked_objects", "froc_curve"]
 
 
 def froc_curve(
@@ -74,7 +74,7 @@ def froc_curve(
             f'false_alarms_in={false_alarms_in!r} is not known; use "all" or "negative".'
         )
     is_positive, scores, index = rows_and_groups(y, scores, groups, finite=True)
-    object_of = index.codes if objects is None else _checked(objects, is_positive)
+    object_of = index.codes if objects is None else checked_objects(objects, is_positive)
     found_at = index_groups(object_of[is_positive]).maxima(scores[is_positive])
     can_be_false, n_groups = ~is_positive, index.n_groups
     if false_alarms_in == "negative":
@@ -89,7 +89,8 @@ def froc_curve(
     return FrocCurve(at.fp[kept] / n_groups, at.sensitivity[kept], at.thresholds[kept])
 
 
-def _checked(objects: ArrayLike, is_positive: NDArray[np.bool_]) -> NDArray[Any]:
+def checked_objects(objects: ArrayLike, is_positive: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return one object id per candidate, checked where the candidate is positive."""
     objects = np.asarray(objects)
     if objects.shape != is_positive.shape:
         raise ValueError(

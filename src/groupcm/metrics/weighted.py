@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.decision import is_alarm
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.operating import (
     sensitivity_at_specificity,
@@ -108,7 +109,7 @@ def _specificity_at_threshold(ranking: Ranking, threshold: float) -> OfCounts:
 def _alarms_by_cluster(
     ranking: Ranking, threshold: float, among: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    alarms = among & (ranking.scores >= np.asarray([threshold], dtype=np.float64))
+    alarms = among & is_alarm(ranking.scores, threshold)
     return np.bincount(ranking.cluster[alarms], minlength=len(ranking.positives))
 
 
