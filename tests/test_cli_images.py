@@ -100,6 +100,21 @@ def test_what_was_left_out_is_counted(folder, capsys):
     assert "warning: some.json: the patient is told of 10 of 12 pictures" in shown.err
 
 
+def test_masks_next_to_the_pictures_are_set_aside(folder, capsys):
+    marked = read("marks.json")
+    for picture in marked.pictures[:3]:
+        file = folder / "frames" / picture.name
+        mask = Image.new("L", (picture.width, picture.height))
+        mask.save(file.with_name(f"{file.stem}_label.png"))
+    assert run("--annotations", "marks.json", "--unmarked", "negative") == 0
+    shown = capsys.readouterr()
+    assert re.search(r"pictures +12, of them 6 with an object", shown.out)
+    assert re.search(
+        r"warning: frames: 3 masks are stored with the pictures and set aside, such as \S+_label",
+        shown.err,
+    )
+
+
 def test_without_annotations(folder, capsys):
     assert run("--patient-from", r"^(patient\d+)") == 0
     out = capsys.readouterr().out
