@@ -93,7 +93,7 @@ def test_what_was_left_out_is_counted(folder, capsys):
     some = Annotations(marked.pictures[:10], marked.categories)
     write(some, "some.json", "coco")
     assert run("--annotations", "some.json") == 0
-    assert re.search(r"left out +2 that nobody has looked at", capsys.readouterr().out)
+    assert re.search(r"left out +2 still to do; --unmarked negative", capsys.readouterr().out)
     assert run("--annotations", "some.json", "--unmarked", "negative") == 0
     shown = capsys.readouterr()
     assert "left out" not in shown.out

@@ -73,11 +73,11 @@ def test_a_row_a_picture(home, tmp_path, capsys):
     assert score(home, output=tmp_path / "scores.parquet") == 0
     table = pyarrow.parquet.read_table(tmp_path / "scores.parquet")
     assert table.column_names == [
-        *("picture", "score", "alarm", "winner", "left", "top", "right", "bottom", "mask"),
+        *("image", "score", "alarm", "winner", "left", "top", "right", "bottom", "mask"),
         *("height", "width", "n_candidates", "n_marked"),
     ]
     rows, known = table.to_pylist(), expected()
-    assert [row["picture"] for row in rows] == list(known)
+    assert [row["image"] for row in rows] == list(known)
     for row, found in zip(rows, known.values(), strict=True):
         assert row["score"] == pytest.approx(found.score, rel=1e-9)
         assert row["winner"] == found.winner
@@ -95,7 +95,7 @@ def test_a_row_a_picture(home, tmp_path, capsys):
 def test_probabilities_and_no_threshold(home, tmp_path):
     assert score(home, model="calibrated.json", output=tmp_path / "s.csv") == 0
     table = pyarrow.csv.read_csv(tmp_path / "s.csv")
-    assert table.column_names[:4] == ["picture", "score", "probability", "winner"]
+    assert table.column_names[:4] == ["image", "score", "probability", "winner"]
     assert "n_marked" not in table.column_names
     known = expected(calibrated())
     probabilities = table.column("probability").to_pylist()
@@ -136,7 +136,7 @@ def test_the_vote_places(home, tmp_path):
     assert score(home, "--vote", output=tmp_path / "s.parquet") == 0
     known = expected(vote=True)
     for row in rows_of(tmp_path / "s.parquet"):
-        found = known[row["picture"]]
+        found = known[row["image"]]
         assert (row["winner"], row["located"]) == (found.winner, found.located)
         assert row["left"] == pytest.approx(found.regions.edges[found.located, 0])
 
@@ -150,7 +150,7 @@ def test_masks_are_written_as_coco_does(home, tmp_path):
     scorer, masks = PictureScorer(model, recipe), 0
     by_name = {each.picture.name: each.pixels for each in some_frames(6)}
     for row in rows_of(tmp_path / "s.parquet"):
-        found = scorer(by_name[row["picture"]])
+        found = scorer(by_name[row["image"]])
         if row["mask"] is None:
             assert found.regions.is_box[found.winner]
             continue
@@ -167,7 +167,7 @@ def test_marks_go_to_a_file_of_annotations(home, tmp_path):
     options = ("--threshold", "0.1", "--marks", tmp_path / "marks.json")
     assert score(home, *options, output=tmp_path / "s.parquet") == 0
     marked, known = read(tmp_path / "marks.json"), expected()
-    rows = {row["picture"]: row for row in rows_of(tmp_path / "s.parquet")}
+    rows = {row["image"]: row for row in rows_of(tmp_path / "s.parquet")}
     assert [picture.name for picture in marked] == list(known)
     for picture in marked:
         scores = known[picture.name].scores
@@ -229,7 +229,7 @@ def test_pictures_that_cannot_be_read(home, tmp_path, capsys):
     assert not output.exists()
     # Nothing is lost of what was done.
     assert str(tmp_path / "s.partial.parquet") in told
-    assert [row["picture"] for row in rows_of(tmp_path / "s.partial.parquet")] == ["a.png", "e.png"]
+    assert [row["image"] for row in rows_of(tmp_path / "s.partial.parquet")] == ["a.png", "e.png"]
     assert sorted(path.name for path in drawn.iterdir()) == ["a.png", "e.png"]
     assert score(home, "--skip-unreadable", folder=folder, output=output) == 0
     heard = capsys.readouterr()
@@ -267,13 +267,13 @@ def test_frames_of_a_video(home, tmp_path, capsys):
     imageio.v3.imwrite(video, frames, plugin="FFMPEG", fps=5, quality=10)
     options = ("--video", video, "--overlays", tmp_path / "drawn")
     assert score(home, *options, folder="", output=tmp_path / "s.parquet") == 0
-    names = [row["picture"] for row in rows_of(tmp_path / "s.parquet")]
+    names = [row["image"] for row in rows_of(tmp_path / "s.parquet")]
     assert names == ["frame 000001", "frame 000002", "frame 000003"]
     drawn = sorted(path.name for path in (tmp_path / "drawn").iterdir())
     assert drawn == [f"{name}.jpg" for name in names]
     options = ("--video", video, "--every", "2")
     assert score(home, *options, folder="", output=tmp_path / "s.parquet") == 0
-    names = [row["picture"] for row in rows_of(tmp_path / "s.parquet")]
+    names = [row["image"] for row in rows_of(tmp_path / "s.parquet")]
     assert names == ["frame 000001", "frame 000003"]
     assert score(home, "--video", video, "--every", "0", folder="", output=tmp_path / "s.csv") == 2
     assert "--every is 0; it must be 1 or more" in capsys.readouterr().err
@@ -292,7 +292,7 @@ def test_candidates_of_a_detector(home, tmp_path, capsys):
     assert score(home, *options, output=tmp_path / "s.parquet") == 2
     assert "leave out --given" in capsys.readouterr().err
     assert score(home, *options, model=model, output=tmp_path / "s.parquet") == 0
-    counts = {row["picture"]: row["n_candidates"] for row in rows_of(tmp_path / "s.parquet")}
+    counts = {row["image"]: row["n_candidates"] for row in rows_of(tmp_path / "s.parquet")}
     # The whole picture is always a candidate.
     assert counts.pop(name) == 2
     assert set(counts.values()) == {1}
