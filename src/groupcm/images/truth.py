@@ -223,7 +223,7 @@ def _warn_of_missing(elsewhere: Collection[str], where: str, stacklevel: int) ->
     if elsewhere:
         pictures = "1 picture" if len(elsewhere) == 1 else f"{len(elsewhere):,} pictures"
         warnings.warn(
-            printable(f"{where}: skipped {pictures} that are not there, such as {min(elsewhere)}."),
+            printable(f"{where}: skipped {pictures} not found, such as {min(elsewhere)}."),
             SetAsideWarning,
             stacklevel=stacklevel + 1,
         )
