@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from groupcm.words import printable
 
-__all__ = ["CertificateError", "ClusterError", "InputError", "ShiftWarning", "ThresholdWarning"]
+__all__ = [
+    "CertificateError",
+    "ClusterError",
+    "InputError",
+    "SetAsideWarning",
+    "ShiftWarning",
+    "ThresholdWarning",
+]
 
 
 class InputError(ValueError):
@@ -25,6 +32,10 @@ class InputError(ValueError):
 
     def __init__(self, message: object = "") -> None:
         super().__init__(printable(message))
+
+
+class SetAsideWarning(UserWarning):
+    """Files or pictures were set aside; the message counts them and names one."""
 
 
 class ClusterError(InputError, RuntimeError):

@@ -20,7 +20,7 @@ from groupcm.annotations.formats import (
 )
 from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.model import Annotations, Picture
-from groupcm.annotations.pictures import find_pictures, picture_size
+from groupcm.annotations.pictures import picture_files, picture_size, warn_of_masks
 from groupcm.annotations.reading import Reading, Unannotated
 from groupcm.annotations.sniffing import sniff
 from groupcm.annotations.writing import Writing
@@ -156,9 +156,11 @@ def with_folder(
         pictures alone, or are to do.
     """
     folder = Path(folder)
+    found = picture_files(folder)
+    warn_of_masks(folder, found.masks, stacklevel=2)
     new = [
         Picture(name, *picture_size(folder / name), done=done)
-        for name in find_pictures(folder)
+        for name in found.pictures
         if name not in annotations
     ]
     return Annotations((*annotations.pictures, *new), annotations.categories, annotations.extra)

@@ -21,7 +21,7 @@ _SIZE_OF_NO_INTEREST = (60_000, 60_000)
 
 def read_some(
     path: str | os.PathLike[str],
-    images: str | os.PathLike[str],
+    images: str | os.PathLike[str] | Annotations,
     unannotated: Unannotated = "todo",
 ) -> tuple[Annotations, list[str]]:
     """Read annotations, and tell which of their pictures are not in the folder of pictures.
@@ -43,7 +43,8 @@ def read_some(
     ['b.png']
     """
     path, format = Path(path), FORMATS[sniff(Path(path))]
-    known = _SomeKnown(Path(images), keeps_others=not format.folder)
+    pictures = images if isinstance(images, Annotations) else Path(images)
+    known = _SomeKnown(pictures, keeps_others=not format.folder)
     reading = ReadingSome(path, known, unannotated)
     read = format.read(reading)
     others = [picture.name for picture in read if picture.name not in known]
@@ -51,10 +52,10 @@ def read_some(
 
 
 class _SomeKnown(KnownPictures):
-    """Pictures of a folder; others go by the name they are written with, or raise `NotThere`."""
+    """Known pictures; others go by the name they are written with, or raise `NotThere`."""
 
-    def __init__(self, folder: Path, keeps_others: bool) -> None:
-        super().__init__(folder)
+    def __init__(self, images: Path | Annotations, keeps_others: bool) -> None:
+        super().__init__(images)
         self._keeps_others = keeps_others
 
     def name(self, written: str, beside: Path | None = None) -> str:

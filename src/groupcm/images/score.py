@@ -142,10 +142,10 @@ class PictureScorer:
         threshold: float | None = None,
     ) -> None:
         self.model, self.vote, self.threshold = model, vote, threshold
-        names = trained_names(model, recipe)
-        self.recipe = needed_part(recipe, names)
+        self.features = trained_names(model, recipe)
+        self.recipe = needed_part(recipe, self.features)
         place = {name: at for at, name in enumerate(self.recipe.feature_names)}
-        self._columns = np.array([place[name] for name in names])
+        self._columns = np.array([place[name] for name in self.features])
 
     @classmethod
     def of_saved(
@@ -183,14 +183,28 @@ class PictureScorer:
             What a detector found in it, where the recipe asks for that.
         """
         found = self.recipe.candidates(pixels, given)
-        scores = _scores(self.model, found.values[:, self._columns])
+        return self.of_candidates(found.regions, found.values[:, self._columns], name)
+
+    def of_candidates(
+        self, regions: Regions, values: NDArray[np.float32], name: str = ""
+    ) -> PictureScore:
+        """Score candidates that are known already.
+
+        Parameters
+        ----------
+        regions
+            Where they are; at least one.
+        values
+            Their features, in the order of `features`.
+        name
+            What to call the picture.
+        """
+        scores = _scores(self.model, values)
         winner = int(np.argmax(scores))
-        located = voted(found.regions, scores) if self.vote else winner
+        located = voted(regions, scores) if self.vote else winner
         calibrator = getattr(self.model, "calibrator_", None)
         probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
-        return PictureScore(
-            name, found.regions, scores, winner, located, probability, self.threshold
-        )
+        return PictureScore(name, regions, scores, winner, located, probability, self.threshold)
 
 
 def score_picture(
