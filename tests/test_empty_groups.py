@@ -164,7 +164,7 @@ def test_a_list_of_groups_that_does_not_fit_is_refused(listed, said, data, model
 
 
 def test_several_classes_have_a_class_for_groups_that_show_nothing(data, three_classes):
-    frame, y, groups = data
+    frame, _, groups = data
     assert three_classes.background_.tolist() == [True, False, False]
     assert three_classes.predict_groups(frame[:0], [], all_groups=["a"]).tolist() == [0]
     each = GroupClassifier().fit(frame, groups % 3, groups)
