@@ -12,6 +12,7 @@ from groupcm.evaluation.numbers import Decision
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics import index_groups, operating_point
 from groupcm.metrics.proportion import share_interval
+from groupcm.metrics.tallies import is_alarm
 
 __all__ = ["ChosenThreshold", "choose_threshold", "decide", "own_threshold"]
 
@@ -99,16 +100,16 @@ def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: floa
     """What a threshold does: counts of groups, shares with their intervals, winners."""
     positive, score = candidates.group_positive, candidates.group_score
     point = operating_point(positive, score, threshold=threshold.value)
-    is_alarm = score >= threshold.value
+    alarms = is_alarm(score, threshold.value)
     clusters = candidates.group_clusters
-    judged = is_alarm & positive & candidates.group_has_labels
+    judged = alarms & positive & candidates.group_has_labels
     detected = candidates.winner[judged]
     return Decision(
         point=point,
         chosen=threshold.chosen,
         is_chosen_here=threshold.is_chosen_here,
-        sensitivity=share_interval(is_alarm[positive], clusters[positive], level=level),
-        specificity=share_interval(~is_alarm[~positive], clusters[~positive], level=level),
+        sensitivity=share_interval(alarms[positive], clusters[positive], level=level),
+        specificity=share_interval(~alarms[~positive], clusters[~positive], level=level),
         n_winners_on_object=int(candidates.is_positive[detected].sum()),
         n_winners_judged=len(detected),
     )

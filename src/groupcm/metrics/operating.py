@@ -1,7 +1,8 @@
 """The threshold that is shipped, and what it does.
 
-A group is an alarm where its score is at least the threshold. Thresholds are scores that
-occur; nothing is interpolated, so a point can be reached as it is stated.
+A group is an alarm where its score is at least the threshold; a group without candidates, whose
+score is -inf, never is. Thresholds are scores that occur; nothing is interpolated, so a point can
+be reached as it is stated.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupcm.metrics.tallies import Tallies, tally
+from groupcm.metrics.tallies import Tallies, is_alarm, tally
 from groupcm.metrics.truth import Truth, read_truth
 
 __all__ = [
@@ -84,6 +85,7 @@ def operating_point(
         group's and that is one too many.
     sensitivity : float, optional
         Choose the largest threshold whose sensitivity is at least this: the most specific one.
+        It is refused where too many positive groups have no candidates for it to be reached.
     threshold : float, optional
         Use this one.
 
@@ -116,10 +118,17 @@ def operating_point(
         chosen = _most_sensitive(at, specificity)
     elif sensitivity is not None:
         _require_share(sensitivity, "sensitivity")
+        if at.sensitivity[-1] < sensitivity:
+            raise ValueError(
+                f"no threshold reaches the sensitivity {sensitivity:g}: "
+                f"{at.n_positive - at.tp[-1]} of {at.n_positive} positive groups have no "
+                f"candidates (score -inf), so that it is at most {at.sensitivity[-1]:.6g}."
+            )
         chosen = int(np.argmax(at.sensitivity >= sensitivity))
     else:
-        # Some finite threshold is always as good as the infinite one: the smallest score is.
-        chosen = 1 + int(np.argmax(at.tp[1:] * at.n_negative - at.fp[1:] * at.n_positive))
+        gain = at.tp * at.n_negative - at.fp * at.n_positive
+        # A finite threshold where one is as good as the infinite one.
+        chosen = 1 + int(np.argmax(gain[1:])) if gain[1:].max(initial=-1) >= 0 else 0
     return _point(float(at.thresholds[chosen]), truth)
 
 
@@ -139,7 +148,7 @@ def sensitivity_at_specificity(
     Parameters
     ----------
     y, scores, groups
-        As for `group_roc_curve`; infinite scores are ordered too.
+        As for `group_roc_curve`.
     specificity : float
         Between 0 and 1.
 
@@ -202,10 +211,9 @@ def _require_share(value: float, name: str) -> None:
 
 
 def _point(threshold: float, truth: Truth) -> OperatingPoint:
-    # A float64 array, because a Python float beside float32 scores would be rounded to theirs.
-    is_alarm = truth.scores >= np.asarray([threshold], dtype=np.float64)
-    tp = int(np.count_nonzero(is_alarm & truth.is_positive))
-    fp = int(np.count_nonzero(is_alarm)) - tp
+    alarms = is_alarm(truth.scores, threshold)
+    tp = int(np.count_nonzero(alarms & truth.is_positive))
+    fp = int(np.count_nonzero(alarms)) - tp
     return OperatingPoint(
         threshold=float(threshold),
         sensitivity=tp / truth.n_positive,
