@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Generator, Mapping, Sequence
@@ -67,9 +68,10 @@ class PictureScore:
     scores
         Their scores, shape (n,).
     winner
-        The candidate of largest score, the first of equal ones.
+        The candidate of largest score, the first of equal ones; -1 where nothing was proposed.
     located
-        The candidate that tells where the object is: the winner, or the one that was voted for.
+        The candidate that tells where the object is: the winner, or the one that was voted for;
+        -1 where nothing was proposed.
     probability
         That the picture is positive; None where the model is not calibrated.
     threshold
@@ -86,13 +88,18 @@ class PictureScore:
 
     @property
     def score(self) -> float:
-        """Score of the picture: its winner's."""
-        return float(self.scores[self.winner])
+        """Score of the picture: its winner's; -inf where nothing was proposed."""
+        return float(self.scores[self.winner]) if self.winner >= 0 else -math.inf
 
     @property
     def alarm(self) -> bool | None:
-        """Whether the picture scores at least the threshold; None without one."""
-        return None if self.threshold is None else self.score >= self.threshold
+        """Whether the picture scores at least the threshold; None without one.
+
+        A picture in which nothing was proposed is no alarm.
+        """
+        if self.threshold is None:
+            return None
+        return self.winner >= 0 and self.score >= self.threshold
 
     @property
     def marked(self) -> NDArray[np.intp]:
@@ -182,10 +189,13 @@ class PictureScorer:
             What a detector found in it, where the recipe asks for that.
         """
         found = self.recipe.candidates(pixels, given)
+        calibrator = getattr(self.model, "calibrator_", None)
+        if len(found.regions) == 0:  # a proposer of one's own; the others add the whole picture
+            chance = None if calibrator is None else 0.0
+            return PictureScore(name, found.regions, np.empty(0), -1, -1, chance, self.threshold)
         scores = _scores(self.model, found.values[:, self._columns])
         winner = int(np.argmax(scores))
         located = voted(found.regions, scores) if self.vote else winner
-        calibrator = getattr(self.model, "calibrator_", None)
         probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
         return PictureScore(
             name, found.regions, scores, winner, located, probability, self.threshold
