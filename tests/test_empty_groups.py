@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -17,6 +19,7 @@ from groupcm import (
     GroupClassifier,
     GroupClassifierCV,
     MISVMClassifier,
+    metrics,
     save,
 )
 from groupcm.calibrators import Isotonic, Sigmoid
@@ -164,7 +167,7 @@ def test_a_list_of_groups_that_does_not_fit_is_refused(listed, said, data, model
 
 
 def test_several_classes_have_a_class_for_groups_that_show_nothing(data, three_classes):
-    frame, y, groups = data
+    frame, _, groups = data
     assert three_classes.background_.tolist() == [True, False, False]
     assert three_classes.predict_groups(frame[:0], [], all_groups=["a"]).tolist() == [0]
     each = GroupClassifier().fit(frame, groups % 3, groups)
@@ -201,3 +204,100 @@ def test_a_table_without_rows_is_scored_and_not_trained_on(suffix, data, models,
     ):
         assert main(command) == 2
         assert "has no rows" in capsys.readouterr().err
+
+
+# ---- metrics --------------------------------------------------------------------------------
+
+
+def scores_with_empty_groups(seed):
+    """Groups with ties among their scores; some of both classes have no candidates."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(60) % 3 == 0
+    scores = (positive + rng.normal(size=60)).round(1)
+    scores[rng.choice(60, 15, replace=False)] = -np.inf
+    scores[[0, 1]] = -np.inf  # one of either class at least
+    return positive, scores
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_metrics_count_a_group_without_candidates_as_what_it_is(seed):
+    positive, scores = scores_with_empty_groups(seed)
+    n_positive, n_negative = positive.sum(), (~positive).sum()
+    pairs = scores[positive][:, None] - np.where(np.isinf(scores), -1e9, scores)[~positive]
+    order = np.where(scores[positive][:, None] == scores[~positive], 0.5, pairs > 0)
+    area = metrics.group_roc_auc(positive, scores)
+    np.testing.assert_allclose(area, order.mean())
+
+    curve = metrics.group_roc_curve(positive, scores)
+    np.testing.assert_allclose(np.trapezoid(curve.tpr, curve.fpr), area)
+    assert (curve.fpr[-1], curve.tpr[-1], curve.thresholds[-1]) == (1.0, 1.0, -np.inf)
+    for fpr, tpr, threshold in zip(*curve, strict=True):
+        if threshold > -np.inf:
+            point = metrics.operating_point(positive, scores, threshold=threshold)
+            assert (1 - point.specificity, point.sensitivity) == pytest.approx((fpr, tpr))
+
+    most = np.isfinite(scores[positive]).mean()
+    recall = metrics.group_precision_recall_curve(positive, scores)
+    assert recall.recall[-1] == pytest.approx(most)
+    assert np.isfinite(recall.thresholds[1:]).all()
+    thresholds = np.unique(scores[np.isfinite(scores)])[::-1]
+    tp = np.array([(scores[positive] >= t).sum() for t in thresholds])
+    fp = np.array([(scores[~positive] >= t).sum() for t in thresholds])
+    expected = np.sum(np.diff(tp, prepend=0) * tp / (tp + fp)) / n_positive
+    assert metrics.group_average_precision(positive, scores) == pytest.approx(expected)
+    for specificity in (0.0, 0.5, 0.9, 1.0):
+        kept = tp[(n_negative - fp) / n_negative >= specificity].max(initial=0) / n_positive
+        found = metrics.sensitivity_at_specificity(positive, scores, specificity=specificity)
+        assert found == pytest.approx(kept)
+        point = metrics.operating_point(positive, scores, specificity=specificity)
+        assert point.sensitivity == pytest.approx(kept)
+        assert point.threshold > -np.inf
+    assert metrics.sensitivity_at_threshold(positive, scores, threshold=-np.inf) == most
+    point = metrics.operating_point(positive, scores, sensitivity=most)
+    assert point.sensitivity == most
+    with pytest.raises(ValueError, match=r"no threshold reaches the sensitivity 1: \d+ of 20"):
+        metrics.operating_point(positive, scores, sensitivity=1.0)
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "group_roc_auc",
+        "group_average_precision",
+        partial(metrics.sensitivity_at_specificity, specificity=0.0),
+        partial(metrics.sensitivity_at_threshold, threshold=-np.inf),
+        partial(metrics.specificity_at_threshold, threshold=-np.inf),
+    ],
+    ids=["auc", "precision", "sensitivity", "sensitivity-at", "specificity-at"],
+)
+def test_resamples_count_groups_without_candidates_in_the_same_way(metric):
+    positive, scores = scores_with_empty_groups(3)
+    function = getattr(metrics, metric) if isinstance(metric, str) else metric
+    slow = lambda y, s, groups=None: function(y, s, groups)  # noqa: E731  built row by row
+    drawn, built = (
+        metrics.bootstrap_interval(positive, scores, metric=each, n_resamples=50, random_state=1)
+        for each in (metric, slow)
+    )
+    assert drawn == pytest.approx(built)
+
+
+def test_objects_of_groups_without_candidates_are_missed():
+    y, groups = [1, 0, 1, 0, 0], list("aabcd")
+    scores = [2.0, 1.0, -np.inf, -np.inf, 3.0]
+    curve = metrics.froc_curve(y, scores, groups)
+    assert curve.sensitivity.tolist() == [0.0, 0.0, 0.5, 0.5]
+    assert curve.false_alarms.tolist() == [0.0, 0.25, 0.25, 0.5]
+    assert np.isfinite(curve.thresholds[1:]).all()
+    # Another candidate finds the object of the group that has none.
+    both = metrics.froc_curve(y, scores, groups, objects=[7, 0, 7, 0, 0])
+    assert both.sensitivity[-1] == 1.0
+
+
+def test_nothing_at_all_was_proposed():
+    positive, scores = [True, False, False], np.full(3, -np.inf)
+    assert metrics.group_roc_auc(positive, scores) == 0.5
+    assert metrics.group_average_precision(positive, scores) == 0.0
+    assert metrics.operating_point(positive, scores).threshold == np.inf
+    assert metrics.operating_point(positive, scores, specificity=0.9).sensitivity == 0.0
+    assert metrics.froc_curve(positive, scores, [1, 2, 3]).sensitivity.tolist() == [0.0]
+    assert metrics.group_roc_curve(positive, scores).tpr.tolist() == [0.0, 1.0]

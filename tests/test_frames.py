@@ -77,7 +77,7 @@ def models(data):
             CandidateModel(LogisticRegression()),
         )
     ]
-    return fitted + [CalibratedGroupClassifier(LogisticRegression(), cv=2).fit(frame, y, groups)]
+    return [*fitted, CalibratedGroupClassifier(LogisticRegression(), cv=2).fit(frame, y, groups)]
 
 
 def entries(model, y, groups):
@@ -104,7 +104,7 @@ def test_columns_are_matched_by_name_in_every_entry_point(kind, data, models):
     for model in models[:5] if is_sparse else models:  # scikit-learn centres no sparse matrix
         for name, entry in entries(model, y, groups).items():
             np.testing.assert_allclose(entry(kind(frame)), entry(frame), err_msg=name)
-            with pytest.raises(ValueError, match="[Ff]eature names"):
+            with pytest.raises(ValueError, match=r"[Ff]eature names"):
                 entry(kind(frame[NAMES[::-1]]))
 
 
@@ -117,7 +117,7 @@ def test_evaluations_and_explanations_match_columns_by_name(kind, data, models):
         for X in (kind(frame), frame)
     )
     assert found == expected
-    with pytest.raises(ValueError, match="[Ff]eature names"):
+    with pytest.raises(ValueError, match=r"[Ff]eature names"):
         evaluate(model, kind(frame[NAMES[::-1]]), y, groups, n_resamples=20)
     # An explanation has always taken columns in any order, where they are named.
     (first, *_), (turned, *_) = (
@@ -141,7 +141,7 @@ def test_every_fit_learns_the_names(kind, data):
         return
     mapped = features.Polynomial(2).fit(kind(frame))
     assert list(mapped.feature_names_in_) == NAMES
-    with pytest.raises(ValueError, match="[Ff]eature names"):
+    with pytest.raises(ValueError, match=r"[Ff]eature names"):
         mapped.transform(kind(frame[NAMES[::-1]]))
 
 

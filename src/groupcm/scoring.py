@@ -193,8 +193,8 @@ class LinearScorer(Scorer):
         """Refuse sparse rows for a map, as training does."""
         if isinstance(self.space, MappedSpace) and not isinstance(X, np.ndarray):
             raise ValueError(
-                "a feature_map needs dense rows; X is sparse: pass X.toarray(), or X.sparse.to_dense() "
-                "of a data frame."
+                "a feature_map needs dense rows; X is sparse: pass X.toarray(), or "
+                "X.sparse.to_dense() of a data frame."
             )
 
     def require_values(self, X: Matrix, names: NDArray[Any] | None) -> None:

@@ -136,7 +136,7 @@ def _columns(
     if vote:
         columns["located"] = whole, lambda found: found.located
     for place, name in enumerate(("left", "top", "right", "bottom")):
-        columns[name] = edge, lambda found, place=place: found.place.edges[0, place]
+        columns[name] = edge, lambda found, place=place: _edge(found, place)
     columns["mask"] = pa.string(), _compressed_mask
     for name in ("height", "width", "n_candidates"):
         columns[name] = whole, lambda found, name=name: getattr(found, name)
@@ -145,6 +145,13 @@ def _columns(
     return columns
 
 
+def _edge(found: ScoredPicture, place: int) -> float | None:
+    """Return an edge of the place found; None where nothing was proposed."""
+    return found.place.edges[0, place] if len(found.place) else None
+
+
 def _compressed_mask(found: ScoredPicture) -> str | None:
+    if not len(found.place):
+        return None
     region = found.place.region(0)
     return compress(region.counts) if isinstance(region, Mask) else None

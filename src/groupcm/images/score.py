@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Generator, Mapping, Sequence
@@ -68,9 +69,10 @@ class PictureScore:
     scores
         Their scores, shape (n,).
     winner
-        The candidate of largest score, the first of equal ones.
+        The candidate of largest score, the first of equal ones; -1 where nothing was proposed.
     located
-        The candidate that tells where the object is: the winner, or the one that was voted for.
+        The candidate that tells where the object is: the winner, or the one that was voted for;
+        -1 where nothing was proposed.
     probability
         That the picture is positive; None where the model is not calibrated.
     threshold
@@ -87,12 +89,15 @@ class PictureScore:
 
     @property
     def score(self) -> float:
-        """Score of the picture: its winner's."""
-        return float(self.scores[self.winner])
+        """Score of the picture: its winner's; -inf where nothing was proposed."""
+        return float(self.scores[self.winner]) if self.winner >= 0 else -math.inf
 
     @property
     def alarm(self) -> bool | None:
-        """Whether the picture scores at least the threshold; None without one."""
+        """Whether the picture scores at least the threshold; None without one.
+
+        A picture in which nothing was proposed is no alarm.
+        """
         return None if self.threshold is None else bool(is_alarm(self.score, self.threshold))
 
     @property
@@ -193,16 +198,19 @@ class PictureScorer:
         Parameters
         ----------
         regions
-            Where they are; at least one.
+            Where they are; perhaps none.
         values
             Their features, in the order of `features`.
         name
             What to call the picture.
         """
+        calibrator = getattr(self.model, "calibrator_", None)
+        if len(regions) == 0:  # Only a custom proposer gives none; the others add the whole picture.
+            chance = None if calibrator is None else 0.0
+            return PictureScore(name, regions, np.empty(0), -1, -1, chance, self.threshold)
         scores = _scores(self.model, values)
         winner = int(np.argmax(scores))
         located = voted(regions, scores) if self.vote else winner
-        calibrator = getattr(self.model, "calibrator_", None)
         probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
         return PictureScore(name, regions, scores, winner, located, probability, self.threshold)
 

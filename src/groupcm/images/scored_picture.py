@@ -69,7 +69,7 @@ class ScoredPicture:
     n_candidates
         How many there were.
     place
-        The candidate ``located``, alone.
+        The candidate ``located``, alone; none where nothing was proposed.
     n_marked
         How many candidates score at least the threshold; None without one.
     marks, mark_scores
@@ -159,7 +159,7 @@ class Scoring:
             winner=found.winner,
             located=found.located,
             n_candidates=len(found.regions),
-            place=found.regions.take([found.located]),
+            place=found.regions.take([found.located] if found.located >= 0 else []),
             n_marked=None if found.threshold is None else len(marked),
             marks=found.regions.take(marked) if self.keep_marks else None,
             mark_scores=found.scores[marked] if self.keep_marks else None,
@@ -170,6 +170,8 @@ class Scoring:
 
 
 def _overlaps(found: PictureScore, objects: Regions) -> tuple[float, float]:
+    if found.winner < 0:
+        return 0.0, 0.0
     two = found.regions.take([found.winner, vote(found.regions, found.scores)])
     winner, voted = overlap(two, objects, "box_iou").max(axis=1).tolist()
     return winner, voted

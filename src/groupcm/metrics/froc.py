@@ -39,7 +39,9 @@ def froc_curve(
     y : array-like of shape (n,)
         The label of every candidate; the larger of its two values is the positive one.
     scores : array-like of shape (n,)
-        The score of every candidate, finite, larger for more positive.
+        The score of every candidate, larger for more positive. A group without candidates is
+        one row of the score -inf: it counts among the groups, is no false alarm, and misses the
+        object of its row where that is positive.
     groups : array-like of shape (n,)
         The group id of every candidate, in any order.
     objects : array-like of shape (n,), optional
@@ -57,7 +59,8 @@ def froc_curve(
 
     Notes
     -----
-    An object that no candidate is on is not in the table and cannot be counted as missed.
+    An object that no candidate is on is not in the table and cannot be counted as missed, unless
+    a row of the score -inf stands for it.
 
     Examples
     --------

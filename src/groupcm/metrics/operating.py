@@ -1,9 +1,9 @@
 """The threshold that is shipped, and what it does.
 
-A group raises an alarm where its score is at least the threshold (`groupcm.decision.is_alarm`).
-Thresholds are scores that occur; nothing is interpolated, so a point can be reached as it is
-stated. What happens at a threshold is counted by `at_threshold` alone: reports, the command line
-and the review page show its numbers.
+A group raises an alarm where its score is at least the threshold; a group without candidates, whose
+score is -inf, never does (`groupcm.decision.is_alarm`). Thresholds are scores that occur; nothing is
+interpolated, so a point can be reached as it is stated. What happens at a threshold is counted by
+`at_threshold` alone: reports, the command line and the review page show its numbers.
 """
 
 from __future__ import annotations
@@ -98,6 +98,7 @@ def operating_point(
         group's and that is one too many.
     sensitivity : float, optional
         Choose the largest threshold whose sensitivity is at least this: the most specific one.
+        It is refused where too many positive groups have no candidates for it to be reached.
     threshold : float, optional
         Use this one.
 
@@ -128,10 +129,17 @@ def operating_point(
         chosen = _most_sensitive(at, specificity)
     elif sensitivity is not None:
         _require_share(sensitivity, "sensitivity")
+        if at.sensitivity[-1] < sensitivity:
+            raise ValueError(
+                f"no threshold reaches the sensitivity {sensitivity:g}: "
+                f"{at.n_positive - at.tp[-1]} of {at.n_positive} positive groups have no "
+                f"candidates (score -inf), so that it is at most {at.sensitivity[-1]:.6g}."
+            )
         chosen = int(np.argmax(at.sensitivity >= sensitivity))
     else:
-        # Some finite threshold is always as good as the infinite one: the smallest score is.
-        chosen = 1 + int(np.argmax(at.tp[1:] * at.n_negative - at.fp[1:] * at.n_positive))
+        gain = at.tp * at.n_negative - at.fp * at.n_positive
+        # A finite threshold where one is as good as the infinite one.
+        chosen = 1 + int(np.argmax(gain[1:])) if gain[1:].max(initial=-1) >= 0 else 0
     return at_threshold(y, scores, groups, threshold=float(at.thresholds[chosen]))
 
 
@@ -214,7 +222,7 @@ def sensitivity_at_specificity(
     Parameters
     ----------
     y, scores, groups
-        As for `group_roc_curve`; infinite scores are ordered too.
+        As for `group_roc_curve`.
     specificity : float
         Between 0 and 1.
 
