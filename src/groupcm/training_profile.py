@@ -450,7 +450,7 @@ def _below(values: NDArray[np.floating], cuts: NDArray[np.floating]) -> Vector:
 def _below_by_class(
     values: NDArray[np.floating], cuts: NDArray[np.floating], positive: NDArray[np.bool_]
 ) -> Vector:
-    """Return the shares of negative and of positive ones; of a class that is absent, the other's."""
+    """Return the shares of both classes; of a class that is absent, those of the other."""
     present = [which for which in (~positive, positive) if which.any()]
     found = [_below(values[which], cuts) for which in present]
     # Four digits are more than the comparison can tell apart.

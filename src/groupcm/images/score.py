@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,7 +75,10 @@ class PictureScore:
     probability
         That the picture is positive; None where the model is not calibrated.
     threshold
-        Pictures and candidates that score at least this are marked; None where nobody said.
+        Pictures and candidates that score at least this are marked; None where there is none.
+    drawn
+        The features of one candidate, drawn at random but always the same, in the model's order:
+        by those of many pictures, these are compared with the training.
     """
 
     name: str
@@ -84,6 +88,7 @@ class PictureScore:
     located: int
     probability: float | None = None
     threshold: float | None = None
+    drawn: NDArray[np.float32] | None = None
 
     @property
     def score(self) -> float:
@@ -183,13 +188,21 @@ class PictureScorer:
             What a detector found in it, where the recipe asks for that.
         """
         found = self.recipe.candidates(pixels, given)
-        scores = _scores(self.model, found.values[:, self._columns])
+        values = found.values[:, self._columns]
+        scores = _scores(self.model, values)
         winner = int(np.argmax(scores))
         located = voted(found.regions, scores) if self.vote else winner
         calibrator = getattr(self.model, "calibrator_", None)
         probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
         return PictureScore(
-            name, found.regions, scores, winner, located, probability, self.threshold
+            name,
+            found.regions,
+            scores,
+            winner,
+            located,
+            probability,
+            self.threshold,
+            values[crc32(name.encode()) % len(values)] if len(values) else None,
         )
 
 
