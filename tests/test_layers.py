@@ -26,7 +26,7 @@ LAYERS = [
     {"group_table", "fold_checks", "folds", "annotated_folds", "metrics"},
     {"training_data", "preparing", "training_groups", "torch"},
     {"training", "source_scores", "scoring"},
-    {"any_estimator", "thresholds", "group_model", "linear_model"},
+    {"any_estimator", "thresholds", "training_profile", "group_model", "linear_model"},
     {"classifier", "boosting"},
     {"selection", "misvm"},
     {"held_out_groups", "calibrators"},

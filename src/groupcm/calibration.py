@@ -20,7 +20,17 @@ from groupcm.frames import as_frame
 from groupcm.group_index import index_groups
 from groupcm.group_model import labelled, mean_right
 from groupcm.held_out_groups import hold_out_groups
-from groupcm.model_state import Count, Expected, Labels, Maybe, Names, Part, Record, StateError
+from groupcm.model_state import (
+    Count,
+    Expected,
+    Labels,
+    Maybe,
+    Names,
+    Nullable,
+    Part,
+    Record,
+    StateError,
+)
 from groupcm.progress import announce_stage
 from groupcm.scoring import GroupScores
 from groupcm.sources.source import Source
@@ -31,6 +41,7 @@ from groupcm.thresholds import (
     score_labelled_groups,
     threshold_of,
 )
+from groupcm.training_profile import TrainingProfile, profile_of
 from groupcm.validation import as_labels, check_length, distinct
 
 __all__ = ["CalibratedGroupClassifier"]
@@ -124,6 +135,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
     held_out_labels_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    training_profile_: TrainingProfile | None
 
     _fitted_state: ClassVar[Mapping[str, Expected]] = {
         "classes_": Labels(),
@@ -132,6 +144,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         "estimator_": Part(ClassifierMixin, {"features": "n_features_in_"}),
         "calibrator_": Record((Sigmoid, Isotonic)),
         **ThresholdModel._threshold_state,
+        "training_profile_": Maybe(Nullable(Record((TrainingProfile,)))),
     }
 
     def __init__(
@@ -253,6 +266,10 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
         self._reset_threshold()
+        profile = profile_of(fitted)
+        if profile is not None:
+            profile = profile.with_held_out(scores, positive)
+        self.training_profile_ = profile
         return self
 
     def _default_threshold(self) -> ChosenThreshold:

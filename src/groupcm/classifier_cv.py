@@ -19,6 +19,7 @@ from groupcm.progress import announce_stage, without_steps
 from groupcm.scoring import LinearScorer
 from groupcm.selection import chosen_lams, require_path
 from groupcm.solvers.solution import Solution
+from groupcm.thresholds import held_out_groups_of
 from groupcm.training import solve_choosing, solve_path
 from groupcm.training_groups import TrainingGroups
 
@@ -214,6 +215,11 @@ solver, tol, max_passes, max_time, memory, verbose :
             table.n_groups, [test for _, test in folds], [of_fold[:, best] for of_fold in held_out]
         )
         self.held_out_labels_ = self.classes_[table.positive.astype(int)]
+        known = held_out_groups_of(self)
+        if known is not None and self.training_profile_ is not None:
+            positive, held_out_scores = known
+            profile = self.training_profile_.with_held_out(held_out_scores, positive)
+            self.training_profile_ = profile
         return self
 
     def _check_parameters(self) -> None:

@@ -17,13 +17,14 @@ from groupcm.candidates import Groups
 from groupcm.decision import is_alarm
 from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups
-from groupcm.model_state import Array, Count, Labels, Maybe, Names
+from groupcm.model_state import Array, Count, Labels, Maybe, Names, Nullable, Record
 from groupcm.scoring import GroupScores, Scorer, among_all_groups, require_features
 from groupcm.smoothing import Matrix
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.source import Source
 from groupcm.thresholds import ThresholdModel
 from groupcm.training_data import leave_out, source_of_columns
+from groupcm.training_profile import TrainingProfile
 from groupcm.validation import as_labels, as_matrix, check_length
 from groupcm.words import printable
 
@@ -39,6 +40,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     background_: NDArray[np.bool_]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    training_profile_: TrainingProfile | None
 
     # A subclass may give names alone, which it then checks itself; see `groupcm.model_state`.
     _fitted_state: ClassVar[Any] = {
@@ -47,6 +49,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         "classes_": Labels(),
         "background_": Array("b", "classes"),
         **ThresholdModel._threshold_state,
+        "training_profile_": Maybe(Nullable(Record((TrainingProfile,)))),
     }
 
     def __sklearn_tags__(self) -> Any:

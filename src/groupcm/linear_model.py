@@ -27,6 +27,7 @@ from groupcm.preparing import Prepared
 from groupcm.progress import Step
 from groupcm.scoring import LinearScorer
 from groupcm.solvers.solution import Solution
+from groupcm.training_profile import measure_training
 
 __all__ = ["LinearGroupModel"]
 
@@ -122,3 +123,8 @@ class LinearGroupModel(GroupModel):
         self.n_passes_ = float(passes[0]) if binary else passes
         self.history_ = found[0].steps if binary else [solution.steps for solution in found]
         self.solution_ = found[0] if binary else found
+        self.training_profile_ = measure_training(
+            data,
+            LinearScorer(self.coef_, self.intercept_, self.feature_map_),
+            int(np.count_nonzero(self.coef_)),
+        )

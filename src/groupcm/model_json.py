@@ -58,6 +58,7 @@ _RECORDS = {
     "Sigmoid": "groupcm.calibrators",
     "Solution": "groupcm.solvers.solution",
     "Step": "groupcm.progress",
+    "TrainingProfile": "groupcm.training_profile",
 }
 _ARRAY_KINDS = "biufUO"  # no dates, no raw bytes, no records
 _DTYPE = re.compile(r"object|\|b1|\|[iu]1|<[iu][248]|<f[248]|<U[0-9]{1,9}")

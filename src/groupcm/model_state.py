@@ -169,7 +169,7 @@ class Count(Expected):
 
 @dataclass(frozen=True)
 class Number(Expected):
-    """A real number within bounds: finite, or (not ``finite``) infinite too, and NaN where ``nan``."""
+    """A real number within bounds; infinite only if not ``finite``, NaN only if ``nan``, too."""
 
     low: float = -math.inf
     high: float = math.inf

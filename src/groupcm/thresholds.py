@@ -6,7 +6,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -55,7 +55,7 @@ class ChosenThreshold:
     """
 
     value: float
-    decision: DecisionRule = DecisionRule()
+    decision: DecisionRule = field(default_factory=DecisionRule)
     is_chosen_here: bool = False
 
     @property

@@ -25,7 +25,9 @@ from groupcm.group_model import GroupModel
 from groupcm.model_state import Array, Expected, ListOf, Number, Text
 from groupcm.parallel import n_threads
 from groupcm.progress import listening, print_readings, print_step
+from groupcm.thresholds import held_out_groups_of
 from groupcm.training_data import read_training_data
+from groupcm.training_profile import measure_training
 from groupcm.validation import check_length
 
 __all__ = ["GroupBoostingClassifier"]
@@ -290,6 +292,11 @@ class GroupBoostingClassifier(GroupModel):
         self.witnesses_ = grown.witnesses
         self.held_out_scores_ = grown.held_out_scores
         self.held_out_labels_ = data.classes[grown.is_positive.astype(int)]
+        profile = measure_training(data, self._scorer, None)
+        known = held_out_groups_of(self)
+        if known is not None and profile is not None:
+            profile = profile.with_held_out(known[1], known[0])
+        self.training_profile_ = profile
         return self
 
     def _plan(self, n_rows: int, n_features: int) -> Plan:

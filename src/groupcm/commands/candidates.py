@@ -65,6 +65,10 @@ class Candidates(ABC):
         """The score and the winner of each group, with the table's own names of groups."""
 
     @abstractmethod
+    def drawn_values(self) -> NDArray[np.float32]:
+        """Features of some thousand candidates, drawn so that every group counts the same."""
+
+    @abstractmethod
     def scored(self, model: Any) -> ScoredCandidates:
         """The score and the truth of every row."""
 

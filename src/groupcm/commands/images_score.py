@@ -96,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
                         scores.add(result)
             if unreadable and not arguments.skip_unreadable:
                 raise InputError(_told(unreadable) + "; --skip-unreadable leaves such pictures out")
+        scores.warn_of_shift(scorer.model)
     scores.write(output, marks)
     for picture in unreadable:
         print_error(f"groupcm: left out: {picture.reason}")

@@ -19,6 +19,7 @@ from groupcm.group_index import index_groups
 from groupcm.group_table import patient_of_groups
 from groupcm.scoring import GroupScores
 from groupcm.tables import CandidateTable
+from groupcm.training_profile import drawn_values
 
 __all__ = ["InMemory"]
 
@@ -82,6 +83,9 @@ class InMemory(Candidates):
             found = model.group_scores(table.X, table.group.codes)
         names = table.group.values(np.asarray(found.group)).to_numpy(zero_copy_only=False)
         return GroupScores(names, found.score, found.winner)
+
+    def drawn_values(self) -> NDArray[np.float32]:
+        return drawn_values(self.table.X, self.table.group.codes)
 
     def scored(self, model: Any) -> ScoredCandidates:
         table = self.table

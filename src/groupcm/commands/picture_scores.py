@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from groupcm.annotations import Mask, Picture
 from groupcm.annotations.coco_string import compress
@@ -17,9 +18,12 @@ from groupcm.images.patients import PictureNotes
 from groupcm.images.scored_picture import ScoredPicture
 from groupcm.metrics import group_roc_auc
 from groupcm.table_formats import write_table
+from groupcm.training_profile import compare_with_profile, profile_of, warn_of_shift
 
 __all__ = ["PictureScores"]
 
+# Pictures whose drawn candidates are kept.
+_MOST_DRAWN = 4_000
 _Column = tuple[pa.DataType, Callable[[ScoredPicture], Any]]
 
 
@@ -52,6 +56,7 @@ class PictureScores:
         self._marked: list[Picture] = []
         self._truth: list[tuple[float, bool]] = []
         self._overlaps: list[tuple[float, float]] = []
+        self._drawn: list[NDArray[np.float32]] = []
 
     def __len__(self) -> int:
         return len(self._values["image"])
@@ -64,10 +69,21 @@ class PictureScores:
             self._marked.append(
                 marks_of(found.name, found.marks, found.mark_scores, self._category)
             )
+        if found.drawn is not None and len(self._drawn) < _MOST_DRAWN:
+            self._drawn.append(found.drawn)
         if found.is_positive is not None:
             self._truth.append((found.score, found.is_positive))
         if found.winner_overlap is not None and found.vote_overlap is not None:
             self._overlaps.append((found.winner_overlap, found.vote_overlap))
+
+    def warn_of_shift(self, model: Any) -> None:
+        """Warn where the pictures differ from those of the training by more than chance."""
+        profile = profile_of(model)
+        if profile is None or not len(self):
+            return
+        values = np.stack(self._drawn) if self._drawn else None
+        names = getattr(model, "feature_names_in_", None)
+        warn_of_shift(compare_with_profile(profile, self._values["score"], values, names))
 
     def table(self) -> pa.Table:
         """Return a row a picture."""

@@ -26,6 +26,7 @@ from groupcm.progress import listening
 from groupcm.scoring import GroupScores
 from groupcm.table_formats import check_not_input, check_table_name, write_table
 from groupcm.thresholds import threshold_of
+from groupcm.training_profile import compare_with_profile, profile_of, warn_of_shift
 
 __all__ = ["Scored", "run", "score_candidates"]
 
@@ -69,11 +70,21 @@ def run(arguments: argparse.Namespace) -> int:
         )
         name_features(saved.model, arguments.model, candidates.feature_names)
         scored = score_candidates(saved.model, candidates, display, arguments.label is not None)
+        _warn_of_shift(saved.model, candidates, scored.table)
     write_table(scored.table, output)
     rows = [("rows", f"{candidates.n_rows:,}"), ("groups", f"{scored.table.num_rows:,}")]
     show_rows(rows + _alarm_rows(saved.model, scored.table) + scored.auc)
     print_line(f"Wrote {output}.")
     return 0
+
+
+def _warn_of_shift(model: Any, candidates: Candidates, table: pa.Table) -> None:
+    """Warn where the groups differ from those of the training by more than chance."""
+    profile = profile_of(model)
+    if profile is not None:
+        values = candidates.drawn_values()
+        scores = table["score"].to_numpy()
+        warn_of_shift(compare_with_profile(profile, scores, values, candidates.feature_names))
 
 
 def _alarm_rows(model: Any, table: pa.Table) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from groupcm.sources.parquet import ParquetSource
 from groupcm.sources.stream import Stream
 from groupcm.table_columns import KeyColumn, Piece, check_key
 from groupcm.table_formats import open_table
+from groupcm.training_profile import drawn_values
 
 __all__ = ["Streamed"]
 
@@ -88,6 +89,9 @@ class Streamed(Candidates):
 
     def group_scores(self, model: Any) -> GroupScores:
         return model.group_scores(self.source)
+
+    def drawn_values(self) -> NDArray[np.float32]:
+        return drawn_values(self.source, None)
 
     def scored(self, model: Any) -> ScoredCandidates:
         source, patient = self.source, self._patient()

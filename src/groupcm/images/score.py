@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,7 +77,10 @@ class PictureScore:
     probability
         That the picture is positive; None where the model is not calibrated.
     threshold
-        Pictures and candidates that score at least this are marked; None where nobody said.
+        Pictures and candidates that score at least this are marked; None where there is none.
+    drawn
+        The features of one candidate, drawn at random but always the same, in the model's order:
+        by those of many pictures, these are compared with the training.
     """
 
     name: str
@@ -86,6 +90,7 @@ class PictureScore:
     located: int
     probability: float | None = None
     threshold: float | None = None
+    drawn: NDArray[np.float32] | None = None
 
     @property
     def score(self) -> float:
@@ -205,14 +210,23 @@ class PictureScorer:
             What to call the picture.
         """
         calibrator = getattr(self.model, "calibrator_", None)
-        if len(regions) == 0:  # Only a custom proposer gives none; the others add the whole picture.
+        if len(regions) == 0:  # From a custom proposer; the others add the whole picture.
             chance = None if calibrator is None else 0.0
             return PictureScore(name, regions, np.empty(0), -1, -1, chance, self.threshold)
         scores = _scores(self.model, values)
         winner = int(np.argmax(scores))
         located = voted(regions, scores) if self.vote else winner
         probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
-        return PictureScore(name, regions, scores, winner, located, probability, self.threshold)
+        return PictureScore(
+            name,
+            regions,
+            scores,
+            winner,
+            located,
+            probability,
+            self.threshold,
+            values[crc32(name.encode()) % len(values)],
+        )
 
 
 def score_picture(

@@ -64,7 +64,7 @@ class ScoredPicture:
     ----------
     name, height, width
         Of the picture.
-    score, probability, alarm, winner, located
+    score, probability, alarm, winner, located, drawn
         See `groupcm.images.score.PictureScore`.
     n_candidates
         How many there were.
@@ -97,6 +97,7 @@ class ScoredPicture:
     is_positive: bool | None = None
     winner_overlap: float | None = None
     vote_overlap: float | None = None
+    drawn: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +167,7 @@ class Scoring:
             is_positive=None if objects is None else len(objects) > 0,
             winner_overlap=on_objects[0],
             vote_overlap=on_objects[1],
+            drawn=found.drawn,
         )
 
 
