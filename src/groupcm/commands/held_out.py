@@ -38,9 +38,12 @@ def held_out_rows(model: Any) -> list[tuple[str, str]]:
 def _chosen_lam(model: GroupClassifierCV) -> list[tuple[str, str]]:
     best = int(np.flatnonzero(model.lams_ == model.lam_)[0])
     scores = model.scores_[:, best]
-    folds = f"{len(scores)} folds, {scores.min():.4f} to {scores.max():.4f}"
+    folds = f"minimum {scores.min():.4f}, maximum {scores.max():.4f}"
     edge = {0: ", the smallest tried", len(model.lams_) - 1: ", the largest tried"}
     return [
         ("chosen λ", f"{model.lam_:.4g} of {len(model.lams_)}{edge.get(best, '')}"),
-        (metric_name(model.scoring).replace("_", " "), f"{scores.mean():.4f} ({folds})"),
+        (
+            metric_name(model.scoring).replace("_", " "),
+            f"{scores.mean():.4f}, the mean over {len(scores)} folds ({folds})",
+        ),
     ]
