@@ -46,6 +46,7 @@ SHARED = {
     "model_state",
     "candidates",
     "group_index",
+    "labels",
     "parallel",
     "memory",
     "files",

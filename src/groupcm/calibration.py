@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
@@ -12,17 +13,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils import get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from groupcm.any_estimator import candidate_scores, fit_with, group_scores_of
+from groupcm.any_estimator import candidate_scores, fit_with, group_scores_of, pos_label_of
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
+from groupcm.errors import GroupsWarning, PositiveLabelWarning
 from groupcm.folds import group_level, require_folds
-from groupcm.group_index import index_groups
+from groupcm.group_index import index_groups, no_groups
 from groupcm.group_model import labelled, mean_right
 from groupcm.held_out_groups import hold_out_groups
+from groupcm.labels import order_classes
 from groupcm.model_state import Count, Expected, Labels, Maybe, Names, Part, Record, StateError
 from groupcm.progress import announce_stage
 from groupcm.scoring import GroupScores
 from groupcm.sources.source import Source
-from groupcm.training_data import leave_out, source_of_columns
+from groupcm.training_data import leave_out, source_of_columns, warn_without_groups
 from groupcm.validation import as_labels, check_length, distinct
 
 __all__ = ["CalibratedGroupClassifier"]
@@ -52,7 +55,8 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     ----------
     estimator : estimator
         A classifier of groupcm, or any classifier or pipeline of scikit-learn: a group's score
-        is then the largest of its candidates'. Two classes.
+        is then the largest of its candidates'. Two classes, of which its ``pos_label`` (where it
+        has one, also within a pipeline) is the positive one, else the larger.
     method : {"sigmoid", "isotonic"}
         Platt's sigmoid, for few groups; or the best curve that never falls, which wants about
         a thousand groups and can say exactly 0 or 1.
@@ -150,9 +154,9 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             brings the rest, or the path of Parquet files, of which ``y`` and ``groups`` name
             columns.
         y : array-like of shape (n,)
-            A label a candidate, of two labels the larger for positives. A group is positive if
-            any of its candidates is.
-        groups : array-like of shape (n,), optional
+            One label per candidate; the positive one is the ``pos_label`` of the estimator, by
+            default the larger. A group is positive if any of its candidates is.
+        groups : array-like of shape (n,), or "none", optional
             The group of each candidate; without it every row is its own group.
         overlap : array-like of shape (n,), optional
             Passed to the estimator where it takes it.
@@ -173,18 +177,35 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             )
         (X,) = indexable(X)
         y = as_labels(y, _num_samples(X))
-        table = group_level(y, groups, patients)
+        is_forgotten, groups = groups is None, None if no_groups(groups) else groups
+        pos_label = pos_label_of(self.estimator)
+        table = group_level(y, groups, patients, pos_label=pos_label)
+        classes = distinct(y)
+        classes = order_classes(classes, classes[1] if pos_label is None else pos_label)
+        if is_forgotten and getattr(self.estimator, "grouping", None) != "none":
+            warn_without_groups(len(y), int(table.positive.sum()))
         beside = {"overlap": overlap, "annotated": annotated, "objects": objects}
         beside |= {"groups": groups, "patients": patients}
         known = {name: np.asarray(each) for name, each in beside.items() if each is not None}
         for name, each in known.items():
             check_length(name, each, len(y))
-        scores = hold_out_groups(
-            self.estimator, X, y, known, table, cv=self.cv, random_state=self.random_state
-        )
-        announce_stage("all groups")
-        fitted = fit_with(clone(self.estimator), X, y, **known)
-        return self._store(fitted, distinct(y), scores, table.positive)
+        with warnings.catch_warnings():  # once is enough, and that was above
+            for category in (GroupsWarning, PositiveLabelWarning):
+                warnings.simplefilter("ignore", category)
+            scores = hold_out_groups(
+                self.estimator,
+                X,
+                y,
+                known,
+                table,
+                cv=self.cv,
+                random_state=self.random_state,
+                pos_label=classes[1],
+            )
+            announce_stage("all groups")
+            fitted = fit_with(clone(self.estimator), X, y, **known)
+        _require_same_classes(fitted, classes)
+        return self._store(fitted, classes, scores, table.positive)
 
     @classmethod
     def of_held_out(cls, model: Any, *, method: str = "sigmoid") -> CalibratedGroupClassifier:
@@ -324,9 +345,19 @@ def _score_fitted(
     if isinstance(X, Source):
         truth = X.index()
         return group_scores_of(estimator, X, None).score, truth.group_labels(classes[1])
-    groups = np.arange(_num_samples(X)) if groups is None else groups
+    groups = np.arange(_num_samples(X)) if no_groups(groups) else groups
     positive = _positive_groups(classes, y, groups)
     return group_scores_of(estimator, X, groups).score, positive
+
+
+def _require_same_classes(fitted: Any, classes: NDArray[Any]) -> None:
+    """Refuse an estimator that takes the other class as positive, such as a search over it."""
+    own = getattr(fitted, "classes_", classes)
+    if len(own) == 2 and own[1] != classes[1]:
+        raise ValueError(
+            f"the estimator takes {own[1]!s} as positive, and its pos_label is {classes[1]!s}; "
+            "set one pos_label everywhere in it."
+        )
 
 
 def _positive_groups(classes: NDArray[Any], y: Any, groups: ArrayLike) -> NDArray[np.bool_]:

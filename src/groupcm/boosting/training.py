@@ -100,7 +100,7 @@ def _folds(
     groups = None
     if data.groups is not None:
         groups = data.groups.of_rows(np.arange(data.n_rows))
-    is_positive = data.y == data.labels[1]
+    is_positive = data.is_positive
     table = group_level(is_positive, groups, patients)
     untrained = np.setdiff1d(np.flatnonzero(table.positive), data.groups_of(terms.positive))
     patient = None if patients is None else table.patient

@@ -17,9 +17,9 @@ __all__ = ["held_out_point", "held_out_rows"]
 
 def held_out_point(model: Any, specificity: float) -> ChosenThreshold:
     """The threshold of this specificity on the groups that the folds left out."""
-    labels, scores = _scored(model)
+    positive, scores = _scored(model)
     point = choose_threshold(
-        labels, scores, where="groups that the folds left out", specificity=specificity
+        positive, scores, where="groups that the folds left out", specificity=specificity
     )
     if np.isinf(point.value):
         warnings.warn(
@@ -33,12 +33,12 @@ def held_out_point(model: Any, specificity: float) -> ChosenThreshold:
 
 def held_out_rows(model: Any, point: ChosenThreshold) -> list[tuple[str, str]]:
     """How groups that folds left out were told apart, and the threshold, as names and values."""
-    labels, scores = _scored(model)
-    there = operating_point(labels, scores, threshold=point.value)
+    positive, scores = _scored(model)
+    there = operating_point(positive, scores, threshold=point.value)
     if isinstance(model, GroupClassifierCV):
         rows = _chosen_lam(model)
     else:
-        auc = group_roc_auc(labels, scores)
+        auc = group_roc_auc(positive, scores)
         rows = [("group AUC", f"{auc:.4f} on the {len(scores):,} groups that folds left out")]
     return [
         *rows,
@@ -50,10 +50,10 @@ def held_out_rows(model: Any, point: ChosenThreshold) -> list[tuple[str, str]]:
     ]
 
 
-def _scored(model: Any) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Labels and scores of the groups that some fold left out."""
+def _scored(model: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Which of the groups that some fold left out are positive, and their scores."""
     known = np.isfinite(model.held_out_scores_)
-    return model.held_out_labels_[known], model.held_out_scores_[known]
+    return model.held_out_labels_[known] == model.classes_[1], model.held_out_scores_[known]
 
 
 def _chosen_lam(model: GroupClassifierCV) -> list[tuple[str, str]]:

@@ -6,6 +6,8 @@ horizontal or vertical stretch of a curve are left out: the others draw the same
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -21,7 +23,13 @@ __all__ = [
 ]
 
 
-def group_roc_curve(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None) -> RocCurve:
+def group_roc_curve(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+) -> RocCurve:
     """ROC curve of groups, each scored by its winner.
 
         tpr(t) = #{k positive : s_k >= t} / m+,    fpr(t) = #{k negative : s_k >= t} / m-
@@ -29,12 +37,14 @@ def group_roc_curve(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = 
     Parameters
     ----------
     y : array-like of shape (n,)
-        The label of every candidate; the larger of its two values is the positive one.
+        The label of every candidate; ``pos_label`` is the positive one.
         A group is positive if any of its candidates is.
     scores : array-like of shape (n,)
         The score of every candidate, finite, larger for more positive.
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n,), or "none", optional
         The group id of every candidate, in any order. Without it every row is a group.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
@@ -47,13 +57,13 @@ def group_roc_curve(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = 
     >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.thresholds.tolist()
     ([0.0, 0.5, 0.5, 1.0], [0.0, 0.0, 1.0, 1.0], [inf, 0.9, 0.8, 0.2])
     """
-    truth = read_truth(y, scores, groups, finite=True)
+    truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     at = tally(truth.is_positive, truth.scores)
     kept = corners(at.tp, at.fp)
     return RocCurve(at.fp[kept] / at.n_negative, at.tp[kept] / at.n_positive, at.thresholds[kept])
 
 
-def candidate_roc_curve(y: ArrayLike, scores: ArrayLike) -> RocCurve:
+def candidate_roc_curve(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> RocCurve:
     """ROC curve of candidates, whatever their groups; see `group_roc_curve`.
 
     Examples
@@ -61,11 +71,15 @@ def candidate_roc_curve(y: ArrayLike, scores: ArrayLike) -> RocCurve:
     >>> candidate_roc_curve([0, 1, 0], [0.1, 0.8, 0.9]).tpr.tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
-    return group_roc_curve(y, scores)
+    return group_roc_curve(y, scores, pos_label=pos_label)
 
 
 def group_precision_recall_curve(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
 ) -> PrecisionRecallCurve:
     """Precision and recall of groups, each scored by its winner.
 
@@ -73,7 +87,7 @@ def group_precision_recall_curve(
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`.
 
     Returns
@@ -88,7 +102,7 @@ def group_precision_recall_curve(
     >>> curve.precision.round(2).tolist(), curve.recall.tolist()
     ([1.0, 0.0, 0.5, 0.33], [0.0, 0.0, 1.0, 1.0])
     """
-    truth = read_truth(y, scores, groups, finite=True)
+    truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     at = tally(truth.is_positive, truth.scores)
     kept = ~inside_a_level(at.tp)
     tp, fp = at.tp[kept], at.fp[kept]
@@ -97,7 +111,11 @@ def group_precision_recall_curve(
 
 
 def group_average_precision(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
 ) -> float:
     """Mean precision of groups over the thresholds at which recall rises.
 
@@ -105,7 +123,7 @@ def group_average_precision(
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`; infinite scores are ordered too.
 
     Returns
@@ -118,7 +136,7 @@ def group_average_precision(
     >>> group_average_precision([0, 1, 0, 0], [0.1, 0.8, 0.9, 0.2], ["a", "a", "b", "c"])
     0.5
     """
-    truth = read_truth(y, scores, groups)
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
     at = tally(truth.is_positive, truth.scores)
     precision = at.tp[1:] / (at.tp[1:] + at.fp[1:])
     return float(np.diff(at.tp) @ precision / at.n_positive)

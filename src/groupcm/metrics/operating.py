@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,7 +51,12 @@ class OperatingPoint:
     true_negatives: int
 
     def at(
-        self, y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+        self,
+        y: ArrayLike,
+        scores: ArrayLike,
+        groups: ArrayLike | None = None,
+        *,
+        pos_label: Any = None,
     ) -> OperatingPoint:
         """The same threshold on other groups, such as a test set.
 
@@ -60,7 +66,7 @@ class OperatingPoint:
         >>> point.at([0, 1, 0], [0.9, 0.85, 0.1]).specificity
         0.5
         """
-        return _point(self.threshold, read_truth(y, scores, groups))
+        return _point(self.threshold, read_truth(y, scores, groups, pos_label=pos_label))
 
 
 def operating_point(
@@ -71,12 +77,13 @@ def operating_point(
     specificity: float | None = None,
     sensitivity: float | None = None,
     threshold: float | None = None,
+    pos_label: Any = None,
 ) -> OperatingPoint:
     """Choose a threshold on validation data, and count what it does there.
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`.
     specificity : float, optional
         Choose the smallest threshold whose specificity is at least this: the most sensitive
@@ -106,7 +113,7 @@ def operating_point(
     given = [name for name, value in wanted.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are both given; an operating point follows one.")
-    truth = read_truth(y, scores, groups, finite=True)
+    truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     if threshold is not None:
         if math.isnan(threshold):
             raise ValueError("threshold is NaN; it must be a number.")
@@ -129,6 +136,7 @@ def sensitivity_at_specificity(
     groups: ArrayLike | None = None,
     *,
     specificity: float = 0.9,
+    pos_label: Any = None,
 ) -> float:
     """The largest sensitivity whose specificity is at least the one given.
 
@@ -138,7 +146,7 @@ def sensitivity_at_specificity(
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`; infinite scores are ordered too.
     specificity : float
         Between 0 and 1.
@@ -154,13 +162,18 @@ def sensitivity_at_specificity(
     >>> sensitivity_at_specificity(y, scores, specificity=0.9)
     0.5
     """
-    truth = read_truth(y, scores, groups)
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
     at = tally(truth.is_positive, truth.scores)
     return float(at.sensitivity[_most_sensitive(at, specificity)])
 
 
 def sensitivity_at_threshold(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None, *, threshold: float
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    threshold: float,
+    pos_label: Any = None,
 ) -> float:
     """Share of the positive groups that score at least the threshold.
 
@@ -172,11 +185,16 @@ def sensitivity_at_threshold(
     >>> sensitivity_at_threshold([0, 1, 1], [0.1, 0.8, 0.3], threshold=0.5)
     0.5
     """
-    return _point(threshold, read_truth(y, scores, groups)).sensitivity
+    return _point(threshold, read_truth(y, scores, groups, pos_label=pos_label)).sensitivity
 
 
 def specificity_at_threshold(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None, *, threshold: float
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    threshold: float,
+    pos_label: Any = None,
 ) -> float:
     """Share of the negative groups that score below the threshold.
 
@@ -187,7 +205,7 @@ def specificity_at_threshold(
     >>> specificity_at_threshold([0, 0, 1], [0.1, 0.8, 0.3], threshold=0.5)
     0.5
     """
-    return _point(threshold, read_truth(y, scores, groups)).specificity
+    return _point(threshold, read_truth(y, scores, groups, pos_label=pos_label)).specificity
 
 
 def _most_sensitive(at: Tallies, specificity: float) -> int:

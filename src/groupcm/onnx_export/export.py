@@ -77,8 +77,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
     running the graph.
 
     The file's metadata tell ``groupcm_version``, ``model``, ``classes`` and ``feature_names``
-    (JSON lists, the names only where known), ``threshold`` (of two classes) and ``decision``: how
-    scores become classes.
+    (JSON lists, the names only where known), ``threshold`` and ``positive_class`` (JSON; of two
+    classes, the second of ``classes``) and ``decision``: how scores become classes.
 
     Examples
     --------

@@ -20,6 +20,7 @@ def metadata(model: Any) -> dict[str, str]:
     }
     if len(model.classes_) == 2:
         told["threshold"] = "0"
+        told["positive_class"] = json.dumps(model.classes_.tolist()[1], default=str)
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         told["feature_names"] = json.dumps([str(name) for name in names])
