@@ -32,6 +32,7 @@ from groupcm import (
     save,
 )
 from groupcm.boosting import GroupEvaluation, GroupObjective
+from groupcm.cli import main
 from groupcm.comparison.compare_models import compare_models
 from groupcm.errors import InputError, PositiveLabelWarning
 from groupcm.evaluation.evaluate import evaluate
@@ -41,6 +42,7 @@ from groupcm.model_card import model_card
 from groupcm.selection import lambda_path
 from groupcm.simulate import capsule
 from groupcm.sources import from_arrays, from_dask, from_npy, from_parquet
+from groupcm.table_formats import write_table
 
 NAMES = np.array(["healthy", "cancer"])  # the positive one comes first in the alphabet
 IN_ORDER = np.array(["normal", "polyp"])
@@ -394,3 +396,122 @@ def test_labels_as_they_are_written(text, labels, expected):
     found = label_named(text, labels)
     assert found == expected
     assert type(found) is type(expected)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, data):
+    """The current folder, with tables of the labels "call" and "noise", and of 0 and 1."""
+    monkeypatch.chdir(tmp_path)
+    for seed, name in ((3, "train"), (4, "test")):
+        made = capsule(40, n_positive=16, group_size=8, seed=seed)
+        columns = {f"f{j}": made.X[:, j] for j in range(made.X.shape[1])}
+        columns |= {"clip": made.groups, "sound": np.array(["noise", "call"])[made.y]}
+        table = pa.table(columns)
+        for ending in ("csv", "parquet"):
+            write_table(table, f"{name}.{ending}")
+        write_table(table.set_column(table.num_columns - 1, "sound", [made.y]), f"{name}01.csv")
+    return tmp_path
+
+
+FIT = ("fit", "--group", "clip", "--label", "sound", "-o", "m.json")
+
+
+@pytest.mark.parametrize(
+    ("table", "options"),
+    [
+        ("train.csv", ()),
+        ("train.parquet", ("--cv", "--folds", "2", "--lams", "2")),
+        ("train.parquet", ("trees",)),
+    ],
+)
+def test_the_command_fits_what_is_called_positive(table, options, folder, capsys):
+    if options == ("trees",):
+        options = ("--model", "trees", "--n-estimators", "5", "--no-early-stopping", "--cv")
+        options += ("--folds", "2", "--calibrate", "sigmoid")
+    assert main([*FIT, table, "--positive", "call", *options]) == 0
+    told = capsys.readouterr()
+    assert "call (negative: noise)" in told.out
+    assert "warning" not in told.err
+    assert load("m.json").classes_.tolist() == ["noise", "call"]
+    assert main(["describe", "m.json"]) == 0
+    assert "call (positive) from noise (negative)" in capsys.readouterr().out
+    (counts,) = [json.loads(line[len('"notes": ') :].rstrip(",")) for line in notes_of("m.json")]
+    assert counts["trained_on"]["n_positive_groups"] == 16
+    # The model says which label of other tables is positive.
+    assert main(["evaluate", "m.json", "test.parquet"]) == 0
+    expected = auc_of(capsys.readouterr().out)
+    assert expected > 0.6
+    # Other labels for the same classes.
+    assert main(["evaluate", "m.json", "test01.csv", "--positive", "1"]) == 0
+    assert auc_of(capsys.readouterr().out) == expected
+    score = ("score", "m.json", "test01.csv", "--label", "sound", "--positive", "1")
+    assert main([*score, "-o", "s.csv"]) == 0
+    assert auc_of(capsys.readouterr().out) == pytest.approx(expected, abs=1e-3)
+
+
+def notes_of(path: str) -> list[str]:
+    with open(path, encoding="utf-8") as lines:
+        return [line.strip() for line in lines if line.startswith('"notes"')]
+
+
+def auc_of(printed: str) -> float:
+    line = next(line for line in printed.splitlines() if "group AUC" in line)
+    return float(line.split("group AUC")[1].split()[0].rstrip(","))
+
+
+def test_texts_without_positive_warn_on_the_command_line(folder, capsys):
+    # "noise" as positive: every clip holds some.
+    assert main([*FIT, "train.csv"]) == 2
+    told = capsys.readouterr().err
+    assert "'noise' is taken as positive" in told
+    assert "--positive" in told
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ([*FIT, "train.csv", "--positive", "Call"], "--positive is 'Call', which does not occur"),
+        ([*FIT, "train01.csv", "--positive", "2"], "the label column 'sound' holds 0 and 1"),
+        (
+            ["evaluate", "m.json", "test.csv", "--positive", "noise"],
+            "again with --positive 'noise'",
+        ),
+        (["evaluate", "m.json", "test01.csv", "--positive", "x"], "holds 0 and 1"),
+        (["evaluate", "m.json", "test01.csv"], "is not a class of the model"),
+        (["score", "m.json", "test.csv", "--positive", "call", "-o", "s.csv"], "with --label"),
+    ],
+)
+def test_mistakes_in_positive_are_told(command, said, folder, capsys):
+    model = GroupClassifier(pos_label="call")
+    frame = pd.read_csv("train.csv")
+    model.fit(frame.drop(columns=["clip", "sound"]), frame["sound"], frame["clip"])
+    save(model, "m.json", notes={"columns": {"group": "clip", "label": "sound"}})
+    assert main(command) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_learning_curve_of_an_evaluation_has_the_positive_label(folder, capsys):
+    assert main([*FIT, "train.parquet", "--positive", "call"]) == 0
+    assert main(["evaluate", "m.json", "test.csv", "--train", "train.csv"]) == 0
+
+
+def test_a_comparison_on_the_command_line_takes_positive(folder, capsys):
+    options = ["--models", "gcm-none,gcm", "--folds", "2", "--settings", "1", "--no-learning"]
+    columns = ["--group", "clip", "--label", "sound"]
+    assert main(["compare", "train.csv", *columns, "--positive", "call", *options]) == 0
+    named = capsys.readouterr().out
+    assert named.startswith("Positive: call (negative: noise).")
+    assert main(["compare", "train01.csv", *columns, *options]) == 0
+    numbered = capsys.readouterr().out
+    assert [auc.split("  ")[:2] for auc in numbered.splitlines()[1:4]] == [
+        auc.split("  ")[:2] for auc in named.splitlines()[1:4]
+    ]
+
+
+@pytest.mark.slow
+def test_the_annotation_experiment_takes_positive(folder, capsys):
+    options = ["--sizes", "4", "--repeats", "2", "--folds", "2", "--settings", "1"]
+    columns = ["--group", "clip", "--label", "sound", "--positive", "call"]
+    command = ["experiment", "annotation", "train.csv", *columns, *options, "-o", "out"]
+    assert main(command) == 0
+    assert "Positive: call" in capsys.readouterr().out

@@ -13,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from groupcm import boosting, errors, features, metrics, selection, simulate, sources, torch
+    from groupcm import boosting, errors, features, metrics, selection, simulate, sources
+    from groupcm import torch as torch
     from groupcm.boosting import GroupBoostingClassifier
     from groupcm.calibration import CalibratedGroupClassifier
     from groupcm.classifier import GroupClassifier
