@@ -90,8 +90,9 @@ def seen(monkeypatch) -> list[Evaluation]:
 
 
 NOTHING: dict[str, Any] = dict.fromkeys(
-    ("label", "group", "patient", "object", "overlap", "annotated", "features", "validation",
-     "specificity", "sensitivity", "threshold", "train", "title", "report", "images", "annotations")
+    ("label", "positive", "group", "patient", "object", "overlap", "annotated", "features",
+     "validation", "specificity", "sensitivity", "threshold", "train", "title", "report", "images",
+     "annotations")
 )  # fmt: skip
 NOTHING["least_overlap"] = 0.3
 

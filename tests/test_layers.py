@@ -47,6 +47,7 @@ SHARED = {
     "decision",
     "candidates",
     "group_index",
+    "labels",
     "parallel",
     "memory",
     "files",

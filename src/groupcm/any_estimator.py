@@ -12,12 +12,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from groupcm.frames import as_frame
+from groupcm.group_index import no_groups
 from groupcm.scoring import GroupScores, among_all_groups, best_of_groups
 
 __all__ = [
     "candidate_scores",
     "fit_with",
     "group_scores_of",
+    "pos_label_of",
     "require_finished",
     "takes",
     "takes_missing",
@@ -72,6 +74,25 @@ def takes(estimator: Any, name: str) -> bool:
     """
     is_named = name in inspect.signature(estimator.fit).parameters
     return is_named or bool(get_routing_for_object(estimator).consumes("fit", [name]))
+
+
+def pos_label_of(estimator: Any) -> Any:
+    """Return the ``pos_label`` of an estimator, or of the one within a pipeline or a search.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from sklearn.pipeline import make_pipeline
+    >>> pos_label_of(make_pipeline("passthrough", GroupClassifier(pos_label="polyp")))
+    'polyp'
+    """
+    given = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    found = [
+        value
+        for name, value in given.items()
+        if name.rpartition("__")[2] == "pos_label" and value is not None
+    ]
+    return found[0] if found else None
 
 
 def takes_missing(estimator: Any) -> bool:
@@ -152,4 +173,5 @@ def group_scores_of(
     scores = candidate_scores(estimator, X)
     if groups is None:
         raise ValueError("groups is needed: the group of each candidate.")
+    groups = np.arange(len(scores)) if no_groups(groups) else groups
     return among_all_groups(best_of_groups(scores, groups), all_groups)

@@ -53,7 +53,7 @@ class GroupClassifierCV(ChoosingModel):
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry a
         group, and None for groups.
     loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
-solver, tol, max_passes, max_time, memory, verbose :
+solver, tol, max_passes, max_time, memory, pos_label, verbose :
         As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
@@ -131,6 +131,7 @@ solver, tol, max_passes, max_time, memory, verbose :
         max_passes: float = 1000,
         max_time: float | None = None,
         memory: int | str | None = None,
+        pos_label: Any = None,
         verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
@@ -151,6 +152,7 @@ solver, tol, max_passes, max_time, memory, verbose :
         self.max_passes = max_passes
         self.max_time = max_time
         self.memory = memory
+        self.pos_label = pos_label
         self.verbose = verbose
         self.random_state = random_state
 

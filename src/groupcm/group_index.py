@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.parallel import slices, thread_map
 from groupcm.words import printable
 
-__all__ = ["GroupIndex", "index_groups", "owner_of_groups", "require_present"]
+__all__ = ["GroupIndex", "index_groups", "no_groups", "owner_of_groups", "require_present"]
 
 
 @dataclass(frozen=True)
@@ -127,6 +127,17 @@ def index_groups(groups: ArrayLike, *, allow_empty: bool = False) -> GroupIndex:
     run_starts = np.concatenate([np.zeros(1, dtype=np.intp), *_changes(groups)])
     ids, run_codes = _number_runs(groups[run_starts])
     return GroupIndex(ids if labels is None else labels[ids], run_starts, run_codes, n_rows)
+
+
+def no_groups(groups: Any) -> bool:
+    """Return whether every row is its own group: ``groups`` is None, or the text "none".
+
+    Examples
+    --------
+    >>> no_groups(None), no_groups("none"), no_groups(["none"])
+    (True, True, False)
+    """
+    return groups is None or (isinstance(groups, str) and groups == "none")
 
 
 def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDArray[np.intp]:

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from groupcm.candidates import Groups
 from groupcm.decision import is_alarm
 from groupcm.frames import as_frame
-from groupcm.group_index import GroupIndex, index_groups
+from groupcm.group_index import GroupIndex, index_groups, no_groups
+from groupcm.labels import check_class_order
 from groupcm.model_state import Array, Count, Labels, Maybe, Names, Nullable, Record
 from groupcm.scoring import GroupScores, Scorer, among_all_groups, require_features
 from groupcm.smoothing import Matrix
@@ -62,6 +63,10 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     def _scorer(self) -> Scorer:
         """What scores rows; the model is fitted."""
 
+    def _check_state(self) -> None:
+        """Check that the classes are in the order that ``pos_label`` asks for."""
+        check_class_order(self.classes_, getattr(self, "pos_label", None))
+
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each candidate: shape (n,), or (n, n_classes) for more than two classes."""
         X = self._source_at(X, None)
@@ -86,9 +91,9 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         ----------
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
             A source is read once, in memory for its groups only.
-        groups : array-like of shape (n,)
-            The group of each candidate; a source brings its own, and of the Parquet files at a
-            path it names the column.
+        groups : array-like of shape (n,), or "none"
+            The group of each candidate; "none" makes every row its own group. A source brings
+            its own, and of the Parquet files at a path it names the column.
         all_groups : array-like, optional
             The ids of all groups, those without candidates included: such a group has the lowest
             score, -inf, and the winner -1.
@@ -115,6 +120,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
             X = self._read_rows(X)
             if groups is None:
                 raise ValueError("groups is needed: the group of each candidate.")
+            groups = np.arange(X.shape[0]) if no_groups(groups) else groups
             check_length("groups", groups, X.shape[0])
             found = self._groups_of_rows(X, groups) if X.shape[0] else self._no_groups(groups)
         if found.score.shape[1] == 1:
@@ -169,6 +175,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     ) -> float:
         """Share of groups, or without ``groups`` of rows, that are classified right.
 
+        ``groups="none"`` is the same as None.
         With more than two classes a group may hold several; naming one of them is right.
         A class that every training group held counts only where the group holds no other.
         With ``sample_weight``, one a candidate, a group weighs the mean of its candidates'.
@@ -185,7 +192,8 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         background = self.background_
         others = np.any(holds[:, ~background], axis=1, keepdims=True)
         holds[:, background] &= ~others
-        right = holds[np.arange(index.n_groups), np.searchsorted(self.classes_, predicted)]
+        number = np.argmax(predicted[:, None] == self.classes_, axis=1)
+        right = holds[np.arange(index.n_groups), number]
         return mean_right(right, index, sample_weight)
 
     def _scores_of_rows(self, X: Matrix) -> NDArray[np.float64]:
@@ -251,7 +259,7 @@ def labelled(X: Any, y: Any, groups: Any, features: list[str] | None) -> tuple[A
         return X, truth.labels_of_rows(), truth.groups_of_rows()
     if y is None:
         raise ValueError("y is needed: the label of each candidate.")
-    return X, y, groups
+    return X, y, None if no_groups(groups) else groups
 
 
 def mean_right(

@@ -79,6 +79,7 @@ class LinearGroupModel(GroupModel):
 
     def _check_state(self) -> None:
         """Check that the gap is ``(objective_ − lower_bound_) / objective_``."""
+        super()._check_state()
         certificate = (self.objective_, self.lower_bound_, self.gap_)
         for upper, lower, gap in zip(*map(np.ravel, certificate), strict=True):
             implied = np.inf if upper == np.inf else (upper - lower) / max(upper, 1e-300)

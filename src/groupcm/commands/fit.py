@@ -18,7 +18,7 @@ from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.fit_notes import fit_notes, fold_notes
 from groupcm.commands.held_out import held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
-from groupcm.commands.option_mistakes import mistakes_in_options
+from groupcm.commands.option_mistakes import mistakes_in_options, positive_label
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.errors import InputError, ThresholdWarning
@@ -53,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
             **columns,
         )
         _require_two_classes(candidates, arguments.label)
+        _set_positive(model, candidates, arguments)
         took = fit_candidates(model, candidates, display)
         _tune_threshold(model, arguments)
         saved, fitted = _saved_and_fitted(model, arguments)
@@ -140,6 +141,14 @@ def _require_two_classes(candidates: Candidates, label: str) -> None:
             f"the label column {label!r} holds {classes[0]} in every row; "
             "a fit needs two classes or more"
         )
+
+
+def _set_positive(model: Any, candidates: Candidates, arguments: argparse.Namespace) -> None:
+    """Let the model and its candidates know which label is positive, where that is given."""
+    label = positive_label(arguments.positive, candidates.classes, arguments.label)
+    candidates.pos_label = label
+    part = model.estimator if isinstance(model, CalibratedGroupClassifier) else model
+    part.set_params(pos_label=label)
 
 
 def fit_candidates(model: Any, candidates: Candidates, display: Display) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,10 @@ class InMemory(Candidates):
     def classes(self) -> NDArray[Any]:
         return np.unique(np.asarray(self.table.label))
 
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        number = np.searchsorted(self.classes, np.asarray(self.table.label))
+        self.table = replace(self.table, label=names[number])
+
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return index_groups(self.table.group.codes).maxima(np.asarray(self.table.label) == label)
 
@@ -67,7 +72,7 @@ class InMemory(Candidates):
         return self._read_marks(
             self.table.files,
             index_key(self.table.group),
-            np.asarray(self.table.label) == self.classes[-1],
+            np.asarray(self.table.label) == self.positive,
         )
 
     def fit_groups(self, model: Any, chosen: NDArray[np.bool_]) -> None:

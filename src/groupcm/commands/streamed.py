@@ -45,6 +45,9 @@ class Streamed(Candidates):
         classes = self.source.index().classes
         return np.empty(0) if classes is None else classes
 
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        self.source.rename_classes(names)
+
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return self.source.index().group_labels(label)
 
@@ -67,7 +70,7 @@ class Streamed(Candidates):
         source, known = self.source, self.source.index()
         beside: dict[str, NDArray[Any]] = {}
         if self.has_marks:
-            is_positive = np.asarray(known.codes == len(self.classes) - 1)
+            is_positive = np.asarray(self.classes == self.positive)[known.codes]
             beside = self._read_marks(source.files, index_source(source), is_positive)
         takes_patients = "patients" in signature(model.fit).parameters
         patient = self._patient() if takes_patients else None

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from groupcm.any_estimator import takes_missing
 from groupcm.candidates import Groups, Index
 from groupcm.frames import as_frame
-from groupcm.group_index import index_groups
+from groupcm.group_index import index_groups, no_groups
 from groupcm.grouping import Costs, binary_terms
 from groupcm.scoring import GroupScores, among_all_groups, best_of_groups
 from groupcm.smoothing import Matrix
@@ -146,7 +146,7 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self, labels: NDArray[Any], groups: ArrayLike | None, overlap: NDArray[Any] | None
     ) -> Index:
         together = None
-        if groups is not None:
+        if groups is not None and not no_groups(groups):
             check_length("groups", groups, len(labels))
             together = Groups.from_index(index_groups(groups))
         positives = rows_with(labels, self.classes_[1])

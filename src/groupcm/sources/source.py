@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -101,6 +101,10 @@ class Source(ABC):
                     announce_reading(progress(int(self.unit_ptr[unit + 1])))
             self._index = build_index(units, self.n_rows, self.apart)
         return self._index
+
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        """Call the classes by other names, one for each of ``index().classes``."""
+        self._index = replace(self.index(), classes=names)
 
     def overlap_of(self, rows: Index) -> NDArray[np.float64]:
         """How well each of these rows fits its annotation."""
