@@ -102,6 +102,7 @@ def test_the_project(client, folder):
         "model": False,
         "threshold": None,
         "import_limit": IMPORT_LIMIT,
+        "category_limit": 100,
         "version": __version__,
     }
 

@@ -2,7 +2,9 @@
 import { KeyHelp } from "../shared/KeyHelp";
 import { Notices } from "../shared/notices";
 import { KEYS } from "./keys";
+import { CategoryPicker } from "./panels/CategoryPicker";
 import { Header } from "./panels/Header";
+import { ImportDialog, Skipped } from "./panels/ImportDialog";
 import { ObjectsPanel } from "./panels/ObjectsPanel";
 import { PictureList } from "./panels/PictureList";
 import { SavingProblem } from "./panels/SavingProblem";
@@ -23,6 +25,9 @@ export function App() {
       </main>
       <ObjectsPanel />
       <KeyHelp keys={KEYS} />
+      <CategoryPicker />
+      <ImportDialog />
+      <Skipped />
       <SavingProblem />
       <StaleDialog />
       <Notices />

@@ -1,7 +1,7 @@
 // Export into, and import from, every format.
 import { useEffect, useRef } from "preact/hooks";
 import { exportAs, exportPath } from "../exporting";
-import { importFile, skipped } from "../importing";
+import { chooseImport } from "../importing";
 import { menuIsOpen, project } from "../state";
 
 export function ExchangeMenu() {
@@ -57,31 +57,9 @@ export function ExchangeMenu() {
           const chosen = event.currentTarget.files?.[0];
           event.currentTarget.value = "";
           menuIsOpen.value = false;
-          if (chosen) void importFile(chosen);
+          if (chosen) chooseImport(chosen);
         }}
       />
-      <Skipped />
     </div>
-  );
-}
-
-function Skipped() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const sentences = skipped.value;
-  useEffect(() => {
-    if (sentences.length) dialog.current?.showModal();
-  }, [sentences]);
-  return (
-    <dialog ref={dialog} aria-label="Not imported" onClose={() => (skipped.value = [])}>
-      <h2>Not imported</h2>
-      <ul class="skipped">
-        {sentences.map((sentence) => (
-          <li key={sentence}>{sentence}</li>
-        ))}
-      </ul>
-      <button autofocus onClick={() => dialog.current!.close()}>
-        Close
-      </button>
-    </dialog>
   );
 }
