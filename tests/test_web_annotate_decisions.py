@@ -224,7 +224,7 @@ def test_an_import_asks_what_unannotated_pictures_mean(browser, folder, tmp_path
         page.counts("0 of 4 done · 0 with objects, 0 verified empty")
 
         page.import_file(path)
-        page.told("In the file: 1 annotated, 0 verified empty, 3 to do.")
+        page.told("Its pictures: 1 annotated, 0 verified empty, 3 to do.")
         page.import_file(path, "verified empty")
         page.told("Imported 1 object into 1 picture.")
         assert sent == ["format=auto&unannotated=todo", "format=auto&unannotated=negative"]

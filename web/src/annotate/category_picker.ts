@@ -2,13 +2,19 @@
 import { computed, signal } from "@preact/signals";
 import { setCategory } from "./changing";
 import { numberOf } from "./colours";
+import { focusStage } from "./stage_element";
 import { categories, category, chooseCategory, chosen } from "./state";
 
 type Receiver = "next" | "selected";
 
-/** Whose category is being chosen; null while the picker is closed. */
-export const pickerFor = signal<Receiver | null>(null);
+let dialog: HTMLDialogElement | null = null;
+export const setPickerDialog = (element: HTMLDialogElement | null) => (dialog = element);
+
+/** Whose category is being chosen. */
+export const receiver = signal<Receiver>("next");
 export const typed = signal("");
+/** Each opening brings the mark into sight again. */
+export const timesOpened = signal(0);
 const place = signal(0);
 
 /** Names that begin with what is typed come first; digits also find the number of a category. */
@@ -30,12 +36,20 @@ export const matches = computed(() => {
 /** The name that Enter takes; null if none matches. */
 export const marked = computed(() => matches.value[Math.min(place.value, matches.value.length - 1)] ?? null);
 
-const before = (receiver: Receiver) => (receiver === "selected" ? chosen.peek()?.category : category.peek());
+const before = () => (receiver.peek() === "selected" ? chosen.peek()?.category : category.peek());
 
-export function openCategoryPicker(receiver: Receiver = chosen.peek() ? "selected" : "next"): void {
+/** Open at once: what is typed right after the key must not act on the picture. */
+export function openCategoryPicker(wanted: Receiver = chosen.peek() ? "selected" : "next"): void {
+  receiver.value = wanted;
+  place.value = Math.max(0, categories.peek().indexOf(before() ?? ""));
+  dialog?.showModal();
+  timesOpened.value++;
+}
+
+export function closeCategoryPicker(): void {
+  dialog?.close();
   typed.value = "";
-  place.value = Math.max(0, categories.peek().indexOf(before(receiver) ?? ""));
-  pickerFor.value = receiver;
+  focusStage();
 }
 
 export function type(text: string): void {
@@ -50,7 +64,7 @@ export function moveMark(steps: number): void {
 }
 
 export function pick(name: string): void {
-  if (pickerFor.peek() === "next") chooseCategory(name);
+  if (receiver.peek() === "next") chooseCategory(name);
   else setCategory(name);
-  pickerFor.value = null;
+  closeCategoryPicker();
 }

@@ -64,5 +64,5 @@ export async function importChosen(): Promise<void> {
 function sentenceOn({ objects, pictures, annotated, verified_empty, todo }: Imported): string {
   const brought = `Imported ${counted(objects, "object")} into ${counted(pictures, "picture")}.`;
   if (annotated === undefined || verified_empty === undefined || todo === undefined) return brought;
-  return `${brought} In the file: ${annotated} annotated, ${verified_empty} verified empty, ${todo} to do.`;
+  return `${brought} Its pictures: ${annotated} annotated, ${verified_empty} verified empty, ${todo} to do.`;
 }

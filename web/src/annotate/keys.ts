@@ -5,6 +5,7 @@ import { followArrow, resizeByArrow } from "./arrows";
 import { openCategoryPicker } from "./category_picker";
 import { deleteObject, redo, setCategory } from "./changing";
 import { doneAndNext, noObjectHere, toggleDone } from "./deciding";
+import { importedFile } from "./importing";
 import { go } from "./opening";
 import { spaceIsHeld } from "./panning";
 import { crosshair, hideCrosshair, isCrosshair, pointer } from "./pointer";
@@ -54,7 +55,7 @@ const pictures: Described[] = [
   {
     keys: ["Enter", "Shift+Enter"],
     shown: ["Enter"],
-    does: "Done, next to do; leaves a picture without objects undecided",
+    does: "Done, next to do, if objects are marked",
     run: (event) => event.repeat || activeTool()?.finish?.(event) || doneAndNext(),
   },
   { keys: ["n"], does: "No object here, next to do", run: (event) => event.repeat || noObjectHere() },
@@ -100,7 +101,7 @@ const onObjects: Described[] = [
   {
     keys: [..."123456789"],
     shown: ["1 … 9"],
-    does: "Category of the next object, or of the one selected",
+    does: "Category of the next or selected object",
     run: ({ key }) => chooseNumbered(Number(key)),
   },
   { keys: ["l"], does: "Find a category by name or number", run: () => openCategoryPicker() },
@@ -126,4 +127,7 @@ export const KEYS: readonly PageKey[] = [
   ...inSection("View", looking),
 ];
 
-export const keysNow = () => KEYS.filter(({ when }) => when?.() ?? true);
+/** A dialog that is about to open has the keys already. */
+const dialogOpens = () => helpIsOpen.peek() || importedFile.peek() !== null;
+
+export const keysNow = () => (dialogOpens() ? [] : KEYS.filter(({ when }) => when?.() ?? true));

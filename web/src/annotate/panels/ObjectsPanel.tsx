@@ -79,7 +79,7 @@ function Decision() {
       <button id="no-object" onClick={noObjectHere}>
         No object here <kbd>N</kbd>
       </button>
-      <button id="done-next" class="primary" onClick={doneAndNext}>
+      <button id="done-next" class={objects.value.length > 0 ? "primary" : ""} onClick={doneAndNext}>
         Done, next <kbd>Enter</kbd>
       </button>
       <label class="done-box">
