@@ -223,9 +223,15 @@ def test_a_digit_is_for_the_next_object_unless_one_is_selected(browser, folder):
         expect(page.objects.nth(0)).to_contain_text("b")
         page.press("Escape")
         next_is("c")
-        page.is_saved()
+
+        # A stroke of the brush adds to the mask just drawn, unless a digit asked for another.
+        page.press("r")
+        for x, key in ((120, "3"), (130, "1"), (20, "2")):
+            page.click(x, 100)
+            page.press(key)
+        page.has("box", "box", "mask", "mask")
         categories = [each["category"] for each in page.record(0)["objects"]]
-        assert categories == ["b", "a"]
+        assert categories == ["b", "a", "c", "a"]
 
 
 def test_every_category_has_a_colour_and_is_found_by_the_keyboard(browser, folder):
