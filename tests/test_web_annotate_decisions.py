@@ -18,6 +18,7 @@ from annotate_browser import (
     make_pictures,
 )
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, write
+from web_pages import axe_findings
 
 
 @pytest.fixture
@@ -203,9 +204,9 @@ def test_list_counts_and_search_field_agree(browser, folder):
 def test_an_import_asks_what_unannotated_pictures_mean(browser, folder, tmp_path):
     box = AnnotatedObject("polyp", Box(20, 30, 40, 50))
     pictures = [Picture(f"{name}.png", WIDTH, HEIGHT) for name in "bcd"]
-    marked = Picture("a.png", WIDTH, HEIGHT, [box])
+    marked = Picture("a.png", WIDTH, HEIGHT, (box,))
     path = tmp_path / "some.json"
-    write(Annotations([marked, *pictures]), path, "coco")
+    write(Annotations((marked, *pictures)), path, "coco")
     sent = []
 
     def answer(route) -> None:
@@ -218,6 +219,7 @@ def test_an_import_asks_what_unannotated_pictures_mean(browser, folder, tmp_path
         dialog = page.page.get_by_role("dialog", name="Import some.json")
         page.page.locator("#import-file").set_input_files(path)
         expect(dialog.get_by_label("still to do")).to_be_checked()
+        assert axe_findings(page.page) == []
         page.press("n", "Escape")
         expect(dialog).to_have_count(0)
         assert sent == []

@@ -503,6 +503,16 @@ def test_categories_of_the_file_and_of_the_start(folder):
     ]
 
 
+def test_a_longer_name_of_a_file_is_kept(folder):
+    long = "x" * 500
+    coco(folder)
+    store = store_of(folder)
+    polyp = object_from_json(marked(BOX, 1, long))
+    assert store.merge([Picture("b.png", WIDTH, HEIGHT, (polyp,))], [long]).objects == 1
+    store.close()
+    assert store_of(folder).categories == ["polyp", long]
+
+
 def test_two_of_one_name_are_refused():
     with pytest.raises(InputError, match="--categories: two categories have one name"):
         refuse_twins(["polyp", "ulcer", " Polyp"], "--categories")
