@@ -45,13 +45,13 @@ def test_only_the_user_finishes_a_picture(browser, folder):
         page.press("Enter")
         page.counts(undecided)
         expect(page.page.locator('#pixels[data-loaded="0"]')).to_have_count(1)
-        is_in(page, "To do")
+        is_in(page, "to do")
 
         # The first object leaves the picture in progress; deleting it says nothing about the rest.
         draw_box(page)
         page.has("box")
         expect(done).not_to_be_checked()
-        is_in(page, "In progress")
+        is_in(page, "in progress")
         expect(row(page, 0)).to_contain_text("1 object, in progress")
         page.counts(f"{undecided} · 1 in progress")
         assert page.record(0)["done"] is False
@@ -60,7 +60,7 @@ def test_only_the_user_finishes_a_picture(browser, folder):
         page.counts("1 of 4 done · 1 with objects, 0 verified empty")
         page.press("Delete")
         page.has()
-        is_in(page, "To do")
+        is_in(page, "to do")
         assert page.record(0)["done"] is False
 
         # Enter closes the polygon, Enter finishes the picture; one more does not label the next.
@@ -88,12 +88,12 @@ def test_only_the_user_finishes_a_picture(browser, folder):
         page.told("Every picture in this list is done.")
         page.counts("4 of 4 done · 3 with objects, 1 verified empty")
         page.open(2)
-        is_in(page, "Verified empty")
+        is_in(page, "verified empty")
         expect(row(page, 2)).to_contain_text("verified empty")
         # An object contradicts it.
         draw_box(page)
         page.has("box")
-        is_in(page, "In progress")
+        is_in(page, "in progress")
         assert [page.record(number)["done"] for number in range(4)] == [True, True, False, True]
 
         choices = page.page.locator("#filter option").all_text_contents()
@@ -133,11 +133,11 @@ def test_undo_goes_to_the_picture_that_it_changes(browser, folder):
         page.press("Control+z")
         page.told("Undone in b.png.")
         page.shows(1)
-        is_in(page, "To do")
+        is_in(page, "to do")
         page.press("Control+z")
         page.shows(0)
         page.has("box")
-        is_in(page, "In progress")
+        is_in(page, "in progress")
         undo.click()
         page.has()
         expect(undo).to_be_disabled()
@@ -150,7 +150,7 @@ def test_undo_goes_to_the_picture_that_it_changes(browser, folder):
         redo.click()
         page.told("Redone in b.png.")
         page.shows(1)
-        is_in(page, "Verified empty")
+        is_in(page, "verified empty")
         expect(redo).to_be_disabled()
         page.is_saved()
         assert [page.record(number)["done"] for number in (0, 1)] == [True, True]
@@ -163,7 +163,7 @@ def test_undo_goes_to_the_picture_that_it_changes(browser, folder):
         page.press("Control+z")
         expect(page.page.locator(".corner")).to_have_count(2)
         page.shows(1)
-        is_in(page, "Verified empty")
+        is_in(page, "verified empty")
 
 
 def test_list_counts_and_search_field_agree(browser, folder):

@@ -70,12 +70,6 @@ function Decision() {
   const state = summary && stateOf(summary);
   return (
     <section class="decision" aria-label="This picture">
-      {state && (
-        <h2 id="state" class="row" data-state={state}>
-          <span class={`dot ${state}`} />
-          {STATES[state][0]!.toUpperCase() + STATES[state].slice(1)}
-        </h2>
-      )}
       <button id="no-object" onClick={noObjectHere}>
         No object here <kbd>N</kbd>
       </button>
@@ -84,7 +78,12 @@ function Decision() {
       </button>
       <label class="done-box">
         <input id="done" type="checkbox" checked={isDone} onChange={toggleDone} />
-        Done <kbd>D</kbd>
+        Done
+        <span id="state" class="quiet">
+          <span class={`dot ${state}`} />
+          {state && STATES[state]}
+        </span>
+        <kbd>D</kbd>
       </label>
     </section>
   );
