@@ -4,7 +4,6 @@ import { Notices } from "../shared/notices";
 import { KEYS } from "./keys";
 import { CategoryPicker } from "./panels/CategoryPicker";
 import { Header } from "./panels/Header";
-import { ImportDialog, Skipped } from "./panels/ImportDialog";
 import { ObjectsPanel } from "./panels/ObjectsPanel";
 import { PictureList } from "./panels/PictureList";
 import { SavingProblem } from "./panels/SavingProblem";
@@ -26,8 +25,6 @@ export function App() {
       <ObjectsPanel />
       <KeyHelp keys={KEYS} />
       <CategoryPicker />
-      <ImportDialog />
-      <Skipped />
       <SavingProblem />
       <StaleDialog />
       <Notices />

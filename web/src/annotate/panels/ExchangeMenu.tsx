@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { exportAs, exportPath } from "../exporting";
 import { chooseImport } from "../importing";
 import { menuIsOpen, project } from "../state";
+import { ImportDialog, Skipped } from "./ImportDialog";
 
 export function ExchangeMenu() {
   const menu = useRef<HTMLDivElement>(null);
@@ -60,6 +61,8 @@ export function ExchangeMenu() {
           if (chosen) chooseImport(chosen);
         }}
       />
+      <ImportDialog />
+      <Skipped />
     </div>
   );
 }
