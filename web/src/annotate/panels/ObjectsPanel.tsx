@@ -79,9 +79,9 @@ function Decision() {
       <label class="done-box">
         <input id="done" type="checkbox" checked={isDone} onChange={toggleDone} />
         Done
-        <span id="state" class="quiet">
+        <span id="state" class="quiet" title={state && STATES[state]}>
           <span class={`dot ${state}`} />
-          {state && STATES[state]}
+          <span class="state-words">{state && STATES[state]}</span>
         </span>
         <kbd>D</kbd>
       </label>
