@@ -2,6 +2,7 @@
 import { KeyHelp } from "../shared/KeyHelp";
 import { Notices } from "../shared/notices";
 import { KEYS } from "./keys";
+import { CategoryPicker } from "./panels/CategoryPicker";
 import { Header } from "./panels/Header";
 import { ObjectsPanel } from "./panels/ObjectsPanel";
 import { PictureList } from "./panels/PictureList";
@@ -23,6 +24,7 @@ export function App() {
       </main>
       <ObjectsPanel />
       <KeyHelp keys={KEYS} />
+      <CategoryPicker />
       <SavingProblem />
       <StaleDialog />
       <Notices />

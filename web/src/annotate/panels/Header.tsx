@@ -1,7 +1,7 @@
 // What is annotated, how far it is, whether it is saved.
 import { helpIsOpen } from "../../shared/KeyHelp";
 import { ThemeButton } from "../../shared/ThemeButton";
-import { counts } from "../listing";
+import { progress } from "../listing";
 import { savingState } from "../saving";
 import { project } from "../state";
 import { ExchangeMenu } from "./ExchangeMenu";
@@ -25,12 +25,15 @@ export function Header() {
 }
 
 function Progress() {
-  const { readable, unreadable, done, positive } = counts.value;
+  const { readable, unreadable, done, withObjects, empty, inProgress } = progress.value;
   return (
     <div class="progress number">
       <progress id="progress" max={readable} value={done} aria-label="Pictures done" />
       <span id="counts">
-        <b>{done}</b> of {readable} done <span class="quiet">· {positive} with objects</span>
+        <b>{done}</b> of {readable} done{" "}
+        <span class="quiet">
+          · {withObjects} with objects, {empty} verified empty{inProgress > 0 && ` · ${inProgress} in progress`}
+        </span>
         {unreadable > 0 && <span class="unreadable"> · {unreadable} unreadable</span>}
       </span>
     </div>

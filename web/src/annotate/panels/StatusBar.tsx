@@ -3,6 +3,7 @@ import type { Signal } from "@preact/signals";
 import { pointer, within } from "../pointer";
 import { brightness, brushSize, contrast, objects, selected, sheet, tool } from "../state";
 import { TOOLS } from "../tools";
+import { continuedMask } from "../tools/brush";
 import { proposals, proposed } from "../tools/candidate";
 import { fit, percent, zoomBy } from "../view";
 import { keepFocus } from "./Toolbar";
@@ -44,7 +45,7 @@ export function StatusBar() {
 
 function hint(): string {
   const chosen = selected.value;
-  if (tool.value === "brush" && chosen?.region.type === "mask") {
+  if (tool.value === "brush" && chosen && chosen === continuedMask.value) {
     return `Adds to object ${objects.value.indexOf(chosen) + 1}; Esc: a new one`;
   }
   if (tool.value === "candidate") {

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { addObject, setRegion } from "../changing";
 import { pointer, within } from "../pointer";
 import { objectAt } from "../regions";
-import { objects, selected, selectedId } from "../state";
+import { choose, objects, selected } from "../state";
 import { view, type Point } from "../view";
 import type { Tool } from "./tool";
 
@@ -49,7 +49,7 @@ export const polygonTool: Tool = {
     if (drawn.length > 2) close(event.shiftKey);
     else if (drawn.length === 1) {
       // Two clicks on one place are meant for what lies there.
-      selectedId.value = objectAt(objects.peek(), drawn[0]!)?.id ?? null;
+      choose(objectAt(objects.peek(), drawn[0]!)?.id ?? null);
       corners.value = [];
     }
   },
