@@ -8,7 +8,7 @@ pair of values, its window.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,13 +83,14 @@ def to_screen(pixels: Pixels, shown: DisplayRange | None = None) -> NDArray[np.u
     >>> to_screen(np.array([[100, 200, 300]], dtype=np.uint16), DisplayRange(0.0, 200.0))
     array([[128, 255, 255]], dtype=uint8)
     """
+    bits = bits_of(pixels)
     low, high = default_range(pixels) if shown is None else shown
-    if (low, high) == (0.0, 255.0) and pixels.dtype == np.uint8:
+    if bits == 8 and (low, high) == (0.0, 255.0):
         return pixels.astype(np.uint8, copy=False)
-    if pixels.dtype == np.float32:
+    if bits == 32:
         return _scaled(pixels, low, high)
     # Every whole number is looked up: that is faster than to compute each pixel.
-    return _scaled(np.arange(np.iinfo(pixels.dtype).max + 1), low, high)[pixels]
+    return _scaled(np.arange(int(_WHITE[bits]) + 1), low, high)[_whole(pixels)]
 
 
 def _scaled(values: NDArray, low: float, high: float) -> NDArray[np.uint8]:
@@ -97,12 +98,16 @@ def _scaled(values: NDArray, low: float, high: float) -> NDArray[np.uint8]:
     return np.floor(255.0 * np.clip(unit, 0.0, 1.0) + 0.5).astype(np.uint8)
 
 
+def _whole(pixels: Pixels) -> NDArray[np.uint8 | np.uint16]:
+    return cast("NDArray[np.uint8 | np.uint16]", pixels)
+
+
 def _percentiles(pixels: Pixels) -> tuple[float, float]:
     if pixels.dtype == np.float32:
         every = max(1, pixels.size // _MOST_FLOATS)
         found = np.percentile(pixels.reshape(-1)[::every], PERCENTILES)
         return float(found[0]), float(found[1])
-    up_to = np.cumsum(np.bincount(pixels.reshape(-1)))
+    up_to = np.cumsum(np.bincount(_whole(pixels).reshape(-1)))
     wanted = np.array(PERCENTILES) / 100.0 * up_to[-1]
     low, high = np.searchsorted(up_to, wanted)
     return float(low), float(high)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +12,7 @@ from typing import NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
 from groupcm.annotations.pictures import opening, pillow
@@ -127,7 +128,7 @@ class PictureRoutes:
         """
         return await self._answer(
             request,
-            lambda number: Shown(JSONResponse(self._described(number)).body, "application/json"),
+            lambda number: Shown(json.dumps(self._described(number)).encode(), "application/json"),
         )
 
     def _shown(self, number: int, window: DisplayRange | None) -> Shown:

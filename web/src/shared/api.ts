@@ -59,4 +59,10 @@ export async function download(path: string): Promise<string[]> {
 export const get = <Answer>(path: string) => request<Answer>("GET", path);
 
 export const pixelsOf = (picture: number) => `/api/pictures/${picture}/pixels`;
+export const previewOf = (picture: number) => `/api/pictures/${picture}/preview`;
 export const thumbnailOf = (picture: number) => `/api/pictures/${picture}/thumbnail`;
+
+/** Larger pictures are shown as a preview until all their pixels are there. */
+const MOST_PIXELS_AT_ONCE = 4_000_000;
+export const isLargePicture = ({ width, height }: { width: number; height: number }) =>
+  width * height > MOST_PIXELS_AT_ONCE;

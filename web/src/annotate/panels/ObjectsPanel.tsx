@@ -9,8 +9,7 @@ import { CategoryChip } from "./CategoryChip";
 
 export function ObjectsPanel() {
   return (
-    <aside class="panel objects" aria-label="Objects and categories">
-      <Decision />
+    <aside id="right-panel" class="panel objects right-panel" aria-label="Objects and categories">
       <section id="objects" aria-label="Objects">
         <h2>
           Objects <span class="number">{objects.value.length || ""}</span>
@@ -57,10 +56,10 @@ function ObjectEntry({ object, place }: { object: MarkedObject; place: number })
   );
 }
 
-function Decision() {
+export function Decision() {
   const isDone = sheet.value?.content.value.done ?? false;
   return (
-    <section class="decision" aria-label="This picture">
+    <section class="panel decision" aria-label="This picture">
       <button id="no-object" onClick={noObjectHere}>
         No object here <kbd>N</kbd>
       </button>

@@ -37,6 +37,7 @@ function close(joins: boolean): boolean {
 }
 
 export const polygonTool: Tool = {
+  taps: true,
   press(at, event) {
     const last = corners.peek().at(-1);
     if (closesAt(at)) close(event.shiftKey);
