@@ -645,18 +645,34 @@ def test_the_exported_list_agrees_with_the_wall(to_mark):
     page.keyboard.press("Escape")
     page.locator("#threshold-number").fill("-6.7")
     check_counts(to_mark, -6.7)
+    expect(page.locator("#export")).to_have_text(f"Export all {N_FRAMES + 1} pictures")
+    expect(page.locator("#export-note")).to_contain_text("−6.70")
+    rows, wall, names = exported(page), tiles(page), to_mark.review.library.names
+    assert [row["image"] for row in rows] == [names[each] for each in wall]
+    words = [row["outcome"] or None for row in rows]
+    known = {"true positive", "false positive", "true negative", "false negative"}
+    assert words == [each if each in known else None for each in wall.values()]
+    assert known == {word for word in words if word}
+    assert [row["marked"] for row in rows] == [str(each == number) for each in wall]
+    assert {row["threshold"] for row in rows} == {"-6.7"}
+    for row in rows:
+        assert row["alarm"] == (str(float(row["score"]) >= -6.7) if row["score"] else "")
+
+    page.locator('[data-filter="alarms"]').click()
+    expect(page.locator('#wall a[data-outcome^="true neg"]')).to_have_count(0)
+    alarms = [names[each] for each in tiles(page)]
+    expect(page.locator("#export")).to_have_text(f"Export the {len(alarms)} pictures shown")
+    rows = exported(page)
+    assert [row["image"] for row in rows] == alarms
+    assert {row["alarm"] for row in rows} == {"True"}
+
+
+def exported(page: Page) -> list[dict[str, str]]:
     with page.expect_download() as download:
         page.locator("#export").click()
     assert download.value.suggested_filename == "review-list.csv"
     with open(download.value.path(), newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["image"] for row in rows] == to_mark.review.library.names
-    words = [row["outcome"] or None for row in rows]
-    wall = tiles(page)
-    known = {"true positive", "false positive", "true negative", "false negative"}
-    assert words == [wall[n] if wall[n] in known else None for n in range(len(rows))]
-    assert known == {word for word in words if word}
-    assert [row["marked"] for row in rows] == [str(n == number) for n in range(len(rows))]
+        return list(csv.DictReader(file))
 
 
 def test_by_keyboard_alone(to_mark):

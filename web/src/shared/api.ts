@@ -44,9 +44,10 @@ export async function request<Answer>(
   return (await answered(path, { method, headers: { ...headers, ...others }, body: payload })).json();
 }
 
-/** Let the browser keep a file; the sentences the server sent with it. */
-export async function download(path: string): Promise<string[]> {
-  const response = await answered(path, {});
+/** Let the browser keep a file; the sentences the server sent with it. A body is posted as JSON. */
+export async function download(path: string, body?: unknown): Promise<string[]> {
+  const posted = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const response = await answered(path, body === undefined ? {} : posted);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());
   link.download = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? "";
