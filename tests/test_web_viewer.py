@@ -248,7 +248,7 @@ def test_no_hint_is_cut_off(browser, tmp_path):
                 heights.add(box["height"])
                 assert hint.evaluate(IS_WHOLE), hint.inner_text()
                 expect(hint).to_be_in_viewport(ratio=1)
-                expect(tab.locator("#window")).to_be_in_viewport(ratio=1)
+            expect(tab.locator("#window")).to_be_in_viewport(ratio=1)
             assert len(heights) == 1  # The stage stays as it is.
             assert sideways(tab) == 0
 
