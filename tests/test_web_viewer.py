@@ -266,6 +266,11 @@ def test_a_phone_and_a_tablet_do(browser, tmp_path, size):
         fingers.go(*([page.on_screen(*each)] for each in ((20, 30), (40, 50), (60, 80))))
         page.has("box")
         assert region_of(page) == BOX
+        page.tool("polygon")
+        (x, y), *others = (page.on_screen(*corner) for corner in CORNERS)
+        for place in ((x, y), *others, (x + 10, y + 10)):
+            fingers.go([place])
+        page.has("box", "polygons")
         assert (sideways(tab), small_targets(tab)) == (0, [])
         for side, panel in (("left", "#pictures"), ("right", "#right-panel")):
             expect(tab.locator(panel)).to_be_hidden()
