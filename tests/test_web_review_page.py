@@ -24,6 +24,7 @@ from groupcm.annotations.runs import to_mask
 from groupcm.images.made import MadeFrame
 from groupcm.images.score import PictureScorer
 from groupcm.images.truth import Truth
+from groupcm.metrics import at_threshold
 from groupcm.web.library import PictureLibrary
 from groupcm.web.marks_file import MarksFile, read_marks
 from groupcm.web.picture_result import PictureResult
@@ -265,6 +266,18 @@ def test_the_threshold_by_keyboard(shown):
     expect(page.locator("#reset-threshold")).to_be_disabled()
 
 
+def test_a_score_equal_to_the_threshold_is_an_alarm(shown):
+    known = [each for each in shown.results if None not in (each["truth"], each["score"])]
+    score, truth = ([each[name] for each in known] for name in ("score", "truth"))
+    for threshold in (min(score), float(np.sort(score)[len(score) // 2]), max(score)):
+        shown.page.locator("#threshold-number").fill(repr(threshold))
+        point = at_threshold(truth, score, threshold=threshold)
+        told = check_counts(shown, threshold)
+        assert told["#sensitivity"] == f"{point.true_positives} of {sum(truth)}"
+        assert told["#false-alarms"].startswith(f"{point.false_positives} of ")
+    shown.page.locator("#reset-threshold").click()
+
+
 def test_a_threshold_that_is_typed_outlives_a_reload(shown):
     page = shown.page
     page.locator("#threshold-number").fill("-7.5")
@@ -390,7 +403,10 @@ def test_contributions_add_up_to_the_score(shown):
         [each["contribution"] for each in why["features"]], abs=0.006
     )
     assert sum(value > 0 for value in shown_adds) > 0
-    assert page.locator("#features th").first.get_attribute("title") == why["features"][0]["name"]
+    # The names are the model's own, as in a report.
+    names = page.locator("#features .feature-name").all_inner_texts()
+    assert names == [each["name"] for each in why["features"]]
+    expect(page.get_by_text(f"Baseline ({why['baseline']})")).to_be_visible()
     families = [number_in(text) for text in page.locator("#families .adds").all_inner_texts()]
     assert len(families) == len(why["families"]) == 2
     score = number_in(page.locator("#fact-score").inner_text())
@@ -601,6 +617,7 @@ def explanation_of(contributions: dict[str, float]) -> dict[str, Any]:
         families[each["family"]] = families.get(each["family"], 0) + each["contribution"]
     return {
         "score": sum(contributions.values()),
+        "baseline": "the average training candidate",
         "base": 0,
         "features": features,
         "families": [{"family": name, "contribution": part} for name, part in families.items()],

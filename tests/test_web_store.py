@@ -228,6 +228,20 @@ def test_work_is_in_a_coco_file(folder):
     assert ids == [1, 2, 3]
 
 
+def test_a_file_of_version_01_stays_done(folder):
+    """Its page wrote no state of finished pictures, and one image or annotation per line."""
+    image = '{"id": %d, "file_name": "%s.png", "width": 16, "height": 12}'
+    images = ",\n".join(image % each for each in ((1, "a"), (2, "b")))
+    text = f'{{"images": [\n{images}\n],\n"annotations": [],\n"categories": []}}\n'
+    (folder / "annotations.json").write_text(text)
+    store = store_of(folder)
+    assert [store.picture(number)["done"] for number in (0, 1, 2)] == [True, True, False]
+    put(store, 2, done=False)
+    again = store_of(folder)
+    assert [again.picture(number)["done"] for number in (0, 1, 2)] == [True, True, False]
+    assert again.undecided == 0
+
+
 def test_a_new_start_finds_everything(folder):
     store = store_of(folder)
     put(store, 0, marked(BOX, category="object"), marked(MASK, "n2", "object"))
@@ -306,8 +320,8 @@ def test_objects_without_an_own_id_get_one(folder):
 def test_names_are_found_in_either_way_to_write_them(tmp_path):
     folder = make_pictures(tmp_path, "e\u0301.png", "b\\c.png")
     images = [
-        {"id": 1, "file_name": "\u00e9.png", "width": WIDTH, "height": HEIGHT},
-        {"id": 2, "file_name": "b\\c.png", "width": WIDTH, "height": HEIGHT},
+        {"id": 1, "file_name": "\u00e9.png", "width": WIDTH, "height": HEIGHT, "done": True},
+        {"id": 2, "file_name": "b\\c.png", "width": WIDTH, "height": HEIGHT, "done": True},
     ]
     coco(folder, images=images, annotations=[])
     store = store_of(folder)
@@ -575,7 +589,7 @@ def test_merging_adds_only_where_there_is_no_work(folder):
         Picture("c.png", WIDTH, HEIGHT, (polyp, ulcer), False, {"id": 1, "patient": "p7"}),
     ]
     merged = store.merge(pictures, ["POLYP", "ulcer"])
-    assert merged == (1, 2, ("a.png", "b.png"))
+    assert merged == (1, 2, ("a.png", "b.png"), (0, 0, 1))
     assert [each["category"] for each in store.picture(2)["objects"]] == ["polyp", "ulcer"]
     assert not store.picture(2)["done"]
     assert store.categories == ["polyp", "ulcer"]

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from groupcm.words import printable
 
-__all__ = ["CertificateError", "ClusterError", "InputError"]
+__all__ = [
+    "CertificateError",
+    "ClusterError",
+    "InputError",
+    "SetAsideWarning",
+    "ShiftWarning",
+    "ThresholdWarning",
+]
 
 
 class InputError(ValueError):
@@ -27,6 +34,10 @@ class InputError(ValueError):
         super().__init__(printable(message))
 
 
+class SetAsideWarning(UserWarning):
+    """Files or pictures were set aside; the message counts them and names one."""
+
+
 class ClusterError(InputError, RuntimeError):
     """A Dask cluster that cannot do the work: one sentence with the cause and the remedy.
 
@@ -39,6 +50,14 @@ class ClusterError(InputError, RuntimeError):
     Traceback (most recent call last):
     groupcm.errors.ClusterError: the Dask cluster has had no worker for 120 seconds; start one
     """
+
+
+class ThresholdWarning(UserWarning):
+    """A threshold that cannot do what was asked of it, such as one that never raises an alarm."""
+
+
+class ShiftWarning(UserWarning):
+    """Candidates that are scored differ from those of the training by more than chance."""
 
 
 class CertificateError(RuntimeError):

@@ -53,6 +53,7 @@ _MODELS = {
     "RandomFourier": "groupcm.features.random_fourier",
 }
 _RECORDS = {
+    "DecisionRule": "groupcm.decision",
     "Isotonic": "groupcm.calibrators",
     "Sigmoid": "groupcm.calibrators",
     "Solution": "groupcm.solvers.solution",
@@ -319,6 +320,8 @@ class Decoder:
         check_parameters_of(model, _prefix(where))
         if state:
             check_model(model, _prefix(where), self.sizes())
+            if hasattr(model, "_fill_in_threshold"):
+                model._fill_in_threshold()
         elif fitted:
             raise Damaged(f"{where} is not fitted")
         return model

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.candidates import NO_ORDER, Groups, Index
 from groupcm.errors import InputError
+from groupcm.frames import as_frame, feature_names
 from groupcm.group_index import index_groups
 from groupcm.memory import memory_to_use
 from groupcm.scaling import SAMPLE_VALUES
@@ -28,7 +29,6 @@ from groupcm.validation import (
     as_overlap,
     check_length,
     distinct,
-    feature_names,
     require_finite,
     require_no_infinity,
     rows_with,
@@ -165,6 +165,7 @@ def read_training_data(
     if isinstance(X, Source):
         _refuse_columns(annotated=annotated, objects=objects)
         return _with_marks(_read_source(options, X), X.index().ids, annotated, objects)
+    X = as_frame(X)
     names = feature_names(X)
     X = as_matrix(X, options)
     y = as_labels(y, X.shape[0])
@@ -262,6 +263,8 @@ class _OverlapOf:
 
 
 def _read_source(options: Any, source: Source) -> TrainingData:
+    if source.n_rows == 0:
+        raise InputError(f"the source {source!r} has no rows; a fit needs some")
     index = source.index()
     if index.classes is None or index.codes is None:
         raise InputError("the source has no label column, which a fit needs; name it with label=")

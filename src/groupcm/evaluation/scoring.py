@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups
 from groupcm.group_table import index_patients
 from groupcm.sources.source import Source
@@ -38,6 +39,7 @@ def score_candidates(
     annotated: ArrayLike | None = None,
 ) -> ScoredCandidates:
     """Score rows in memory, or a source, which brings labels, groups and overlap itself."""
+    X = as_frame(X)
     n_rows = X.n_rows if isinstance(X, Source) else _n_rows(X)
     for name, values in (("groups", groups), ("patients", patients), ("objects", objects)):
         if values is not None:

@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from groupcm.frames import as_frame
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.operating import sensitivity_at_specificity
 from groupcm.metrics.roc import group_roc_auc
@@ -72,6 +73,7 @@ class GroupScorer:
                 "sklearn.set_config(enable_metadata_routing=True) and pass groups as metadata, "
                 "such as cross_val_score(..., params={'groups': groups})."
             )
+        X = as_frame(X)
         if hasattr(estimator, "decision_function"):
             scores = estimator.decision_function(X)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -17,6 +17,7 @@ from starlette.routing import Route
 from groupcm import __version__
 from groupcm.annotations import FORMATS
 from groupcm.annotations.json_files import field
+from groupcm.annotations.reading import Unannotated
 from groupcm.errors import InputError
 from groupcm.web.app_parts import STATIC, Answer, Refusal, json_body, page_app, picture_number
 from groupcm.web.exchange import export, import_bytes
@@ -290,6 +291,7 @@ class _Page:
                 self._library,
                 content,
                 None if format == "auto" else format,
+                cast(Unannotated, request.query_params.get("unannotated", "todo")),
             )
         except InputError as error:
             raise _bad(error) from error
@@ -298,6 +300,7 @@ class _Page:
                 "pictures": brought.pictures,
                 "objects": brought.objects,
                 "skipped": list(brought.skipped),
+                **brought.states._asdict(),
             }
         )
 

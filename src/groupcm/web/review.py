@@ -19,7 +19,6 @@ from groupcm.web.picture_truth import PictureTruth
 from groupcm.web.review_words import outcome_of, results_as_csv, truth_word
 from groupcm.web.score_cache import ScoreCache
 from groupcm.web.told_results import ToldResults
-from groupcm.web.typical import TypicalCandidate
 
 __all__ = ["Review"]
 
@@ -56,14 +55,12 @@ class Review:
         self.library, self.scorer, self.marks, self._cache = library, scorer, marks, cache
         self.truth = PictureTruth(truth)
         self.told = ToldResults(library, self.truth, marks)
-        self._typical = TypicalCandidate(len(library))
-        self._details = PictureDetails(library, scorer, self._typical)
+        self._details = PictureDetails(library, scorer)
         self.scores = BackgroundScores(
             library,
             scorer,
             workers,
             known=self._known_before(),
-            with_mean=self._typical.numbers,
             heard=self._hear,
         )
 
@@ -151,15 +148,12 @@ class Review:
         for number, name in enumerate(names):
             if name in found:
                 known[number] = found[name]
-                self._typical.add(number, found[name])
                 self.told.put(number, found[name], stamps[name])
         return known
 
     def _hear(self, task: NumberedPicture, result: Result) -> None:
-        if isinstance(result, PictureResult):
-            self._typical.add(task.number, result)
-            if self._cache is not None:
-                self._cache.add(task.name, task.stamp, result)
+        if isinstance(result, PictureResult) and self._cache is not None:
+            self._cache.add(task.name, task.stamp, result)
         self.told.put(task.number, result, task.stamp)
 
     def _as_it_is(self, number: int) -> tuple[str, MeasuredPicture]:
@@ -173,8 +167,7 @@ class Review:
                 self._replace(number, stamp, Unreadable(self.library.names[number], str(error)))
             raise
         if was_replaced:
-            with_mean = number in self._typical.numbers
-            self._replace(number, stamp, result_of(measured, with_mean=with_mean))
+            self._replace(number, stamp, result_of(measured))
         return stamp, measured
 
     def _replace(self, number: int, stamp: str, result: Result) -> None:

@@ -7,6 +7,8 @@ import io
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from groupcm.decision import is_alarm
+
 __all__ = ["outcome_of", "results_as_csv", "truth_word"]
 
 _BOX = ("winner_x", "winner_y", "winner_width", "winner_height")
@@ -32,8 +34,8 @@ def outcome_of(score: float | None, truth: bool | None, threshold: float | None)
     """
     if score is None or truth is None or threshold is None:
         return ""
-    is_alarm = score >= threshold
-    return f"{'true' if is_alarm == truth else 'false'} {'positive' if is_alarm else 'negative'}"
+    alarm = bool(is_alarm(score, threshold))
+    return f"{'true' if alarm == truth else 'false'} {'positive' if alarm else 'negative'}"
 
 
 def results_as_csv(
