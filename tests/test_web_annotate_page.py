@@ -216,8 +216,8 @@ def test_what_is_drawn_lands_where_it_is_seen_also_after_zoom_and_pan(browser, f
         draw_box(page)
         page.has("box")
         assert page.regions(0) == [BOX]
-        page.page.locator("#brightness").fill("180")
-        expect(page.page.locator("#picture")).to_have_css("filter", "brightness(1.8) contrast(1)")
+        page.page.locator("#window").fill("50")
+        expect(page.page.locator("#picture")).to_have_css("filter", "brightness(1) contrast(2)")
         zoom.click()
         expect(zoom).to_have_text(fitted)
 

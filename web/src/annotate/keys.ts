@@ -1,6 +1,8 @@
 // All keys of the page.
 import { helpIsOpen } from "../shared/KeyHelp";
 import type { Key } from "../shared/keys";
+import { panelKeys } from "../shared/side_panels";
+import { resetWindow } from "../shared/window_level";
 import { followArrow, resizeByArrow } from "./arrows";
 import { openCategoryPicker } from "./category_picker";
 import { deleteObject, redo, setCategory } from "./changing";
@@ -114,6 +116,8 @@ const looking: Described[] = [
   { keys: ["-"], does: "Smaller", run: () => zoomBy(1 / 1.25) },
   { keys: ["0"], does: "Fit", run: fit },
   { keys: ["z"], does: "100 %, or fit again", run: () => (percent.peek() === 100 ? fit() : zoomTo(1)) },
+  { keys: ["x"], does: "Window and level as usual", run: resetWindow },
+  ...panelKeys({ left: "List of pictures", right: "Objects and categories" }),
   { keys: ["?"], does: "These keys", run: () => (helpIsOpen.value = true) },
 ];
 

@@ -48,8 +48,6 @@ export const menuIsOpen = signal(false);
 
 export const tool = signal<ToolName>("box");
 export const brushSize = signal(24);
-export const brightness = signal(100);
-export const contrast = signal(100);
 
 const chosenCategory = signal("");
 /** The category of the next object. */

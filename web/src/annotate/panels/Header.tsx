@@ -1,5 +1,6 @@
 // What is annotated, how far it is, whether it is saved.
 import { helpIsOpen } from "../../shared/KeyHelp";
+import { PanelButton } from "../../shared/side_panels";
 import { ThemeButton } from "../../shared/ThemeButton";
 import { progress } from "../listing";
 import { savingState } from "../saving";
@@ -10,6 +11,7 @@ export function Header() {
   const { folder, file } = project.value!;
   return (
     <header class="header">
+      <PanelButton side="left" title="List of pictures" controls="pictures" />
       <h1 class="clip">
         <b>{folder}</b> <span class="quiet">{file}</span>
       </h1>
@@ -20,6 +22,7 @@ export function Header() {
       <button class="plain" title="Keys (?)" aria-label="Keys" onClick={() => (helpIsOpen.value = true)}>
         ?
       </button>
+      <PanelButton side="right" title="Objects and categories" controls="right-panel" />
     </header>
   );
 }

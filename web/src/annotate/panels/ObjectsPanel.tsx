@@ -10,8 +10,7 @@ import { CategoryChip } from "./CategoryChip";
 
 export function ObjectsPanel() {
   return (
-    <aside class="panel objects" aria-label="Objects and categories">
-      <Decision />
+    <aside id="right-panel" class="panel objects right-panel" aria-label="Objects and categories">
       <section id="objects" aria-label="Objects">
         <h2>
           Objects <span class="number">{objects.value.length || ""}</span>
@@ -64,12 +63,12 @@ function ObjectEntry({ object, place }: { object: MarkedObject; place: number })
   );
 }
 
-function Decision() {
+export function Decision() {
   const isDone = sheet.value?.content.value.done ?? false;
   const summary = summaries.value[current.value];
   const state = summary && stateOf(summary);
   return (
-    <section class="decision" aria-label="This picture">
+    <section class="panel decision" aria-label="This picture">
       <button id="no-object" onClick={noObjectHere}>
         No object here <kbd>N</kbd>
       </button>

@@ -1,5 +1,6 @@
 // All pictures, a row each: a thumbnail, the name, what is known of it.
 import { Thumbnail } from "../../shared/Thumbnail";
+import { closeIfCovering } from "../../shared/side_panels";
 import { VirtualGrid } from "../../shared/VirtualGrid";
 import {
   filter,
@@ -28,7 +29,7 @@ const ROW_HEIGHT = 54;
 export function PictureList() {
   const list = listing.value;
   return (
-    <nav id="pictures" class="panel pictures" aria-label="Pictures">
+    <nav id="pictures" class="panel pictures left-panel" aria-label="Pictures">
       <ListControls />
       <div class="picture-rows">
         <VirtualGrid
@@ -53,6 +54,7 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
   const summary = summaries.value[picture]!;
   const choose = () => {
     void openPicture(picture);
+    closeIfCovering("left");
     focusStage();
   };
   return (

@@ -98,6 +98,7 @@ function accept(): boolean {
 }
 
 export const candidateTool: Tool = {
+  taps: true,
   press() {
     if (!proposed.peek()) tell(proposals.peek() ? "No region is proposed here." : "The regions are being found.");
     else accept();
