@@ -432,7 +432,7 @@ def test_damaged_tables(folder, table, capsys, command, damage, said):
         (["--map", "polynomial", "--degree", "0"], "--degree is 0; it must be 1 or more"),
         (["--map", "polynomial", "--degree", "30"], "lower the degree"),
         (["--map", "tree"], "invalid choice: 'tree'"),
-        (["--checkpoint", "no/c.json"], "the folder no does not exist"),
+        (["--checkpoint", "t.parquet/c.json"], "t.parquet is not a folder"),
         (["--checkpoint", "t.parquet"], "t.parquet is one of the tables"),
         (["--checkpoint", "m.json"], "m.json cannot be both the model and the checkpoint"),
         (["--solver", "lbfgs", "--memory", "20kB"], "needs all rows in memory"),

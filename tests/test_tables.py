@@ -311,9 +311,10 @@ def test_a_link_keeps_pointing_and_permissions_are_the_usual(tmp_path):
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
     for path, said in (
         (tmp_path, "is a folder"),
-        (tmp_path / "no" / "x", "does not exist"),
+        (tmp_path / "file" / "x", "file is not a folder"),
         ("/dev/null", "not a regular file"),
     ):
         with pytest.raises(InputError, match=said), whole_file(path):

@@ -26,6 +26,7 @@ from groupcm.errors import InputError
 from groupcm.files import whole_file
 
 __all__ = [
+    "PARQUET",
     "TableFile",
     "check_not_input",
     "check_table_name",
@@ -38,6 +39,7 @@ __all__ = [
     "write_table",
 ]
 
+PARQUET = (".parquet", ".pq")
 _SEAL = b"groupcm: SHA-256 of the footer: "
 _BATCH_ROWS = 65_536  # a batch of a few dozen float32 columns stays within a processor's cache
 
