@@ -512,8 +512,7 @@ def test_every_command_reads_partitions_tabs_and_gzip(folder, table, capsys):
         assert fit("--lam", "0.5", table=given, model=model) == 0
         assert main(["score", model, given, "-o", scores]) == 0
         assert main(["evaluate", model, given]) == 0
-        assert re.search(rf"patients +{len(patients)}
-", capsys.readouterr().out)
+        assert re.search(rf"patients +{len(patients)}\b", capsys.readouterr().out)
         found.append(pq.read_table(scores).to_pydict())
     for other in found[1:]:
         assert other["group"] == found[0]["group"]
