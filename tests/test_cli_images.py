@@ -192,7 +192,7 @@ def test_ctrl_c_before_anything_is_done(folder, capsys, monkeypatch):
         ("--video a.mp4", "or --video FILE, one of the two"),
         ("--most-pixels 9", "million are read unless --most-pixels allows more"),
         ("-o c.csv", "end its name in .parquet"),
-        ("-o no/c.parquet", "the folder no does not exist"),
+        ("-o marks.json/c.parquet", "marks.json is not a folder"),
     ],
 )
 def test_mistakes_are_told_in_the_words_of_the_command(folder, capsys, arguments, said):

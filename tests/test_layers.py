@@ -56,7 +56,9 @@ SHARED = {
     "table_columns",
     "table_choice",
     "table_formats",
+    "table_partitions",
     "table_roles",
+    "table_text",
     "gathered_warnings",
     "words",
 }

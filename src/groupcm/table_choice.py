@@ -154,7 +154,8 @@ def _leftover(file: TableFile, taken: dict[str, str]) -> list[str]:
         if names.count(name) > 1:
             raise InputError(f"{file.path} has two columns called {name!r}; rename one")
     # pandas stores a frame's row index as such a column; it is not a measurement.
-    return [n for n in names if n not in taken and not n.startswith("__index_level_")]
+    aside = taken.keys() | file.partitions.keys()
+    return [n for n in names if n not in aside and not n.startswith("__index_level_")]
 
 
 def require_column(file: TableFile, column: str, what: str) -> None:

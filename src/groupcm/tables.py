@@ -60,12 +60,13 @@ def read_tables(
     allow_missing: bool = False,
     allow_empty: bool = False,
 ) -> CandidateTable:
-    """Read candidates from Parquet, CSV or Arrow files, or folders of them.
+    """Read candidates from Parquet, CSV, TSV or Arrow files, or folders of them.
 
     Parameters
     ----------
     paths : sequence of str or Path
-        Files and folders; a folder stands for the tables directly in it, sorted by name.
+        Files and folders; a folder stands for the tables directly in it, sorted by name, and for
+        those in folders of the form ``patient=7``, whose names give a column.
     group, label, overlap, patient : str
         Columns by name; all but ``group`` may be left out.
     features : sequence of str, optional

@@ -118,14 +118,14 @@ def _saved_and_fitted(model: Any, arguments: argparse.Namespace) -> tuple[Any, A
 
 
 def _check_model_file(path: str) -> Path:
-    output = check_output(path)
+    output = Path(path)
     if output.suffix.lower() == ".onnx":
         model = output.with_suffix(".json")
         raise InputError(
             f"cannot write {output}: a fit writes a model as JSON; name it {model}, and make an "
             f"ONNX file of that with groupcm export {model} -o {output}, or groupcm.export_onnx"
         )
-    return output
+    return check_output(output, endings=[".json"])
 
 
 def _check_checkpoint(checkpoint: Path, output: Path, tables: list[str]) -> None:

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Score every picture, write what was found, and say how it went."""
     check_table_name(arguments.output)
     output = check_output(arguments.output)
-    marks = None if arguments.marks is None else check_output(arguments.marks)
+    marks = None if arguments.marks is None else check_output(arguments.marks, endings=[".json"])
     _check_not_read(arguments)
     if arguments.workers is not None and arguments.workers < 1:
         raise InputError(f"--workers is {arguments.workers}; it must be 1 or more")

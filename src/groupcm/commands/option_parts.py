@@ -21,7 +21,7 @@ __all__ = [
     "wholes",
 ]
 
-TABLES = "Parquet, CSV or Arrow files, or folders of them"
+TABLES = "Parquet, CSV, TSV or Arrow files, or folders of them, also as patient=7/part.parquet"
 
 
 def add_columns(columns, *, with_marks: bool = False) -> None:

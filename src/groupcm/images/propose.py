@@ -28,7 +28,7 @@ from groupcm.images.resuming import Parts
 from groupcm.images.table import candidate_schema
 from groupcm.images.truth import read_truth
 from groupcm.progress import announce_stage
-from groupcm.table_formats import is_parquet
+from groupcm.table_formats import PARQUET
 
 __all__ = ["Proposed", "propose_folder"]
 
@@ -114,9 +114,7 @@ def propose_folder(
     >>> done.n_pictures, done.n_positive, done.recall["box_iou"].n_objects
     (3, 1, 1)
     """
-    output = check_output(output)
-    if not is_parquet(output):
-        raise InputError(f"cannot write {output}: end its name in .parquet")
+    output = check_output(output, endings=PARQUET)
     if (folder is None) == (video is None):
         raise InputError("give a folder of pictures or a video, one of the two")
     if annotations is None and category is not None:

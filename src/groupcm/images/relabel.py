@@ -30,6 +30,7 @@ from groupcm.images.table import (
 )
 from groupcm.images.truth import Truth, object_regions, read_truth
 from groupcm.table_formats import (
+    PARQUET,
     TableFile,
     check_not_input,
     is_parquet,
@@ -84,9 +85,7 @@ def label_table(
     >>> done.n_pictures, done.n_positive
     (3, 1)
     """
-    output = check_output(output)
-    if not is_parquet(output):
-        raise InputError(f"cannot write {output}: end its name in .parquet")
+    output = check_output(output, endings=PARQUET)
     check_not_input(output, [Path(table)])
     labelling = Labelling(overlap, positive_overlap)
     file = open_table(Path(table))
