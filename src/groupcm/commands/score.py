@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from groupcm.any_estimator import takes_missing
 from groupcm.commands.described_columns import fill_in_columns
@@ -100,7 +99,8 @@ def _alarm_rows(model: Any, table: pa.Table) -> list[tuple[str, str]]:
     """Return the threshold and how many groups reach it; nothing for more than two classes."""
     if "alarm" not in table.column_names:
         return []
-    own, n_alarms = threshold_of(model), pc.sum(table["alarm"]).as_py() or 0
+    own = threshold_of(model)
+    n_alarms = np.count_nonzero(table["alarm"].to_numpy())
     return [
         ("threshold", f"{threshold_words(own.value)} ({own.chosen})"),
         ("alarms", f"{n_alarms:,} of {table.num_rows:,} groups"),
