@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groupcm.words import printable
 
-__all__ = ["CertificateError", "ClusterError", "InputError"]
+__all__ = ["CertificateError", "ClusterError", "InputError", "LambdaAtEndWarning"]
 
 
 class InputError(ValueError):
@@ -47,3 +47,7 @@ class CertificateError(RuntimeError):
     Rounding alone cannot explain it, so neither of the two numbers can be trusted. Please report
     it, with the data if possible.
     """
+
+
+class LambdaAtEndWarning(UserWarning):
+    """The best λ is the smallest or the largest of those tried, so that a better one may exist."""

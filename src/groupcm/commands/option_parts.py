@@ -13,6 +13,7 @@ __all__ = [
     "add_features",
     "add_report",
     "add_whole_numbers",
+    "count_or_numbers",
     "folds_or_share",
     "names",
     "number",
@@ -77,6 +78,17 @@ def add_whole_numbers(parser, *options: tuple[str, int, str]) -> None:
             metavar="N",
             help=f"{help} (default: %(default)s)",
         )
+
+
+def count_or_numbers(text: str) -> int | list[float]:
+    """Return how many, or which numbers.
+
+    Examples
+    --------
+    >>> count_or_numbers("10"), count_or_numbers("0.001,0.01"), count_or_numbers("0.5")
+    (10, [0.001, 0.01], [0.5])
+    """
+    return int(text) if text.isdigit() else [number(each) for each in names(text)]
 
 
 def folds_or_share(text: str) -> float:
