@@ -93,7 +93,7 @@ solver, tol, max_passes, max_time, memory, verbose :
     >>> from groupcm import GroupClassifierCV
     >>> from groupcm.simulate import capsule
     >>> data = capsule(100, n_positive=30, n_patients=50, group_size=20)
-    >>> model = GroupClassifierCV(lams=[0.1, 0.5, 0.9]).fit(
+    >>> model = GroupClassifierCV(lams=[0.001, 0.1, 0.5]).fit(
     ...     data.X, data.y, data.groups, data.overlap, patients=data.patient
     ... )
     >>> model.scores_.shape, model.lam_ in model.lams_

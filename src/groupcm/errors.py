@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groupcm.words import printable
 
-__all__ = ["CertificateError", "ClusterError", "InputError", "LambdaAtEndWarning"]
+__all__ = ["CertificateError", "ClusterError", "InputError", "LambdaAtEndWarning", "LeakageWarning"]
 
 
 class InputError(ValueError):
@@ -51,3 +51,7 @@ class CertificateError(RuntimeError):
 
 class LambdaAtEndWarning(UserWarning):
     """The best λ is the smallest or the largest of those tried, so that a better one may exist."""
+
+
+class LeakageWarning(UserWarning):
+    """A feature is named like a label, or alone separates the candidates of the classes."""

@@ -37,7 +37,19 @@ def add_columns(columns, *, with_marks: bool = False) -> None:
     )
     if with_marks:
         _add_mark_columns(columns)
-    add_features(columns, "default: one column of lists, or all columns not named above")
+    add_features(
+        columns,
+        "'f*' and shape (all that begin with shape_) stand for several; default: one column of "
+        "lists, or all columns not named above",
+    )
+    columns.add_argument(
+        "--exclude",
+        type=names,
+        default=[],
+        metavar="A,B",
+        help="columns that are no features, such as labels of other tasks; 'label_*' and label "
+        "stand for several",
+    )
 
 
 def _add_mark_columns(columns) -> None:
