@@ -13,6 +13,8 @@ __all__ = [
     "ClusterError",
     "GroupsWarning",
     "InputError",
+    "LambdaAtEndWarning",
+    "LeakageWarning",
     "PositiveLabelWarning",
     "SetAsideWarning",
     "ShiftWarning",
@@ -81,6 +83,14 @@ class CertificateError(RuntimeError):
 
 class GroupsWarning(UserWarning):
     """A fit got no groups, although its data look like candidates of groups."""
+
+
+class LambdaAtEndWarning(UserWarning):
+    """The best λ is the smallest or the largest of those tried, so that a better one may exist."""
+
+
+class LeakageWarning(UserWarning):
+    """A feature is named like a label, or alone separates the candidates of the classes."""
 
 
 class PositiveLabelWarning(UserWarning):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "check_roles",
     "choose_columns",
     "described_features",
+    "expand_features",
     "require_column",
     "require_rows",
 ]
@@ -42,6 +44,100 @@ class ChosenColumns:
     features: list[str]
     taken: dict[str, str]
     dtype: np.dtype[Any]
+
+
+def expand_features(
+    files: list[TableFile],
+    roles: Mapping[str, str | None],
+    features: str | Sequence[str] | None,
+    exclude: str | Sequence[str] = (),
+) -> list[str] | None:
+    """Return the feature columns that names, patterns and families stand for.
+
+    A name is that of a column. A pattern holds ``*``, for any characters, or ``?``, for one. A
+    family, such as ``shape``, is what no column is called, and stands for all columns that begin
+    with ``shape_``. Patterns and families never stand for columns with a role.
+
+    Parameters
+    ----------
+    files : list of TableFile
+    roles : mapping
+        The column of each role, None for a role that has none.
+    features : str or sequence of str, optional
+        What to use, in that order; by default those that the tables describe, the only column
+        of fixed-size lists, or else every column without a role.
+    exclude : str or sequence of str
+        What to leave out of these.
+
+    Returns
+    -------
+    list of str or None
+        None where nothing is given, and a reader finds the same ones by itself.
+
+    Raises
+    ------
+    InputError
+        Where a pattern, or a name to exclude, stands for nothing.
+
+    Examples
+    --------
+    >>> schema = pa.schema([(name, pa.float32()) for name in ("id", "shape_a", "shape_b", "red")])
+    >>> table = TableFile("t.parquet", schema, 1, lambda columns: iter(()))
+    >>> expand_features([table], {"group": "id"}, ["red", "shape"])
+    ['red', 'shape_a', 'shape_b']
+    >>> expand_features([table], {"group": "id"}, None, ["*_a"])
+    ['shape_b', 'red']
+    """
+    features = [features] if isinstance(features, str) else features
+    exclude = [exclude] if isinstance(exclude, str) else exclude
+    if features is None and not exclude:
+        return None
+    taken = {column for column in roles.values() if column is not None}
+    file, names = files[0], files[0].schema.names
+    left_out = {name for given in exclude for name in _meant(file, given, "--exclude")}
+    if features is None:
+        found = described_features(files, roles) or _leftover(file, dict.fromkeys(taken, ""))
+        found = [name for name in found if name not in left_out]
+        fixed = [n for n in found if pa.types.is_fixed_size_list(file.schema.field(n).type)]
+        found = fixed or found
+    else:
+        found, by_pattern = [], set()
+        for given in features:
+            # A name that no column has is refused where the columns are looked up.
+            if given in names or not (_is_pattern(given) or _family(given, names)):
+                found += [given] if given not in by_pattern else []
+                continue
+            meant = _meant(file, given, "--features")
+            more = [name for name in meant if name not in {*taken, *found}]
+            found += more
+            by_pattern.update(more)
+        found = [name for name in found if name not in left_out]
+    if not found:
+        raise InputError(f"{file.path} has no feature columns left by --exclude")
+    return found
+
+
+def _meant(file: TableFile, given: str, option: str) -> list[str]:
+    """Return the columns that a name, a pattern or a family stands for."""
+    names = file.schema.names
+    if given in names:
+        return [given]
+    found = _family(given, names)
+    if _is_pattern(given):
+        pattern = re.escape(given).replace(r"\*", ".*").replace(r"\?", ".")
+        found = [name for name in names if re.fullmatch(pattern, name, re.DOTALL)]
+    if not found:
+        shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        raise InputError(f"{given!r} of {option} matches no column of {file.path}; it has {shown}")
+    return found
+
+
+def _family(given: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name.startswith(f"{given}_")]
+
+
+def _is_pattern(given: str) -> bool:
+    return "*" in given or "?" in given
 
 
 def choose_columns(
@@ -125,7 +221,8 @@ def _choose_features(
             require_column(file, name, "the feature")
             # A column without values often has no type either.
             if file.n_rows and not is_number(file.schema.field(name).type):
-                advice = "" if features else "; name the feature columns with --features A,B"
+                advice = "; leave it out with --exclude, or name the features with --features A,B"
+                advice = "" if features else advice
                 raise InputError(
                     f"{file.path}: the column {name!r} holds "
                     f"{kind_of(file.schema.field(name).type)}, and a feature must hold numbers"

@@ -92,6 +92,10 @@ class Candidates(ABC):
     def most_groups(self, n_bytes: int) -> int | None:
         """How many groups' rows can be picked out in so much memory; None for all."""
 
+    @abstractmethod
+    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
+        """Features and labels of some rows of every class, cheap to read."""
+
     @property
     def has_marks(self) -> bool:
         """Whether a column tells which groups are annotated, or which object a row lies on."""

@@ -22,6 +22,7 @@ from groupcm.commands.option_mistakes import mistakes_in_options, positive_label
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.errors import InputError, ThresholdWarning
+from groupcm.evaluation.leakage import warn_of_leakage
 from groupcm.files import check_output
 from groupcm.persistence import save
 from groupcm.progress import listening
@@ -49,11 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.tables,
             display,
             features=arguments.features,
+            exclude=arguments.exclude,
             allow_missing=takes_missing(model),
             **columns,
         )
         _require_two_classes(candidates, arguments.label)
         _set_positive(model, candidates, arguments)
+        warn_of_leakage(arguments.label, *candidates.some_rows(), candidates.feature_names)
         took = fit_candidates(model, candidates, display)
         _tune_threshold(model, arguments)
         saved, fitted = _saved_and_fitted(model, arguments)

@@ -33,7 +33,6 @@ from groupcm.table_formats import (
     PARQUET,
     TableFile,
     check_not_input,
-    is_parquet,
     open_table,
     parquet_writer,
 )

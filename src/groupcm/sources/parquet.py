@@ -29,6 +29,7 @@ from groupcm.table_choice import (
     check_roles,
     choose_columns,
     described_features,
+    expand_features,
     require_column,
 )
 from groupcm.table_columns import Piece, numbers_of
@@ -55,6 +56,7 @@ def from_parquet(
     overlap: str | None = None,
     patient: str | None = None,
     features: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] = (),
     batch_rows: int = 1 << 20,
     memory: str | int | None = None,
 ) -> ParquetSource:
@@ -74,9 +76,13 @@ def from_parquet(
     patient : str, optional
         A column that is no feature.
     features : str or sequence of str, optional
-        The feature columns, of any numeric type, or one column of fixed-size lists. By
-        default those that the files describe (see `groupcm.table_roles`), the only column of
-        fixed-size lists, or else every column not named above.
+        The feature columns, of any numeric type, or one column of fixed-size lists. Patterns
+        such as ``"f*"`` and families such as ``"shape"``, for all columns that begin with
+        ``shape_``, stand for several; see `groupcm.table_choice.expand_features`. By default
+        those that the files describe (see `groupcm.table_roles`), the only column of fixed-size
+        lists, or else every column not named above.
+    exclude : str or sequence of str, optional
+        Columns, patterns and families to leave out of these.
     batch_rows : int
         At most so many rows are decoded at once by a thread.
     memory : int or str, optional
@@ -101,6 +107,7 @@ def from_parquet(
     """
     files = [open_table(file) for file in _find(path)]
     roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
+    features = expand_features(files, roles, features, exclude)
     if features is None:
         features = described_features(files, roles)
     listed = list_column(files, {name for name in roles.values() if name}, features)
@@ -109,8 +116,7 @@ def from_parquet(
         check_roles(files, roles, [listed])
         chosen = feature_list(files, listed)
     else:
-        named = [features] if isinstance(features, str) else features
-        chosen = choose_columns(files, roles, named)
+        chosen = choose_columns(files, roles, features)
     return ParquetSource(files, roles, chosen, listed, batch_rows, memory)
 
 
