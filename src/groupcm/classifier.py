@@ -171,8 +171,9 @@ class GroupClassifier(ChoosingModel):
     Metrics of scikit-learn take the larger of two labels as positive, whatever ``classes_`` says:
     where ``pos_label`` is the smaller one, ``scoring="roc_auc"`` returns one minus the area, and
     ``scoring="f1"`` needs ``make_scorer(f1_score, pos_label=...)``. The scorers of
-    `groupcm.metrics` take the positive class from the estimator. Labels of 0 and 1, or False and
-    True, leave no doubt anywhere.
+    `groupcm.metrics` take the positive class from the estimator. ``CalibratedClassifierCV`` and
+    ``StackingClassifier`` number the labels themselves, and raise where ``pos_label`` is the
+    smaller one. Labels of 0 and 1, or False and True, leave no doubt anywhere.
 
     Examples
     --------

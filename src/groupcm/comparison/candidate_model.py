@@ -17,6 +17,7 @@ from groupcm.candidates import Groups, Index
 from groupcm.frames import as_frame
 from groupcm.group_index import index_groups, no_groups
 from groupcm.grouping import Costs, binary_terms
+from groupcm.labels import order_classes
 from groupcm.scoring import GroupScores, among_all_groups, best_of_groups
 from groupcm.smoothing import Matrix
 from groupcm.validation import (
@@ -134,6 +135,7 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 if len(self.classes_) > 2
                 else f"y holds one class only ({self.classes_[0]}); two are needed."
             )
+        self.classes_ = order_classes(self.classes_)
         self.rows_ = self._choose_rows(labels, groups, as_overlap(overlap, len(labels)))
         scaler = StandardScaler(with_mean=isinstance(matrix, np.ndarray))
         self.estimator_ = make_pipeline(
