@@ -143,7 +143,7 @@ def test_score_is_what_the_estimator_does(folder, made, suffix, capsys):
     del model.feature_names_in_
     expected = model.group_scores(made.X, made.groups)
     scores = READERS[suffix](f"s.{suffix}")
-    assert scores.column_names == ["group", "score", "winner"]
+    assert scores.column_names == ["group", "score", "winner", "alarm"]
     assert scores["group"].to_pylist() == [f"frame {g}" for g in expected.group]
     np.testing.assert_allclose(scores["score"], expected.score, rtol=1e-6)
     assert scores["winner"].to_pylist() == expected.winner.tolist()

@@ -124,9 +124,11 @@ def test_another_format(capsys, folder):
     assert f"--import {folder / 'boxes.csv'}" in told
 
 
-def test_two_categories_of_one_name(capsys, folder):
+def test_categories_of_one_name_or_too_long_a_name(capsys, folder):
     told = refused(capsys, folder, "--categories", "polyp,ulcer,POLYP")
     assert "two categories have one name, 'polyp' and 'POLYP'" in told
+    told = refused(capsys, folder, "--categories", "x" * 101)
+    assert "the name of a category has 101 characters; a new name may have 100" in told
     categories = [{"id": 1, "name": "Polyp"}, {"id": 2, "name": " polyp"}]
     path = folder / "annotations.json"
     path.write_text(json.dumps({"images": [], "categories": categories}))

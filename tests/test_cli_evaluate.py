@@ -90,8 +90,9 @@ def seen(monkeypatch) -> list[Evaluation]:
 
 
 NOTHING: dict[str, Any] = dict.fromkeys(
-    ("label", "group", "patient", "object", "overlap", "annotated", "features", "validation",
-     "specificity", "sensitivity", "threshold", "train", "title", "report", "images", "annotations")
+    ("label", "positive", "group", "patient", "object", "overlap", "annotated", "features",
+     "validation", "specificity", "sensitivity", "threshold", "train", "title", "report", "images",
+     "annotations")
 )  # fmt: skip
 NOTHING["least_overlap"] = 0.3
 
@@ -176,7 +177,8 @@ def test_streamed_is_as_in_memory(folder, seen, test, monkeypatch):
     assert streamed.froc is not None
     assert memory.froc is not None
     assert streamed.froc.n_objects == memory.froc.n_objects == streamed.data.n_objects
-    assert (streamed.froc.n_found, streamed.froc.object_word) == (memory.froc.n_found, "thing")
+    assert streamed.decision.point == memory.decision.point
+    assert streamed.froc.object_word == "thing"
     assert [w.feature for w in streamed.weights] == [w.feature for w in memory.weights]
     for mine, theirs in zip(streamed.highest_negatives, memory.highest_negatives, strict=True):
         assert (mine.group, mine.patient, mine.winner_row) == (

@@ -52,10 +52,15 @@ def test_the_model_is_that_of_the_estimator(here, capsys, suffix):
     assert saved.model.lam_ == expected.lam_
     np.testing.assert_allclose(saved.model.scores_, expected.scores_, atol=2e-3)
     point = operating_point(expected.held_out_labels_, expected.held_out_scores_, specificity=0.9)
-    assert saved.notes["operating_point"]["threshold"] == pytest.approx(point.threshold, abs=1e-3)
-    assert "specificity of 0.9 on 160 groups" in saved.notes["operating_point"]["chosen"]
+    assert saved.model.threshold_ == pytest.approx(point.threshold, abs=1e-3)
+    assert "specificity of 0.9 on 160 groups" in saved.model.decision_.words
     assert saved.notes["trained_on"]["n_positive_groups"] == 40
     assert f"chosen λ         {expected.lam_:.4g} of 3" in said.out
+    # The range over folds is named as what it is, and not written like a confidence interval.
+    of_folds = saved.model.scores_[:, saved.model.lams_.tolist().index(saved.model.lam_)]
+    assert "the mean over 5 folds" in said.out
+    assert f"(minimum {of_folds.min():.4f}, maximum {of_folds.max():.4f})" in said.out
+    assert f"{of_folds.min():.4f} to" not in said.out
 
 
 def test_probabilities_reach_the_scores_and_the_threshold_the_evaluation(here, capsys):

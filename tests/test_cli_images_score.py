@@ -94,10 +94,12 @@ def test_a_row_a_picture(home, tmp_path, capsys):
     assert f"{tmp_path / 'scores.parquet'}" in capsys.readouterr().out
 
 
-def test_probabilities_and_no_threshold(home, tmp_path):
+def test_probabilities_and_the_threshold_that_follows_from_them(home, tmp_path):
     assert score(home, model="calibrated.json", output=tmp_path / "s.csv") == 0
     table = pyarrow.csv.read_csv(tmp_path / "s.csv")
-    assert table.column_names[:4] == ["image", "score", "probability", "winner"]
+    assert table.column_names[:4] == ["image", "score", "probability", "alarm"]
+    alarms = [value > 0.5 for value in table.column("probability").to_pylist()]
+    assert table.column("alarm").to_pylist() == alarms
     assert "n_marked" not in table.column_names
     known = expected(calibrated())
     probabilities = table.column("probability").to_pylist()
@@ -309,7 +311,6 @@ def test_candidates_of_a_detector(home, tmp_path, capsys):
         ((), {"folder": ""}, "give a folder of pictures or --video FILE"),
         (("--video", "film.mp4"), {}, "give a folder of pictures or --video FILE"),
         (("--video", "film.mp4"), {"folder": ""}, "the video film.mp4 does not exist"),
-        (("--marks", "m.json"), {"model": "plain.json"}, "--marks needs --threshold"),
         (("--threshold", "nan"), {}, "--threshold"),
         ((), {"output": "scores.xlsx"}, "end its name in .parquet, .csv or .arrow"),
         ((), {"output": "no/where.csv"}, "the folder no does not exist"),

@@ -241,7 +241,7 @@ def test_two_classes_have_a_threshold(tmp_path):
     export_onnx(GroupClassifier().fit(X, y, groups), tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     told = session.get_modelmeta().custom_metadata_map
-    assert (told["threshold"], json.loads(told["classes"])) == ("0", [0, 1])
+    assert (told["threshold"], json.loads(told["classes"])) == ("0.0", [0, 1])
     assert "feature_names" not in told
 
 

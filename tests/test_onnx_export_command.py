@@ -41,7 +41,11 @@ def names_of(path: str) -> tuple[list[str], list[str]]:
 
 def test_the_graph_scores_as_the_model(here, capsys, made):
     assert main(["export", "m.json", "-o", "m.onnx"]) == 0
-    assert capsys.readouterr().out == "Wrote m.onnx.\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "Wrote m.onnx.",
+        "Threshold, the default: it was not tuned: 0; a group whose score is at least this raises "
+        "an alarm.",
+    ]
     session = onnxruntime.InferenceSession("m.onnx")
     X = made.X.astype(np.float32)
     given = {"X": X, "groups": np.asarray(made.groups, np.int64)}

@@ -103,6 +103,7 @@ def test_the_project(client, folder):
         "model": False,
         "threshold": None,
         "import_limit": IMPORT_LIMIT,
+        "category_limit": 100,
         "version": __version__,
     }
 
@@ -286,6 +287,12 @@ def test_categories(client):
     assert renamed.json() == {"categories": ["adenoma", "ulcer"]}
     assert client.get("/api/pictures/0").json()["objects"][0]["category"] == "adenoma"
     assert client.delete("/api/categories/9").status_code == 400
+    longest = client.get("/api/project").json()["category_limit"]
+    assert client.post("/api/categories", json={"name": "x" * longest}).status_code == 200
+    for ask, path in ((client.post, "/api/categories"), (client.put, "/api/categories/0")):
+        refused = ask(path, json={"name": "x" * (longest + 1)})
+        assert refused.status_code == 400
+        assert refused.json()["error"].startswith("the name of a category has 101 characters")
 
 
 def unpacked(content: bytes, folder):

@@ -274,7 +274,7 @@ def test_a_new_start_finds_everything(folder):
     assert not again.picture(2)["done"]
     # A page that was open before the start holds no version of now.
     assert after["version"] != before["version"]
-    assert again.totals() == store.totals() == (2, 2)
+    assert again.totals() == store.totals() == (2, 0, 2)
 
 
 def test_unknown_fields_and_pictures_that_are_not_there_are_kept(folder):
@@ -410,7 +410,7 @@ def test_what_someone_else_wrote_is_never_overwritten(folder):
     assert (folder / "annotations.json").read_bytes() == kept
     assert not other.picture(1)["done"]
     put(one, 2)
-    assert store_of(folder).totals() == (2, 1)
+    assert store_of(folder).totals() == (2, 0, 1)
 
 
 @pytest.mark.parametrize("happens", ["same size", "removed", "during the write"])
@@ -535,6 +535,16 @@ def test_categories_of_the_file_and_of_the_start(folder):
         (3, "polyp"),
         (4, "bleeding"),
     ]
+
+
+def test_a_longer_name_of_a_file_is_kept(folder):
+    long = "x" * 500
+    coco(folder)
+    store = store_of(folder)
+    polyp = object_from_json(marked(BOX, 1, long))
+    assert store.merge([Picture("b.png", WIDTH, HEIGHT, (polyp,))], [long]).objects == 1
+    store.close()
+    assert store_of(folder).categories == ["polyp", long]
 
 
 def test_two_of_one_name_are_refused():

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from groupcm import __version__
+from groupcm.decision import DecisionRule
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 from groupcm.model_json import Damaged, Decoder, Unstorable, encode, fitted_state
@@ -61,6 +62,7 @@ _NOTES: dict[str, Expected] = {
     "versions": Fields(others=Text()),
     "n_unannotated_groups": _COUNT,
     "recipe": Fields(others=Anything()),
+    # Version 0.1 kept the threshold here; now it is the model's.
     "operating_point": Fields(
         {"threshold": Number(finite=False), "chosen": Text()}, required=("threshold", "chosen")
     ),
@@ -210,6 +212,7 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
         model = decoder.model(content["model"])
         notes = decoder.mapping(content["notes"], "notes")
         _check_notes(notes)
+        _take_over_threshold(model, notes)
     except (InputError, MemoryError):
         raise
     except (Damaged, StateError) as error:
@@ -281,6 +284,17 @@ def _require_plain(content: dict[str, Any]) -> None:
             return
         level = inner
     raise Damaged(f"its values are nested more than {_DEEPEST} levels deep")
+
+
+def _take_over_threshold(model: Any, notes: dict[str, Any]) -> None:
+    """Give a model without a tuned threshold the one in its notes, where version 0.1 kept it."""
+    noted, rule = notes.get("operating_point"), getattr(model, "decision_", None)
+    if noted and isinstance(rule, DecisionRule) and rule.is_default:
+        Number(finite=False, nan=False).check(
+            noted["threshold"], "notes.operating_point.threshold", Sizes()
+        )
+        model.threshold_ = float(noted["threshold"])
+        model.decision_ = DecisionRule.of_note(str(noted["chosen"]))
 
 
 def _check_notes(notes: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from groupcm.errors import InputError
-from groupcm.table_choice import choose_columns
+from groupcm.table_choice import choose_columns, require_rows
 from groupcm.table_columns import KeyColumn, Missing, Piece, fill, key_column, number_column
 from groupcm.table_formats import TableFile, find_tables, open_table
 
@@ -58,6 +58,7 @@ def read_tables(
     features: Sequence[str] | None = None,
     on_file: Callable[[Path], None] | None = None,
     allow_missing: bool = False,
+    allow_empty: bool = False,
 ) -> CandidateTable:
     """Read candidates from Parquet, CSV or Arrow files, or folders of them.
 
@@ -74,6 +75,8 @@ def read_tables(
         Hears the name of each file before its rows are read.
     allow_missing : bool, default=False
         Whether a feature that is missing becomes NaN, as trees take it, or is refused.
+    allow_empty : bool, default=False
+        Whether the tables may have no rows at all.
 
     Returns
     -------
@@ -95,6 +98,8 @@ def read_tables(
     """
     roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
     files = [open_table(path) for path in find_tables(paths)]
+    if not allow_empty:
+        require_rows(files)
     chosen = choose_columns(files, roles, features)
     names, taken = chosen.features, chosen.taken
     missing = Missing(allow_missing, "; groupcm fit --model trees takes missing values")

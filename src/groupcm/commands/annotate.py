@@ -26,13 +26,13 @@ _LIST_BEGINS = "image,"
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, and say what was saved."""
     require_web()
-    from groupcm.web.category_names import refuse_twins
+    from groupcm.web.category_names import new_name, refuse_twins
     from groupcm.web.library import PictureLibrary
     from groupcm.web.serve import listening
     from groupcm.web.store import AnnotationStore
 
     with plain_warnings(), mistakes():
-        refuse_twins(arguments.categories, "--categories")
+        refuse_twins([new_name(name) for name in arguments.categories], "--categories")
         library = PictureLibrary(arguments.folder)
         file = arguments.annotations or library.folder / "annotations.json"
         # The port is taken before anything is written: an import is told once and is served.
@@ -171,4 +171,5 @@ def _what_was_saved(library: PictureLibrary, store: AnnotationStore) -> str:
 def _progress(library: PictureLibrary, store: AnnotationStore) -> str:
     totals = store.totals()
     objects = counted(totals.objects, "object")
-    return f"{totals.done:,} of {counted(len(library), 'picture')} done, {objects}"
+    in_progress = f", {totals.in_progress:,} in progress" if totals.in_progress else ""
+    return f"{totals.done:,} of {counted(len(library), 'picture')} done{in_progress}, {objects}"

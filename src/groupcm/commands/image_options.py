@@ -118,7 +118,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=number,
         metavar="X",
-        help="mark every candidate that scores at least this (default: the one noted in training)",
+        help="mark every candidate that scores at least this (default: that of the model)",
     )
     where.add_argument(
         "--vote", action="store_true", help="let the best candidates vote where the object is"

@@ -96,6 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
                         scores.add(result)
             if unreadable and not arguments.skip_unreadable:
                 raise InputError(_told(unreadable) + "; --skip-unreadable leaves such pictures out")
+        scores.warn_of_shift(scorer.model)
     scores.write(output, marks)
     for picture in unreadable:
         print_error(f"groupcm: left out: {picture.reason}")
@@ -181,11 +182,6 @@ def _scorer(arguments: argparse.Namespace, table: TableFile | None) -> PictureSc
     if arguments.given is not None and not asks_for_given:
         raise InputError(
             f"{arguments.model} finds its candidates itself, without a detector; leave out --given"
-        )
-    if scorer.threshold is None and arguments.marks is not None:
-        raise InputError(
-            f"--marks needs --threshold, from which on candidates are marked: {arguments.model} "
-            "has no operating point"
         )
     return scorer
 

@@ -85,7 +85,7 @@ def add_review(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=number,
         metavar="T",
-        help="from this score on a picture raises an alarm (default: the one noted in training)",
+        help="a picture whose score is at least this raises an alarm (default: that of the model)",
     )
     parser.add_argument(
         "--workers", type=whole, metavar="N", help="processes that score (default: one a core)"

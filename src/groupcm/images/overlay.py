@@ -64,12 +64,14 @@ def draw_overlay(
         if place != found.located:
             canvas.outline(found.regions, int(place), _FOUND, thickness=0.45)
     colour = _NO_ALARM if found.alarm is False else _FOUND
-    canvas.outline(found.regions, found.located, colour)
+    if found.located >= 0:
+        canvas.outline(found.regions, found.located, colour)
     if truth is not None:
         # On top: where both agree the outline shows between the dashes.
         for place in range(len(truth)):
             canvas.outline(truth, place, _TRUTH, thickness=0.8, dashed=True)
-    canvas.tag(_score_text(found), found.regions.edges[found.located], colour)
+    place = found.regions.edges[found.located] if found.located >= 0 else np.zeros(4)
+    canvas.tag(_score_text(found), place, colour)
     return canvas.pixels()
 
 
@@ -139,7 +141,7 @@ def _as_seen(pixels: Pixels) -> NDArray[np.uint8]:
 
 
 def _score_text(found: PictureScore) -> str:
-    text = f"{found.score:+.2f}"
+    text = f"{found.score:+.2f}" if found.winner >= 0 else "nothing proposed"
     return text if found.probability is None else f"{text}  {100 * found.probability:.0f} %"
 
 

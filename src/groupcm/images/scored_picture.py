@@ -64,12 +64,12 @@ class ScoredPicture:
     ----------
     name, height, width
         Of the picture.
-    score, probability, alarm, winner, located
+    score, probability, alarm, winner, located, drawn
         See `groupcm.images.score.PictureScore`.
     n_candidates
         How many there were.
     place
-        The candidate ``located``, alone.
+        The candidate ``located``, alone; none where nothing was proposed.
     n_marked
         How many candidates score at least the threshold; None without one.
     marks, mark_scores
@@ -97,6 +97,7 @@ class ScoredPicture:
     is_positive: bool | None = None
     winner_overlap: float | None = None
     vote_overlap: float | None = None
+    drawn: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
@@ -159,17 +160,20 @@ class Scoring:
             winner=found.winner,
             located=found.located,
             n_candidates=len(found.regions),
-            place=found.regions.take([found.located]),
+            place=found.regions.take([found.located] if found.located >= 0 else []),
             n_marked=None if found.threshold is None else len(marked),
             marks=found.regions.take(marked) if self.keep_marks else None,
             mark_scores=found.scores[marked] if self.keep_marks else None,
             is_positive=None if objects is None else len(objects) > 0,
             winner_overlap=on_objects[0],
             vote_overlap=on_objects[1],
+            drawn=found.drawn,
         )
 
 
 def _overlaps(found: PictureScore, objects: Regions) -> tuple[float, float]:
+    if found.winner < 0:
+        return 0.0, 0.0
     two = found.regions.take([found.winner, vote(found.regions, found.scores)])
     winner, voted = overlap(two, objects, "box_iou").max(axis=1).tolist()
     return winner, voted

@@ -77,8 +77,10 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
     running the graph.
 
     The file's metadata tell ``groupcm_version``, ``model``, ``classes`` and ``feature_names``
-    (JSON lists, the names only where known), ``threshold`` (of two classes) and ``decision``: how
-    scores become classes.
+    (JSON lists, the names only where known), ``decision`` (how scores become classes) and, of two
+    classes, ``positive_class`` (JSON; the second of ``classes``), ``threshold`` and
+    ``threshold_chosen`` (what it was chosen for). The scores are float32: compare them with the
+    threshold rounded to float32, so that no alarm is lost.
 
     Examples
     --------

@@ -204,6 +204,13 @@ class ParquetSource(LocalSource):
         ]
         self._unit_ptr = np.cumsum([0] + [unit.n_rows for unit in self._units])
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: open files stay where they are."""
+        return {name: value for name, value in vars(self).items() if name != "_readers"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _readers=threading.local())
+
     def __repr__(self) -> str:
         shown = str(self.files[0]) if len(self.files) == 1 else f"{len(self.files)} files"
         return f"<ParquetSource {shown}: {self.n_rows:,} rows × {self.n_features} features>"

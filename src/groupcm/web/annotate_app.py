@@ -20,6 +20,7 @@ from groupcm.annotations.json_files import field
 from groupcm.annotations.reading import Unannotated
 from groupcm.errors import InputError
 from groupcm.web.app_parts import STATIC, Answer, Refusal, json_body, page_app, picture_number
+from groupcm.web.category_names import LONGEST_NEW_NAME
 from groupcm.web.exchange import export, import_bytes
 from groupcm.web.file_stamp import ChangedOnDisk
 from groupcm.web.identity import PROJECT_HEADER, list_id, project_id
@@ -157,6 +158,7 @@ class _Page:
                 "model": self._scores is not None,
                 "threshold": None if self._scores is None else self._scores.threshold,
                 "import_limit": IMPORT_LIMIT,
+                "category_limit": LONGEST_NEW_NAME,
                 "version": __version__,
             }
         )

@@ -59,9 +59,10 @@ class Merged(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """How much is done."""
+    """The number of pictures that are done, of those marked but not done, and of all objects."""
 
     done: int
+    in_progress: int
     objects: int
 
 
@@ -157,13 +158,16 @@ class AnnotationStore:
 
     def totals(self) -> Totals:
         """Count what is done in the folder."""
-        entries = [
-            entry
+        pictures = [
+            entry.picture
             for name, entry in self._saved.entries.items()
             if self._library.number(name) is not None
         ]
-        done = sum(entry.picture.done for entry in entries)
-        return Totals(done, sum(len(entry.picture.objects) for entry in entries))
+        return Totals(
+            sum(picture.done for picture in pictures),
+            sum(picture.is_positive and not picture.done for picture in pictures),
+            sum(len(picture.objects) for picture in pictures),
+        )
 
     def summary(self, number: int) -> dict[str, Any]:
         """Return done, number of objects and version of a picture."""
