@@ -10,7 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from annotate_page import BOX, HEIGHT, MASK, POLYGON, WIDTH, make_pictures, marked, store_of
+from annotate_page import (
+    BOX,
+    HEIGHT,
+    MASK,
+    POLYGON,
+    WIDTH,
+    half_annotated_coco,
+    make_pictures,
+    marked,
+    store_of,
+)
 from groupcm.annotations import Box, Mask, Picture, Polygons, read
 from groupcm.annotations.regions import Region
 from groupcm.errors import InputError
@@ -240,6 +250,16 @@ def test_a_file_of_version_01_stays_done(folder):
     again = store_of(folder)
     assert [again.picture(number)["done"] for number in (0, 1, 2)] == [True, True, False]
     assert again.undecided == 0
+
+
+def test_pictures_that_another_program_lists_stay_to_do_after_a_save(folder):
+    half_annotated_coco(folder / "annotations.json", folder)
+    store = store_of(folder)
+    assert (store.totals().done, store.undecided) == (1, 2)
+    put(store, 1, done=True)
+    again = store_of(folder)
+    assert [again.picture(number)["done"] for number in (0, 1, 2)] == [True, True, False]
+    assert [image.get("done") for image in on_disk(folder)["images"]] == [None, True, False]
 
 
 def test_a_new_start_finds_everything(folder):

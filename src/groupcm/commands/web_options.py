@@ -64,6 +64,13 @@ def add_review(parser: argparse.ArgumentParser) -> None:
         "--annotations", metavar="FILE", help="the truth, where it is known, in any format"
     )
     parser.add_argument(
+        "--unmarked",
+        choices=("leave-out", "negative"),
+        default="leave-out",
+        help="pictures to do, which the annotations do not name or only list: their truth is not "
+        "known, or they show no object (default: %(default)s)",
+    )
+    parser.add_argument(
         "--marks",
         metavar="FILE",
         help="where pictures to correct are kept: .csv (default: FOLDER/review.csv)",
