@@ -46,8 +46,14 @@ export function openCategoryPicker(wanted: Receiver = chosen.peek() ? "selected"
   timesOpened.value++;
 }
 
-export function closeCategoryPicker(): void {
+function closeCategoryPicker(): void {
   dialog?.close();
+  afterClosing();
+}
+
+/** The browser reports a closing later, when the picker may be open again. */
+export function afterClosing(): void {
+  if (dialog?.open) return;
   typed.value = "";
   focusStage();
 }

@@ -31,8 +31,8 @@ const skip = () => tell(`${nameOfCurrent()} cannot be read; nothing is decided a
 
 /** Whether the picture is on the stage: only a picture that is seen can be decided. */
 function isSeen(): boolean {
-  if (!sheet.peek()) return false;
-  const isShown = shownPicture.peek() === current.peek();
+  if (current.peek() < 0) return false;
+  const isShown = sheet.peek() !== null && shownPicture.peek() === current.peek();
   if (!isShown) tell(`${nameOfCurrent()} is not shown yet; nothing is decided about it.`);
   return isShown;
 }

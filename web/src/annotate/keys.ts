@@ -106,7 +106,7 @@ const onObjects: Described[] = [
     does: "Category of the next or selected object",
     run: ({ key }) => chooseNumbered(Number(key)),
   },
-  { keys: ["l"], does: "Find a category by name or number", run: () => openCategoryPicker() },
+  { keys: ["t"], does: "Find a category by name or number", run: () => openCategoryPicker() },
   { keys: ["Ctrl+z"], does: "Undo, also on the picture before", run: undoLast },
   { keys: ["Ctrl+y", "Ctrl+Shift+z"], does: "Redo", run: redo },
 ];

@@ -12,7 +12,7 @@ export function Categories() {
   const renamed = useSignal<string | null>(null);
   return (
     <section id="categories" aria-label="Categories">
-      <h2 title="Keys 1 to 9, or L to search">Category of the {chosen.value ? "selected" : "next"} object</h2>
+      <h2 title="Keys 1 to 9, or T to search">Category of the {chosen.value ? "selected" : "next"} object</h2>
       {selected.value && !chosen.value && (
         <p class="quiet after-drawing">
           <kbd>V</kbd> selects the object just drawn.
@@ -68,7 +68,7 @@ export function Categories() {
       </ul>
       <NewCategory />
       <button id="find-category" class="plain quiet" onClick={() => openCategoryPicker()}>
-        Find a category <kbd>L</kbd>
+        Find a category <kbd>T</kbd>
       </button>
     </section>
   );

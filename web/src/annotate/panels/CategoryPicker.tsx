@@ -1,7 +1,7 @@
 // The dialog in which a category is found by typing.
 import { useEffect, useRef } from "preact/hooks";
 import {
-  closeCategoryPicker,
+  afterClosing,
   marked,
   matches,
   moveMark,
@@ -39,7 +39,7 @@ export function CategoryPicker() {
       id="category-picker"
       class="category-picker"
       aria-label="Choose a category"
-      onClose={closeCategoryPicker}
+      onClose={afterClosing}
     >
       <h2>Category of the {receiver.value} object</h2>
       <input

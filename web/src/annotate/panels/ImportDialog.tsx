@@ -1,16 +1,18 @@
 // Before an import: what the file means by pictures without annotations. After it: what was left out.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { giveUpImport, importChosen, importedFile, skipped, unannotated } from "../importing";
 
 export function ImportDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const file = importedFile.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (file) dialog.current?.showModal();
     else dialog.current?.close();
   }, [file]);
+  // The browser reports a closing later, when another file may have been chosen.
+  const afterClosing = () => !dialog.current?.open && importedFile.peek() === file && giveUpImport();
   return (
-    <dialog ref={dialog} id="import-dialog" class="import-dialog" aria-labelledby="import-title" onClose={giveUpImport}>
+    <dialog ref={dialog} id="import-dialog" class="import-dialog" aria-labelledby="import-title" onClose={afterClosing}>
       {file && (
         <form
           onSubmit={(event) => {
