@@ -237,8 +237,8 @@ def test_no_hint_is_cut_off(browser, tmp_path):
     make_pictures(tmp_path)
     with annotating(browser, tmp_path, suggestions=Proposed(), width=1440, height=900) as page:
         tab, hint = page.page, page.page.locator("#hint")
-        for size in ({"width": 1440, "height": 900}, {"width": 1280, "height": 720}):
-            tab.set_viewport_size(size)
+        for width, height in ((1440, 900), (1280, 720)):
+            tab.set_viewport_size({"width": width, "height": height})
             heights = set()
             for button in tab.locator("button[data-tool]").all():
                 button.click()

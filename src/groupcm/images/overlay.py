@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations.pictures import pillow
+from groupcm.images.display import to_screen
 from groupcm.images.drawing import Canvas, Colour, font_of
-from groupcm.images.reading import Pixels, as_rgb
+from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.score import PictureScore
 
@@ -132,12 +133,9 @@ def contact_sheet(
 
 
 def _as_seen(pixels: Pixels) -> NDArray[np.uint8]:
-    """8 bits a colour; of other kinds the brightest pixel becomes white, else many are black."""
-    if pixels.dtype == np.uint8:
-        seen = np.asarray(pixels, dtype=np.uint8)
-        return seen if seen.ndim == 3 else np.repeat(seen[:, :, None], 3, axis=2)
-    unit = as_rgb(pixels)
-    return np.round(255 * unit / max(float(unit.max()), 1e-6)).astype(np.uint8)
+    """Return 8 bits per colour, as the pages show the picture."""
+    seen = to_screen(pixels)
+    return seen if seen.ndim == 3 else np.repeat(seen[:, :, None], 3, axis=2)
 
 
 def _score_text(found: PictureScore) -> str:

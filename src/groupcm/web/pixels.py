@@ -16,8 +16,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from groupcm.annotations.pictures import opening, pillow
+from groupcm.images.display import DisplayRange, bits_of, default_range, to_screen
 from groupcm.images.reading import Pixels
-from groupcm.web.display import DisplayRange, bits_of, default_range, to_screen
 from groupcm.web.library import PictureLibrary, Stamp
 from groupcm.web.once import WorkedOutOnce
 from groupcm.web.path_numbers import ONE_PICTURE
@@ -50,7 +50,7 @@ def shown(library: PictureLibrary, number: int, window: DisplayRange | None = No
     library, number
         Which picture.
     window
-        The values to show black and white; by default see `groupcm.web.display.default_range`.
+        The values to show black and white; by default see `groupcm.images.display.default_range`.
     """
     media_type = _own_type(library, number) if window is None else None
     if media_type is not None:

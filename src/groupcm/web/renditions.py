@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from groupcm.annotations.pictures import opening, pillow
-from groupcm.web.display import to_screen
+from groupcm.images.display import to_screen
 from groupcm.web.library import PictureLibrary, Stamp
 
 __all__ = ["PREVIEW_SIDE", "Renditions", "previews_and_thumbnails"]
