@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.commands.option_parts import TABLES, add_features, add_whole_numbers, whole
+from groupcm.commands.option_parts import (
+    TABLES,
+    add_all_groups,
+    add_features,
+    add_whole_numbers,
+    whole,
+)
 
 __all__ = ["add_demo", "add_describe", "add_export", "add_score", "add_simulate", "add_sort"]
 
@@ -22,6 +28,7 @@ def add_score(parser: argparse.ArgumentParser) -> None:
         metavar="SCORES",
         help="table to write, a row a group: .parquet, .csv or .arrow",
     )
+    add_all_groups(parser, "group and, with --label, label")
     columns = parser.add_argument_group("columns")
     columns.add_argument("--group", metavar="COL", help="default: as in training")
     columns.add_argument("--label", metavar="COL", help="the truth, to print the group AUC")

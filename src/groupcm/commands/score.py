@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from groupcm.any_estimator import takes_missing
 from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.inputs import Candidates, open_candidates
+from groupcm.commands.side_columns import AllGroups, read_all_groups
 from groupcm.commands.trained import features_of, name_features, needed_column
 from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
@@ -20,7 +22,7 @@ from groupcm.files import check_output
 from groupcm.metrics import group_roc_auc
 from groupcm.persistence import read
 from groupcm.progress import listening
-from groupcm.scoring import GroupScores
+from groupcm.scoring import GroupScores, among_all_groups
 from groupcm.table_formats import check_not_input, check_table_name, write_table
 
 __all__ = ["Scored", "run", "score_candidates"]
@@ -33,8 +35,9 @@ class Scored:
     Attributes
     ----------
     table : pyarrow.Table
-        A row a group: ``group``, ``score``, ``winner``, and ``probability`` where the model is
-        calibrated; with more than two classes a score and a winner a class.
+        One row per group: ``group``, ``score``, ``winner``, and ``probability`` where the model is
+        calibrated; with more than two classes a score and a winner per class. A group without
+        candidates has the score -inf, in every format (CSV: ``-inf``), and the winner -1.
     auc : list of (str, str)
         The group AUC of each class in words, empty where the truth is not known.
     """
@@ -63,7 +66,12 @@ def run(arguments: argparse.Namespace) -> int:
             allow_empty=True,
         )
         name_features(saved.model, arguments.model, candidates.feature_names)
-        scored = score_candidates(saved.model, candidates, display, arguments.label is not None)
+        listed = None
+        if arguments.all_groups is not None:
+            listed = read_all_groups(arguments.all_groups, group=group, label=arguments.label)
+        scored = score_candidates(
+            saved.model, candidates, display, arguments.label is not None, listed
+        )
     write_table(scored.table, output)
     rows = [("rows", f"{candidates.n_rows:,}"), ("groups", f"{scored.table.num_rows:,}")]
     show_rows(rows + scored.auc)
@@ -72,14 +80,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def score_candidates(
-    model: Any, candidates: Candidates, display: Display, has_truth: bool
+    model: Any,
+    candidates: Candidates,
+    display: Display,
+    has_truth: bool,
+    listed: AllGroups | None = None,
 ) -> Scored:
-    """Score the groups of candidates whose features are in the model's order."""
+    """Score the groups of candidates whose features are in the model's order.
+
+    With a list of all groups, those without candidates have the score -inf and the winner -1.
+    """
     if has_truth:
         _check_labels(model, candidates)
     display.status(f"scoring {candidates.n_rows:,} rows")
     with mistakes(), listening(display.step, display.reading):
-        found = candidates.group_scores(model)
+        proposed = candidates.group_scores(model)
+        found = among_all_groups(proposed, None if listed is None else listed.ids)
     columns: dict[str, Any] = {"group": pa.array(found.group)}
     if found.score.ndim == 1:
         columns |= {"score": pa.array(found.score), "winner": pa.array(found.winner)}
@@ -89,9 +105,17 @@ def score_candidates(
         for c, value in enumerate(model.classes_):
             columns[f"score_{value}"] = pa.array(np.ascontiguousarray(found.score[:, c]))
             columns[f"winner_{value}"] = pa.array(np.ascontiguousarray(found.winner[:, c]))
-    return Scored(
-        pa.table(columns), _auc(model, candidates, found) if has_truth and len(found.group) else []
-    )
+    if not has_truth or len(proposed.group) == 0:
+        return Scored(pa.table(columns), [])
+
+    def holds(value: Any) -> np.ndarray:
+        of_candidates = candidates.groups_with(value)
+        if listed is None:
+            return of_candidates
+        known = dict(zip(np.asarray(proposed.group).tolist(), of_candidates, strict=True))
+        return np.array([known.get(each, listed.labels[each] == value) for each in listed.ids])
+
+    return Scored(pa.table(columns), _auc(model, holds, found))
 
 
 def _check_labels(model: Any, candidates: Candidates) -> None:
@@ -104,12 +128,14 @@ def _check_labels(model: Any, candidates: Candidates) -> None:
         )
 
 
-def _auc(model: Any, candidates: Candidates, found: GroupScores) -> list[tuple[str, str]]:
+def _auc(
+    model: Any, holds: Callable[[Any], np.ndarray], found: GroupScores
+) -> list[tuple[str, str]]:
     classes = model.classes_
     if found.score.ndim == 1:
-        return [("group AUC", _one_auc(candidates.groups_with(classes[1]), found.score))]
+        return [("group AUC", _one_auc(holds(classes[1]), found.score))]
     return [
-        (f"group AUC of {value}", _one_auc(candidates.groups_with(value), found.score[:, c]))
+        (f"group AUC of {value}", _one_auc(holds(value), found.score[:, c]))
         for c, value in enumerate(classes)
     ]
 

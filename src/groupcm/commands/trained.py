@@ -108,6 +108,10 @@ class TrainedColumns:
                 "positive and negative groups are needed"
             )
 
+    def patient(self, tables: Sequence[str]) -> str | None:
+        """The column of patients: as given, else as in training, if these tables have it."""
+        return self._patient(find_tables(tables))
+
     def _noted(self, role: str) -> str | None:
         return _noted_column(self.saved, role)
 

@@ -16,7 +16,7 @@ from groupcm.evaluation.numbers import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.reliability import reliability_of
 from groupcm.evaluation.roc import roc_of
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.scoring import score_candidates
+from groupcm.evaluation.scoring import score_candidates, with_all_groups
 from groupcm.evaluation.thinning import thinned
 from groupcm.evaluation.training import training_of
 from groupcm.evaluation.unannotated_words import unannotated_words
@@ -47,6 +47,8 @@ def evaluate(
     objects: ArrayLike | None = None,
     overlap: ArrayLike | None = None,
     annotated: ArrayLike | None = None,
+    all_groups: Mapping[Any, Any] | None = None,
+    all_patients: Mapping[Any, Any] | None = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a fitted model of two classes on groups it has not seen.
@@ -73,6 +75,11 @@ def evaluate(
     annotated : array-like of bool of shape (n,), optional
         False for the candidates of positive groups nobody annotated: numbers of groups have
         them, numbers of candidates do not.
+    all_groups : mapping, optional
+        The label of every group, those without candidates included: such a group has the score
+        -inf and never alarms, and is missed where it is positive.
+    all_patients : mapping, optional
+        The patient of every group, needed with ``all_groups`` where there are ``patients``.
     **options
         As of `evaluate_scored`.
 
@@ -100,6 +107,8 @@ def evaluate(
         overlap=overlap,
         annotated=annotated,
     )
+    if all_groups is not None:
+        scored = with_all_groups(model, scored, all_groups, all_patients)
     return evaluate_scored(model, scored, **options)
 
 
@@ -175,7 +184,7 @@ def evaluate_scored(
             positive_scores=score[positive],
             negative_scores=score[~positive],
             reliability=reliability_of(model, candidates, level),
-            notes={**(notes or {}), **_unannotated_note(candidates)},
+            notes={**(notes or {}), **_unannotated_note(candidates), **_empty_note(candidates)},
             level=level,
             n_unannotated=candidates.n_unannotated,
         )
@@ -214,10 +223,23 @@ def _unannotated_note(candidates: ScoredCandidates) -> dict[str, str]:
     return {"Not annotated": unannotated_words(candidates.n_unannotated, candidates.n_positive)}
 
 
+def _empty_note(candidates: ScoredCandidates) -> dict[str, str]:
+    if candidates.empty is None or not candidates.n_empty:
+        return {}
+    n_positive = int(candidates.empty.is_positive.sum())
+    words = (
+        f"{candidates.n_empty:,} groups have no candidates and never alarm, {n_positive:,} of "
+        "them positive and missed"
+    )
+    if candidates.objects is not None and n_positive:
+        words += "; their objects are not known and not in the FROC curve"
+    return {"Without candidates": words}
+
+
 def _tells_candidates_apart(candidates: ScoredCandidates) -> bool:
     """Whether groups have several candidates, and some positive ones are annotated."""
     index = candidates.index
-    is_annotated = candidates.group_positive & candidates.group_has_labels
+    is_annotated = (candidates.group_positive & candidates.group_has_labels)[: index.n_groups]
     return index.n_groups < index.n_rows and bool(is_annotated.any())
 
 
@@ -242,6 +264,15 @@ def _froc(candidates: ScoredCandidates, object_word: str, threshold: float) -> F
     objects = groups if candidates.objects is None else candidates.objects
     is_positive, score = candidates.is_positive[known], candidates.score[known]
     groups, objects = groups[known], objects[known]
+    if candidates.empty is not None:
+        rest = candidates.index.n_groups + np.arange(candidates.n_empty)
+        # Which object such a group shows is not known where candidates have objects.
+        is_missed = candidates.empty.is_positive & (candidates.objects is None)
+        is_positive = np.append(is_positive, is_missed)
+        score = np.append(score, np.full(len(rest), -np.inf))
+        groups = np.append(groups, rest)
+        shown = rest if candidates.objects is None else objects[:1].repeat(len(rest))
+        objects = np.append(objects, shown)
     on_object = index_groups(objects[is_positive])
     n_false = np.count_nonzero(score[~is_positive] >= threshold)
     return Froc(
