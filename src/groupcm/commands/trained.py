@@ -85,6 +85,7 @@ class TrainedColumns:
             display,
             features=self.features,
             allow_missing=takes_missing(self.saved.model),
+            allow_empty=False,
             **roles,
             **more,
         )
