@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,7 +28,9 @@ from groupcm.calibrators import Isotonic, Sigmoid
 from groupcm.cli import main
 from groupcm.comparison.candidate_model import CandidateModel
 from groupcm.errors import InputError
+from groupcm.evaluation.evaluate import evaluate
 from groupcm.sources import from_arrays, from_npy, from_parquet
+from groupcm.table_formats import open_table, write_table
 from model_kinds import NAMES, candidates
 
 
@@ -185,8 +189,6 @@ def test_a_curve_has_no_probability_for_what_has_no_score():
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
 def test_a_table_without_rows_is_scored_and_not_trained_on(suffix, data, models, tmp_path, capsys):
-    from groupcm.table_formats import open_table, write_table
-
     frame, y, groups = data
     save(models[0], tmp_path / "model.json")
     table = pa.Table.from_pandas(frame).append_column("frame", pa.array(groups))
@@ -301,3 +303,115 @@ def test_nothing_at_all_was_proposed():
     assert metrics.operating_point(positive, scores, specificity=0.9).sensitivity == 0.0
     assert metrics.froc_curve(positive, scores, [1, 2, 3]).sensitivity.tolist() == [0.0]
     assert metrics.group_roc_curve(positive, scores).tpr.tolist() == [0.0, 1.0]
+
+
+# ---- evaluations and commands ---------------------------------------------------------------
+
+
+@pytest.fixture
+def listed(data, models, tmp_path, monkeypatch):
+    """Tables of candidates and of all groups, two of them without candidates; and a model."""
+    monkeypatch.chdir(tmp_path)
+    frame, y, groups = data
+    names = np.array([f"frame {group}" for group in groups])
+    columns = {name: frame[name].to_numpy() for name in NAMES}
+    columns |= {"frame": names, "label": y, "who": groups // 4}
+    write_table(pa.table(columns), "t.parquet")
+    ids, first = np.unique(names, return_index=True)
+    positive = [int(y[names == each].max()) for each in ids]
+    everything = pa.table(
+        {
+            "frame": [*ids, "missed", "quiet"],
+            "label": [*positive, 1, 0],
+            "who": [*(groups[first] // 4).tolist(), 0, 99],
+        }
+    )
+    write_table(everything, "all.csv")
+    notes = {"columns": {"group": "frame", "label": "label"}}
+    save(models[0], "m.json", notes=notes)
+    save(models[4], "calibrated.json", notes=notes)
+    return everything
+
+
+@pytest.mark.filterwarnings("ignore::groupcm.metrics.few_clusters.FewClustersWarning")
+def test_an_evaluation_counts_groups_without_candidates(data, models):
+    frame, y, groups = data
+    labels = {group: int(y[groups == group].max()) for group in np.unique(groups).tolist()}
+    more = {**labels, 100: 1, 101: 0, 102: 0}
+    for model in (models[0], models[3], models[4]):
+        alone = evaluate(model, frame, y, groups, n_resamples=50)
+        found = evaluate(model, frame, y, groups, n_resamples=50, all_groups=more)
+        assert found.data.n_positive_groups == alone.data.n_positive_groups + 1
+        assert found.data.n_negative_groups == alone.data.n_negative_groups + 2
+        scores = model.group_scores(frame, groups, all_groups=list(more)).score
+        truth = np.array(list(more.values()))
+        assert found.group_roc.auc.estimate == metrics.group_roc_auc(truth, scores)
+        assert found.decision.point.false_negatives == alone.decision.point.false_negatives + 1
+        assert found.decision.point.true_negatives == alone.decision.point.true_negatives + 2
+        assert found.froc.n_objects == alone.froc.n_objects + 1
+        assert found.decision.point.objects_found == alone.decision.point.objects_found
+        n_alone, n_found = len(labels), len(more)
+        n_false = alone.decision.point.false_alarms * n_alone
+        assert found.decision.point.false_alarms * n_found == pytest.approx(n_false)
+        assert found.candidate_roc.auc.estimate == alone.candidate_roc.auc.estimate
+        assert "3 groups have no candidates" in found.notes["Without candidates"]
+        assert all(case.winner_row >= 0 for case in found.lowest_positives)
+    patients = {"patients": groups // 4, "all_groups": more}
+    with pytest.raises(ValueError, match="give both or neither"):
+        evaluate(models[0], frame, y, groups, **patients)
+    whose = {group: group // 4 for group in more}
+    found = evaluate(models[0], frame, y, groups, **patients, all_patients=whose, n_resamples=50)
+    assert found.data.n_patients == len(set(whose.values()))
+    wrong = {group: 1 - label for group, label in more.items()}
+    with pytest.raises(ValueError, match="the two need to agree"):
+        evaluate(models[0], frame, y, groups, all_groups=wrong)
+
+
+def test_localisation_counts_a_missing_winner_as_a_miss(data, models):
+    frame, y, groups = data
+    labels = {group: int(y[groups == group].max()) for group in np.unique(groups).tolist()}
+    overlap = np.ones(len(y))  # whichever row wins, it lies on the object
+    found = evaluate(
+        models[0], frame, y, groups, overlap=overlap, all_groups={**labels, 100: 1}, n_resamples=50
+    ).localisation
+    assert found.n_positive_groups == found.n_on_object + 1 == found.n_reachable + 1
+
+
+def test_score_lists_all_groups(listed, capsys):
+    arguments = ["t.parquet", "--label", "label", "--all-groups", "all.csv", "-o"]
+    for suffix in (".parquet", ".csv", ".arrow"):
+        assert main(["score", "calibrated.json", *arguments, f"s{suffix}"]) == 0
+        scores = pa.Table.from_batches(
+            list(
+                open_table(Path(f"s{suffix}")).batches(["group", "score", "winner", "probability"])
+            )
+        )
+        assert scores["group"].to_pylist() == listed["frame"].to_pylist()
+        last = scores.slice(len(scores) - 2).to_pydict()
+        assert last["score"] == [-np.inf, -np.inf]
+        assert last["winner"] == [-1, -1]
+        assert last["probability"] == [0.0, 0.0]
+        area = metrics.group_roc_auc(listed["label"].to_pylist(), scores["score"].to_pylist())
+        assert f"{area:.4f}" in capsys.readouterr().out
+
+
+def test_evaluate_takes_all_groups_and_draws_them(listed, capsys):
+    options = ["--all-groups", "all.csv", "--patient", "who", "--report", "r.html"]
+    assert main(["evaluate", "m.json", "t.parquet", *options]) == 0
+    assert re.search(rf"groups +{len(listed)}\b", capsys.readouterr().out)
+    assert "2 groups have no candidates and never alarm" in Path("r.html").read_text()
+
+
+def test_a_list_of_groups_with_mistakes_is_refused(listed, capsys):
+    for change, said in (
+        (listed.slice(1), "has candidates and is not in all_groups"),
+        (pa.concat_tables([listed, listed.slice(0, 1)]), "all.csv lists the group 'frame 0' twice"),
+        (listed.drop_columns("label"), "all.csv has no column 'label' for the label column"),
+    ):
+        write_table(change, "all.csv")
+        for command in (
+            ["score", "m.json", "t.parquet", "--label", "label", "-o", "s.csv"],
+            ["evaluate", "m.json", "t.parquet"],
+        ):
+            assert main([*command, "--all-groups", "all.csv"]) == 2
+            assert said in capsys.readouterr().err

@@ -257,9 +257,11 @@ class GroupClassifier(ChoosingModel):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
-            A row a candidate. With a source of `groupcm.sources` the rest comes with it. With
-            the path of Parquet files, ``y``, ``groups`` and ``overlap`` name columns, and the
-            other columns are the features.
+            One row per candidate. A data frame is one of pandas, polars or Arrow, and is matched
+            by the names of its columns; a polars LazyFrame, a Dask DataFrame and an Arrow
+            RecordBatch or Dataset are collected into memory first. With a source of
+            `groupcm.sources` the rest comes with it. With the path of Parquet files, ``y``,
+            ``groups`` and ``overlap`` name columns, and the other columns are the features.
         y : array-like of shape (n,)
             One label per candidate; of two labels ``pos_label``, by default the larger, is the
             positive one, ``classes_[1]``. A group is positive if any of its candidates is.

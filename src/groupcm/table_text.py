@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv
 
 from groupcm.errors import InputError
@@ -17,6 +17,7 @@ from groupcm.errors import InputError
 __all__ = ["read_text"]
 
 _SAMPLE_BYTES = 1 << 16  # enough to find out what is between the values
+_NUMBER = re.compile(r" *[+-]?\d+(,\d+)?([eE][+-]?\d+)? *")
 
 
 def read_text(path: Path, open_file: Callable[[], pa.NativeFile]) -> pa.Table:
@@ -79,12 +80,17 @@ def _refuse_decimal_commas(path: Path, table: pa.Table) -> None:
     for name, column in zip(table.column_names, table.columns, strict=True):
         if not pa.types.is_string(column.type):
             continue
-        filled = column.filter(pc.not_equal(column, ""))
-        with_comma = filled.filter(pc.match_substring(filled, ","))
-        is_number = pc.match_substring_regex(filled, r"^ *[+-]?\d+(,\d+)?([eE][+-]?\d+)? *$")
-        if len(with_comma) and pc.all(is_number).as_py():
-            raise InputError(
-                f"{path}: the column {name!r} holds numbers with a comma, such as "
-                f"{with_comma[0].as_py()}; write decimals with a point, and thousands without "
-                "a mark"
-            )
+        # Most columns of text end this with their first value.
+        with_comma = None
+        for value in column:
+            text = value.as_py()
+            if text and not _NUMBER.fullmatch(text):
+                break
+            if text and "," in text:
+                with_comma = with_comma or text
+        else:
+            if with_comma is not None:
+                raise InputError(
+                    f"{path}: the column {name!r} holds numbers with a comma, such as "
+                    f"{with_comma}; write decimals with a point, and thousands without a mark"
+                )

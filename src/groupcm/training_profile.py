@@ -283,7 +283,7 @@ def compare_with_profile(
     ----------
     profile : TrainingProfile
     scores : array-like of shape (n_groups,)
-        The score of each group.
+        The score of each group. Those of -inf, of groups without candidates, are not compared.
     values : array-like of shape (n, d), optional
         Features of candidates drawn from the groups, such as by `draw_candidates`.
     names : sequence of str, optional
@@ -294,6 +294,9 @@ def compare_with_profile(
     Shift
     """
     scores = np.asarray(scores, dtype=np.float64)
+    scores = scores[scores > -np.inf]
+    if not len(scores):
+        return Shift(None, [], 0)
     n_compared = 0 if values is None else len(profile.feature_cuts)
     features: list[Moved] = []
     if n_compared and values is not None:

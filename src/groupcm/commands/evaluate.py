@@ -17,14 +17,14 @@ from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.evaluation_words import evaluation_rows
 from groupcm.commands.learning import learn_again
 from groupcm.commands.option_mistakes import mistakes_in_options
-from groupcm.commands.side_columns import read_overlap
+from groupcm.commands.side_columns import read_all_groups, read_overlap
 from groupcm.commands.trained import TrainedColumns, name_of
 from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
 from groupcm.evaluation.evaluate import evaluate_scored
 from groupcm.evaluation.numbers import DataCounts, Evaluation
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.scoring import require_two_classes
+from groupcm.evaluation.scoring import require_two_classes, with_all_groups
 from groupcm.persistence import SavedModel, read
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input, find_tables
@@ -122,6 +122,15 @@ def _evaluate(
     noted = (saved.notes.get("columns") or {}).get("overlap")
     overlap = read_overlap(find_tables(arguments.tables), arguments.overlap, noted)
     scored = replace(scored, overlap=overlap)
+    if arguments.all_groups is not None:
+        listed = read_all_groups(
+            arguments.all_groups,
+            group=columns.group,
+            label=columns.label,
+            patient=None if scored.by_patient is None else columns.patient(arguments.tables),
+        )
+        with mistakes():
+            scored = with_all_groups(saved.model, scored, listed.labels, listed.patients)
     display.status("evaluating")
     with mistakes_in_options({"least_overlap": "--least-overlap"}):
         evaluation = evaluate_scored(

@@ -9,6 +9,7 @@ import argparse
 
 __all__ = [
     "TABLES",
+    "add_all_groups",
     "add_columns",
     "add_features",
     "add_positive",
@@ -75,6 +76,15 @@ def add_positive(columns, help: str) -> None:
 def add_features(columns, default: str) -> None:
     columns.add_argument(
         "--features", type=names, metavar="A,B", help=f"feature columns; {default}"
+    )
+
+
+def add_all_groups(parser: argparse.ArgumentParser, columns: str) -> None:
+    parser.add_argument(
+        "--all-groups",
+        metavar="TABLE",
+        help=f"one row per group, with the columns {columns}: a group without candidates has the "
+        "score -inf and never alarms",
     )
 
 

@@ -9,6 +9,7 @@ import argparse
 
 from groupcm.commands.option_parts import (
     TABLES,
+    add_all_groups,
     add_features,
     add_positive,
     add_whole_numbers,
@@ -28,6 +29,7 @@ def add_score(parser: argparse.ArgumentParser) -> None:
         metavar="SCORES",
         help="table to write, a row a group: .parquet, .csv or .arrow",
     )
+    add_all_groups(parser, "group and, with --label, label")
     columns = parser.add_argument_group("columns")
     columns.add_argument("--group", metavar="COL", help="default: as in training")
     columns.add_argument("--label", metavar="COL", help="the truth, to print the group AUC")

@@ -9,6 +9,7 @@ import argparse
 
 from groupcm.commands.option_parts import (
     TABLES,
+    add_all_groups,
     add_columns,
     add_features,
     add_positive,
@@ -54,6 +55,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         help="from this overlap on, a winner lies on the object (default: %(default)s)",
     )
     add_features(columns, "default: by the names the model was trained with")
+    add_all_groups(parser, "group, label and, where they are known, patient")
     pictures = parser.add_argument_group("pictures in the report")
     pictures.add_argument(
         "--images",

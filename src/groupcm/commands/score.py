@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +15,8 @@ from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.evaluation_words import threshold_words
 from groupcm.commands.inputs import Candidates, open_candidates
-from groupcm.commands.trained import (
-    features_of,
-    name_features,
-    needed_column,
-    take_classes,
-)
+from groupcm.commands.side_columns import AllGroups, read_all_groups
+from groupcm.commands.trained import features_of, name_features, needed_column, take_classes
 from groupcm.commands.words import print_line, show_rows
 from groupcm.decision import is_alarm
 from groupcm.errors import InputError
@@ -27,7 +24,7 @@ from groupcm.files import check_output
 from groupcm.metrics import group_roc_auc
 from groupcm.persistence import read
 from groupcm.progress import listening
-from groupcm.scoring import GroupScores
+from groupcm.scoring import GroupScores, among_all_groups
 from groupcm.table_formats import check_not_input, check_table_name, write_table
 from groupcm.thresholds import threshold_of
 from groupcm.training_profile import compare_with_profile, profile_of, warn_of_shift
@@ -44,7 +41,8 @@ class Scored:
     table : pyarrow.Table
         One row per group: ``group``, ``score``, ``winner``, ``alarm`` (whether the score is at
         least the model's threshold), and ``probability`` where the model is calibrated; with more
-        than two classes one score and one winner per class.
+        than two classes one score and one winner per class. A group without candidates has the
+        score -inf, in every format (CSV: ``-inf``), the winner -1, and never an alarm.
     auc : list of (str, str)
         The group AUC of each class in words, empty where the truth is not known.
     """
@@ -77,7 +75,12 @@ def run(arguments: argparse.Namespace) -> int:
         name_features(saved.model, arguments.model, candidates.feature_names)
         if arguments.label is not None:
             take_classes(candidates, saved.model, arguments.positive, arguments.label)
-        scored = score_candidates(saved.model, candidates, display, arguments.label is not None)
+        listed = None
+        if arguments.all_groups is not None:
+            listed = read_all_groups(arguments.all_groups, group=group, label=arguments.label)
+        scored = score_candidates(
+            saved.model, candidates, display, arguments.label is not None, listed
+        )
         _warn_of_shift(saved.model, candidates, scored.table)
     write_table(scored.table, output)
     rows = [("rows", f"{candidates.n_rows:,}"), ("groups", f"{scored.table.num_rows:,}")]
@@ -89,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _warn_of_shift(model: Any, candidates: Candidates, table: pa.Table) -> None:
     """Warn where the groups differ from those of the training by more than chance."""
     profile = profile_of(model)
-    if profile is not None:
+    if profile is not None and candidates.n_rows:
         values = candidates.drawn_values()
         scores = table["score"].to_numpy()
         warn_of_shift(compare_with_profile(profile, scores, values, candidates.feature_names))
@@ -108,14 +111,22 @@ def _alarm_rows(model: Any, table: pa.Table) -> list[tuple[str, str]]:
 
 
 def score_candidates(
-    model: Any, candidates: Candidates, display: Display, has_truth: bool
+    model: Any,
+    candidates: Candidates,
+    display: Display,
+    has_truth: bool,
+    listed: AllGroups | None = None,
 ) -> Scored:
-    """Score the groups of candidates whose features are in the model's order."""
+    """Score the groups of candidates whose features are in the model's order.
+
+    With a list of all groups, those without candidates have the score -inf and the winner -1.
+    """
     if has_truth:
         _check_labels(model, candidates)
     display.status(f"scoring {candidates.n_rows:,} rows")
     with mistakes(), listening(display.step, display.reading):
-        found = candidates.group_scores(model)
+        proposed = candidates.group_scores(model)
+        found = among_all_groups(proposed, None if listed is None else listed.ids)
     columns: dict[str, Any] = {"group": pa.array(found.group)}
     if found.score.ndim == 1:
         alarm = is_alarm(found.score, threshold_of(model).value)
@@ -127,9 +138,17 @@ def score_candidates(
         for c, value in enumerate(model.classes_):
             columns[f"score_{value}"] = pa.array(np.ascontiguousarray(found.score[:, c]))
             columns[f"winner_{value}"] = pa.array(np.ascontiguousarray(found.winner[:, c]))
-    return Scored(
-        pa.table(columns), _auc(model, candidates, found) if has_truth and len(found.group) else []
-    )
+    if not has_truth or len(proposed.group) == 0:
+        return Scored(pa.table(columns), [])
+
+    def holds(value: Any) -> np.ndarray:
+        of_candidates = candidates.groups_with(value)
+        if listed is None:
+            return of_candidates
+        known = dict(zip(np.asarray(proposed.group).tolist(), of_candidates, strict=True))
+        return np.array([known.get(each, listed.labels[each] == value) for each in listed.ids])
+
+    return Scored(pa.table(columns), _auc(model, holds, found))
 
 
 def _check_labels(model: Any, candidates: Candidates) -> None:
@@ -142,12 +161,14 @@ def _check_labels(model: Any, candidates: Candidates) -> None:
         )
 
 
-def _auc(model: Any, candidates: Candidates, found: GroupScores) -> list[tuple[str, str]]:
+def _auc(
+    model: Any, holds: Callable[[Any], np.ndarray], found: GroupScores
+) -> list[tuple[str, str]]:
     classes = model.classes_
     if found.score.ndim == 1:
-        return [("group AUC", _one_auc(candidates.groups_with(classes[1]), found.score))]
+        return [("group AUC", _one_auc(holds(classes[1]), found.score))]
     return [
-        (f"group AUC of {value}", _one_auc(candidates.groups_with(value), found.score[:, c]))
+        (f"group AUC of {value}", _one_auc(holds(value), found.score[:, c]))
         for c, value in enumerate(classes)
     ]
 

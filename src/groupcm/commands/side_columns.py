@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +16,64 @@ from groupcm.errors import InputError
 from groupcm.group_index import GroupIndex, index_groups
 from groupcm.table_choice import check_roles, require_column
 from groupcm.table_columns import KeyColumn, Piece, is_text, key_column, number_column
-from groupcm.table_formats import open_table
+from groupcm.table_formats import find_tables, open_table
 
-__all__ = ["index_key", "place_of_row", "read_key", "read_objects", "read_overlap"]
+__all__ = [
+    "AllGroups",
+    "index_key",
+    "place_of_row",
+    "read_all_groups",
+    "read_key",
+    "read_objects",
+    "read_overlap",
+]
+
+
+@dataclass(frozen=True)
+class AllGroups:
+    """Every group with its label and its patient, as a table lists them.
+
+    Attributes
+    ----------
+    ids : list
+    labels, patients : dict or None
+        By group.
+    """
+
+    ids: list[Any]
+    labels: dict[Any, Any]
+    patients: dict[Any, Any] | None
+
+
+def read_all_groups(
+    path: str | Path, *, group: str, label: str | None = None, patient: str | None = None
+) -> AllGroups:
+    """Read a table that lists every group once, those without candidates included.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
+    >>> _ = path.write_text("frame,polyp\\na,1\\nb,0\\n")
+    >>> read_all_groups(path, group="frame", label="polyp").labels
+    {'a': 1, 'b': 0}
+    """
+    files = find_tables([path])
+
+    def column(name: str | None, role: str) -> list[Any] | None:
+        return None if name is None else read_key(files, name, role).per_row().tolist()
+
+    ids = column(group, "group") or []
+    if len(set(ids)) < len(ids):
+        seen: set[Any] = set()
+        twice = next(each for each in ids if each in seen or seen.add(each))
+        raise InputError(f"{path} lists the group {twice!r} twice; list every group once")
+    labels, patients = column(label, "label"), column(patient, "patient")
+    return AllGroups(
+        ids,
+        {} if labels is None else dict(zip(ids, labels, strict=True)),
+        None if patients is None else dict(zip(ids, patients, strict=True)),
+    )
 
 
 def index_key(key: KeyColumn) -> GroupIndex:

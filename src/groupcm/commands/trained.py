@@ -100,6 +100,7 @@ class TrainedColumns:
             display,
             features=self.features,
             allow_missing=takes_missing(self.saved.model),
+            allow_empty=False,
             **roles,
             **more,
         )
@@ -123,6 +124,10 @@ class TrainedColumns:
                 f"every group of {name} is {found} by its label column {self.label!r}; "
                 "positive and negative groups are needed"
             )
+
+    def patient(self, tables: Sequence[str]) -> str | None:
+        """The column of patients: as given, else as in training, if these tables have it."""
+        return self._patient(find_tables(tables))
 
     def _noted(self, role: str) -> str | None:
         return _noted_column(self.saved, role)

@@ -49,7 +49,8 @@ def find_cases(
     model: Any, candidates: ScoredCandidates, n_cases: int, n_contributions: int
 ) -> Findings:
     """The groups of each class that the model finds hardest, and its surest positives."""
-    positive, score = candidates.group_positive, candidates.group_score
+    n = candidates.index.n_groups  # without candidates there is no winner to look at
+    positive, score = candidates.group_positive[:n], candidates.group_score[:n]
     highest = _first(np.flatnonzero(~positive), -score, n_cases)
     lowest = _first(np.flatnonzero(positive), score, n_cases)
     surest = _first(np.flatnonzero(positive), -score, n_cases)

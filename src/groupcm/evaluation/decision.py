@@ -15,7 +15,7 @@ __all__ = ["ChosenThreshold", "choose_threshold", "contradiction", "decide"]
 def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: float) -> Decision:
     """Count what a threshold does: groups, candidates and winners, and shares with intervals."""
     positive, score = candidates.group_positive, candidates.group_score
-    alarm = is_alarm(score, threshold.value)
+    rows, alarm = candidates.all_rows, is_alarm(score, threshold.value)
     clusters = candidates.group_clusters
     judged = alarm & positive & candidates.group_has_labels
     detected = candidates.winner[judged]
@@ -24,12 +24,12 @@ def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: floa
     found = {"sensitivity": sensitivity, "specificity": specificity}
     return Decision(
         point=at_threshold(
-            candidates.is_positive,
-            candidates.score,
-            candidates.index.codes,
+            rows.is_positive,
+            rows.score,
+            rows.group,
             threshold=threshold.value,
-            objects=candidates.objects,
-            labelled=candidates.has_label,
+            objects=rows.object,
+            labelled=rows.has_label,
         ),
         chosen=threshold.chosen,
         is_chosen_here=threshold.is_chosen_here,

@@ -15,7 +15,7 @@ from groupcm.evaluation.numbers import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.reliability import reliability_of
 from groupcm.evaluation.roc import roc_of
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.scoring import score_candidates
+from groupcm.evaluation.scoring import score_candidates, with_all_groups
 from groupcm.evaluation.thinning import thinned
 from groupcm.evaluation.training import training_of
 from groupcm.evaluation.unannotated_words import unannotated_words
@@ -48,6 +48,8 @@ def evaluate(
     overlap: ArrayLike | None = None,
     annotated: ArrayLike | None = None,
     pos_label: Any = None,
+    all_groups: Mapping[Any, Any] | None = None,
+    all_patients: Mapping[Any, Any] | None = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a fitted model of two classes on groups it has not seen.
@@ -76,6 +78,11 @@ def evaluate(
         them, numbers of candidates do not.
     pos_label : label, optional
         The positive label of ``y``, where its labels are others than the model's.
+    all_groups : mapping, optional
+        The label of every group, those without candidates included: such a group has the score
+        -inf and never alarms, and is missed where it is positive.
+    all_patients : mapping, optional
+        The patient of every group, needed with ``all_groups`` where there are ``patients``.
     **options
         As of `evaluate_scored`.
 
@@ -104,6 +111,8 @@ def evaluate(
         annotated=annotated,
         pos_label=pos_label,
     )
+    if all_groups is not None:
+        scored = with_all_groups(model, scored, all_groups, all_patients)
     return evaluate_scored(model, scored, **options)
 
 
@@ -180,7 +189,7 @@ def evaluate_scored(
             positive_scores=score[positive],
             negative_scores=score[~positive],
             reliability=reliability_of(model, candidates, level),
-            notes={**(notes or {}), **_unannotated_note(candidates)},
+            notes={**(notes or {}), **_unannotated_note(candidates), **_empty_note(candidates)},
             level=level,
             n_unannotated=candidates.n_unannotated,
         )
@@ -219,10 +228,23 @@ def _unannotated_note(candidates: ScoredCandidates) -> dict[str, str]:
     return {"Not annotated": unannotated_words(candidates.n_unannotated, candidates.n_positive)}
 
 
+def _empty_note(candidates: ScoredCandidates) -> dict[str, str]:
+    if candidates.empty is None or not candidates.n_empty:
+        return {}
+    n_positive = int(candidates.empty.is_positive.sum())
+    words = (
+        f"{candidates.n_empty:,} groups have no candidates and never alarm, {n_positive:,} of "
+        "them positive and missed"
+    )
+    if candidates.objects is not None and n_positive:
+        words += "; their objects are not known and not in the FROC curve"
+    return {"Without candidates": words}
+
+
 def _tells_candidates_apart(candidates: ScoredCandidates) -> bool:
     """Whether groups have several candidates, and some positive ones are annotated."""
     index = candidates.index
-    is_annotated = candidates.group_positive & candidates.group_has_labels
+    is_annotated = (candidates.group_positive & candidates.group_has_labels)[: index.n_groups]
     return index.n_groups < index.n_rows and bool(is_annotated.any())
 
 
@@ -243,10 +265,9 @@ def _froc(candidates: ScoredCandidates, object_word: str) -> Froc | None:
     """Without objects, the positive candidates of each group lie on one of its own."""
     if not _tells_candidates_apart(candidates):
         return None
-    known, groups = candidates.has_label, candidates.index.codes
-    objects = groups if candidates.objects is None else candidates.objects
-    is_positive, score = candidates.is_positive[known], candidates.score[known]
-    groups, objects = groups[known], objects[known]
+    rows = candidates.all_rows
+    is_positive, score = rows.is_positive[rows.has_label], rows.score[rows.has_label]
+    groups, objects = rows.group[rows.has_label], rows.object[rows.has_label]
     on_object = index_groups(objects[is_positive])
     return Froc(
         curve=thinned(froc_curve(is_positive, score, groups, objects=objects)),

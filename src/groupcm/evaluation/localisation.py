@@ -59,11 +59,13 @@ def localisation_of(
     if not positive.any():
         return None
     is_on = candidates.overlap >= least_overlap  # a NaN is no overlap
-    hits = is_on[candidates.winner[positive]]
+    winner = candidates.winner[positive]
+    hits = is_on[winner] & (winner >= 0)  # without candidates there is no winner
+    reachable = candidates.with_empty(candidates.index.maxima(is_on), False)
     return Localisation(
         n_positive_groups=len(hits),
         n_on_object=int(np.count_nonzero(hits)),
         share=share_interval(hits, candidates.group_clusters[positive], level=level),
-        n_reachable=int(np.count_nonzero(candidates.index.maxima(is_on)[positive])),
+        n_reachable=int(np.count_nonzero(reachable[positive])),
         least_overlap=least_overlap,
     )

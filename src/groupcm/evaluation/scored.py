@@ -1,7 +1,8 @@
 """What an evaluation looks at: every candidate's score and truth, and how to see a few of them.
 
-Conventions: ``n`` candidates (rows), ``m`` groups in order of first appearance. A few numbers
-a row are in memory; features are read for the rows asked for only.
+Conventions: ``n`` candidates (rows), ``m`` groups: those that have candidates, in order of first
+appearance, and then those that have none. A few numbers a row are in memory; features are read for
+the rows asked for only.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,68 @@ from groupcm.evaluation.annotated_groups import require_whole_groups
 from groupcm.evaluation.numbers import DataCounts
 from groupcm.group_index import GroupIndex
 from groupcm.group_table import patient_of_groups
+from groupcm.scoring import GroupScores, among_all_groups
 
-__all__ = ["ScoredCandidates"]
+__all__ = ["EmptyGroups", "ScoredCandidates", "ScoredRows"]
 
 Vector = NDArray[np.float64]
 Rows = Callable[[Index], NDArray[np.floating]]
+
+
+@dataclass(frozen=True)
+class EmptyGroups:
+    """Groups without candidates, whose score is -inf: they never alarm.
+
+    Attributes
+    ----------
+    ids : ndarray of shape (k,)
+    is_positive : ndarray of bool of shape (k,)
+    patients : ndarray of shape (k,), or None where patients are not known
+        The id of each group's patient.
+    """
+
+    ids: NDArray[Any]
+    is_positive: NDArray[np.bool_]
+    patients: NDArray[Any] | None = None
+
+    @classmethod
+    def among(
+        cls,
+        found: NDArray[Any],
+        ids: NDArray[Any],
+        is_positive: NDArray[np.bool_],
+        patients: NDArray[Any] | None = None,
+    ) -> EmptyGroups:
+        """Return those of all groups, listed once each, that were not found among the candidates.
+
+        Examples
+        --------
+        >>> EmptyGroups.among(np.array(["b"]), np.array(["a", "b"]), np.array([True, False])).ids
+        array(['a'], dtype='<U1')
+        """
+        scores = GroupScores(found, np.zeros(len(found)), np.zeros(len(found), dtype=np.int64))
+        without = among_all_groups(scores, ids).winner < 0
+        chosen = None if patients is None else patients[without]
+        return cls(ids[without], is_positive[without], chosen)
+
+
+class ScoredRows(NamedTuple):
+    """Candidates and, for each group without any, one row of the score -inf.
+
+    Attributes
+    ----------
+    is_positive, score, group, object : ndarray of shape (n,)
+        Without objects, the positive candidates of each group are on one of its own.
+    has_label : ndarray of bool of shape (n,)
+        Whether the row has a label of its own. A positive group without candidates has none where
+        objects are known: which of them it shows is not.
+    """
+
+    is_positive: NDArray[np.bool_]
+    score: Vector
+    group: NDArray[np.intp]
+    object: NDArray[Any]
+    has_label: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -47,6 +105,8 @@ class ScoredCandidates:
     annotated : ndarray of bool of shape (n,), or None
         False for the candidates of positive groups nobody annotated: of those the label of the
         group is known, and those of its candidates mean nothing.
+    empty : EmptyGroups or None
+        The groups that have no candidates.
     """
 
     index: GroupIndex
@@ -57,6 +117,7 @@ class ScoredCandidates:
     objects: NDArray[Any] | None = None
     overlap: NDArray[np.floating] | None = None
     annotated: NDArray[np.bool_] | None = None
+    empty: EmptyGroups | None = None
 
     def __post_init__(self) -> None:
         positive = self.group_positive
@@ -66,33 +127,64 @@ class ScoredCandidates:
                 f"every group is {found}; an evaluation needs positive and negative groups."
             )
         if self.annotated is not None:
-            require_whole_groups(self.index, positive, self.annotated)
+            require_whole_groups(self.index, positive[: self.index.n_groups], self.annotated)
+        if self.by_patient is not None and self.n_empty and self.empty_patients is None:
+            raise ValueError(
+                "the patients of the candidates are known, and those of the groups without "
+                "candidates are not; give both or neither."
+            )
+
+    @property
+    def n_empty(self) -> int:
+        """How many groups have no candidates."""
+        return 0 if self.empty is None else len(self.empty.ids)
+
+    @property
+    def n_groups(self) -> int:
+        """How many groups there are."""
+        return self.index.n_groups + self.n_empty
+
+    @property
+    def empty_patients(self) -> NDArray[Any] | None:
+        """The patients of the groups without candidates."""
+        return None if self.empty is None else self.empty.patients
+
+    def with_empty(self, values: NDArray[Any], rest: Any) -> NDArray[Any]:
+        """Return one value per group: those of groups with candidates, and the ``rest``."""
+        return np.append(values, np.broadcast_to(rest, self.n_empty)) if self.n_empty else values
 
     @cached_property
     def group_score(self) -> Vector:
         """The largest score of each group."""
-        return self.index.maxima(self.score)
+        return self.with_empty(self.index.maxima(self.score), -np.inf)
 
     @cached_property
     def group_positive(self) -> NDArray[np.bool_]:
-        """Whether any candidate of the group is positive."""
-        return self.index.maxima(self.is_positive)
+        """Whether any candidate of the group is positive, or the group is without candidates."""
+        rest = None if self.empty is None else self.empty.is_positive
+        return self.with_empty(self.index.maxima(self.is_positive), rest)
 
     @cached_property
     def winner(self) -> NDArray[np.intp]:
-        """The row of each group that has the largest score."""
-        return self.index.winners(self.score)
+        """The row of each group that has the largest score; -1 without candidates."""
+        return self.with_empty(self.index.winners(self.score), -1)
 
     @cached_property
     def group_patient(self) -> NDArray[np.intp] | None:
         """The number of each group's patient."""
-        return None if self.by_patient is None else patient_of_groups(self.index, self.by_patient)
+        if self.by_patient is None:
+            return None
+        rest: list[int] = []
+        if self.empty_patients is not None:
+            number = {patient: at for at, patient in enumerate(self.by_patient.ids.tolist())}
+            rest = [number.setdefault(each, len(number)) for each in self.empty_patients.tolist()]
+        return self.with_empty(patient_of_groups(self.index, self.by_patient), rest)
 
     @property
     def group_clusters(self) -> NDArray[np.intp]:
         """What is drawn together, a number a group: its patient, or the group itself."""
         patient = self.group_patient
-        return np.arange(self.index.n_groups) if patient is None else patient
+        return np.arange(self.n_groups) if patient is None else patient
 
     @cached_property
     def group_has_labels(self) -> NDArray[np.bool_]:
@@ -101,13 +193,31 @@ class ScoredCandidates:
         What tells candidates apart counts these groups only.
         """
         if self.annotated is None:
-            return np.ones(self.index.n_groups, dtype=bool)
-        return self.index.maxima(self.annotated) | ~self.group_positive
+            return np.ones(self.n_groups, dtype=bool)
+        return self.with_empty(self.index.maxima(self.annotated), True) | ~self.group_positive
 
     @cached_property
     def has_label(self) -> NDArray[np.bool_]:
         """Whether a candidate has a label of its own."""
         return self.group_has_labels[self.index.codes]
+
+    @cached_property
+    def all_rows(self) -> ScoredRows:
+        """The rows that metrics of candidates take, with those of groups without candidates."""
+        group = self.index.codes
+        shown = group if self.objects is None else self.objects
+        if self.empty is None or not self.n_empty:
+            return ScoredRows(self.is_positive, self.score, group, shown, self.has_label)
+        positive = self.empty.is_positive
+        rest = self.index.n_groups + np.arange(self.n_empty)
+        has_label = np.ones(self.n_empty, dtype=bool) if self.objects is None else ~positive
+        return ScoredRows(
+            np.append(self.is_positive, positive),
+            np.append(self.score, np.full(self.n_empty, -np.inf)),
+            np.append(group, rest),
+            np.append(shown, rest if self.objects is None else shown[:1].repeat(self.n_empty)),
+            np.append(self.has_label, has_label),
+        )
 
     @property
     def n_positive(self) -> int:
@@ -132,7 +242,7 @@ class ScoredCandidates:
             name,
             self.index.n_rows,
             self.n_positive,
-            self.index.n_groups - self.n_positive,
-            None if self.by_patient is None else self.by_patient.n_groups,
+            self.n_groups - self.n_positive,
+            None if self.group_patient is None else len(np.unique(self.group_patient)),
             self.n_objects,
         )

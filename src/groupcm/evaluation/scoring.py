@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.evaluation.scored import EmptyGroups, ScoredCandidates
 from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups, no_groups
 from groupcm.group_table import index_patients
@@ -23,6 +25,7 @@ from groupcm.validation import (
     check_length,
     distinct,
 )
+from groupcm.words import printable
 
 __all__ = [
     "index_source",
@@ -32,6 +35,7 @@ __all__ = [
     "score_candidates",
     "score_source",
     "scores_of",
+    "with_all_groups",
 ]
 
 
@@ -73,6 +77,42 @@ def score_candidates(
         as_overlap(overlap, n_rows),
         marks,
     )
+
+
+def with_all_groups(
+    model: Any,
+    scored: ScoredCandidates,
+    labels: Mapping[Any, Any],
+    patients: Mapping[Any, Any] | None = None,
+) -> ScoredCandidates:
+    """Return what was scored together with the groups that have no candidates.
+
+    Parameters
+    ----------
+    model : estimator
+    scored : ScoredCandidates
+    labels : mapping
+        The label of every group; where a group has candidates, it agrees with theirs.
+    patients : mapping, optional
+        The patient of every group, needed where those of the candidates are known.
+    """
+    ids = np.empty(len(labels), dtype=object)
+    ids[:] = list(labels)
+    is_positive = positive_rows(model, np.array(list(labels.values())))
+    patient_of = None
+    if patients is not None:
+        patient_of = np.empty(len(ids), dtype=object)
+        patient_of[:] = [patients[group] for group in labels]
+    empty = EmptyGroups.among(scored.index.ids, ids, is_positive, patient_of)
+    listed = dict(zip(ids.tolist(), is_positive.tolist(), strict=True))
+    for group, positive in zip(scored.index.ids.tolist(), scored.group_positive, strict=False):
+        if listed[group] != positive:
+            has, says = ("a", "negative") if positive else ("no", "positive")
+            raise ValueError(
+                f"the group {printable(group)} is {says} in the list of all groups, and has {has} "
+                "positive candidate; the two need to agree."
+            )
+    return replace(scored, empty=empty)
 
 
 def score_source(
