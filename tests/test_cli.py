@@ -207,8 +207,9 @@ def complaint(arguments, capsys, left=("train.parquet",)) -> str:
         ([*FIT, "-o", "m.json", "--features", "a,,b"], "empty name"),
         ([*FIT, "-o", "m.json", "--loss", "square"], "invalid choice: 'square'"),
         ([*FIT, "-o", "m.json", "--group", "frmae"], "did you mean 'frame'?"),
-        ([*FIT, "-o", "no/m.json"], "the folder no does not exist"),
-        ([*FIT, "-o", "train.parquet"], "is one of the tables"),
+        ([*FIT, "-o", "train.parquet/m.json"], "train.parquet is not a folder"),
+        ([*FIT, "-o", "m.pkl"], "cannot write m.pkl: end its name in .json"),
+        ([*FIT, "-o", "train.parquet"], "cannot write train.parquet: end its name in .json"),
         (["fit", "no.csv", *FIT[2:], "-o", "m.json"], "no.csv does not exist"),
         (["score", "no.json", "train.parquet", "-o", "s.csv"], "no.json: no such file"),
         (["score", "train.parquet", "train.parquet", "-o", "s.csv"], "not a model"),
@@ -321,7 +322,10 @@ def test_control_characters_of_columns_and_groups_are_escaped(folder, made, caps
     text = HOSTILE[:-2]  # Arrow holds no half characters
     table = as_table(made).rename_columns([text, "polyp", "fit", *made.feature_names])
     write_table(table, "columns.parquet")
-    assert main(["fit", "columns.parquet", "--group", "frame", "--label", "polyp", "-o", "m"]) == 2
+    assert (
+        main(["fit", "columns.parquet", "--group", "frame", "--label", "polyp", "-o", "m.json"])
+        == 2
+    )
     assert r"two\nlines" in one_line(capsys)
     frames = [text] * len(made.y)
     frames[len(made.y) // 2] = "another"

@@ -269,8 +269,8 @@ def test_what_is_no_model_is_refused(here, capsys):
     for arguments, sentence in (
         (["train.parquet"], "train.parquet is not a model that groupcm saved"),
         (["no-such.json"], "no-such.json: no such file"),
-        (["m.json", "-o", "card.txt"], "card.txt is no card by its name; use .md or .json"),
-        (["m.json", "--json", "-o", "card.md"], "card.md is no card by its name; use .json"),
+        (["m.json", "-o", "card.txt"], "cannot write card.txt: end its name in .md or .json"),
+        (["m.json", "--json", "-o", "card.md"], "cannot write card.md: end its name in .json"),
         (["m.json", "-o", "m.json"], "m.json is the model"),
         (["."], ". is a folder; give the file of a model"),
     ):

@@ -195,17 +195,17 @@ def test_cases_are_the_most_wrong(found, model, test):
 
 
 @pytest.mark.parametrize("feature_map", [None, Polynomial(2)])
-def test_contributions_add_up_to_the_distance_from_the_mean_winner(
-    train, test, feature_map, monkeypatch
-):
+def test_contributions_are_relative_to_the_training_means(train, test, feature_map, monkeypatch):
     monkeypatch.setattr("groupcm.evaluation.evaluate._N_CONTRIBUTIONS", 1000)
     model = GroupClassifier(0.9, feature_map=feature_map).fit(train.X, train.y, train.groups)
-    mean_score = model.group_scores(test.X, test.groups).score.mean()
+    rows = train.X if feature_map is None else model.feature_map_.transform(train.X)
+    base = rows.mean(axis=0, dtype=np.float64) @ model.coef_[0] + model.intercept_[0]
     found = quick(model, test.X, test.y, test.groups)
+    assert found.baseline == "the average training candidate"
     for case in found.highest_negatives:
-        total = sum(part.adds for part in case.contributions)
-        assert total == pytest.approx(case.score - mean_score, rel=1e-5)
-        sizes = [abs(part.adds) for part in case.contributions]
+        total = sum(part.contribution for part in case.contributions)
+        assert total == pytest.approx(case.score - base, rel=1e-5)
+        sizes = [abs(part.contribution) for part in case.contributions]
         assert sizes == sorted(sizes, reverse=True)
     assert len(found.weights) == (13 if feature_map is None else 104)
 
@@ -283,7 +283,7 @@ def test_streamed_is_as_in_memory(model, test, found, tmp_path):
         assert mine.score == pytest.approx(theirs.score)
         assert [c.feature for c in mine.contributions] == [c.feature for c in theirs.contributions]
         for one, other in zip(mine.contributions, theirs.contributions, strict=True):
-            assert one.adds == pytest.approx(other.adds, rel=1e-4)
+            assert one.contribution == pytest.approx(other.contribution, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -407,7 +407,8 @@ def test_a_single_positive_group_has_no_interval_and_says_so_once(model, test):
     assert len(words) == len(set(words))
     assert np.isnan(found.group_roc.auc.low)
     assert 0.0 <= found.group_roc.auc.estimate <= 1.0
-    assert 0.0 <= found.decision.sensitivity.low < found.decision.sensitivity.high <= 1.0
+    assert np.isnan(found.decision.sensitivity[1:]).all()
+    assert 0.0 <= found.decision.specificity.low < found.decision.specificity.high <= 1.0
     assert len(found.lowest_positives) == 1
 
 
@@ -464,7 +465,9 @@ def test_share_interval_counts_clusters_that_agree_as_one_each():
     assert together == pytest.approx(share_interval(hits[::50], np.arange(12)))
     apart = share_interval(hits, np.arange(600))
     assert together.high - together.low > 4 * (apart.high - apart.low)
-    assert share_interval([True, False, True], [7, 7, 7]) == (2 / 3, 0.0, 1.0)
+    one = share_interval([True, False, True], [7, 7, 7])
+    assert one.estimate == 2 / 3
+    assert np.isnan(one[1:]).all()  # unknown, rather than 0 to 1
     assert share_interval([True] * 5, [1, 1, 2, 2, 3]) == share_interval([True] * 3, [1, 2, 3])
 
 

@@ -290,10 +290,10 @@ def test_a_saved_model_is_not_overwritten(tmp_path, name):
     model, path = fitted(), tmp_path / name
     groupcm.save(model, path)
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"no ONNX file by its name; use \.onnx"):
+    with pytest.raises(InputError, match=r"end its name in \.onnx"):
         export_onnx(model, path)
     assert path.read_bytes() == before
-    export_onnx(model, tmp_path / "model")
+    export_onnx(model, tmp_path / "model.onnx")
 
 
 def test_without_onnx_the_extra_is_named(tmp_path, monkeypatch):

@@ -83,9 +83,9 @@ def test_mistakes_end_in_one_sentence(here, capsys):
         ("cut.json", "x.onnx", "cut.json is damaged or cut short"),
         ("other.json", "x.onnx", "other.json is not a model that groupcm saved"),
         (".", "x.onnx", ". is a folder; give the file of a model"),
-        ("m.json", "x.json", "x.json is no ONNX file by its name; use .onnx"),
-        ("m.json", "m.json", "m.json is no ONNX file by its name; use .onnx"),
-        ("m.json", "no/x.onnx", "the folder no does not exist"),
+        ("m.json", "x.json", "cannot write x.json: end its name in .onnx"),
+        ("m.json", "m.json", "cannot write m.json: end its name in .onnx"),
+        ("m.json", "m.json/x.onnx", "m.json is not a folder"),
         ("m.json", "folder.onnx", "folder.onnx: it is a folder"),
         ("m.onnx", "m.onnx", "m.onnx is the model; write the ONNX file elsewhere"),
     ):

@@ -15,6 +15,7 @@ from groupcm.model_state import (
     Array,
     Expected,
     ListOf,
+    Maybe,
     Number,
     Part,
     PerClass,
@@ -45,6 +46,7 @@ class LinearGroupModel(GroupModel):
     gap_: Any
     n_passes_: Any
     feature_map_: Any
+    feature_means_: NDArray[np.float64]
     history_: list[Any]
     solution_: Any
 
@@ -57,6 +59,8 @@ class LinearGroupModel(GroupModel):
         ),
         "coef_": Array("f", "scores", "outputs"),
         "intercept_": Array("f", "scores"),
+        # Version 0.1 did not store the means.
+        "feature_means_": Maybe(Array("f", "outputs")),
         # The objective is infinite where a fit was interrupted before it was known.
         "objective_": PerClass(
             Number(low=0.0, finite=False), Array("f", "scores", low=0.0, finite=False)
@@ -75,6 +79,7 @@ class LinearGroupModel(GroupModel):
 
     def _check_state(self) -> None:
         """Check that the gap is ``(objective_ − lower_bound_) / objective_``."""
+        super()._check_state()
         certificate = (self.objective_, self.lower_bound_, self.gap_)
         for upper, lower, gap in zip(*map(np.ravel, certificate), strict=True):
             implied = np.inf if upper == np.inf else (upper - lower) / max(upper, 1e-300)
@@ -96,6 +101,7 @@ class LinearGroupModel(GroupModel):
         self._reset_threshold()
         self.n_features_in_ = data.n_features
         self.feature_map_ = prepared.feature_map
+        self.feature_means_ = scaling.feature_means.copy()
         if data.names is not None:
             self.feature_names_in_ = data.names
         elif hasattr(self, "feature_names_in_"):

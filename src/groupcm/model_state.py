@@ -299,7 +299,10 @@ class Names(Expected):
 
 
 class Labels(Expected):
-    """The labels of the classes, sorted: two of them have one score, more have one each."""
+    """The labels of the classes: two, the positive one last, have one score; more have one each.
+
+    More than two are sorted. The order of two is that of ``pos_label``, which the model checks.
+    """
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "biufUO":
@@ -313,7 +316,8 @@ class Labels(Expected):
         )
         if is_text != {True} and not is_number:
             raise StateError(f"{where} must hold texts or finite numbers")
-        if not all(a < b for a, b in pairwise(labels)):
+        is_ordered = all(a < b for a, b in pairwise(labels))
+        if not is_ordered and (len(labels) > 2 or labels[0] == labels[1]):
             raise StateError(f"the labels of {where} are not sorted, or not distinct")
         sizes.agree("classes", len(value), where)
         sizes.agree("scores", 1 if len(value) == 2 else len(value), where)

@@ -29,7 +29,7 @@ from typing import Any
 from groupcm import __version__
 from groupcm.decision import DecisionRule
 from groupcm.errors import InputError
-from groupcm.files import whole_file
+from groupcm.files import check_output, whole_file
 from groupcm.model_json import Damaged, Decoder, Unstorable, encode, fitted_state
 from groupcm.model_state import (
     Anything,
@@ -132,7 +132,8 @@ def save(
     model : estimator
         A fitted groupcm estimator.
     path : str or path
-        The file to write; one that exists is replaced.
+        The file to write, ``.json``; one that exists is replaced, and a folder that does not
+        exist is made.
     notes : mapping, optional
         Plain values to keep beside the model, such as the names of columns.
 
@@ -157,6 +158,7 @@ def save(
         from sklearn.exceptions import NotFittedError
 
         raise NotFittedError(f"this {name} is not fitted yet; call fit before saving it")
+    check_output(path, endings=[".json"])
     try:
         content = {
             "format": _FORMAT,

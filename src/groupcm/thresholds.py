@@ -16,7 +16,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 from groupcm.any_estimator import group_scores_of
 from groupcm.decision import DecisionRule
 from groupcm.errors import ThresholdWarning
-from groupcm.group_index import index_groups
+from groupcm.frames import as_frame
+from groupcm.group_index import index_groups, no_groups
 from groupcm.metrics import operating_point
 from groupcm.model_state import Expected, Maybe, Nullable, Number, PerClass, Record
 from groupcm.sources.source import Source
@@ -301,7 +302,8 @@ def score_labelled_groups(
     if isinstance(X, Source):
         truth = X.index()
         return group_scores_of(model, X, None).score, truth.group_labels(classes[1])
-    groups = np.arange(_num_samples(X)) if groups is None else groups
+    X = as_frame(X)
+    groups = np.arange(_num_samples(X)) if no_groups(groups) else groups
     positive = positive_groups(classes, y, groups)
     return group_scores_of(model, X, groups).score, positive
 

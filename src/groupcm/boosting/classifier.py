@@ -109,6 +109,8 @@ class GroupBoostingClassifier(GroupModel):
         Threads; by default as many as there are cores, and one for fewer than 50,000 candidates.
     memory : int or str, optional
         How much the candidates of a source may use, such as ``"2GB"``; they must all fit.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
     verbose : int, default=0
         Above 0, say how many trees there are every five seconds.
     random_state : int, RandomState or None, default=0
@@ -137,7 +139,7 @@ class GroupBoostingClassifier(GroupModel):
     threshold_, decision_ :
         As of `GroupClassifier`.
     classes_ : ndarray of shape (2,)
-        Sorted; the second is the positive one.
+        The second is the positive one.
     n_features_in_ : int
     feature_names_in_ : ndarray
         Where X had names.
@@ -203,6 +205,7 @@ class GroupBoostingClassifier(GroupModel):
         lightgbm_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         memory: int | str | None = None,
+        pos_label: Any = None,
         verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
@@ -229,6 +232,7 @@ class GroupBoostingClassifier(GroupModel):
         self.lightgbm_params = lightgbm_params
         self.n_jobs = n_jobs
         self.memory = memory
+        self.pos_label = pos_label
         self.verbose = verbose
         self.random_state = random_state
 
@@ -255,10 +259,12 @@ class GroupBoostingClassifier(GroupModel):
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
             A row a candidate; see `GroupClassifier.fit`. In memory, values may be missing (NaN).
         y : array-like of shape (n,)
-            A label a candidate, of two labels the larger for positive ones. A group is
-            positive if any of its candidates is.
-        groups : array-like of shape (n,), optional
-            The group of each candidate; without it every row is its own group.
+            One label per candidate; the positive one is ``pos_label``, by default the larger.
+            A group is positive if any of its candidates is.
+        groups : array-like of shape (n,), or "none", optional
+            The group of each candidate. Without it every row is its own group, with a
+            `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
+            "none" says that this is meant.
         overlap : array-like of shape (n,), optional
             How well each candidate fits the annotation.
         annotated : array-like of bool of shape (n,), optional
@@ -362,6 +368,7 @@ class GroupBoostingClassifier(GroupModel):
 
     def _check_state(self) -> None:
         """Raise one sentence where the trees are damaged, or are not as many as there should be."""
+        super()._check_state()
         for forest in self.forests_:
             if forest.n_trees != self.n_trees_:
                 raise InputError(

@@ -110,7 +110,7 @@ def _group_table(data: TrainingData, patients: Any) -> GroupTable:
     groups = None
     if data.groups is not None:
         groups = data.groups.of_rows(np.arange(data.n_rows))
-    return group_level(data.y == data.labels[1], groups, patients)
+    return group_level(data.is_positive, groups, patients)
 
 
 def _folds(
@@ -123,7 +123,7 @@ def _folds(
 ) -> list[Fold]:
     """Terms to grow on and candidates to validate with; none where too few groups are there."""
     groups = None if data.groups is None else table.index.codes
-    is_positive = data.y == data.labels[1]
+    is_positive = data.is_positive
     untrained = np.setdiff1d(np.flatnonzero(table.positive), data.groups_of(terms.positive))
     patient = table.patient if has_patients else None
     found = groups_held_out(plan.validation, table.positive, untrained, patient, plan.seed)

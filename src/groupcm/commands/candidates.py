@@ -34,6 +34,8 @@ class Candidates(ABC):
         The column that tells which object a positive row lies on.
     annotated_column : str or None
         The column that tells whether somebody annotated the row's group.
+    pos_label : label or None
+        The positive one of two labels; None is the larger.
     """
 
     n_rows: int
@@ -42,11 +44,21 @@ class Candidates(ABC):
     n_patients: int | None
     object_column: str | None = None
     annotated_column: str | None = None
+    pos_label: Any = None
 
     @property
     @abstractmethod
     def classes(self) -> NDArray[Any]:
         """The labels that occur."""
+
+    @property
+    def positive(self) -> Any:
+        """The positive label, of two."""
+        return self.classes[-1] if self.pos_label is None else self.pos_label
+
+    @abstractmethod
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        """Call the labels that occur by other names, one for each of ``classes``."""
 
     @abstractmethod
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
@@ -79,6 +91,10 @@ class Candidates(ABC):
     @abstractmethod
     def most_groups(self, n_bytes: int) -> int | None:
         """How many groups' rows can be picked out in so much memory; None for all."""
+
+    @abstractmethod
+    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
+        """Features and labels of some rows of every class, cheap to read."""
 
     @property
     def has_marks(self) -> bool:

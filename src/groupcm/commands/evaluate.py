@@ -55,6 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
             label=arguments.label,
             patient=arguments.patient,
             features=arguments.features,
+            positive=arguments.positive,
         )
         evaluation = _evaluate(saved, columns, arguments, display)
         # The page is what is passed on: it says what the terminal said.

@@ -31,9 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> Path:
-    output = check_output(arguments.output)
-    if output.suffix.lower() != ".onnx":
-        raise InputError(f"{output} is no ONNX file by its name; use .onnx")
+    output = check_output(arguments.output, endings=[".onnx"])
     if output.exists() and output.samefile(arguments.model):
         raise InputError(f"{output} is the model; write the ONNX file elsewhere")
     return output

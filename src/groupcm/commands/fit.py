@@ -18,10 +18,11 @@ from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.fit_notes import fit_notes, fold_notes
 from groupcm.commands.held_out import held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
-from groupcm.commands.option_mistakes import mistakes_in_options
+from groupcm.commands.option_mistakes import mistakes_in_options, positive_label
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.errors import InputError, ThresholdWarning
+from groupcm.evaluation.leakage import warn_of_leakage
 from groupcm.files import check_output
 from groupcm.persistence import save
 from groupcm.progress import listening
@@ -49,10 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.tables,
             display,
             features=arguments.features,
+            exclude=arguments.exclude,
             allow_missing=takes_missing(model),
             **columns,
         )
         _require_two_classes(candidates, arguments.label)
+        _set_positive(model, candidates, arguments)
+        warn_of_leakage(arguments.label, *candidates.some_rows(), candidates.feature_names)
         took = fit_candidates(model, candidates, display)
         _tune_threshold(model, arguments)
         saved, fitted = _saved_and_fitted(model, arguments)
@@ -117,14 +121,14 @@ def _saved_and_fitted(model: Any, arguments: argparse.Namespace) -> tuple[Any, A
 
 
 def _check_model_file(path: str) -> Path:
-    output = check_output(path)
+    output = Path(path)
     if output.suffix.lower() == ".onnx":
         model = output.with_suffix(".json")
         raise InputError(
             f"cannot write {output}: a fit writes a model as JSON; name it {model}, and make an "
             f"ONNX file of that with groupcm export {model} -o {output}, or groupcm.export_onnx"
         )
-    return output
+    return check_output(output, endings=[".json"])
 
 
 def _check_checkpoint(checkpoint: Path, output: Path, tables: list[str]) -> None:
@@ -140,6 +144,14 @@ def _require_two_classes(candidates: Candidates, label: str) -> None:
             f"the label column {label!r} holds {classes[0]} in every row; "
             "a fit needs two classes or more"
         )
+
+
+def _set_positive(model: Any, candidates: Candidates, arguments: argparse.Namespace) -> None:
+    """Let the model and its candidates know which label is positive, where that is given."""
+    label = positive_label(arguments.positive, candidates.classes, arguments.label)
+    candidates.pos_label = label
+    part = model.estimator if isinstance(model, CalibratedGroupClassifier) else model
+    part.set_params(pos_label=label)
 
 
 def fit_candidates(model: Any, candidates: Candidates, display: Display) -> float:

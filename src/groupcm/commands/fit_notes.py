@@ -42,7 +42,7 @@ def _counts(candidates: Candidates, tables: Sequence[str | Path]) -> dict[str, A
     classes = candidates.classes
     if len(classes) > 2:
         return None
-    is_positive = candidates.groups_with(classes[-1])
+    is_positive = candidates.groups_with(candidates.positive)
     return {
         "name": name_of(tables),
         "n_candidates": int(candidates.n_rows),

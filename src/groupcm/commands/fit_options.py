@@ -8,7 +8,14 @@ from __future__ import annotations
 import argparse
 
 from groupcm import TYPE_CHECKING
-from groupcm.commands.option_parts import TABLES, add_columns, folds_or_share, number, whole
+from groupcm.commands.option_parts import (
+    TABLES,
+    add_columns,
+    count_or_numbers,
+    folds_or_share,
+    number,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -92,7 +99,11 @@ def _add_fold_options(folds) -> None:
         "--folds", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many (5)"
     )
     folds.add_argument(
-        "--lams", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many λ (10; linear)"
+        "--lams",
+        type=count_or_numbers,
+        default=argparse.SUPPRESS,
+        metavar="N|A,B",
+        help="how many λ, more where the best is at the end (10), or which: 0.001,0.01,0.1; linear",
     )
     folds.add_argument(
         "--scoring",

@@ -8,6 +8,7 @@ import numpy as np
 
 from groupcm.classifier_cv import GroupClassifierCV
 from groupcm.metrics import at_threshold, group_roc_auc, metric_name
+from groupcm.selection import chosen_lams
 from groupcm.thresholds import held_out_groups_of
 
 __all__ = ["held_out_rows"]
@@ -38,9 +39,14 @@ def held_out_rows(model: Any) -> list[tuple[str, str]]:
 def _chosen_lam(model: GroupClassifierCV) -> list[tuple[str, str]]:
     best = int(np.flatnonzero(model.lams_ == model.lam_)[0])
     scores = model.scores_[:, best]
-    folds = f"{len(scores)} folds, {scores.min():.4f} to {scores.max():.4f}"
+    folds = f"minimum {scores.min():.4f}, maximum {scores.max():.4f}"
     edge = {0: ", the smallest tried", len(model.lams_) - 1: ", the largest tried"}
+    more = len(model.lams_) - len(chosen_lams(model.lams))
+    extended = f", {more} of them beyond the end of the grid" if more else ""
     return [
-        ("chosen λ", f"{model.lam_:.4g} of {len(model.lams_)}{edge.get(best, '')}"),
-        (metric_name(model.scoring).replace("_", " "), f"{scores.mean():.4f} ({folds})"),
+        ("chosen λ", f"{model.lam_:.4g} of {len(model.lams_)}{extended}{edge.get(best, '')}"),
+        (
+            metric_name(model.scoring).replace("_", " "),
+            f"{scores.mean():.4f}, the mean over {len(scores)} folds ({folds})",
+        ),
     ]

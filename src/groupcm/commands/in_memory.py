@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.fitting import fit_rows
 from groupcm.commands.side_columns import index_key
+from groupcm.evaluation.leakage import rows_to_check
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import positive_rows, scores_of
 from groupcm.group_index import index_groups
@@ -36,6 +38,10 @@ class InMemory(Candidates):
     @property
     def classes(self) -> NDArray[Any]:
         return np.unique(np.asarray(self.table.label))
+
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        number = np.searchsorted(self.classes, np.asarray(self.table.label))
+        self.table = replace(self.table, label=names[number])
 
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return index_groups(self.table.group.codes).maxima(np.asarray(self.table.label) == label)
@@ -67,7 +73,7 @@ class InMemory(Candidates):
         return self._read_marks(
             self.table.files,
             index_key(self.table.group),
-            np.asarray(self.table.label) == self.classes[-1],
+            np.asarray(self.table.label) == self.positive,
         )
 
     def fit_groups(self, model: Any, chosen: NDArray[np.bool_]) -> None:
@@ -76,6 +82,11 @@ class InMemory(Candidates):
 
     def most_groups(self, n_bytes: int) -> int | None:
         return None
+
+    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
+        labels = np.asarray(self.table.label)
+        rows = rows_to_check(labels, len(self.feature_names))
+        return self.table.X[rows], labels[rows]
 
     def group_scores(self, model: Any) -> GroupScores:
         table = self.table

@@ -11,6 +11,7 @@ from groupcm.commands.option_parts import (
     TABLES,
     add_columns,
     add_features,
+    add_positive,
     add_report,
     add_whole_numbers,
     names,
@@ -41,6 +42,10 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         ),
     ):
         columns.add_argument(f"--{role}", metavar="COL", help=help)
+    add_positive(
+        columns,
+        "the positive label of these tables, where their labels are others than in training",
+    )
     columns.add_argument(
         "--least-overlap",
         type=number,

@@ -14,7 +14,12 @@ from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.evaluation_words import threshold_words
 from groupcm.commands.inputs import Candidates, open_candidates
-from groupcm.commands.trained import features_of, name_features, needed_column
+from groupcm.commands.trained import (
+    features_of,
+    name_features,
+    needed_column,
+    take_classes,
+)
 from groupcm.commands.words import print_line, show_rows
 from groupcm.decision import is_alarm
 from groupcm.errors import InputError
@@ -55,6 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_not_input(output, arguments.tables)
     saved = read(arguments.model)
     fill_in_columns(arguments)
+    if arguments.positive is not None and arguments.label is None:
+        raise InputError("--positive says which label is positive; name their column with --label")
     group = needed_column(saved, arguments.model, "group", arguments.group)
     features = features_of(saved, arguments.model, arguments.features)
     with plain_warnings(), working() as display:
@@ -65,8 +72,11 @@ def run(arguments: argparse.Namespace) -> int:
             label=arguments.label,
             features=features,
             allow_missing=takes_missing(saved.model),
+            allow_empty=True,
         )
         name_features(saved.model, arguments.model, candidates.feature_names)
+        if arguments.label is not None:
+            take_classes(candidates, saved.model, arguments.positive, arguments.label)
         scored = score_candidates(saved.model, candidates, display, arguments.label is not None)
         _warn_of_shift(saved.model, candidates, scored.table)
     write_table(scored.table, output)
@@ -117,7 +127,9 @@ def score_candidates(
         for c, value in enumerate(model.classes_):
             columns[f"score_{value}"] = pa.array(np.ascontiguousarray(found.score[:, c]))
             columns[f"winner_{value}"] = pa.array(np.ascontiguousarray(found.winner[:, c]))
-    return Scored(pa.table(columns), _auc(model, candidates, found) if has_truth else [])
+    return Scored(
+        pa.table(columns), _auc(model, candidates, found) if has_truth and len(found.group) else []
+    )
 
 
 def _check_labels(model: Any, candidates: Candidates) -> None:

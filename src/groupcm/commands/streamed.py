@@ -16,6 +16,7 @@ from groupcm.commands.candidates import Candidates
 from groupcm.commands.fitting import fit_rows
 from groupcm.commands.side_columns import index_key, read_key
 from groupcm.errors import InputError
+from groupcm.evaluation.leakage import rows_to_check
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import index_source, positive_in_source, score_source
 from groupcm.group_table import patient_of_groups
@@ -28,6 +29,9 @@ from groupcm.table_formats import open_table
 from groupcm.training_profile import drawn_values
 
 __all__ = ["Streamed"]
+
+# As many row groups are read to look for features that are labels.
+_MOST_UNITS = 4
 
 
 class Streamed(Candidates):
@@ -44,6 +48,9 @@ class Streamed(Candidates):
     def classes(self) -> NDArray[Any]:
         classes = self.source.index().classes
         return np.empty(0) if classes is None else classes
+
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        self.source.rename_classes(names)
 
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return self.source.index().group_labels(label)
@@ -67,7 +74,7 @@ class Streamed(Candidates):
         source, known = self.source, self.source.index()
         beside: dict[str, NDArray[Any]] = {}
         if self.has_marks:
-            is_positive = np.asarray(known.codes == len(self.classes) - 1)
+            is_positive = np.asarray(self.classes == self.positive)[known.codes]
             beside = self._read_marks(source.files, index_source(source), is_positive)
         takes_patients = "patients" in signature(model.fit).parameters
         patient = self._patient() if takes_patients else None
@@ -86,6 +93,19 @@ class Streamed(Candidates):
     def _patient(self) -> KeyColumn | None:
         column = self.source.roles["patient"]
         return None if column is None else read_key(self.source.files, column, "patient")
+
+    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
+        source = self.source
+        labels = source.index().labels_of_rows()
+        # The row groups with the most rows of the last class, the positive one of two.
+        n_before = np.append(0, np.cumsum(labels == self.classes[-1]))
+        held = np.diff(n_before[source.unit_ptr])
+        inside = np.zeros(len(labels), dtype=bool)
+        for unit in np.argsort(-held, kind="stable")[:_MOST_UNITS]:
+            inside[source.unit_ptr[unit] : source.unit_ptr[unit + 1]] = True
+        places = np.flatnonzero(inside)
+        rows = places[rows_to_check(labels[places], source.n_features)]
+        return Stream(source).raw(rows), labels[rows]
 
     def group_scores(self, model: Any) -> GroupScores:
         return model.group_scores(self.source)

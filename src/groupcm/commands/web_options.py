@@ -29,6 +29,13 @@ def add_annotate(parser: argparse.ArgumentParser) -> None:
         help="first take over annotations of any format, for pictures that have none yet",
     )
     parser.add_argument(
+        "--unannotated",
+        choices=("todo", "negative"),
+        default="todo",
+        help="pictures that FILE lists without objects, and without saying that a person has "
+        "looked at them: still to do, or no object (default: %(default)s)",
+    )
+    parser.add_argument(
         "--categories",
         type=names,
         default=[],
@@ -55,6 +62,13 @@ def add_review(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="FOLDER", help="pictures, also in folders within it")
     parser.add_argument(
         "--annotations", metavar="FILE", help="the truth, where it is known, in any format"
+    )
+    parser.add_argument(
+        "--unmarked",
+        choices=("leave-out", "negative"),
+        default="leave-out",
+        help="pictures to do, which the annotations do not name or only list: their truth is not "
+        "known, or they show no object (default: %(default)s)",
     )
     parser.add_argument(
         "--marks",

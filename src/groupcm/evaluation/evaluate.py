@@ -47,6 +47,7 @@ def evaluate(
     objects: ArrayLike | None = None,
     overlap: ArrayLike | None = None,
     annotated: ArrayLike | None = None,
+    pos_label: Any = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a fitted model of two classes on groups it has not seen.
@@ -61,8 +62,8 @@ def evaluate(
         A source brings its labels, groups and overlap; a few numbers a row of it are held in
         memory.
     y : array-like of shape (n,)
-        A label a candidate.
-    groups : array-like of shape (n,), optional
+        One label per candidate. The positive class is the model's.
+    groups : array-like of shape (n,), or "none", optional
         The group of each candidate; without it every row is its own group.
     patients : array-like of shape (n,), optional
         Whose each candidate is. Intervals then come from drawing patients, else groups.
@@ -73,6 +74,8 @@ def evaluate(
     annotated : array-like of bool of shape (n,), optional
         False for the candidates of positive groups nobody annotated: numbers of groups have
         them, numbers of candidates do not.
+    pos_label : label, optional
+        The positive label of ``y``, where its labels are others than the model's.
     **options
         As of `evaluate_scored`.
 
@@ -99,6 +102,7 @@ def evaluate(
         objects=objects,
         overlap=overlap,
         annotated=annotated,
+        pos_label=pos_label,
     )
     return evaluate_scored(model, scored, **options)
 
@@ -168,6 +172,7 @@ def evaluate_scored(
             decision=decide(candidates, chosen, level),
             weights=found.weights,
             importances=found.importances,
+            baseline=found.baseline,
             highest_negatives=found.highest_negatives,
             lowest_positives=found.lowest_positives,
             highest_positives=found.highest_positives,

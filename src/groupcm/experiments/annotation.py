@@ -70,13 +70,17 @@ class AnnotationCurve:
         return self.gcm.shape[1]
 
     def auc(self, values: NDArray[np.float64]) -> Interval:
-        """The mean of one AUC a repeat; an interval beyond 0 or 1 is cut there."""
+        """Return the mean of one AUC per repeat; an interval beyond 0 or 1 is cut there.
+
+        The bounds are NaN where they would exclude nothing.
+        """
         return self._mean(values, least=0.0)
 
     def _mean(self, values: NDArray[np.float64], *, least: float = -1.0) -> Interval:
-        """The mean of one AUC, or one difference of two, a repeat, cut to what they can be."""
+        """Return the mean of one AUC, or of one difference, per repeat, cut to what is possible."""
         found = mean_interval(values, self.n_folds)
-        return Interval(found.estimate, max(found.low, least), min(found.high, 1.0))
+        low, high = np.maximum(found.low, least), np.minimum(found.high, 1.0)
+        return Interval(found.estimate, float(low), float(high)).or_unknown(least)
 
     @property
     def last_step(self) -> Interval | None:
@@ -127,6 +131,7 @@ def annotation_curve(
     *,
     annotated: Any = None,
     objects: Any = None,
+    pos_label: Any = None,
     sizes: Sequence[int] | None = None,
     repeats: int = 5,
     n_folds: int = 5,
@@ -138,7 +143,7 @@ def annotation_curve(
 
     Parameters
     ----------
-    X, y, groups, overlap, patients, annotated, objects
+    X, y, groups, overlap, patients, annotated, objects, pos_label
         As for `groupcm.comparison.compare_models.compare_models`; the labels of candidates, or
         overlaps, are the annotation. Positive groups that have none take no part.
     sizes : sequence of int, optional
@@ -169,7 +174,9 @@ def annotation_curve(
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2, for intervals; got {repeats}.")
     models = contenders(["gcm", "misvm"], n_settings, random_state=random_state)
-    whole = LabelledCandidates.check(X, y, groups, overlap, patients, annotated, objects)
+    whole = LabelledCandidates.check(
+        X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
+    )
     data = whole.with_candidate_labels()
     if data.overlap is None and data.labels_are_of_groups:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Generator, Mapping, Sequence
@@ -69,9 +70,10 @@ class PictureScore:
     scores
         Their scores, shape (n,).
     winner
-        The candidate of largest score, the first of equal ones.
+        The candidate of largest score, the first of equal ones; -1 where nothing was proposed.
     located
-        The candidate that tells where the object is: the winner, or the one that was voted for.
+        The candidate that tells where the object is: the winner, or the one that was voted for;
+        -1 where nothing was proposed.
     probability
         That the picture is positive; None where the model is not calibrated.
     threshold
@@ -92,12 +94,15 @@ class PictureScore:
 
     @property
     def score(self) -> float:
-        """Score of the picture: its winner's."""
-        return float(self.scores[self.winner])
+        """Score of the picture: its winner's; -inf where nothing was proposed."""
+        return float(self.scores[self.winner]) if self.winner >= 0 else -math.inf
 
     @property
     def alarm(self) -> bool | None:
-        """Whether the picture scores at least the threshold; None without one."""
+        """Whether the picture scores at least the threshold; None without one.
+
+        A picture in which nothing was proposed is no alarm.
+        """
         return None if self.threshold is None else bool(is_alarm(self.score, self.threshold))
 
     @property
@@ -147,10 +152,10 @@ class PictureScorer:
         threshold: float | None = None,
     ) -> None:
         self.model, self.vote, self.threshold = model, vote, threshold
-        names = trained_names(model, recipe)
-        self.recipe = needed_part(recipe, names)
+        self.features = trained_names(model, recipe)
+        self.recipe = needed_part(recipe, self.features)
         place = {name: at for at, name in enumerate(self.recipe.feature_names)}
-        self._columns = np.array([place[name] for name in names])
+        self._columns = np.array([place[name] for name in self.features])
 
     @classmethod
     def of_saved(
@@ -188,21 +193,39 @@ class PictureScorer:
             What a detector found in it, where the recipe asks for that.
         """
         found = self.recipe.candidates(pixels, given)
-        values = found.values[:, self._columns]
+        return self.of_candidates(found.regions, found.values[:, self._columns], name)
+
+    def of_candidates(
+        self, regions: Regions, values: NDArray[np.float32], name: str = ""
+    ) -> PictureScore:
+        """Score candidates that are known already.
+
+        Parameters
+        ----------
+        regions
+            Where they are; perhaps none.
+        values
+            Their features, in the order of `features`.
+        name
+            What to call the picture.
+        """
+        calibrator = getattr(self.model, "calibrator_", None)
+        if len(regions) == 0:  # From a custom proposer; the others add the whole picture.
+            chance = None if calibrator is None else 0.0
+            return PictureScore(name, regions, np.empty(0), -1, -1, chance, self.threshold)
         scores = _scores(self.model, values)
         winner = int(np.argmax(scores))
-        located = voted(found.regions, scores) if self.vote else winner
-        calibrator = getattr(self.model, "calibrator_", None)
+        located = voted(regions, scores) if self.vote else winner
         probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
         return PictureScore(
             name,
-            found.regions,
+            regions,
             scores,
             winner,
             located,
             probability,
             self.threshold,
-            values[crc32(name.encode()) % len(values)] if len(values) else None,
+            values[crc32(name.encode()) % len(values)],
         )
 
 

@@ -7,10 +7,13 @@ one would make an interval too narrow.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.edges import widened_band
 from groupcm.metrics.few_clusters import fewest_clusters
 from groupcm.metrics.named import Metric, metric_named
 from groupcm.metrics.ranking import rank
@@ -33,6 +36,7 @@ def bootstrap_interval(
     level: float = 0.95,
     n_resamples: int = 2000,
     random_state: int | np.random.Generator | None = 0,
+    pos_label: Any = None,
 ) -> Interval:
     """A metric, and the expanded percentile interval of its resamples.
 
@@ -41,6 +45,9 @@ def bootstrap_interval(
     where t is Student's quantile of ``level`` and C counts the clusters of the class that lies
     in fewer. With many clusters this is the percentile interval; with few it is wider, because
     resamples of few clusters spread less than other clusters would.
+
+    Where the resamples reach 0 or 1, such as those of groups that are separated without an
+    error, the interval is widened to bounds that do not collapse: see `groupcm.metrics.edges`.
 
     Parameters
     ----------
@@ -61,11 +68,16 @@ def bootstrap_interval(
         How many resamples.
     random_state : int, Generator or None
         The seed. The same seed gives the same interval, whatever the number of threads.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger. Where it is given, a function of
+        your own as ``metric`` gets True and False for ``y``.
 
     Returns
     -------
     Interval
-        The estimate is the metric of the data itself.
+        The estimate is the metric of the data itself. The bounds are NaN where they are not
+        known: see below, and where they would exclude nothing, or where all resamples of a
+        metric that is a function of the user's are the same.
 
     Warns
     -----
@@ -92,9 +104,15 @@ def bootstrap_interval(
     """
     resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
     found = resampled_metric(
-        y, [scores], groups, metric=metric_named(metric), clusters=clusters, resampling=resampling
+        y,
+        [scores],
+        groups,
+        metric=metric_named(metric),
+        clusters=clusters,
+        resampling=resampling,
+        pos_label=pos_label,
     )
-    return resampling.interval(found.estimates[0], found.values[:, 0], found.n_clusters)
+    return found.interval(0, resampling)
 
 
 def roc_band(
@@ -107,17 +125,19 @@ def roc_band(
     level: float = 0.95,
     n_resamples: int = 2000,
     random_state: int | np.random.Generator | None = 0,
+    pos_label: Any = None,
 ) -> SensitivityBand:
     """Bounds of the sensitivity at each false positive rate, each by itself.
 
         max { tpr(t) : fpr(t) <= fpr_j }
 
-    of every resample, and its percentiles as in `bootstrap_interval`. For candidates, give their
+    of every resample, and its percentiles as in `bootstrap_interval`, widened in the same way
+    where they reach 0 or 1. For candidates, give their
     groups as clusters.
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`.
     fpr : array-like, optional
         Rising, between 0 and 1; without it 0, 0.01, …, 1.
@@ -140,9 +160,16 @@ def roc_band(
     if at.ndim != 1 or not np.all((at >= 0) & (at <= 1)) or np.any(np.diff(at) < 0):
         raise ValueError("fpr must hold rising numbers between 0 and 1.")
     resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
-    truth = read_truth(y, scores, groups)
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
     found = read_clusters(clusters, truth.index, len(np.asarray(y)))
     ranking = rank(truth.is_positive, truth.scores, found.of_group, found.n_clusters)
-    values = resampling.values(sensitivities_at(ranking, at), ranking.positives, ranking.negatives)
+    of_counts = sensitivities_at(ranking, at)
+    values = resampling.values(of_counts, ranking.positives, ranking.negatives)
     n_clusters = fewest_clusters(ranking.positives, ranking.negatives)
-    return SensitivityBand(*resampling.bounds(values, n_clusters))
+    low, high = resampling.bounds(values, n_clusters)
+    estimate = of_counts(np.ones(found.n_clusters, dtype=np.int64))
+    holding = (
+        int(np.count_nonzero(ranking.positives)),
+        int(np.count_nonzero(ranking.negatives)),
+    )
+    return SensitivityBand(*widened_band(estimate, low, high, at, holding, level))

@@ -11,10 +11,12 @@ it keeps to clusters where groups are not independent.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.metrics.edges import difference_at_edges, ranked_alike
 from groupcm.metrics.few_clusters import two_sided_p_value
 from groupcm.metrics.named import Metric, metric_name, metric_named
 from groupcm.metrics.resampled import resampled_metric
@@ -35,6 +37,7 @@ def compare(
     level: float = 0.95,
     n_resamples: int = 2000,
     random_state: int | np.random.Generator | None = 0,
+    pos_label: Any = None,
 ) -> Comparison:
     """Whether one set of scores is better than another, on the same groups.
 
@@ -42,7 +45,9 @@ def compare(
 
     where ``se`` is the standard deviation of ``a − b`` over the resamples and C counts the
     clusters of the class that lies in fewer; with many of them T is the normal Φ. The intervals are
-    percentiles of the same resamples, so that near the level the two may disagree by a little.
+    percentiles of the same resamples, so that near the level the two may disagree by a little;
+    where the resamples of a side do not differ, such as those of an area of 1, they are widened
+    (`groupcm.metrics.edges.difference_at_edges`).
 
     Parameters
     ----------
@@ -50,7 +55,7 @@ def compare(
         As for `group_roc_auc`.
     scores_a, scores_b : array-like of shape (n,)
         What each model says of every candidate.
-    metric, clusters, level, n_resamples, random_state
+    metric, clusters, level, n_resamples, random_state, pos_label
         As for `bootstrap_interval`, whose warnings apply.
 
     Returns
@@ -78,13 +83,17 @@ def compare(
         metric=metric_named(metric),
         clusters=clusters,
         resampling=resampling,
+        pos_label=pos_label,
     )
-    a, b = (
-        resampling.interval(estimate, values, found.n_clusters)
-        for estimate, values in zip(found.estimates, found.values.T, strict=True)
-    )
+    a, b = (found.interval(k, resampling) for k in range(2))
     differences = found.values[:, 0] - found.values[:, 1]
-    difference = resampling.interval(a.estimate - b.estimate, differences, found.n_clusters)
+    difference = difference_at_edges(
+        a,
+        b,
+        resampling.interval(a.estimate - b.estimate, differences, found.n_clusters),
+        found.values,
+        ranked_alike(*found.scores),
+    )
     return Comparison(
         a=a,
         b=b,

@@ -1,9 +1,9 @@
 """The threshold that is shipped, and what it does.
 
-A group raises an alarm where its score is at least the threshold (`groupcm.decision.is_alarm`).
-Thresholds are scores that occur; nothing is interpolated, so a point can be reached as it is
-stated. What happens at a threshold is counted by `at_threshold` alone: reports, the command line
-and the review page show its numbers.
+A group raises an alarm where its score is at least the threshold; a group without candidates, whose
+score is -inf, never does (`groupcm.decision.is_alarm`). Thresholds are scores that occur; nothing
+is interpolated, so a point can be reached as it is stated. What happens at a threshold is counted
+by `at_threshold` alone: reports, the command line and the review page show its numbers.
 """
 
 from __future__ import annotations
@@ -64,7 +64,12 @@ class OperatingPoint:
     n_objects: int = 0
 
     def at(
-        self, y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+        self,
+        y: ArrayLike,
+        scores: ArrayLike,
+        groups: ArrayLike | None = None,
+        *,
+        pos_label: Any = None,
     ) -> OperatingPoint:
         """The same threshold on other groups, such as a test set.
 
@@ -74,7 +79,7 @@ class OperatingPoint:
         >>> point.at([0, 1, 0], [0.9, 0.85, 0.1]).specificity
         0.5
         """
-        return at_threshold(y, scores, groups, threshold=self.threshold)
+        return at_threshold(y, scores, groups, threshold=self.threshold, pos_label=pos_label)
 
 
 def operating_point(
@@ -85,12 +90,13 @@ def operating_point(
     specificity: float | None = None,
     sensitivity: float | None = None,
     threshold: float | None = None,
+    pos_label: Any = None,
 ) -> OperatingPoint:
     """Choose a threshold on validation data, and count what it does there.
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`.
     specificity : float, optional
         Choose the smallest threshold whose specificity is at least this: the most sensitive
@@ -98,6 +104,7 @@ def operating_point(
         group's and that is one too many.
     sensitivity : float, optional
         Choose the largest threshold whose sensitivity is at least this: the most specific one.
+        It is refused where too many positive groups have no candidates for it to be reached.
     threshold : float, optional
         Use this one.
 
@@ -120,19 +127,27 @@ def operating_point(
     given = [name for name, value in wanted.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are both given; an operating point follows one.")
-    truth = read_truth(y, scores, groups, finite=True)
+    truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     if threshold is not None:
-        return at_threshold(y, scores, groups, threshold=threshold)
+        return at_threshold(y, scores, groups, threshold=threshold, pos_label=pos_label)
     at = tally(truth.is_positive, truth.scores)
     if specificity is not None:
         chosen = _most_sensitive(at, specificity)
     elif sensitivity is not None:
         _require_share(sensitivity, "sensitivity")
+        if at.sensitivity[-1] < sensitivity:
+            raise ValueError(
+                f"no threshold reaches the sensitivity {sensitivity:g}: "
+                f"{at.n_positive - at.tp[-1]} of {at.n_positive} positive groups have no "
+                f"candidates (score -inf), so that it is at most {at.sensitivity[-1]:.6g}."
+            )
         chosen = int(np.argmax(at.sensitivity >= sensitivity))
     else:
-        # Some finite threshold is always as good as the infinite one: the smallest score is.
-        chosen = 1 + int(np.argmax(at.tp[1:] * at.n_negative - at.fp[1:] * at.n_positive))
-    return at_threshold(y, scores, groups, threshold=float(at.thresholds[chosen]))
+        gain = at.tp * at.n_negative - at.fp * at.n_positive
+        # A finite threshold where one is as good as the infinite one.
+        chosen = 1 + int(np.argmax(gain[1:])) if gain[1:].max(initial=-1) >= 0 else 0
+    chosen_at = float(at.thresholds[chosen])
+    return at_threshold(y, scores, groups, threshold=chosen_at, pos_label=pos_label)
 
 
 def at_threshold(
@@ -143,6 +158,7 @@ def at_threshold(
     threshold: float,
     objects: ArrayLike | None = None,
     labelled: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> OperatingPoint:
     """Count what happens at a threshold: a group raises an alarm when its score is at least it.
 
@@ -152,7 +168,7 @@ def at_threshold(
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`; scores may be infinite, and −∞ never raises an alarm.
     threshold : float
         May be infinite.
@@ -172,8 +188,8 @@ def at_threshold(
     """
     if math.isnan(threshold):
         raise ValueError("threshold is NaN; it must be a number.")
-    truth = read_truth(y, scores, groups)
-    is_positive = positive_rows(y)
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
+    is_positive = positive_rows(y, pos_label)
     alarm = is_alarm(valid_scores(scores, len(is_positive)), threshold)
     group = np.arange(len(alarm)) if truth.index is None else truth.index.codes
     known = np.ones(len(alarm), dtype=bool) if labelled is None else np.asarray(labelled, bool)
@@ -204,6 +220,7 @@ def sensitivity_at_specificity(
     groups: ArrayLike | None = None,
     *,
     specificity: float = 0.9,
+    pos_label: Any = None,
 ) -> float:
     """The largest sensitivity whose specificity is at least the one given.
 
@@ -213,8 +230,8 @@ def sensitivity_at_specificity(
 
     Parameters
     ----------
-    y, scores, groups
-        As for `group_roc_curve`; infinite scores are ordered too.
+    y, scores, groups, pos_label
+        As for `group_roc_curve`.
     specificity : float
         Between 0 and 1.
 
@@ -229,13 +246,18 @@ def sensitivity_at_specificity(
     >>> sensitivity_at_specificity(y, scores, specificity=0.9)
     0.5
     """
-    truth = read_truth(y, scores, groups)
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
     at = tally(truth.is_positive, truth.scores)
     return float(at.sensitivity[_most_sensitive(at, specificity)])
 
 
 def sensitivity_at_threshold(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None, *, threshold: float
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    threshold: float,
+    pos_label: Any = None,
 ) -> float:
     """Share of the positive groups that score at least the threshold.
 
@@ -247,11 +269,16 @@ def sensitivity_at_threshold(
     >>> sensitivity_at_threshold([0, 1, 1], [0.1, 0.8, 0.3], threshold=0.5)
     0.5
     """
-    return _point(threshold, read_truth(y, scores, groups)).sensitivity
+    return _point(threshold, read_truth(y, scores, groups, pos_label=pos_label)).sensitivity
 
 
 def specificity_at_threshold(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None, *, threshold: float
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    threshold: float,
+    pos_label: Any = None,
 ) -> float:
     """Share of the negative groups that score below the threshold.
 
@@ -262,7 +289,7 @@ def specificity_at_threshold(
     >>> specificity_at_threshold([0, 0, 1], [0.1, 0.8, 0.3], threshold=0.5)
     0.5
     """
-    return _point(threshold, read_truth(y, scores, groups)).specificity
+    return _point(threshold, read_truth(y, scores, groups, pos_label=pos_label)).specificity
 
 
 def _most_sensitive(at: Tallies, specificity: float) -> int:

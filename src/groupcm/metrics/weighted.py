@@ -45,7 +45,7 @@ def _average_precision(ranking: Ranking) -> OfCounts:
     from groupcm.kernels.resample import summed_precision
 
     def of(count: NDArray[np.int64]) -> Any:
-        total = summed_precision(ranking.cluster, ranking.is_positive, ranking.ends_tie, count)
+        total = summed_precision(*ranking.with_candidates, count)
         return total / (count @ ranking.positives)
 
     return of
@@ -92,7 +92,7 @@ def _sensitivities(
     from groupcm.kernels.resample import positives_within
 
     tp = np.empty(len(most_fp), dtype=np.int64)
-    positives_within(ranking.cluster, ranking.is_positive, ranking.ends_tie, count, most_fp, tp)
+    positives_within(*ranking.with_candidates, count, most_fp, tp)
     return tp / (count @ ranking.positives)
 
 

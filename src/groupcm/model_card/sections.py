@@ -150,8 +150,8 @@ def _unseen(card: ModelCard) -> Rows:
             (
                 "λ by folds",
                 f"{chosen.lam:.4g}, with a {chosen.metric.replace('_', ' ')} of "
-                f"{chosen.mean:.4f} ({chosen.n_folds} folds, {chosen.low:.4f} to "
-                f"{chosen.high:.4f})",
+                f"{chosen.mean:.4f}, the mean over {chosen.n_folds} folds (minimum "
+                f"{chosen.low:.4f}, maximum {chosen.high:.4f})",
             )
         )
     unknown = f"{_NOT_KNOWN}; groupcm evaluate tells it on tables that were not trained on"

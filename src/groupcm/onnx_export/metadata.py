@@ -19,6 +19,7 @@ def metadata(model: Any) -> dict[str, str]:
         "decision": _decision(model),
     }
     if model.threshold_ is not None:
+        told["positive_class"] = json.dumps(model.classes_.tolist()[1], default=str)
         told["threshold"] = repr(float(model.threshold_))
         told["threshold_chosen"] = model.decision_.words
     names = getattr(model, "feature_names_in_", None)

@@ -149,7 +149,7 @@ def _explaining(evaluation: Evaluation) -> list[Plate]:
                 "importances",
                 "What each feature moves",
                 "By how much, on average, the feature moves the score of a winner up or down from "
-                "the mean winner’s (exact Shapley values of the trees).",
+                "the mean score in training (exact Shapley values of the trees).",
                 f"The features that move most: {listed}.",
                 importances_figure(evaluation.importances),
             )
