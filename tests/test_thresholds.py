@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+import warnings
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+import picture_model
 from groupcm import (
     CalibratedGroupClassifier,
     GroupBoostingClassifier,
@@ -28,13 +31,17 @@ from groupcm import (
     metrics,
     save,
 )
+from groupcm.annotations import Box
 from groupcm.cli import main
 from groupcm.commands.evaluation_words import evaluation_rows
+from groupcm.commands.picture_scores import PictureScores
 from groupcm.decision import DecisionRule, is_alarm
-from groupcm.errors import InputError, ThresholdWarning
+from groupcm.errors import InputError, ShiftWarning, ThresholdWarning
 from groupcm.evaluation.decision import contradiction
 from groupcm.evaluation.evaluate import evaluate
 from groupcm.extras import is_installed
+from groupcm.images.regions import Regions
+from groupcm.images.scored_picture import ScoredPicture
 from groupcm.metrics import Interval, at_threshold, operating_point
 from groupcm.model_card import model_card
 from groupcm.persistence import read
@@ -47,6 +54,7 @@ from groupcm.training_profile import (
     draw_candidates,
     shift_from_training,
 )
+from groupcm.web.picture_model import read_picture_model
 from groupcm.web.review_words import results_as_csv
 
 V0_1 = Path(__file__).parent / "data" / "models_v0.1"
@@ -511,3 +519,30 @@ def test_the_rule_has_the_noise_that_chance_gives():
         fresh = rng.normal(size=(60, 20)) + (np.arange(60) % 4 == 0)[:, None]
         n_told += shift_of(model, fresh, np.arange(60)).sentence is not None
     assert n_told == 0
+
+
+def test_scoring_warns_of_pictures_that_differ_from_training():
+    train, fresh = (capsule(120, seed=seed, **SHAPE) for seed in (0, 1))
+    model = fitted("cross-validated", train)
+    found = model.group_scores(fresh.X, fresh.groups)
+    place = Regions.of([Box(0, 0, 2, 2)], 4, 4)
+    for by in (0.0, 3.0):
+        pictures = PictureScores(probability=False, threshold=0.0, vote=False, category=None)
+        for k, score in enumerate(found.score):
+            drawn = fresh.X[np.flatnonzero(fresh.groups == found.group[k])[0]] + by
+            pictures.add(
+                ScoredPicture(str(k), 4, 4, score, None, score >= 0, 0, 0, 9, place, 1, drawn=drawn)
+            )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", ShiftWarning)
+            pictures.warn_of_shift(model)
+        assert len(caught) == (by > 0)
+    assert "13 features, " in str(caught[0].message)
+
+
+def test_a_page_gets_no_threshold_that_its_slider_cannot_show(tmp_path):
+    model = deepcopy(picture_model.fitted())
+    notes = picture_model.saved_model().notes
+    for threshold, shown in ((0.5, 0.5), (np.inf, None)):
+        save(model.set_threshold(threshold), tmp_path / "m.json", notes=notes)
+        assert read_picture_model(tmp_path / "m.json").threshold == shown

@@ -35,6 +35,8 @@ class TreeModel(GroupModel):
         "background_",
         "n_features_in_",
         "feature_names_in_",
+        "threshold_",
+        "decision_",
     )
 
     trees_: list[str]
@@ -65,6 +67,7 @@ class TreeModel(GroupModel):
         self.background_ = np.array([True, False]) if binary else np.zeros(len(self.classes_), bool)
         labels = self.classes_[1:] if binary else self.classes_
         self.trees_ = [self._grow(X, y == label) for label in labels]
+        self._reset_threshold()
         return self
 
     def _grow(self, X: Any, positive: Any) -> str:

@@ -30,12 +30,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from groupcm.candidates import Groups, Index
+from groupcm.candidates import NO_ORDER, Groups, Index
 from groupcm.errors import ShiftWarning
 from groupcm.group_index import index_groups
 from groupcm.model_state import Array, Expected, Flag, Number
 from groupcm.scaling import rows_to_measure
 from groupcm.scoring import Scorer
+from groupcm.smoothing import Matrix
 from groupcm.sources.source import Source
 from groupcm.sources.stream import Stream
 from groupcm.training_data import TrainingData, source_of_columns
@@ -187,7 +188,7 @@ class Shift:
 def measure_training(
     data: TrainingData, scorer: Scorer, n_weights: int | None
 ) -> TrainingProfile | None:
-    """Measure some whole training groups: all of them, or those that the scaling was measured on.
+    """Measure some whole training groups, of a stream those that are in memory anyway.
 
     Parameters
     ----------
@@ -201,29 +202,36 @@ def measure_training(
     Returns
     -------
     TrainingProfile or None
-        None for more than two classes.
+        None for more than two classes, and where no whole group of a stream is in memory.
     """
     if len(data.classes) != 2:
         return None
+    groups = _groups_or_rows(data.groups, data.n_rows)
     chosen = data.groups_of(rows_to_measure(data.n_rows, data.n_features, data.groups))
-    groups = data.groups
-    if groups is None:
-        groups = Groups(np.arange(data.n_rows + 1), np.empty(0, dtype=np.int64))
+    if data.rows_in_memory is None:
+        chosen = _groups_in_memory(data.X, groups)
+    if len(chosen) == 0:
+        return None
     chosen = _some(chosen, _MOST_GROUPS)
     n_rows = int(groups.sizes(chosen).sum())
     chosen = chosen[:: max(1, math.ceil(n_rows / _MOST_ROWS))]
     rows = groups.rows_of(chosen)
-    X = data.take(rows)
+    X = data.take(rows) if data.rows_in_memory is None else data.rows_in_memory[rows]
     size = groups.sizes(chosen)
     start = np.cumsum(size) - size
     positive = np.logical_or.reduceat(np.asarray(data.y[rows] == data.labels[1]), start)
     scores = np.maximum.reduceat(scorer.of_rows(X)[:, 0], start)
-    drawn = draw_candidates(Groups(np.append(start, len(rows)), groups.order[:0]), data.n_features)
-    values = _dense(X[drawn])
+    drawn = draw_candidates(Groups(np.append(start, len(rows)), NO_ORDER), data.n_features)
     of_drawn = positive[np.searchsorted(start, drawn, side="right") - 1]
-    if data.n_features > _MOST_FEATURES:
-        values = values[:, :0]
-    feature_cuts = _cuts(values).astype(np.float32)
+    values = X[drawn]
+    n_compared = data.n_features if data.n_features <= _MOST_FEATURES else 0
+    feature_cuts = np.empty((n_compared, len(_LEVELS)), dtype=np.float32)
+    feature_below = np.empty((2, *feature_cuts.shape))
+    # Some columns at a time: sparse rows are never dense as a whole.
+    for columns in _column_blocks(n_compared):
+        block = _dense(values[:, columns])
+        feature_cuts[columns] = _cuts(block)
+        feature_below[:, columns] = _below_by_class(block, feature_cuts[columns], of_drawn)
     counts, cuts = _counts(positive), _cuts(scores[:, None])[0]
     return TrainingProfile(
         score_groups=counts,
@@ -233,7 +241,7 @@ def measure_training(
         optimism=math.inf if n_weights is None else math.sqrt((1 + n_weights) / len(chosen)),
         feature_groups=counts,
         feature_cuts=feature_cuts,
-        feature_below=_below_by_class(values, feature_cuts, of_drawn),
+        feature_below=feature_below,
     )
 
 
@@ -274,7 +282,7 @@ def draw_candidates(groups: Groups, n_features: int, unit_ptr: Index | None = No
 def compare_with_profile(
     profile: TrainingProfile,
     scores: ArrayLike,
-    values: ArrayLike | None = None,
+    values: Matrix | None = None,
     names: Sequence[str] | None = None,
 ) -> Shift:
     """Compare groups with those of the training.
@@ -284,7 +292,7 @@ def compare_with_profile(
     profile : TrainingProfile
     scores : array-like of shape (n_groups,)
         The score of each group. Those of -inf, of groups without candidates, are not compared.
-    values : array-like of shape (n, d), optional
+    values : ndarray or CSR matrix of shape (n, d), optional
         Features of candidates drawn from the groups, such as by `draw_candidates`.
     names : sequence of str, optional
         Of the features.
@@ -300,9 +308,13 @@ def compare_with_profile(
     n_compared = 0 if values is None else len(profile.feature_cuts)
     features: list[Moved] = []
     if n_compared and values is not None:
-        values = _dense(values)
-        below = _below(values, profile.feature_cuts)
-        n_new = min(len(scores), len(values))
+        below = np.concatenate(
+            [
+                _below(_dense(values[:, columns]), profile.feature_cuts[columns])
+                for columns in _column_blocks(n_compared)
+            ]
+        )
+        n_new = min(len(scores), values.shape[0])
         for j in range(n_compared):
             name = f"feature {j}" if names is None else str(names[j])
             moved = _moved(
@@ -369,17 +381,15 @@ def shift_from_training(model: Any, X: Any, groups: ArrayLike | None = None) -> 
     return compare_with_profile(profile, scores.score, values, names)
 
 
-def drawn_values(X: Any, groups: ArrayLike | None) -> NDArray[np.float32]:
+def drawn_values(X: Any, groups: ArrayLike | None) -> Matrix:
     """Return the features of candidates drawn from the groups of a matrix, frame or source."""
     if isinstance(X, Source):
-        found = X.index().groups
-        if found is None:
-            found = Groups(np.arange(X.n_rows + 1), np.empty(0, dtype=np.int64))
-        return _dense(Stream(X).raw(draw_candidates(found, X.n_features, X.unit_ptr)))
+        found = _groups_or_rows(X.index().groups, X.n_rows)
+        return Stream(X).raw(draw_candidates(found, X.n_features, X.unit_ptr))
     index = Groups.from_index(index_groups(np.asarray(groups)))
     if not isinstance(X, np.ndarray) and not sp.issparse(X):
         X = np.asarray(X)
-    return _dense(X[draw_candidates(index, X.shape[1])])
+    return X[draw_candidates(index, X.shape[1])]
 
 
 def warn_of_shift(shift: Shift | None) -> None:
@@ -412,6 +422,25 @@ def _moved(
     difference = new - mixtures[best]
     is_higher = bool(difference[np.argmax(np.abs(difference))] < 0.0)
     return Moved(name, distance, limit, is_higher)
+
+
+def _groups_or_rows(groups: Groups | None, n_rows: int) -> Groups:
+    return Groups(np.arange(n_rows + 1), NO_ORDER) if groups is None else groups
+
+
+def _groups_in_memory(stream: Stream, groups: Groups) -> Index:
+    """Return the groups all of whose rows are in the units of a stream that it keeps."""
+    ptr = stream.source.unit_ptr
+    is_kept = np.isin(np.arange(len(ptr) - 1), stream.resident_units)
+    # A group that crosses units is kept where these follow each other.
+    n_kept = np.concatenate([[0], np.cumsum(is_kept)])
+    first = np.searchsorted(ptr, groups.ptr[:-1], side="right") - 1
+    last = np.searchsorted(ptr, groups.ptr[1:] - 1, side="right") - 1
+    return np.flatnonzero(n_kept[last + 1] - n_kept[first] == last + 1 - first)
+
+
+def _column_blocks(n_columns: int) -> list[slice]:
+    return [slice(lo, min(lo + 64, n_columns)) for lo in range(0, n_columns, 64)]
 
 
 def _some(values: Index, most: int) -> Index:

@@ -77,7 +77,7 @@ class Candidates(ABC):
         """The score and the winner of each group, with the table's own names of groups."""
 
     @abstractmethod
-    def drawn_values(self) -> NDArray[np.float32]:
+    def drawn_values(self) -> Any:
         """Features of some thousand candidates, drawn so that every group counts the same."""
 
     @abstractmethod

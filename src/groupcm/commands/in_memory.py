@@ -95,7 +95,7 @@ class InMemory(Candidates):
         names = table.group.values(np.asarray(found.group)).to_numpy(zero_copy_only=False)
         return GroupScores(names, found.score, found.winner)
 
-    def drawn_values(self) -> NDArray[np.float32]:
+    def drawn_values(self) -> Any:
         return drawn_values(self.table.X, self.table.group.codes)
 
     def scored(self, model: Any) -> ScoredCandidates:

@@ -110,7 +110,7 @@ class Streamed(Candidates):
     def group_scores(self, model: Any) -> GroupScores:
         return model.group_scores(self.source)
 
-    def drawn_values(self) -> NDArray[np.float32]:
+    def drawn_values(self) -> Any:
         return drawn_values(self.source, None)
 
     def scored(self, model: Any) -> ScoredCandidates:

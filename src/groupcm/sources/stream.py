@@ -76,7 +76,8 @@ class Stream:
         }
         self.rows_read += int(sum(self._size(unit) for unit in here))
         away = [unit for unit in units if unit not in self._place]
-        results |= dict(self._decode(job_of, away, doing))
+        if away:
+            results |= dict(self._decode(job_of, away, doing))
         return [result for unit in sorted(results) for result in results[unit]]
 
     def raw(self, rows: Index) -> Raw:
