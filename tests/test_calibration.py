@@ -188,7 +188,8 @@ def test_the_same_twice_and_the_seed_decides(data):
 
 def test_labels_of_any_kind(data):
     y = np.array(["normal", "polyp"])[data.y]
-    model = CalibratedGroupClassifier(GroupClassifier(), cv=3).fit(data.X, y, data.groups)
+    model = CalibratedGroupClassifier(GroupClassifier(pos_label="polyp"), cv=3)
+    model.fit(data.X, y, data.groups)
     assert model.classes_.tolist() == ["normal", "polyp"]
     assert set(model.predict_groups(data.X, data.groups)) == {"normal", "polyp"}
     assert set(model.held_out_labels_) == {"normal", "polyp"}

@@ -53,6 +53,7 @@ def compare(**options) -> int:
     given = {
         "tables": ["train.parquet"],
         "group": "frame",
+        "positive": None,
         "label": "polyp",
         "overlap": "fit",
         "patient": "who",

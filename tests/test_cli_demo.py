@@ -18,7 +18,6 @@ from groupcm.cli import main
 from groupcm.commands import demo_pictures
 from groupcm.metrics import group_roc_auc
 from groupcm.model_card import model_card
-from groupcm.persistence import read
 
 
 def test_the_demo_on_tables(tmp_path, capsys, monkeypatch):
@@ -43,8 +42,7 @@ def test_the_demo_on_tables(tmp_path, capsys, monkeypatch):
     # Frames are numbered from 0 in order, so a frame's number is its place in the table.
     score, winner = scores["score"].to_numpy(), scores["winner"].to_numpy()
     has_polyp = np.array([unseen.y[unseen.groups == g].any() for g in range(260)])
-    noted = read(tmp_path / "made" / "here" / "model.json").notes["operating_point"]
-    found = has_polyp & (score >= noted["threshold"])
+    found = has_polyp & (score >= model.threshold_)
     assert f"{found.sum()} of 60 frames" in out
     assert f"{unseen.y[winner[found]].sum()} of them by a candidate on the polyp" in out
     best = scores["group"].to_pylist()[int(np.argmax(scores["score"]))]

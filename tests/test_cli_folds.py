@@ -52,8 +52,8 @@ def test_the_model_is_that_of_the_estimator(here, capsys, suffix):
     assert saved.model.lam_ == expected.lam_
     np.testing.assert_allclose(saved.model.scores_, expected.scores_, atol=2e-3)
     point = operating_point(expected.held_out_labels_, expected.held_out_scores_, specificity=0.9)
-    assert saved.notes["operating_point"]["threshold"] == pytest.approx(point.threshold, abs=1e-3)
-    assert "specificity of 0.9 on 160 groups" in saved.notes["operating_point"]["chosen"]
+    assert saved.model.threshold_ == pytest.approx(point.threshold, abs=1e-3)
+    assert "specificity of 0.9 on 160 groups" in saved.model.decision_.words
     assert saved.notes["trained_on"]["n_positive_groups"] == 40
     assert len(expected.lams_) > 3
     told = f"{expected.lam_:.4g} of {len(expected.lams_)}, {len(expected.lams_) - 3} of them beyond"

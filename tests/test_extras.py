@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -39,3 +40,62 @@ def test_nothing_is_imported_to_know_what_is_there(monkeypatch):
     assert "this" not in sys.modules
     assert is_installed("this")
     assert not is_installed("no_such_package")
+
+
+WITHOUT_EXTRAS = """
+import sys
+
+MISSING = {
+    *("torch", "lightgbm", "xgboost", "onnx", "onnxruntime", "dask", "distributed", "skimage"),
+    *("PIL", "imageio", "matplotlib", "jinja2", "starlette", "uvicorn", "rich", "pandas", "polars"),
+}
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in MISSING:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Blocked())
+import inspect
+import pydoc
+
+import groupcm
+
+assert not hasattr(groupcm, "torch")
+names = {name for name, _ in inspect.getmembers(groupcm)}
+assert set(groupcm.__all__) <= names and "torch" not in names
+assert "GroupClassifier" in pydoc.render_doc(groupcm)
+from groupcm import *
+assert GroupClassifier is groupcm.GroupClassifier
+for module in ("groupcm", "features", "metrics", "selection", "simulate", "sources", "boosting"):
+    module = groupcm if module == "groupcm" else getattr(groupcm, module)
+    assert all(hasattr(module, name) for name in module.__all__), module
+    inspect.getmembers(module)
+hint = 'install with: pip install "groupcm[torch]"'
+for statement in (
+    "import groupcm.torch",
+    "from groupcm.torch import GroupLoss",
+    "from groupcm import torch",
+    "groupcm.torch",
+):
+    try:
+        exec(statement)
+    except (ImportError, AttributeError) as error:
+        assert hint in str(error), error
+    else:
+        raise AssertionError(statement)
+print("all is well")
+"""
+
+
+def test_the_package_can_be_looked_at_without_extras():
+    run = subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True)
+    assert run.stdout.strip() == "all is well", run.stderr
+
+
+def test_torch_is_found_where_it_is_installed():
+    import groupcm
+
+    assert hasattr(groupcm, "torch")
+    assert "torch" in dir(groupcm)
+    assert groupcm.torch.GroupLoss.__name__ == "GroupLoss"

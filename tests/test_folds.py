@@ -115,12 +115,14 @@ def test_a_patient_may_have_groups_of_both_classes():
 def test_ids_and_labels_of_any_kind():
     y = pd.Series(["normal", "polyp"] * 4)
     groups = pd.Series(list("aabbccdd"))
-    table = group_level(y, groups, pd.Series(["p", "p", "p", "p", "q", "q", "q", "q"]))
+    table = group_level(
+        y, groups, pd.Series(["p", "p", "p", "p", "q", "q", "q", "q"]), pos_label="polyp"
+    )
     assert table.positive.tolist() == [True] * 4
     assert table.patient.tolist() == [0, 0, 1, 1]
     assert table.patient_ids is not None
     assert table.patient_ids.tolist() == ["p", "q"]
-    assert group_level(y).patient.tolist() == list(range(8))
+    assert group_level(y, pos_label="normal").patient.tolist() == list(range(8))
 
 
 @pytest.mark.parametrize(

@@ -141,7 +141,7 @@ FORGERIES = [
         state(coef_={"$array": [1.0, 2.0, {"$float": "inf"}], "dtype": "<f8", "shape": [1, 3]}),
         "coef_ holds a NaN or an infinity",
     ),
-    ("linear", state(classes_=array([1, 0], "<i8")), "labels of classes_ are not sorted"),
+    ("linear", state(classes_=array([1, 0], "<i8")), "with pos_label=None the second must be 1"),
     ("linear", state(classes_=array([1, 1], "<i8")), "labels of classes_ are not sorted"),
     ("linear", state(classes_=array([0, 300], "|u1")), "a value that uint8 cannot hold"),
     ("linear", state(classes_=array([[0, 1]], "<i8")), "classes_ must be an array of labels"),

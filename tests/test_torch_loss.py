@@ -610,3 +610,17 @@ def test_series_are_read_by_position_whatever_their_index():
     assert GroupLoss()(scores, *series) == GroupLoss()(scores, labels, groups)
     with pytest.raises(ValueError, match="overlap must hold numbers"):
         GroupLoss()(scores, labels, groups, overlap=[None] * 4)
+
+
+def test_the_positive_label_may_be_zero():
+    scores, groups = torch.tensor([0.1, 0.9, -0.2, 0.7]), torch.tensor([0, 0, 1, 2])
+    labels = torch.tensor([0, 1, 0, 0])
+    expected = GroupLoss()(scores, labels, groups)
+    assert GroupLoss(pos_label=0)(scores, 1 - labels, groups) == expected
+    assert GroupLoss(pos_label=False)(scores, labels == 0, groups) == expected
+    assert GroupLoss(pos_label=7)(scores, 5 + 2 * labels, groups) == expected
+    with pytest.raises(ValueError, match="pos_label is for two labels"):
+        GroupLoss(pos_label=0)(scores, torch.tensor([0, 1, 2, 0]), groups)
+    with pytest.raises(ValueError, match="pos_label must be None or a number"):
+        GroupLoss(pos_label="polyp")  # pyright: ignore[reportArgumentType]
+    assert "pos_label=0" in repr(GroupLoss(pos_label=0))

@@ -92,7 +92,7 @@ def test_scores_that_carry_slopes_in_half_precision():
     [
         (([0.1], [0, 1], [0, 1]), "scores must hold one number a candidate"),
         (([0.1, np.nan], [0, 1], [0, 1]), "scores is NaN at row 1"),
-        (([0.1, 0.2], [0, 2], [0, 1]), "labels must hold one label a candidate, each 0 or 1"),
+        (([0.1, 0.2], [0, 2], [0, 1]), "labels must hold one label per candidate, each 0 or 1"),
         (([0.1, 0.2], [0, 1], [0]), "labels has 2 rows but groups has 1"),
     ],
 )
@@ -120,3 +120,20 @@ def test_metrics_of_candidates_are_refused(metric):
 def test_unknown_names_are_told():
     with pytest.raises(ValueError, match="'auc' is no metric"):
         GroupMetric("auc")
+
+
+def test_the_positive_label_may_be_any():
+    scores, groups = [0.1, 0.9, 0.2, 0.7], [0, 1, 1, 2]
+    expected = GroupMetric()
+    expected.update(torch.tensor(scores), [0, 1, 0, 0], groups)
+    for labels, pos_label in ((["no", "call", "no", "no"], "call"), ([1, 0, 1, 1], 0)):
+        metric = GroupMetric(pos_label=pos_label)
+        for rows in (slice(0, 1), slice(1, 4)):
+            metric.update(torch.tensor(scores[rows]), labels[rows], groups[rows])
+        assert metric.compute() == expected.compute()
+        with pytest.raises(ValueError, match="pos_label is for two labels"):
+            metric.update(torch.tensor([0.5]), ["other"], [3])
+        metric.reset()
+        metric.update(torch.tensor([0.5]), ["other"], [3])
+    with pytest.raises(ValueError, match="pos_label must be None or a label"):
+        GroupMetric(pos_label=["call"])

@@ -568,6 +568,7 @@ def test_the_list(page):
     for row, result in zip(rows, results, strict=True):
         assert float(row["score"]) == result["score"]
         alarm = result["score"] >= -0.5
+        assert (row["threshold"], row["alarm"]) == ("-0.5", str(alarm))
         word = "positive" if alarm else "negative"
         assert row["outcome"] == f"{'true' if alarm == result['truth'] else 'false'} {word}"
         assert [float(row[f"winner_{side}"]) for side in ("x", "y", "width", "height")] == (
@@ -576,6 +577,29 @@ def test_the_list(page):
     assert [row["marked"] for row in rows] == [str(n == 3) for n in range(6)]
     assert rows[3]["note"] == "=1"
     assert "must be a number" in page.get("/api/export?threshold=nan", 400)["error"]
+
+
+def test_the_list_of_some_pictures_in_their_order(page):
+    page.scored()
+    names = page.review.library.names
+    answer = page.client.post("/api/export", json={"pictures": [4, 1], "threshold": -3})
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    assert [row["image"] for row in rows] == [names[4], names[1]]
+    assert {row["threshold"] for row in rows} == {"-3.0"}
+    no_threshold = page.client.post("/api/export", json={"pictures": [0]})
+    (row,) = csv.DictReader(io.StringIO(no_threshold.text))
+    assert (row["threshold"], row["alarm"], row["outcome"]) == ("", "", "")
+    for wrong in ({}, {"pictures": [6]}, {"pictures": [True]}, {"pictures": [0], "threshold": "1"}):
+        assert page.client.post("/api/export", json=wrong).status_code == 400
+
+
+def test_marks_whose_column_has_the_old_name_are_read_and_written_anew(tmp_path):
+    path = tmp_path / "review.csv"
+    path.write_text("picture,score,truth,outcome,note\na.png,0.5,,,look\n")
+    marks = MarksFile(path)
+    assert marks.marks == {"a.png": Mark(0.5, note="look")}
+    marks.mark("b.png", Mark())
+    assert path.read_text().startswith("image,score,truth,outcome,note\na.png,0.5,,,look\n")
 
 
 def test_without_the_token_nothing_is_told(made, tmp_path):

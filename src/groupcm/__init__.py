@@ -1,6 +1,7 @@
 """Classify groups of candidates, trained to a certified optimum.
 
-Names are imported when they are first used, so that ``import groupcm`` is instant.
+Names are imported when they are first used, so that ``import groupcm`` is instant. The module
+`groupcm.torch` needs the extra of that name; without it the attribute is missing.
 """
 
 from importlib import import_module
@@ -12,7 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from groupcm import boosting, features, metrics, selection, simulate, sources, torch
+    from groupcm import boosting, errors, features, metrics, selection, simulate, sources
+    from groupcm import torch as torch
     from groupcm.boosting import GroupBoostingClassifier
     from groupcm.calibration import CalibratedGroupClassifier
     from groupcm.classifier import GroupClassifier
@@ -30,6 +32,7 @@ __all__ = [
     "GroupScores",
     "MISVMClassifier",
     "boosting",
+    "errors",
     "export_onnx",
     "features",
     "load",
@@ -38,7 +41,6 @@ __all__ = [
     "selection",
     "simulate",
     "sources",
-    "torch",
 ]
 
 _HOME = {
@@ -52,7 +54,9 @@ _HOME = {
     "load": "groupcm.persistence",
     "save": "groupcm.persistence",
 }
-_MODULES = ("boosting", "features", "metrics", "selection", "simulate", "sources", "torch")
+_MODULES = ("boosting", "errors", "features", "metrics", "selection", "simulate", "sources")
+# Not in ``__all__``: an import of all names must work, and be quick, without these.
+_EXTRAS = ("torch",)
 
 
 def __getattr__(name: str) -> "Any":
@@ -60,8 +64,13 @@ def __getattr__(name: str) -> "Any":
         return getattr(import_module(_HOME[name]), name)
     if name in _MODULES:
         return import_module(f"groupcm.{name}")
+    if name in _EXTRAS:
+        try:
+            return import_module(f"groupcm.{name}")
+        except ImportError as error:  # hasattr and inspect expect this of a missing name
+            raise AttributeError(f"module 'groupcm' has no attribute {name!r}: {error}") from error
     raise AttributeError(f"module 'groupcm' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_EXTRAS, "__version__"])

@@ -115,6 +115,10 @@ class GroupClassifier(ChoosingModel):
         How much a fit on a source may use, such as ``"2GB"``: rows are kept in memory while
         they fit and read again otherwise. By default what the source says, or 60 % of what is
         free.
+    pos_label : label, optional
+        The positive one of two labels, such as ``"polyp"``; None is the larger, which of two texts
+        is the later one in the alphabet (with a `groupcm.errors.PositiveLabelWarning`). Of more
+        than two labels none is positive, and ``pos_label`` is refused.
     checkpoint : path, optional
         A file that keeps how far the fit is. An interrupt (Ctrl-C) after the first pass returns
         the best model so far with its certified gap and a warning. Before that, and while a
@@ -136,9 +140,11 @@ class GroupClassifier(ChoosingModel):
         The means of what ``coef_`` multiplies over the training candidates, of large data over
         the sample that scales the features: the baseline of `groupcm.explanation.explain_scores`.
     classes_ : ndarray
-        Sorted; of two, the second is the positive one. Of more, each is trained against the
-        rest; a class that every training group holds, such as the background of all frames,
-        cannot be: it scores 0, and is predicted where no other class scores above that.
+        Of two, the second is the positive one: a score above the threshold means it. With
+        ``pos_label`` they need not be sorted; see the notes. More than two are sorted, and each
+        is trained against the rest; a class that every training group holds, such as the
+        background of all frames, cannot be: it scores 0, and is predicted where no other class
+        scores above that.
     background_ : ndarray of shape (n_classes,)
         Which classes count only where a group holds no other: the first of two, and of more
         those that every training group held.
@@ -159,6 +165,15 @@ class GroupClassifier(ChoosingModel):
     feature_map_ : the fitted map, or None
     history_ : list of Step (of lists, one a class, for more than two classes)
     solution_ : Solution (a list for more than two classes)
+
+    Notes
+    -----
+    Metrics of scikit-learn take the larger of two labels as positive, whatever ``classes_`` says:
+    where ``pos_label`` is the smaller one, ``scoring="roc_auc"`` returns one minus the area, and
+    ``scoring="f1"`` needs ``make_scorer(f1_score, pos_label=...)``. The scorers of
+    `groupcm.metrics` take the positive class from the estimator. ``CalibratedClassifierCV`` and
+    ``StackingClassifier`` number the labels themselves, and raise where ``pos_label`` is the
+    smaller one. Labels of 0 and 1, or False and True, leave no doubt anywhere.
 
     Examples
     --------
@@ -202,6 +217,7 @@ class GroupClassifier(ChoosingModel):
         max_passes: float = 1000,
         max_time: float | None = None,
         memory: int | str | None = None,
+        pos_label: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int = 0,
         random_state: Any = None,
@@ -222,6 +238,7 @@ class GroupClassifier(ChoosingModel):
         self.max_passes = max_passes
         self.max_time = max_time
         self.memory = memory
+        self.pos_label = pos_label
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
@@ -244,10 +261,12 @@ class GroupClassifier(ChoosingModel):
             the path of Parquet files, ``y``, ``groups`` and ``overlap`` name columns, and the
             other columns are the features.
         y : array-like of shape (n,)
-            A label a candidate; of two labels the larger, ``classes_[1]``, is the positive one.
-            A group is positive if any of its candidates is.
-        groups : array-like of shape (n,), optional
-            The group of each candidate; without it every row is its own group.
+            One label per candidate; of two labels ``pos_label``, by default the larger, is the
+            positive one, ``classes_[1]``. A group is positive if any of its candidates is.
+        groups : array-like of shape (n,), or "none", optional
+            The group of each candidate. Without it every row is its own group, with a
+            `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
+            "none" says that this is meant.
         overlap : array-like of shape (n,), optional
             How well each candidate fits the annotation: a positive group is represented by
             its positive candidate of largest overlap. Without it all its positive

@@ -22,6 +22,7 @@ from groupcm.progress import announce_stage, without_steps
 from groupcm.scoring import LinearScorer
 from groupcm.selection import beyond_grid, chosen_lams, is_count, require_path
 from groupcm.solvers.solution import Solution
+from groupcm.thresholds import held_out_groups_of
 from groupcm.training import solve_choosing, solve_path
 from groupcm.training_groups import TrainingGroups
 
@@ -65,7 +66,7 @@ class GroupClassifierCV(ChoosingModel):
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry a
         group, and None for groups.
     loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
-solver, tol, max_passes, max_time, memory, verbose :
+solver, tol, max_passes, max_time, memory, pos_label, verbose :
         As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
@@ -143,6 +144,7 @@ solver, tol, max_passes, max_time, memory, verbose :
         max_passes: float = 1000,
         max_time: float | None = None,
         memory: int | str | None = None,
+        pos_label: Any = None,
         verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
@@ -163,6 +165,7 @@ solver, tol, max_passes, max_time, memory, verbose :
         self.max_passes = max_passes
         self.max_time = max_time
         self.memory = memory
+        self.pos_label = pos_label
         self.verbose = verbose
         self.random_state = random_state
 
@@ -226,6 +229,11 @@ solver, tol, max_passes, max_time, memory, verbose :
             table.n_groups, [test for _, test in folds], [of_fold[:, best] for of_fold in held_out]
         )
         self.held_out_labels_ = self.classes_[table.positive.astype(int)]
+        known = held_out_groups_of(self)
+        if known is not None and self.training_profile_ is not None:
+            positive, held_out_scores = known
+            profile = self.training_profile_.with_held_out(held_out_scores, positive)
+            self.training_profile_ = profile
         return self
 
     def _check_parameters(self) -> None:

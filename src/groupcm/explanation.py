@@ -21,9 +21,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from groupcm.errors import InputError
+from groupcm.frames import as_frame, frame_to_matrix, is_frame
+from groupcm.frames import feature_names as column_names
 from groupcm.weights import feature_names, linear_part, tree_part
 
 __all__ = ["FeatureContribution", "ScoreExplanation", "explain_scores", "require_without_map"]
@@ -117,7 +120,7 @@ class ScoreExplanation:
 
 
 def explain_scores(
-    model: Any, rows: ArrayLike, *, names: Sequence[str] | None = None
+    model: Any, rows: Any, *, names: Sequence[str] | NDArray[Any] | None = None
 ) -> list[ScoreExplanation]:
     """Split the scores of candidates into what their features add to the baseline.
 
@@ -130,7 +133,7 @@ def explain_scores(
         `GroupBoostingClassifier`; also a calibrated one. With a feature map the contributions
         are those of the map's outputs.
     rows
-        Features of candidates, shape (n, d).
+        Features of candidates, shape (n, d). A data frame is matched by the names of its columns.
     names
         Names of the columns of ``rows``, in any order and with others among them; by default
         the columns are those of the model in its order.
@@ -152,6 +155,12 @@ def explain_scores(
     ('the average training candidate', [0.525, 6.0], 'x0')
     """
     part = _explainable_part(model)
+    rows = as_frame(rows)
+    if is_frame(rows):
+        if names is None and hasattr(part, "feature_names_in_"):
+            names = column_names(rows)
+        rows = frame_to_matrix(rows)
+    rows = rows.toarray() if sp.issparse(rows) else rows
     values = np.atleast_2d(np.asarray(rows, dtype=np.float64))
     if names is not None:
         values = values[:, _columns(_input_names(part), names)]
@@ -237,7 +246,7 @@ def _input_names(part: Any) -> list[str]:
     return [f"x{j}" for j in count] if given is None else [str(name) for name in given]
 
 
-def _columns(wanted: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:
+def _columns(wanted: Sequence[str], names: Sequence[str] | NDArray[Any]) -> NDArray[np.intp]:
     place = {str(name): at for at, name in enumerate(names)}
     missing = [name for name in wanted if name not in place]
     if missing:

@@ -17,6 +17,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
 from groupcm.fold_checks import Folds, checked_fold, require_partition
+from groupcm.group_index import no_groups
 from groupcm.group_table import GroupTable, group_level
 
 __all__ = [
@@ -37,6 +38,7 @@ def group_folds(
     *,
     n_splits: int = 5,
     random_state: Any = 0,
+    pos_label: Any = None,
 ) -> Folds:
     """Rows to train and to test on, with every group, and every patient, on one side.
 
@@ -48,15 +50,17 @@ def group_folds(
     Parameters
     ----------
     y : array-like of shape (n,)
-        A label a candidate; the larger of its two values is the positive one.
-    groups : array-like of shape (n,) or None
-        The group of each candidate, in any order; None makes every row a group.
+        One label per candidate.
+    groups : array-like of shape (n,), "none" or None
+        The group of each candidate, in any order; None and "none" make every row a group.
     patients : array-like of shape (n,), optional
         The patient of each candidate.
     n_splits : int, default=5
         Number of folds.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
@@ -75,7 +79,7 @@ def group_folds(
     if not isinstance(n_splits, Integral) or n_splits < 2:
         raise ValueError(f"cv must be a whole number of folds, at least 2; got {n_splits!r}.")
     n_splits = int(n_splits)
-    table = group_level(y, groups, patients)
+    table = group_level(y, groups, patients, pos_label=pos_label)
     _require_enough(table, n_splits)
     random = check_random_state(random_state)
     if np.bincount(table.patient).max() == 1:
@@ -115,6 +119,7 @@ def resolve_folds(
     random_state: Any = 0,
     *,
     both_classes_in_test: bool = True,
+    pos_label: Any = None,
 ) -> Folds:
     """Folds of any kind that scikit-learn takes, checked to split no group and no patient.
 
@@ -123,7 +128,7 @@ def resolve_folds(
     cv : int, scikit-learn splitter, or iterable of (train, test)
         A number of folds for `group_folds`; a splitter, which is given ``patients`` as its
         groups (``groups`` where there are none); or row numbers.
-    y, groups, patients, random_state
+    y, groups, patients, random_state, pos_label
         As for `group_folds`.
     both_classes_in_test : bool, default=True
         Whether a test part of one class is refused; a training part of one class always is.
@@ -143,10 +148,17 @@ def resolve_folds(
     """
     require_folds(cv)
     if isinstance(cv, Integral):
-        return group_folds(y, groups, patients, n_splits=int(cv), random_state=random_state)
-    table = group_level(y, groups, patients)
+        return group_folds(
+            y,
+            groups,
+            patients,
+            n_splits=int(cv),
+            random_state=random_state,
+            pos_label=pos_label,
+        )
+    table = group_level(y, groups, patients, pos_label=pos_label)
     if hasattr(cv, "split"):
-        alone = groups is None and patients is None
+        alone = no_groups(groups) and patients is None
         clusters = None if alone else table.patient[table.index.codes]
         rows = np.zeros((table.index.n_rows, 1))
         with warnings.catch_warnings():  # what a splitter ignores is checked below

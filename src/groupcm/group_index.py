@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.parallel import slices, thread_map
 from groupcm.words import printable
 
-__all__ = ["GroupIndex", "index_groups", "owner_of_groups", "require_present"]
+__all__ = ["GroupIndex", "index_groups", "no_groups", "owner_of_groups", "require_present"]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class GroupIndex:
         return winners
 
 
-def index_groups(groups: ArrayLike) -> GroupIndex:
+def index_groups(groups: ArrayLike, *, allow_empty: bool = False) -> GroupIndex:
     """Number the groups in order of first appearance.
 
     Only one id a run is looked up, so rows that stand together cost one comparison each.
@@ -99,6 +99,8 @@ def index_groups(groups: ArrayLike) -> GroupIndex:
     ----------
     groups : array-like of shape (n,)
         The group id of every candidate: numbers, strings, dates or any hashable things.
+    allow_empty : bool, default=False
+        Whether there may be no candidate at all, and so no group.
 
     Returns
     -------
@@ -111,6 +113,9 @@ def index_groups(groups: ArrayLike) -> GroupIndex:
     (['b', 'a'], [0, 0, 1, 0], False)
     """
     groups = np.asarray(groups)
+    if allow_empty and groups.shape == (0,):
+        nothing = np.empty(0, dtype=np.intp)
+        return GroupIndex(groups, nothing, nothing, 0)
     if groups.ndim != 1 or len(groups) == 0:
         raise ValueError(
             f"groups must hold one id a candidate, at least one; got shape {groups.shape}."
@@ -122,6 +127,17 @@ def index_groups(groups: ArrayLike) -> GroupIndex:
     run_starts = np.concatenate([np.zeros(1, dtype=np.intp), *_changes(groups)])
     ids, run_codes = _number_runs(groups[run_starts])
     return GroupIndex(ids if labels is None else labels[ids], run_starts, run_codes, n_rows)
+
+
+def no_groups(groups: Any) -> bool:
+    """Return whether every row is its own group: ``groups`` is None, or the text "none".
+
+    Examples
+    --------
+    >>> no_groups(None), no_groups("none"), no_groups(["none"])
+    (True, True, False)
+    """
+    return groups is None or (isinstance(groups, str) and groups == "none")
 
 
 def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDArray[np.intp]:

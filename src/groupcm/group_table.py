@@ -11,7 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import GroupIndex, index_groups, owner_of_groups, require_present
+from groupcm.group_index import (
+    GroupIndex,
+    index_groups,
+    no_groups,
+    owner_of_groups,
+    require_present,
+)
+from groupcm.labels import order_classes
 from groupcm.validation import as_labels, distinct
 
 __all__ = ["GroupTable", "group_level", "index_patients", "patient_of_groups"]
@@ -41,19 +48,24 @@ class GroupTable:
 
 
 def group_level(
-    y: ArrayLike, groups: ArrayLike | None = None, patients: ArrayLike | None = None
+    y: ArrayLike,
+    groups: ArrayLike | None = None,
+    patients: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
 ) -> GroupTable:
     """Labels and patients of groups, from one value a candidate.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        A label a candidate; the larger of its two values is the positive one. A group is
-        positive if any of its candidates is.
-    groups : array-like of shape (n,), optional
+        One label per candidate. A group is positive if any of its candidates is.
+    groups : array-like of shape (n,), or "none", optional
         The group of each candidate, in any order. Without it every row is a group.
     patients : array-like of shape (n,), optional
         The patient of each candidate. A group has one patient, a patient any groups.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
@@ -66,9 +78,9 @@ def group_level(
     ([True, False, False], [0, 0, 1])
     """
     y = as_labels(y, len(np.asarray(y)))
-    index = index_groups(np.arange(len(y)) if groups is None else groups)
+    index = index_groups(np.arange(len(y)) if groups is None or no_groups(groups) else groups)
     _require_rows("groups", index.n_rows, len(y))
-    positive = index.maxima(_is_positive(y))
+    positive = index.maxima(_is_positive(y, pos_label))
     if patients is None:
         return GroupTable(index, positive, np.arange(index.n_groups))
     by_patient = index_patients(patients)
@@ -111,7 +123,7 @@ def patient_of_groups(index: GroupIndex, by_patient: GroupIndex) -> NDArray[np.i
     return owner_of_groups(index, by_patient, "patients")
 
 
-def _is_positive(y: NDArray[Any]) -> NDArray[np.bool_]:
+def _is_positive(y: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
     labels = distinct(y)
     if len(labels) > 2:
         # In scikit-learn's words, which its checks look for.
@@ -123,7 +135,7 @@ def _is_positive(y: NDArray[Any]) -> NDArray[np.bool_]:
         raise ValueError(
             f"y holds one class only ({labels[0]!s}); positive and negative groups are needed."
         )
-    return y == labels[-1]
+    return np.asarray(y == order_classes(labels, pos_label)[1])
 
 
 def _require_rows(name: str, found: int, n_rows: int) -> None:

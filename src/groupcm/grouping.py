@@ -123,7 +123,8 @@ def binary_terms(
     if n_negative == 0:
         raise ValueError(
             "no negative group: every group holds a candidate of the positive class (of two "
-            'labels the larger); add negative groups, or set background="negative".'
+            "labels the larger, or pos_label); add negative groups, set pos_label to the other "
+            'label, or set background="negative".'
         )
     weight = costs.of_each(n_negative)
     negative = [

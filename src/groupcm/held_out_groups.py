@@ -30,6 +30,7 @@ def hold_out_groups(
     *,
     cv: Any = 5,
     random_state: Any = 0,
+    pos_label: Any = None,
 ) -> NDArray[np.float64]:
     """Score every group by a copy of an estimator that other groups train.
 
@@ -48,6 +49,8 @@ def hold_out_groups(
         The folds, as for `groupcm.folds.resolve_folds`; each row is held out once. Where some
         positive groups are not ``annotated``, and the estimator takes that, a number of folds
         shares out the annotated ones first.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
@@ -63,7 +66,7 @@ def hold_out_groups(
     >>> bool(scores[1] > scores[0])
     True
     """
-    folds = _folds(estimator, cv, y, known, table, random_state)
+    folds = _folds(estimator, cv, y, known, table, random_state, pos_label)
     require_partition(folds, len(y))
     scores = np.empty(table.index.n_groups)
     for k, (train, test) in enumerate(folds):
@@ -84,6 +87,7 @@ def _folds(
     known: Mapping[str, NDArray[Any]],
     table: GroupTable,
     random_state: Any,
+    pos_label: Any,
 ) -> Folds:
     annotated = as_annotated(known.get("annotated"), len(y))
     unannotated = np.empty(0, dtype=np.intp)
@@ -95,7 +99,15 @@ def _folds(
         folds = annotated_folds(int(cv), table.positive, unannotated, patient, random_state)
         return [_rows_of(test, table) for _, test in folds]
     groups, patients = known.get("groups"), known.get("patients")
-    return resolve_folds(cv, y, groups, patients, random_state, both_classes_in_test=False)
+    return resolve_folds(
+        cv,
+        y,
+        groups,
+        patients,
+        random_state,
+        both_classes_in_test=False,
+        pos_label=pos_label,
+    )
 
 
 def _rows_of(test: Index, table: GroupTable) -> tuple[Index, Index]:

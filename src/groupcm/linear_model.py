@@ -27,6 +27,7 @@ from groupcm.preparing import Prepared
 from groupcm.progress import Step
 from groupcm.scoring import LinearScorer
 from groupcm.solvers.solution import Solution
+from groupcm.training_profile import measure_training
 
 __all__ = ["LinearGroupModel"]
 
@@ -78,6 +79,7 @@ class LinearGroupModel(GroupModel):
 
     def _check_state(self) -> None:
         """Check that the gap is ``(objective_ − lower_bound_) / objective_``."""
+        super()._check_state()
         certificate = (self.objective_, self.lower_bound_, self.gap_)
         for upper, lower, gap in zip(*map(np.ravel, certificate), strict=True):
             implied = np.inf if upper == np.inf else (upper - lower) / max(upper, 1e-300)
@@ -96,6 +98,7 @@ class LinearGroupModel(GroupModel):
         self.classes_ = data.classes
         untrained = np.array([solution is None for solution in solutions])
         self.background_ = np.array([True, False]) if binary else untrained
+        self._reset_threshold()
         self.n_features_in_ = data.n_features
         self.feature_map_ = prepared.feature_map
         self.feature_means_ = scaling.feature_means.copy()
@@ -121,3 +124,8 @@ class LinearGroupModel(GroupModel):
         self.n_passes_ = float(passes[0]) if binary else passes
         self.history_ = found[0].steps if binary else [solution.steps for solution in found]
         self.solution_ = found[0] if binary else found
+        self.training_profile_ = measure_training(
+            data,
+            LinearScorer(self.coef_, self.intercept_, self.feature_map_),
+            int(np.count_nonzero(self.coef_)),
+        )

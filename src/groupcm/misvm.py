@@ -70,6 +70,8 @@ class MISVMClassifier(LinearGroupModel):
         Seconds for the whole fit, as of `GroupClassifier`.
     memory : int or str, optional
         How much a fit on a source may use; all candidates must fit.
+    pos_label : label, optional
+        The label of positive groups; None is the larger of the two.
     verbose : int, default=0
         Above 0, print a line a step.
 
@@ -133,6 +135,7 @@ class MISVMClassifier(LinearGroupModel):
         max_passes: float = 1000,
         max_time: float | None = None,
         memory: int | str | None = None,
+        pos_label: Any = None,
         verbose: int = 0,
     ) -> None:
         self.lam = lam
@@ -148,6 +151,7 @@ class MISVMClassifier(LinearGroupModel):
         self.max_passes = max_passes
         self.max_time = max_time
         self.memory = memory
+        self.pos_label = pos_label
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
@@ -165,10 +169,12 @@ class MISVMClassifier(LinearGroupModel):
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
             A row a candidate; see `GroupClassifier.fit`.
         y : array-like of shape (n,)
-            The label of each candidate's group, of two labels the larger for positive groups. A
-            group is positive if any of its candidates says so.
-        groups : array-like of shape (n,), optional
-            The group of each candidate; without it every row is its own group.
+            The label of each candidate's group; ``pos_label``, by default the larger, is that of
+            positive groups. A group is positive if any of its candidates has it.
+        groups : array-like of shape (n,), or "none", optional
+            The group of each candidate. Without it every row is its own group, with a
+            `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
+            "none" says that this is meant.
         """
         self._check_parameters()
         shared = {k: v for k, v in self.get_params(deep=False).items() if k != "max_iter"}

@@ -169,12 +169,13 @@ class Count(Expected):
 
 @dataclass(frozen=True)
 class Number(Expected):
-    """A real number within bounds, finite unless ``finite`` is false."""
+    """A real number within bounds; infinite only if not ``finite``, NaN only if ``nan``, too."""
 
     low: float = -math.inf
     high: float = math.inf
     finite: bool = True
     whole: bool = False
+    nan: bool = True
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
@@ -184,6 +185,8 @@ class Number(Expected):
         number = _as_float(value)
         if self.finite and not math.isfinite(number):
             raise StateError(f"{where} must be finite, not {shown(value)}")
+        if math.isnan(number) and not self.nan:
+            raise StateError(f"{where} must be a number, not NaN")
         if number < self.low or number > self.high:
             raise StateError(
                 f"{where} is {shown(value)}, outside the range from {self.low:g} to {self.high:g}"
@@ -296,7 +299,10 @@ class Names(Expected):
 
 
 class Labels(Expected):
-    """The labels of the classes, sorted: two of them have one score, more have one each."""
+    """The labels of the classes: two, the positive one last, have one score; more have one each.
+
+    More than two are sorted. The order of two is that of ``pos_label``, which the model checks.
+    """
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "biufUO":
@@ -310,7 +316,8 @@ class Labels(Expected):
         )
         if is_text != {True} and not is_number:
             raise StateError(f"{where} must hold texts or finite numbers")
-        if not all(a < b for a, b in pairwise(labels)):
+        is_ordered = all(a < b for a, b in pairwise(labels))
+        if not is_ordered and (len(labels) > 2 or labels[0] == labels[1]):
             raise StateError(f"the labels of {where} are not sorted, or not distinct")
         sizes.agree("classes", len(value), where)
         sizes.agree("scores", 1 if len(value) == 2 else len(value), where)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from groupcm.labels import require_pos_label
 from groupcm.memory import parse_memory
 
 __all__ = ["check_parameters", "require_number", "require_seed"]
@@ -54,6 +55,7 @@ def check_parameters(given: Mapping[str, Any]) -> None:
         if name in given and not isinstance(given[name], kinds):
             raise ValueError(f"{name} must be {what}; got {given[name]!r}.")
     require_seed(given.get("random_state"))
+    require_pos_label(given.get("pos_label"))
     feature_map = given.get("feature_map")
     if feature_map is not None and not callable(getattr(feature_map, "transform", None)):
         raise ValueError(

@@ -23,6 +23,7 @@ __all__ = [
     "described_features",
     "expand_features",
     "require_column",
+    "require_rows",
 ]
 
 
@@ -172,14 +173,18 @@ def described_features(files: list[TableFile], roles: Mapping[str, str | None]) 
     return [name for name in about.features if name not in roles.values()]
 
 
+def require_rows(files: Sequence[TableFile]) -> None:
+    """Raise where no table has a row; scores can be computed all the same, and are none."""
+    if not any(file.n_rows for file in files):
+        raise InputError(f"{files[0].path} has no rows; a fit or an evaluation needs some")
+
+
 def check_roles(
     files: list[TableFile], roles: Mapping[str, str | None], features: Sequence[str] | None
 ) -> dict[str, str]:
     """Check that every table has the columns with a role; give the role of each column."""
     taken = {column: role for role, column in roles.items() if column is not None}
     _check_request(roles, taken, features)
-    if not any(file.n_rows for file in files):
-        raise InputError(f"{files[0].path} has no rows; a fit or a score needs some")
     for file in files:
         for column, role in taken.items():
             require_column(file, column, f"the {role} column")
@@ -214,7 +219,8 @@ def _choose_features(
         found = list(features) if features is not None else _leftover(file, taken)
         for name in found:
             require_column(file, name, "the feature")
-            if not is_number(file.schema.field(name).type):
+            # A column without values often has no type either.
+            if file.n_rows and not is_number(file.schema.field(name).type):
                 advice = "; leave it out with --exclude, or name the features with --features A,B"
                 advice = "" if features else advice
                 raise InputError(
@@ -245,7 +251,8 @@ def _leftover(file: TableFile, taken: dict[str, str]) -> list[str]:
         if names.count(name) > 1:
             raise InputError(f"{file.path} has two columns called {name!r}; rename one")
     # pandas stores a frame's row index as such a column; it is not a measurement.
-    return [n for n in names if n not in taken and not n.startswith("__index_level_")]
+    aside = taken.keys() | file.partitions.keys()
+    return [n for n in names if n not in aside and not n.startswith("__index_level_")]
 
 
 def require_column(file: TableFile, column: str, what: str) -> None:
@@ -261,12 +268,13 @@ def require_column(file: TableFile, column: str, what: str) -> None:
 
 
 def _check_kinds(files: list[TableFile], taken: dict[str, str]) -> None:
+    filled = [file for file in files if file.n_rows]
     for column, role in taken.items():
-        kinds = [kind_of(file.schema.field(column).type) for file in files]
-        for file, kind in zip(files, kinds, strict=True):
+        kinds = [kind_of(file.schema.field(column).type) for file in filled]
+        for file, kind in zip(filled, kinds, strict=True):
             if kind != kinds[0]:
                 raise InputError(
-                    f"the column {column!r} holds {kinds[0]} in {files[0].path} "
+                    f"the column {column!r} holds {kinds[0]} in {filled[0].path} "
                     f"but {kind} in {file.path}; all tables need the same kind"
                 )
             if kind.startswith("values") or (role == "overlap" and kind == "text"):
@@ -279,5 +287,6 @@ def _check_kinds(files: list[TableFile], taken: dict[str, str]) -> None:
 def _matrix_dtype(files: list[TableFile], names: list[str]) -> type[np.floating]:
     """Choose float32 where it holds every feature column exactly."""
     small = {pa.float32(), pa.float16(), pa.bool_(), pa.int8(), pa.int16(), pa.uint8(), pa.uint16()}
-    fits = all(file.schema.field(name).type in small for file in files for name in names)
+    filled = [file for file in files if file.n_rows]
+    fits = all(file.schema.field(name).type in small for file in filled for name in names)
     return np.float32 if fits else np.float64

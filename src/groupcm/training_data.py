@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import FrameType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 
 from groupcm.candidates import NO_ORDER, Groups, Index
-from groupcm.errors import InputError
-from groupcm.group_index import index_groups
+from groupcm.errors import GroupsWarning, InputError, warn_user
+from groupcm.frames import as_frame, feature_names
+from groupcm.group_index import index_groups, no_groups
+from groupcm.labels import class_order, order_classes
 from groupcm.memory import memory_to_use
 from groupcm.scaling import SAMPLE_VALUES
 from groupcm.smoothing import Matrix
@@ -28,18 +33,27 @@ from groupcm.validation import (
     as_overlap,
     check_length,
     distinct,
-    feature_names,
     require_finite,
     require_no_infinity,
     rows_with,
 )
 
-__all__ = ["TrainingData", "leave_out", "read_training_data", "source_of_columns"]
+__all__ = [
+    "TrainingData",
+    "leave_out",
+    "read_training_data",
+    "source_of_columns",
+    "warn_without_groups",
+]
 
 # The share of the memory allowed that the rows may take when they are all kept.
 _ALL_ROWS = 0.8
 # Below this a pass over rows in memory costs next to nothing.
 _MANY_ROWS = 500_000
+# So many rows, or so many of which few are positive, are unlikely to be groups of one candidate.
+_MANY_CANDIDATES = 500
+_SOME_CANDIDATES = 50
+_FEW_POSITIVES = 0.1
 
 
 @dataclass(frozen=True)
@@ -53,7 +67,8 @@ class TrainingData:
     y : ndarray
         The class of each row: one of ``labels``.
     labels, classes : ndarray
-        How the classes are written in ``y``, and what the user calls them.
+        How the classes are written in ``y``, and what the user calls them; two are in the order
+        (negative, positive).
     groups : Groups or None
         None where every row is its own group.
     overlap : ndarray, object with ``[rows]``, or None
@@ -121,6 +136,11 @@ class TrainingData:
             return self
         return replace(self, X=Stream(MatrixSource(self.X, "X")))
 
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """Which rows are of the positive one of two classes."""
+        return np.asarray(self.y == self.labels[1])
+
     def rows_of(self, number: int) -> Index:
         """The rows of a class."""
         return rows_with(self.y, self.labels[number])
@@ -158,13 +178,21 @@ def read_training_data(
     objects: ArrayLike | None = None,
 ) -> TrainingData:
     """Check what `fit` was given, without copying what need not be copied."""
+    # A Parquet or Dask source is always asked for its groups.
+    may_be_forgotten = groups is None and options.grouping != "none"
+    groups = None if no_groups(groups) else groups
     if isinstance(X, str | os.PathLike):
         X = source_of_columns(X, groups, y, overlap)
     elif isinstance(X, Source):
         leave_out(y=y, groups=groups, overlap=overlap)
+        may_be_forgotten &= isinstance(X, MatrixSource)
     if isinstance(X, Source):
         _refuse_columns(annotated=annotated, objects=objects)
-        return _with_marks(_read_source(options, X), X.index().ids, annotated, objects)
+        data = _read_source(options, X)
+        if may_be_forgotten and data.groups is None:
+            _warn_without_groups(data)
+        return _with_marks(data, X.index().ids, annotated, objects)
+    X = as_frame(X)
     names = feature_names(X)
     X = as_matrix(X, options)
     y = as_labels(y, X.shape[0])
@@ -176,11 +204,65 @@ def read_training_data(
     overlap = as_overlap(overlap, X.shape[0])
     classes = distinct(y)
     _require_two(classes, "y")
+    classes = order_classes(classes, options.pos_label)
     memory = memory_to_use(options.memory)
     data = TrainingData(X, y, classes, classes, together, overlap, names, memory)
+    if may_be_forgotten:
+        _warn_without_groups(data)
     data = _with_marks(data, None if index is None else index.ids, annotated, objects)
     _require_finite_early(options, data)
     return data
+
+
+def _warn_without_groups(data: TrainingData) -> None:
+    is_small = len(data.classes) == 2 and data.n_rows < _MANY_CANDIDATES
+    warn_without_groups(data.n_rows, len(data.rows_of(1)) if is_small else None)
+
+
+def warn_without_groups(n_rows: int, n_positive: int | None = None) -> None:
+    """Warn about a fit without groups, where the rows look like candidates of groups.
+
+    They do where they are many, or where they are some and few of them are positive, and where
+    scikit-learn was given groups and did not pass them on.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     warn_without_groups(40, n_positive=1)
+    ...     warn_without_groups(60, n_positive=1)
+    >>> len(caught)
+    1
+    """
+    few = n_positive is not None and n_positive < _FEW_POSITIVES * n_rows
+    if not (
+        n_rows >= _MANY_CANDIDATES
+        or (n_rows >= _SOME_CANDIDATES and few)
+        or _groups_are_not_routed()
+    ):
+        return
+    warn_user(
+        "fit got no groups, so every candidate counts as a group of its own; pass groups, or "
+        'groups="none" where that is meant, and in cross_val_score call '
+        "sklearn.set_config(enable_metadata_routing=True) and set_fit_request(groups=True) and "
+        'pass params={"groups": groups}.',
+        GroupsWarning,
+    )
+
+
+def _groups_are_not_routed() -> bool:
+    """Return whether a function of scikit-learn that runs this fit was given groups."""
+    if get_config()["enable_metadata_routing"]:
+        return False
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection."):
+            params = frame.f_locals.get("params")
+            routed = params if isinstance(params, dict) else {}
+            if frame.f_locals.get("groups", routed.get("groups")) is not None:
+                return True
+        frame = frame.f_back
+    return False
 
 
 def _refuse_columns(**given: Any) -> None:
@@ -226,7 +308,8 @@ def source_of_columns(
     overlap: Any = None,
     features: Sequence[str] | None = None,
 ) -> Source:
-    """The Parquet source of a path, with columns by name."""
+    """The Parquet source of a path, with columns by name; the group "none" is none."""
+    group = None if no_groups(group) else group
     for role, column in (("groups", group), ("y", label), ("overlap", overlap)):
         if column is not None and not isinstance(column, str):
             raise ValueError(
@@ -262,18 +345,21 @@ class _OverlapOf:
 
 
 def _read_source(options: Any, source: Source) -> TrainingData:
+    if source.n_rows == 0:
+        raise InputError(f"the source {source!r} has no rows; a fit needs some")
     index = source.index()
     if index.classes is None or index.codes is None:
         raise InputError("the source has no label column, which a fit needs; name it with label=")
     _require_two(index.classes, "the label column")
+    order = class_order(index.classes, options.pos_label, where="the label column")
     memory = memory_to_use(options.memory, source.memory)
     names = source.feature_names
     overlap = _OverlapOf(source) if source.has_overlap else None
     data = TrainingData(
         _rows_of_source(source, memory),
         index.codes,
-        np.arange(len(index.classes)).astype(index.codes.dtype),
-        index.classes,
+        order.astype(index.codes.dtype),
+        index.classes[order],
         index.groups,
         overlap,
         None if names is None else np.array(names, dtype=object),

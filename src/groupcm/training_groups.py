@@ -47,7 +47,7 @@ class TrainingGroups:
         self.positive = np.zeros(len(self.groups), dtype=np.bool_)
         self.positive[self.groups.of_rows(data.rows_of(1))] = True
         self.unannotated = prepared.unannotated
-        self._labels_of_rows = data.y
+        self._is_positive_row = data.is_positive
         self.patient = None if patients is None else self._one_patient_each(ids, patients)
 
     @property
@@ -66,7 +66,7 @@ class TrainingGroups:
             return resolve_folds(cv, self.positive, every, self.patient, random_state)
         of_row = self._group_of_rows()
         patients = None if self.patient is None else self.patient[of_row]
-        folds = resolve_folds(cv, self._labels_of_rows, of_row, patients, random_state)
+        folds = resolve_folds(cv, self._is_positive_row, of_row, patients, random_state)
         return [(np.unique(of_row[train]), np.unique(of_row[test])) for train, test in folds]
 
     def require_annotated(self, train: Index, number: int) -> None:
@@ -94,7 +94,7 @@ class TrainingGroups:
         """The patient of each group; a group with two is refused, by its id where it has one."""
         is_named = ids is not None and not isinstance(ids, str)
         table = group_level(
-            self._labels_of_rows, ids if is_named else self._group_of_rows(), patients
+            self._is_positive_row, ids if is_named else self._group_of_rows(), patients
         )
         if is_named:  # both number groups in order of first appearance
             return table.patient

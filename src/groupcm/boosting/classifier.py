@@ -25,7 +25,9 @@ from groupcm.group_model import GroupModel
 from groupcm.model_state import Array, Expected, ListOf, Number, Text
 from groupcm.parallel import n_threads
 from groupcm.progress import listening, print_readings, print_step
+from groupcm.thresholds import held_out_groups_of
 from groupcm.training_data import read_training_data
+from groupcm.training_profile import measure_training
 from groupcm.validation import check_length
 
 __all__ = ["GroupBoostingClassifier"]
@@ -107,6 +109,8 @@ class GroupBoostingClassifier(GroupModel):
         Threads; by default as many as there are cores, and one for fewer than 50,000 candidates.
     memory : int or str, optional
         How much the candidates of a source may use, such as ``"2GB"``; they must all fit.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
     verbose : int, default=0
         Above 0, say how many trees there are every five seconds.
     random_state : int, RandomState or None, default=0
@@ -126,8 +130,16 @@ class GroupBoostingClassifier(GroupModel):
     witnesses_ : ndarray
         The row that counts in the end for each positive group without annotation, groups in
         order of first appearance.
+    held_out_scores_ : ndarray of shape (n_groups,)
+        The score of each group, in order of first appearance, by the trees of the fold of
+        ``validation`` that left it out; NaN where none did. A saved model does not carry it, nor
+        the labels.
+    held_out_labels_ : ndarray of shape (n_groups,)
+        The class of each group.
+    threshold_, decision_ :
+        As of `GroupClassifier`.
     classes_ : ndarray of shape (2,)
-        Sorted; the second is the positive one.
+        The second is the positive one.
     n_features_in_ : int
     feature_names_in_ : ndarray
         Where X had names.
@@ -155,6 +167,8 @@ class GroupBoostingClassifier(GroupModel):
     n_trees_: int
     validation_curve_: NDArray[np.float64]
     witnesses_: NDArray[np.int64]
+    held_out_scores_: NDArray[np.float64]
+    held_out_labels_: NDArray[Any]
     # What read_training_data asks every estimator for.
     grouping = "negative"
 
@@ -191,6 +205,7 @@ class GroupBoostingClassifier(GroupModel):
         lightgbm_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         memory: int | str | None = None,
+        pos_label: Any = None,
         verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
@@ -217,6 +232,7 @@ class GroupBoostingClassifier(GroupModel):
         self.lightgbm_params = lightgbm_params
         self.n_jobs = n_jobs
         self.memory = memory
+        self.pos_label = pos_label
         self.verbose = verbose
         self.random_state = random_state
 
@@ -243,10 +259,12 @@ class GroupBoostingClassifier(GroupModel):
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
             A row a candidate; see `GroupClassifier.fit`. In memory, values may be missing (NaN).
         y : array-like of shape (n,)
-            A label a candidate, of two labels the larger for positive ones. A group is
-            positive if any of its candidates is.
-        groups : array-like of shape (n,), optional
-            The group of each candidate; without it every row is its own group.
+            One label per candidate; the positive one is ``pos_label``, by default the larger.
+            A group is positive if any of its candidates is.
+        groups : array-like of shape (n,), or "none", optional
+            The group of each candidate. Without it every row is its own group, with a
+            `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
+            "none" says that this is meant.
         overlap : array-like of shape (n,), optional
             How well each candidate fits the annotation.
         annotated : array-like of bool of shape (n,), optional
@@ -268,6 +286,7 @@ class GroupBoostingClassifier(GroupModel):
             grown = train(self._plan(data.n_rows, data.n_features), data, patients)
         self.classes_ = data.classes
         self.background_ = np.array([True, False])
+        self._reset_threshold()
         self.n_features_in_ = data.n_features
         if data.names is not None:
             self.feature_names_in_ = data.names
@@ -277,6 +296,13 @@ class GroupBoostingClassifier(GroupModel):
         self.n_trees_ = grown.n_trees
         self.validation_curve_ = grown.validation_curve
         self.witnesses_ = grown.witnesses
+        self.held_out_scores_ = grown.held_out_scores
+        self.held_out_labels_ = data.classes[grown.is_positive.astype(int)]
+        profile = measure_training(data, self._scorer, None)
+        known = held_out_groups_of(self)
+        if known is not None and profile is not None:
+            profile = profile.with_held_out(known[1], known[0])
+        self.training_profile_ = profile
         return self
 
     def _plan(self, n_rows: int, n_features: int) -> Plan:
@@ -342,6 +368,7 @@ class GroupBoostingClassifier(GroupModel):
 
     def _check_state(self) -> None:
         """Raise one sentence where the trees are damaged, or are not as many as there should be."""
+        super()._check_state()
         for forest in self.forests_:
             if forest.n_trees != self.n_trees_:
                 raise InputError(

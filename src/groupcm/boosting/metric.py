@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupcm.group_index import index_groups
+from groupcm.group_index import index_groups, no_groups
 from groupcm.metrics import metric_named
+from groupcm.metrics.truth import positive_rows
 from groupcm.validation import as_labels, check_length
 
 __all__ = ["GroupEvaluation"]
@@ -20,11 +21,13 @@ class GroupEvaluation:
     Parameters
     ----------
     y : array-like of shape (n,)
-        A label a candidate of the data set that is watched, the larger for positive ones.
-    groups : array-like of shape (n,), optional
+        One label per candidate of the data set that is watched.
+    groups : array-like of shape (n,), or "none", optional
         The group of each candidate, in any order; without it every row is its own group.
     metric : str, default="group_roc_auc"
         Or "group_average_precision", or "sensitivity_at_specificity".
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Examples
     --------
@@ -44,11 +47,16 @@ class GroupEvaluation:
     """
 
     def __init__(
-        self, y: ArrayLike, groups: ArrayLike | None = None, metric: str = "group_roc_auc"
+        self,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        metric: str = "group_roc_auc",
+        *,
+        pos_label: Any = None,
     ) -> None:
-        self._y = as_labels(y, len(np.asarray(y)))
+        self._y = positive_rows(as_labels(y, len(np.asarray(y))), pos_label)
         self._groups = None
-        if groups is not None:
+        if groups is not None and not no_groups(groups):
             check_length("groups", groups, len(self._y), whole="y")
             self._groups = index_groups(groups).codes
         self._metric = metric_named(metric)

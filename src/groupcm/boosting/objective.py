@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from groupcm.boosting.power_loss import Groupwise, PowerLoss, Slopes, Vector
 from groupcm.boosting.tree_parameters import check_tree_parameters
 from groupcm.candidates import Groups, Index, Terms
-from groupcm.group_index import index_groups
+from groupcm.group_index import index_groups, no_groups
 from groupcm.grouping import Costs, binary_terms
+from groupcm.labels import order_classes
 from groupcm.validation import as_labels, as_objects, as_overlap, check_length, distinct, rows_with
 
 __all__ = ["BoostingTerms", "Derivatives", "GroupObjective"]
@@ -90,8 +91,8 @@ class GroupObjective:
     Parameters
     ----------
     y : array-like of shape (n,)
-        A label a candidate, of two labels the larger for positive ones.
-    groups : array-like of shape (n,), optional
+        One label per candidate; the positive one is ``pos_label``.
+    groups : array-like of shape (n,), or "none", optional
         The group of each candidate, in any order; without it every row is its own group.
     overlap : array-like of shape (n,), optional
         How well each candidate fits the annotation: a positive group counts by its positive
@@ -109,6 +110,8 @@ class GroupObjective:
         negative group.
     min_overlap : float, default=0.0
         Positive groups whose best overlap is below this are left out, with a warning.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Examples
     --------
@@ -136,6 +139,7 @@ class GroupObjective:
         delta: float = 0.5,
         background: str = "ignore",
         min_overlap: float = 0.0,
+        pos_label: Any = None,
     ) -> None:
         check_tree_parameters(
             {
@@ -150,8 +154,9 @@ class GroupObjective:
         classes = distinct(labels)
         if len(classes) != 2:
             raise ValueError(f"y holds {len(classes)} classes; the objective needs two.")
+        classes = order_classes(classes, pos_label)
         together = None
-        if groups is not None:
+        if groups is not None and not no_groups(groups):
             check_length("groups", groups, len(labels), whole="y")
             together = Groups.from_index(index_groups(groups))
         terms = binary_terms(

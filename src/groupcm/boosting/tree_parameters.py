@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from groupcm.boosting.extra import require_lightgbm
+from groupcm.labels import require_pos_label
 from groupcm.memory import parse_memory
 from groupcm.metrics import metric_named
 from groupcm.parameters import require_number
@@ -82,6 +83,7 @@ def check_tree_parameters(given: Mapping[str, Any]) -> None:
             f"1; got {given['validation']!r}."
         )
     metric_named(given.get("scoring", "group_roc_auc"))
+    require_pos_label(given.get("pos_label"))
     if given.get("memory") is not None:
         parse_memory(given["memory"])
 

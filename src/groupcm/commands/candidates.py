@@ -34,6 +34,8 @@ class Candidates(ABC):
         The column that tells which object a positive row lies on.
     annotated_column : str or None
         The column that tells whether somebody annotated the row's group.
+    pos_label : label or None
+        The positive one of two labels; None is the larger.
     """
 
     n_rows: int
@@ -42,11 +44,21 @@ class Candidates(ABC):
     n_patients: int | None
     object_column: str | None = None
     annotated_column: str | None = None
+    pos_label: Any = None
 
     @property
     @abstractmethod
     def classes(self) -> NDArray[Any]:
         """The labels that occur."""
+
+    @property
+    def positive(self) -> Any:
+        """The positive label, of two."""
+        return self.classes[-1] if self.pos_label is None else self.pos_label
+
+    @abstractmethod
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        """Call the labels that occur by other names, one for each of ``classes``."""
 
     @abstractmethod
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
@@ -63,6 +75,10 @@ class Candidates(ABC):
     @abstractmethod
     def group_scores(self, model: Any) -> GroupScores:
         """The score and the winner of each group, with the table's own names of groups."""
+
+    @abstractmethod
+    def drawn_values(self) -> NDArray[np.float32]:
+        """Features of some thousand candidates, drawn so that every group counts the same."""
 
     @abstractmethod
     def scored(self, model: Any) -> ScoredCandidates:

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from groupcm.commands.compared_tables import marks_of, read_compared, require_complete
+from groupcm.commands.compared_tables import (
+    marks_of,
+    positive_class,
+    read_compared,
+    require_complete,
+)
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.words import print_line, seconds, show_rows
@@ -102,7 +107,8 @@ def _compare(
 ) -> ModelComparison:
     names = [file.name for file in table.files]
     name = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
-    marks = marks_of(table, arguments)
+    positive = positive_class(table, arguments)
+    marks = marks_of(table, arguments, positive)
     with mistakes_in_options(_OPTION_OF_PARAMETER):
         return compare_models(
             table.X,
@@ -112,6 +118,7 @@ def _compare(
             None if table.patient is None else table.patient.per_row(),
             annotated=marks.get("annotated"),
             objects=marks.get("objects"),
+            pos_label=positive,
             models=models,
             cv=arguments.folds,
             learning=arguments.learning,

@@ -12,13 +12,16 @@ from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import Display
 from groupcm.commands.inputs import features_beside
 from groupcm.commands.marks import read_marks
+from groupcm.commands.option_mistakes import positive_label
 from groupcm.commands.side_columns import index_key, place_of_row
+from groupcm.commands.words import print_line
 from groupcm.errors import InputError
 from groupcm.evaluation.leakage import rows_to_check, warn_of_leakage
+from groupcm.labels import order_classes
 from groupcm.table_formats import find_tables
 from groupcm.tables import CandidateTable, read_tables
 
-__all__ = ["marks_of", "read_compared", "require_complete"]
+__all__ = ["marks_of", "positive_class", "read_compared", "require_complete"]
 
 _ROLES = ("group", "label", "overlap", "patient")
 _MARKS = ("annotated", "object")
@@ -44,11 +47,21 @@ def read_compared(arguments: argparse.Namespace, display: Display) -> CandidateT
     return table
 
 
-def marks_of(table: CandidateTable, arguments: argparse.Namespace) -> dict[str, NDArray[Any]]:
-    """What the columns of marks say, as ``annotated`` and ``objects``; the labels are two."""
-    labels = np.asarray(table.label)
+def positive_class(table: CandidateTable, arguments: argparse.Namespace) -> Any:
+    """Return which of the two labels is positive, as ``--positive`` says, and print it."""
+    classes = np.unique(np.asarray(table.label))
+    given = positive_label(arguments.positive, classes, arguments.label)
+    negative, positive = order_classes(classes, given).tolist()
+    print_line(f"Positive: {positive} (negative: {negative}).")
+    return positive
+
+
+def marks_of(
+    table: CandidateTable, arguments: argparse.Namespace, positive: Any
+) -> dict[str, NDArray[Any]]:
+    """What the columns of marks say, as ``annotated`` and ``objects``."""
     columns = {role: getattr(arguments, role) for role in _MARKS}
-    is_positive = labels == np.unique(labels)[-1]
+    is_positive = np.asarray(table.label) == positive
     return read_marks(table.files, index_key(table.group), is_positive, **columns)
 
 

@@ -9,7 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from groupcm.commands.compared_tables import marks_of, read_compared, require_complete
+from groupcm.commands.compared_tables import (
+    marks_of,
+    positive_class,
+    read_compared,
+    require_complete,
+)
 from groupcm.commands.display import plain_warnings, working
 from groupcm.commands.option_mistakes import mistakes_in_options
 from groupcm.commands.words import print_line, show_rows
@@ -66,7 +71,7 @@ def run_paper_experiment(sizes: Sizes, arguments: argparse.Namespace) -> int:
             sizes, arguments.seed, folder=data, keep=arguments.keep, say=display.status
         )
         display.status("drawing the figures")
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         files = save_paper(found, folder)
     for claim in found.claims:
         print_line(f"{claim.id}: {claim.statement} {claim.verdict.capitalize()}.")
@@ -86,7 +91,8 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
         table = read_compared(arguments, display)
         _require_two_classes(table, arguments.label)
         require_complete(table, "this experiment needs", "fill the values in")
-        marks = marks_of(table, arguments)
+        positive = positive_class(table, arguments)
+        marks = marks_of(table, arguments, positive)
         with mistakes_in_options(_OPTION_OF_PARAMETER):
             curve = annotation_curve(
                 table.X,
@@ -96,6 +102,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
                 None if table.patient is None else table.patient.per_row(),
                 annotated=marks.get("annotated"),
                 objects=marks.get("objects"),
+                pos_label=positive,
                 sizes=arguments.sizes,
                 repeats=arguments.repeats,
                 n_folds=arguments.folds,
@@ -104,7 +111,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
                 progress=display.status,
             )
         display.status("drawing the figure")
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         save_annotation(curve, folder, _name_of(table.files))
     print_line(
         "Group AUC (95 % interval) by annotated positive groups: GCM, GCM with the others "

@@ -92,7 +92,7 @@ def _add_fold_options(folds) -> None:
     folds.add_argument(
         "--cv",
         action="store_true",
-        help="choose λ on groups that folds leave out (linear); note a threshold by their scores "
+        help="choose λ on groups that folds leave out (linear), and the threshold by their scores "
         "(both models)",
     )
     folds.add_argument(
@@ -117,7 +117,8 @@ def _add_fold_options(folds) -> None:
         type=number,
         default=argparse.SUPPRESS,
         metavar="S",
-        help="note the threshold of this specificity on left-out groups (0.9)",
+        help="choose the threshold that keeps this specificity on left-out groups (0.9): those of "
+        "--cv, or those that choose the number of trees",
     )
     folds.add_argument(
         "--calibrate",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from groupcm.group_index import index_groups
 from groupcm.group_table import patient_of_groups
 from groupcm.scoring import GroupScores
 from groupcm.tables import CandidateTable
+from groupcm.training_profile import drawn_values
 
 __all__ = ["InMemory"]
 
@@ -36,6 +38,10 @@ class InMemory(Candidates):
     @property
     def classes(self) -> NDArray[Any]:
         return np.unique(np.asarray(self.table.label))
+
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        number = np.searchsorted(self.classes, np.asarray(self.table.label))
+        self.table = replace(self.table, label=names[number])
 
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return index_groups(self.table.group.codes).maxima(np.asarray(self.table.label) == label)
@@ -67,7 +73,7 @@ class InMemory(Candidates):
         return self._read_marks(
             self.table.files,
             index_key(self.table.group),
-            np.asarray(self.table.label) == self.classes[-1],
+            np.asarray(self.table.label) == self.positive,
         )
 
     def fit_groups(self, model: Any, chosen: NDArray[np.bool_]) -> None:
@@ -88,6 +94,9 @@ class InMemory(Candidates):
             found = model.group_scores(table.X, table.group.codes)
         names = table.group.values(np.asarray(found.group)).to_numpy(zero_copy_only=False)
         return GroupScores(names, found.score, found.winner)
+
+    def drawn_values(self) -> NDArray[np.float32]:
+        return drawn_values(self.table.X, self.table.group.codes)
 
     def scored(self, model: Any) -> ScoredCandidates:
         table = self.table

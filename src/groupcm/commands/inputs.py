@@ -12,7 +12,13 @@ from groupcm.commands.in_memory import InMemory
 from groupcm.commands.missing_values import holds_missing
 from groupcm.commands.streamed import Streamed
 from groupcm.sources.parquet import from_parquet, list_column
-from groupcm.table_choice import check_roles, choose_columns, described_features, expand_features
+from groupcm.table_choice import (
+    check_roles,
+    choose_columns,
+    described_features,
+    expand_features,
+    require_rows,
+)
 from groupcm.table_formats import find_tables, is_parquet, open_table
 from groupcm.tables import read_tables
 
@@ -28,15 +34,18 @@ def open_candidates(
     object: str | None = None,
     annotated: str | None = None,
     allow_missing: bool = False,
+    allow_empty: bool = False,
     **roles: str | None,
 ) -> Candidates:
     """Open tables of which ``roles`` names the columns: ``group``, ``label`` and so on.
 
     Where all are Parquet files they are streamed, else they are read into memory, as are those
-    with missing values, if ``allow_missing``. The columns ``object`` and ``annotated`` are read
-    where a fit or an evaluation asks for them.
+    with missing values, if ``allow_missing``. They need rows, unless ``allow_empty``. The columns
+    ``object`` and ``annotated`` are read where a fit or an evaluation asks for them.
     """
     files = find_tables(paths)
+    if not allow_empty:
+        require_rows([open_table(file) for file in files])
     all_roles = {**roles, "object": object, "annotated": annotated}
     features = features_beside(files, all_roles, features, exclude)
     candidates = _open(files, display, features, roles, allow_missing)
@@ -100,6 +109,7 @@ def _open(
             features=features,
             on_file=lambda path: display.status(f"reading {path}"),
             allow_missing=allow_missing,
+            allow_empty=True,
         )
         return InMemory(table)
     source = from_parquet(files, **columns, features=features)

@@ -11,6 +11,7 @@ __all__ = [
     "TABLES",
     "add_columns",
     "add_features",
+    "add_positive",
     "add_report",
     "add_whole_numbers",
     "count_or_numbers",
@@ -21,7 +22,7 @@ __all__ = [
     "wholes",
 ]
 
-TABLES = "Parquet, CSV or Arrow files, or folders of them"
+TABLES = "Parquet, CSV, TSV or Arrow files, or folders of them, also as patient=7/part.parquet"
 
 
 def add_columns(columns, *, with_marks: bool = False) -> None:
@@ -29,6 +30,7 @@ def add_columns(columns, *, with_marks: bool = False) -> None:
     columns.description = "A table that groupcm images made knows its columns; others need names."
     columns.add_argument("--group", metavar="COL", help="which group a row is in")
     columns.add_argument("--label", metavar="COL", help="the class of a row")
+    add_positive(columns, "the positive one of two labels (default: the larger)")
     columns.add_argument(
         "--overlap", metavar="COL", help="how well a row fits the annotation (0: not at all)"
     )
@@ -64,6 +66,10 @@ def _add_mark_columns(columns) -> None:
         help="true or false, the same in all rows of a group: false where a positive group is "
         "known as such and nobody said which of its rows show the object",
     )
+
+
+def add_positive(columns, help: str) -> None:
+    columns.add_argument("--positive", metavar="LABEL", help=help)
 
 
 def add_features(columns, default: str) -> None:

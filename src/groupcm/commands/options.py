@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.commands.option_parts import TABLES, add_features, add_whole_numbers, whole
+from groupcm.commands.option_parts import (
+    TABLES,
+    add_features,
+    add_positive,
+    add_whole_numbers,
+    whole,
+)
 
 __all__ = ["add_demo", "add_describe", "add_export", "add_score", "add_simulate", "add_sort"]
 
@@ -25,6 +31,10 @@ def add_score(parser: argparse.ArgumentParser) -> None:
     columns = parser.add_argument_group("columns")
     columns.add_argument("--group", metavar="COL", help="default: as in training")
     columns.add_argument("--label", metavar="COL", help="the truth, to print the group AUC")
+    add_positive(
+        columns,
+        "the positive label of these tables, where their labels are others than in training",
+    )
     add_features(columns, "default: by the names the model was trained with")
 
 

@@ -11,6 +11,7 @@ from groupcm.commands.option_parts import (
     TABLES,
     add_columns,
     add_features,
+    add_positive,
     add_report,
     add_whole_numbers,
     names,
@@ -41,6 +42,10 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         ),
     ):
         columns.add_argument(f"--{role}", metavar="COL", help=help)
+    add_positive(
+        columns,
+        "the positive label of these tables, where their labels are others than in training",
+    )
     columns.add_argument(
         "--least-overlap",
         type=number,
@@ -58,7 +63,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     pictures.add_argument(
         "--annotations", metavar="FILE", help="what people marked in them, outlined beside it"
     )
-    choice = parser.add_argument_group("threshold (default: the one noted in training, or 0)")
+    choice = parser.add_argument_group("threshold (default: that of the model)")
     for name, help in (
         ("specificity", "the threshold that keeps this specificity"),
         ("sensitivity", "the threshold that keeps this sensitivity"),

@@ -26,6 +26,7 @@ from groupcm.sources.parquet import ParquetSource
 from groupcm.sources.stream import Stream
 from groupcm.table_columns import KeyColumn, Piece, check_key
 from groupcm.table_formats import open_table
+from groupcm.training_profile import drawn_values
 
 __all__ = ["Streamed"]
 
@@ -47,6 +48,9 @@ class Streamed(Candidates):
     def classes(self) -> NDArray[Any]:
         classes = self.source.index().classes
         return np.empty(0) if classes is None else classes
+
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        self.source.rename_classes(names)
 
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return self.source.index().group_labels(label)
@@ -70,7 +74,7 @@ class Streamed(Candidates):
         source, known = self.source, self.source.index()
         beside: dict[str, NDArray[Any]] = {}
         if self.has_marks:
-            is_positive = np.asarray(known.codes == len(self.classes) - 1)
+            is_positive = np.asarray(self.classes == self.positive)[known.codes]
             beside = self._read_marks(source.files, index_source(source), is_positive)
         takes_patients = "patients" in signature(model.fit).parameters
         patient = self._patient() if takes_patients else None
@@ -105,6 +109,9 @@ class Streamed(Candidates):
 
     def group_scores(self, model: Any) -> GroupScores:
         return model.group_scores(self.source)
+
+    def drawn_values(self) -> NDArray[np.float32]:
+        return drawn_values(self.source, None)
 
     def scored(self, model: Any) -> ScoredCandidates:
         source, patient = self.source, self._patient()

@@ -29,6 +29,7 @@ def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, 
     rows = [
         ("rows", f"{candidates.n_rows:,} × {n_features} features, {candidates.dtype}"),
         ("groups", _count_groups(model, candidates)),
+        *_positive(model),
     ]
     if candidates.n_patients is not None:
         rows.append(("patients", f"{candidates.n_patients:,}"))
@@ -84,6 +85,14 @@ def _unannotated(model: Any) -> list[tuple[str, str]]:
     if ended is not None:
         told += f", in {model.n_rounds_:,} rounds until {ended}"
     return [("not annotated", told)]
+
+
+def _positive(model: Any) -> list[tuple[str, str]]:
+    """Which class a large score means."""
+    if len(model.classes_) != 2:
+        return []
+    negative, positive = model.classes_.tolist()
+    return [("positive", f"{positive} (negative: {negative})")]
 
 
 def _count_groups(model: Any, candidates: Candidates) -> str:

@@ -7,17 +7,28 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from groupcm.any_estimator import takes_missing
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.display import Display
 from groupcm.commands.fitting import tell_names
 from groupcm.commands.inputs import open_candidates
+from groupcm.commands.option_mistakes import mistakes_in_positive, positive_label
 from groupcm.errors import InputError
+from groupcm.labels import positive_of_model
 from groupcm.persistence import SavedModel
 from groupcm.sources.parquet import list_column
 from groupcm.table_formats import find_tables, is_parquet, open_table
 
-__all__ = ["TrainedColumns", "features_of", "name_features", "name_of", "needed_column"]
+__all__ = [
+    "TrainedColumns",
+    "features_of",
+    "name_features",
+    "name_of",
+    "needed_column",
+    "take_classes",
+]
 
 
 class TrainedColumns:
@@ -32,6 +43,8 @@ class TrainedColumns:
         Columns as given.
     features : sequence of str or None
         Feature columns as given, in the order of training.
+    positive : str, optional
+        The positive label of the tables, where their labels are others than the model's.
     """
 
     def __init__(
@@ -43,11 +56,13 @@ class TrainedColumns:
         label: str | None,
         patient: str | None,
         features: Sequence[str] | None,
+        positive: str | None = None,
     ) -> None:
         self.saved, self.path = saved, path
         self.group = needed_column(saved, path, "group", group)
         self.label = needed_column(saved, path, "label", label)
         self._given_patient = patient
+        self._positive = positive
         self.features = features_of(saved, path, features)
 
     def open(
@@ -89,6 +104,7 @@ class TrainedColumns:
             **more,
         )
         name_features(self.saved.model, self.path, candidates.feature_names)
+        take_classes(candidates, self.saved.model, self._positive, self.label)
         self._require_classes(candidates, name_of(tables))
         return candidates
 
@@ -126,6 +142,36 @@ class TrainedColumns:
             stacklevel=2,
         )
         return None
+
+
+def take_classes(candidates: Candidates, model: Any, positive: str | None, label: str) -> None:
+    """Let candidates have the classes of a model, of which ``positive`` names the positive one.
+
+    Parameters
+    ----------
+    candidates : Candidates
+    model : estimator
+    positive : str or None
+        The label of the candidates that means the model's positive class; where it is not given,
+        their labels are the model's.
+    label : str
+        The column of the labels.
+    """
+    if len(model.classes_) != 2:
+        if positive is not None:
+            raise InputError(
+                f"--positive is for two classes, and the model has {len(model.classes_)}; "
+                "leave it out"
+            )
+        return
+    given = positive_label(positive, candidates.classes, label)
+    if given is not None:
+        with mistakes_in_positive():
+            where = f"the label column {label!r}"
+            positive_of_model(model.classes_, candidates.classes, given, where=where)
+        is_positive = np.array([each == given for each in candidates.classes.tolist()])
+        candidates.rename_classes(model.classes_[is_positive.astype(int)])
+    candidates.pos_label = model.classes_[1]
 
 
 def name_of(tables: Sequence[str | Path]) -> str:

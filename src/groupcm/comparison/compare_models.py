@@ -37,6 +37,7 @@ def compare_models(
     *,
     annotated: ArrayLike | None = None,
     objects: ArrayLike | None = None,
+    pos_label: Any = None,
     models: Sequence[str | Contender] = DEFAULT_NAMES,
     cv: Any = 5,
     n_settings: int = 10,
@@ -57,7 +58,7 @@ def compare_models(
     X : array, CSR matrix or data frame of shape (n, d)
         A row a candidate.
     y : array-like of shape (n,)
-        A label a candidate, of two labels the larger for positive ones.
+        One label per candidate.
     groups, overlap, patients : array-like of shape (n,), optional
         The group of each candidate, how well it fits the annotation, and whose it is.
     annotated : array-like of bool of shape (n,), optional
@@ -66,6 +67,8 @@ def compare_models(
         They are tested like all groups, and no number of candidates has theirs.
     objects : array-like of shape (n,), optional
         Which object of its group each positive candidate shows, for models that ask for it.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
     models : sequence of str or Contender
         Names of `groupcm.comparison.contenders.contenders`, or contenders of your own.
     cv : int, splitter, or list of (train, test), default=5
@@ -103,7 +106,9 @@ def compare_models(
     >>> [model.name for model in found.models], [(pair.a, pair.b) for pair in found.pairs]
     (['SVM', 'GCM'], [('GCM', 'SVM')])
     """
-    data = LabelledCandidates.check(X, y, groups, overlap, patients, annotated, objects)
+    data = LabelledCandidates.check(
+        X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
+    )
     chosen = _contenders(models, n_settings, max_negatives, random_state)
     # Folds first: what they refuse, they name by the user's own ids.
     folds = folds_of(data, cv, random_state)

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.evaluation.annotated_groups import require_whole_groups
-from groupcm.group_index import index_groups
+from groupcm.group_index import index_groups, no_groups
 from groupcm.group_table import group_level
+from groupcm.labels import order_classes
 from groupcm.smoothing import Matrix
+from groupcm.training_data import warn_without_groups
 from groupcm.validation import (
     as_annotated,
     as_labels,
@@ -61,6 +63,8 @@ class LabelledCandidates:
         patients: ArrayLike | None = None,
         annotated: ArrayLike | None = None,
         objects: ArrayLike | None = None,
+        *,
+        pos_label: Any = None,
     ) -> LabelledCandidates:
         """From what a user passes, or one sentence about what is wrong with it.
 
@@ -82,15 +86,20 @@ class LabelledCandidates:
                 f"y holds {len(classes)} labels ({shown}); models are compared on two classes: "
                 "make one of them against the rest."
             )
-        groups = np.arange(n_rows) if groups is None else np.asarray(groups)
+        if len(classes) == 2:
+            classes = order_classes(classes, pos_label)
+        is_forgotten = groups is None
+        groups = np.arange(n_rows) if no_groups(groups) else np.asarray(groups)
         patients = None if patients is None else np.asarray(patients)
-        table = group_level(labels, groups, patients)
+        table = group_level(labels, groups, patients, pos_label=classes[-1])
         if table.positive.all():
             raise ValueError(
                 f"every group holds a candidate of the positive class {classes[-1]!s}; "
                 "models are compared on positive and negative groups."
             )
         is_positive = (labels == classes[-1]).astype(np.int8)
+        if is_forgotten:
+            warn_without_groups(n_rows, int(is_positive.sum()))
         data = cls(
             X,
             is_positive,

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm import __version__
 from groupcm.evaluation.cases import find_cases
-from groupcm.evaluation.decision import ChosenThreshold, choose_threshold, decide, own_threshold
+from groupcm.evaluation.decision import decide
 from groupcm.evaluation.localisation import LEAST_OVERLAP, localisation_of
 from groupcm.evaluation.numbers import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.reliability import reliability_of
@@ -27,6 +26,7 @@ from groupcm.metrics import (
     group_precision_recall_curve,
     index_groups,
 )
+from groupcm.thresholds import ChosenThreshold, choose_threshold, threshold_of
 
 __all__ = ["evaluate", "evaluate_scored"]
 
@@ -47,6 +47,7 @@ def evaluate(
     objects: ArrayLike | None = None,
     overlap: ArrayLike | None = None,
     annotated: ArrayLike | None = None,
+    pos_label: Any = None,
     **options: Any,
 ) -> Evaluation:
     """Evaluate a fitted model of two classes on groups it has not seen.
@@ -61,8 +62,8 @@ def evaluate(
         A source brings its labels, groups and overlap; a few numbers a row of it are held in
         memory.
     y : array-like of shape (n,)
-        A label a candidate.
-    groups : array-like of shape (n,), optional
+        One label per candidate. The positive class is the model's.
+    groups : array-like of shape (n,), or "none", optional
         The group of each candidate; without it every row is its own group.
     patients : array-like of shape (n,), optional
         Whose each candidate is. Intervals then come from drawing patients, else groups.
@@ -73,6 +74,8 @@ def evaluate(
     annotated : array-like of bool of shape (n,), optional
         False for the candidates of positive groups nobody annotated: numbers of groups have
         them, numbers of candidates do not.
+    pos_label : label, optional
+        The positive label of ``y``, where its labels are others than the model's.
     **options
         As of `evaluate_scored`.
 
@@ -99,6 +102,7 @@ def evaluate(
         objects=objects,
         overlap=overlap,
         annotated=annotated,
+        pos_label=pos_label,
     )
     return evaluate_scored(model, scored, **options)
 
@@ -127,8 +131,8 @@ def evaluate_scored(
     model : estimator
     candidates : ScoredCandidates
     threshold : float or ChosenThreshold, optional
-        See `choose_threshold` for one from validation data. By default what the model itself
-        decides by.
+        See `groupcm.thresholds.choose_threshold` for one from validation data. By default that
+        of the model, its ``threshold_``.
     specificity, sensitivity : float, optional
         Instead, choose the threshold that keeps it on these very groups; the evaluation
         says so.
@@ -164,7 +168,7 @@ def evaluate_scored(
             average_precision=bootstrap_interval(
                 positive, score, metric="group_average_precision", clusters=clusters, **resampling
             ),
-            froc=_froc(candidates, object_word, chosen.value),
+            froc=_froc(candidates, object_word),
             decision=decide(candidates, chosen, level),
             weights=found.weights,
             importances=found.importances,
@@ -196,9 +200,9 @@ def _threshold(
     if isinstance(threshold, ChosenThreshold):
         return threshold
     if threshold is not None:
-        return ChosenThreshold(float(threshold), "given")
+        return ChosenThreshold.given(threshold)
     if not given:
-        return own_threshold(model)
+        return threshold_of(model)
     return choose_threshold(
         candidates.group_positive,
         candidates.group_score,
@@ -235,7 +239,7 @@ def _candidate_roc(candidates: ScoredCandidates, resampling: Mapping[str, Any]) 
     )
 
 
-def _froc(candidates: ScoredCandidates, object_word: str, threshold: float) -> Froc | None:
+def _froc(candidates: ScoredCandidates, object_word: str) -> Froc | None:
     """Without objects, the positive candidates of each group lie on one of its own."""
     if not _tells_candidates_apart(candidates):
         return None
@@ -244,11 +248,8 @@ def _froc(candidates: ScoredCandidates, object_word: str, threshold: float) -> F
     is_positive, score = candidates.is_positive[known], candidates.score[known]
     groups, objects = groups[known], objects[known]
     on_object = index_groups(objects[is_positive])
-    n_false = np.count_nonzero(score[~is_positive] >= threshold)
     return Froc(
         curve=thinned(froc_curve(is_positive, score, groups, objects=objects)),
         n_objects=on_object.n_groups,
         object_word="positive group" if candidates.objects is None else object_word,
-        n_found=int(np.count_nonzero(on_object.maxima(score[is_positive]) >= threshold)),
-        false_alarms=float(n_false / np.count_nonzero(candidates.group_has_labels)),
     )

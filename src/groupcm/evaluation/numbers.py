@@ -70,16 +70,14 @@ class Roc:
 
 @dataclass(frozen=True)
 class Froc:
-    """Share of objects found against false alarms a group.
+    """Share of objects found against false alarms per group, at every threshold.
 
-    ``n_found`` and ``false_alarms`` (a group) are those at the decision's threshold.
+    What happens at the threshold of the decision is counted in its ``point``.
     """
 
     curve: FrocCurve
     n_objects: int
     object_word: str = "object"
-    n_found: int | None = None
-    false_alarms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,8 @@ class Decision:
     """A threshold, how it was chosen, and what it does on these groups.
 
     Of ``n_winners_judged`` positive groups that are found and annotated, the winner of
-    ``n_winners_on_object`` is positive.
+    ``n_winners_on_object`` is positive. ``contradiction`` is a sentence where the share found
+    is below the one that the threshold was chosen for, by more than chance.
     """
 
     point: OperatingPoint
@@ -97,6 +96,7 @@ class Decision:
     specificity: Interval
     n_winners_on_object: int | None = None
     n_winners_judged: int | None = None
+    contradiction: str | None = None
 
     @property
     def n_judged(self) -> int:

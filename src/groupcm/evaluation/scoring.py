@@ -8,12 +8,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.group_index import GroupIndex, index_groups
+from groupcm.frames import as_frame
+from groupcm.group_index import GroupIndex, index_groups, no_groups
 from groupcm.group_table import index_patients
+from groupcm.labels import positive_of_model
 from groupcm.sources.source import Source
 from groupcm.sources.stream import Stream
 from groupcm.training_data import leave_out
-from groupcm.validation import as_annotated, as_labels, as_matrix, as_overlap, check_length
+from groupcm.validation import (
+    as_annotated,
+    as_labels,
+    as_matrix,
+    as_overlap,
+    check_length,
+    distinct,
+)
 
 __all__ = [
     "index_source",
@@ -36,8 +45,11 @@ def score_candidates(
     objects: ArrayLike | None = None,
     overlap: ArrayLike | None = None,
     annotated: ArrayLike | None = None,
+    pos_label: Any = None,
 ) -> ScoredCandidates:
     """Score rows in memory, or a source, which brings labels, groups and overlap itself."""
+    X = as_frame(X)
+    groups = None if no_groups(groups) else groups
     n_rows = X.n_rows if isinstance(X, Source) else _n_rows(X)
     for name, values in (("groups", groups), ("patients", patients), ("objects", objects)):
         if values is not None:
@@ -47,12 +59,14 @@ def score_candidates(
     marks = as_annotated(annotated, n_rows)
     if isinstance(X, Source):
         leave_out(y=y, groups=groups, overlap=overlap)
-        return score_source(model, X, by_patient=by_patient, objects=ids, annotated=marks)
+        return score_source(
+            model, X, by_patient=by_patient, objects=ids, annotated=marks, pos_label=pos_label
+        )
     matrix = as_matrix(X)
     return ScoredCandidates(
         index_groups(np.arange(n_rows) if groups is None else groups),
         scores_of(model, X),
-        positive_rows(model, as_labels(y, n_rows)),
+        positive_rows(model, as_labels(y, n_rows), pos_label),
         lambda rows: _dense(matrix[rows]),
         by_patient,
         ids,
@@ -68,12 +82,13 @@ def score_source(
     by_patient: GroupIndex | None = None,
     objects: NDArray[Any] | None = None,
     annotated: NDArray[np.bool_] | None = None,
+    pos_label: Any = None,
 ) -> ScoredCandidates:
     """Score the candidates of a source in one pass over its features."""
     return ScoredCandidates(
         index_source(source),
         scores_of(model, source),
-        positive_in_source(model, source),
+        positive_in_source(model, source, pos_label),
         Stream(source).raw,
         by_patient,
         objects,
@@ -105,8 +120,13 @@ def require_two_classes(model: Any) -> None:
         )
 
 
-def positive_rows(model: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which rows have the model's positive class, and none a class it does not know."""
+def positive_rows(model: Any, y: NDArray[Any], pos_label: Any = None) -> NDArray[np.bool_]:
+    """Which rows have the model's positive class, and none a class it does not know.
+
+    With ``pos_label`` the labels may be others than the model's: that one, and the negative one.
+    """
+    if pos_label is not None:
+        return np.asarray(y == positive_of_model(model.classes_, distinct(y), pos_label))
     is_positive = y == model.classes_[1]
     unknown = ~is_positive & (y != model.classes_[0])
     if np.any(unknown):
@@ -114,15 +134,16 @@ def positive_rows(model: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
     return is_positive
 
 
-def positive_in_source(model: Any, source: Source) -> NDArray[np.bool_]:
-    """Which rows of a source have the model's positive class."""
+def positive_in_source(model: Any, source: Source, pos_label: Any = None) -> NDArray[np.bool_]:
+    """Which rows of a source have the model's positive class; see `positive_rows`."""
     known = source.index()
     if known.classes is None or known.codes is None:
         raise ValueError("the source has no label column; name it with label=.")
+    positive = positive_of_model(model.classes_, known.classes, pos_label, where="the label column")
     for value in known.classes:
-        if value not in model.classes_:
+        if pos_label is None and value not in model.classes_:
             raise _unknown_label(model, value)
-    (number,) = np.nonzero(known.classes == model.classes_[1])
+    (number,) = np.nonzero(known.classes == positive)
     return known.codes == number[0] if len(number) else np.zeros(source.n_rows, dtype=bool)
 
 

@@ -131,6 +131,7 @@ def annotation_curve(
     *,
     annotated: Any = None,
     objects: Any = None,
+    pos_label: Any = None,
     sizes: Sequence[int] | None = None,
     repeats: int = 5,
     n_folds: int = 5,
@@ -142,7 +143,7 @@ def annotation_curve(
 
     Parameters
     ----------
-    X, y, groups, overlap, patients, annotated, objects
+    X, y, groups, overlap, patients, annotated, objects, pos_label
         As for `groupcm.comparison.compare_models.compare_models`; the labels of candidates, or
         overlaps, are the annotation. Positive groups that have none take no part.
     sizes : sequence of int, optional
@@ -173,7 +174,9 @@ def annotation_curve(
     if repeats < 2:
         raise ValueError(f"repeats must be at least 2, for intervals; got {repeats}.")
     models = contenders(["gcm", "misvm"], n_settings, random_state=random_state)
-    whole = LabelledCandidates.check(X, y, groups, overlap, patients, annotated, objects)
+    whole = LabelledCandidates.check(
+        X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
+    )
     data = whole.with_candidate_labels()
     if data.overlap is None and data.labels_are_of_groups:
         raise ValueError(

@@ -7,6 +7,8 @@ one would make an interval too narrow.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -34,6 +36,7 @@ def bootstrap_interval(
     level: float = 0.95,
     n_resamples: int = 2000,
     random_state: int | np.random.Generator | None = 0,
+    pos_label: Any = None,
 ) -> Interval:
     """A metric, and the expanded percentile interval of its resamples.
 
@@ -65,6 +68,9 @@ def bootstrap_interval(
         How many resamples.
     random_state : int, Generator or None
         The seed. The same seed gives the same interval, whatever the number of threads.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger. Where it is given, a function of
+        your own as ``metric`` gets True and False for ``y``.
 
     Returns
     -------
@@ -98,7 +104,13 @@ def bootstrap_interval(
     """
     resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
     found = resampled_metric(
-        y, [scores], groups, metric=metric_named(metric), clusters=clusters, resampling=resampling
+        y,
+        [scores],
+        groups,
+        metric=metric_named(metric),
+        clusters=clusters,
+        resampling=resampling,
+        pos_label=pos_label,
     )
     return found.interval(0, resampling)
 
@@ -113,6 +125,7 @@ def roc_band(
     level: float = 0.95,
     n_resamples: int = 2000,
     random_state: int | np.random.Generator | None = 0,
+    pos_label: Any = None,
 ) -> SensitivityBand:
     """Bounds of the sensitivity at each false positive rate, each by itself.
 
@@ -124,7 +137,7 @@ def roc_band(
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`.
     fpr : array-like, optional
         Rising, between 0 and 1; without it 0, 0.01, …, 1.
@@ -147,7 +160,7 @@ def roc_band(
     if at.ndim != 1 or not np.all((at >= 0) & (at <= 1)) or np.any(np.diff(at) < 0):
         raise ValueError("fpr must hold rising numbers between 0 and 1.")
     resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
-    truth = read_truth(y, scores, groups)
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
     found = read_clusters(clusters, truth.index, len(np.asarray(y)))
     ranking = rank(truth.is_positive, truth.scores, found.of_group, found.n_clusters)
     of_counts = sensitivities_at(ranking, at)

@@ -11,6 +11,7 @@ it keeps to clusters where groups are not independent.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,6 +37,7 @@ def compare(
     level: float = 0.95,
     n_resamples: int = 2000,
     random_state: int | np.random.Generator | None = 0,
+    pos_label: Any = None,
 ) -> Comparison:
     """Whether one set of scores is better than another, on the same groups.
 
@@ -53,7 +55,7 @@ def compare(
         As for `group_roc_auc`.
     scores_a, scores_b : array-like of shape (n,)
         What each model says of every candidate.
-    metric, clusters, level, n_resamples, random_state
+    metric, clusters, level, n_resamples, random_state, pos_label
         As for `bootstrap_interval`, whose warnings apply.
 
     Returns
@@ -81,6 +83,7 @@ def compare(
         metric=metric_named(metric),
         clusters=clusters,
         resampling=resampling,
+        pos_label=pos_label,
     )
     a, b = (found.interval(k, resampling) for k in range(2))
     differences = found.values[:, 0] - found.values[:, 1]

@@ -2,9 +2,13 @@
 
 A group is an alarm at threshold t where ``max_{i∈G_k} s_i >= t``. Points inside a straight
 horizontal or vertical stretch of a curve are left out: the others draw the same curve.
+
+A score of -inf is that of a group without candidates, which no threshold makes an alarm.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +25,13 @@ __all__ = [
 ]
 
 
-def group_roc_curve(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None) -> RocCurve:
+def group_roc_curve(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+) -> RocCurve:
     """ROC curve of groups, each scored by its winner.
 
         tpr(t) = #{k positive : s_k >= t} / m+,    fpr(t) = #{k negative : s_k >= t} / m-
@@ -29,17 +39,22 @@ def group_roc_curve(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = 
     Parameters
     ----------
     y : array-like of shape (n,)
-        The label of every candidate; the larger of its two values is the positive one.
+        The label of every candidate; ``pos_label`` is the positive one.
         A group is positive if any of its candidates is.
     scores : array-like of shape (n,)
-        The score of every candidate, finite, larger for more positive.
-    groups : array-like of shape (n,), optional
+        The score of every candidate, larger for more positive; -inf for a group without
+        candidates.
+    groups : array-like of shape (n,), or "none", optional
         The group id of every candidate, in any order. Without it every row is a group.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
     RocCurve
-        From (0, 0) at an infinite threshold to (1, 1) at the smallest score.
+        From (0, 0) at an infinite threshold to (1, 1) at the smallest score. Where some groups
+        have no candidates, the last point, (1, 1) at the threshold -inf, is a convention that no
+        threshold reaches: the area under the curve is that of `group_roc_auc`.
 
     Examples
     --------
@@ -47,13 +62,17 @@ def group_roc_curve(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = 
     >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.thresholds.tolist()
     ([0.0, 0.5, 0.5, 1.0], [0.0, 0.0, 1.0, 1.0], [inf, 0.9, 0.8, 0.2])
     """
-    truth = read_truth(y, scores, groups, finite=True)
+    truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     at = tally(truth.is_positive, truth.scores)
-    kept = corners(at.tp, at.fp)
-    return RocCurve(at.fp[kept] / at.n_negative, at.tp[kept] / at.n_positive, at.thresholds[kept])
+    tp, fp, thresholds = at.tp, at.fp, at.thresholds
+    if tp[-1] < at.n_positive or fp[-1] < at.n_negative:
+        tp, fp = np.append(tp, at.n_positive), np.append(fp, at.n_negative)
+        thresholds = np.append(thresholds, -np.inf)
+    kept = corners(tp, fp)
+    return RocCurve(fp[kept] / at.n_negative, tp[kept] / at.n_positive, thresholds[kept])
 
 
-def candidate_roc_curve(y: ArrayLike, scores: ArrayLike) -> RocCurve:
+def candidate_roc_curve(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> RocCurve:
     """ROC curve of candidates, whatever their groups; see `group_roc_curve`.
 
     Examples
@@ -61,11 +80,15 @@ def candidate_roc_curve(y: ArrayLike, scores: ArrayLike) -> RocCurve:
     >>> candidate_roc_curve([0, 1, 0], [0.1, 0.8, 0.9]).tpr.tolist()
     [0.0, 0.0, 1.0, 1.0]
     """
-    return group_roc_curve(y, scores)
+    return group_roc_curve(y, scores, pos_label=pos_label)
 
 
 def group_precision_recall_curve(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
 ) -> PrecisionRecallCurve:
     """Precision and recall of groups, each scored by its winner.
 
@@ -73,14 +96,15 @@ def group_precision_recall_curve(
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         As for `group_roc_curve`.
 
     Returns
     -------
     PrecisionRecallCurve
         Recall rises; the first point (precision 1, recall 0) is a convention. Where recall
-        stands still, only the ends of the stretch are kept.
+        stands still, only the ends of the stretch are kept. Recall ends below 1 where positive
+        groups have no candidates.
 
     Examples
     --------
@@ -88,7 +112,7 @@ def group_precision_recall_curve(
     >>> curve.precision.round(2).tolist(), curve.recall.tolist()
     ([1.0, 0.0, 0.5, 0.33], [0.0, 0.0, 1.0, 1.0])
     """
-    truth = read_truth(y, scores, groups, finite=True)
+    truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     at = tally(truth.is_positive, truth.scores)
     kept = ~inside_a_level(at.tp)
     tp, fp = at.tp[kept], at.fp[kept]
@@ -97,7 +121,11 @@ def group_precision_recall_curve(
 
 
 def group_average_precision(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
 ) -> float:
     """Mean precision of groups over the thresholds at which recall rises.
 
@@ -105,8 +133,9 @@ def group_average_precision(
 
     Parameters
     ----------
-    y, scores, groups
-        As for `group_roc_curve`; infinite scores are ordered too.
+    y, scores, groups, pos_label
+        As for `group_roc_curve`. Positive groups without candidates (-inf) are never found and
+        add nothing.
 
     Returns
     -------
@@ -118,7 +147,7 @@ def group_average_precision(
     >>> group_average_precision([0, 1, 0, 0], [0.1, 0.8, 0.9, 0.2], ["a", "a", "b", "c"])
     0.5
     """
-    truth = read_truth(y, scores, groups)
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
     at = tally(truth.is_positive, truth.scores)
     precision = at.tp[1:] / (at.tp[1:] + at.fp[1:])
     return float(np.diff(at.tp) @ precision / at.n_positive)

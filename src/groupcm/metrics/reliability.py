@@ -8,12 +8,12 @@ group is no maximum over its candidates.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import index_groups
+from groupcm.group_index import index_groups, no_groups
 from groupcm.metrics.proportion import wilson_bounds
 from groupcm.metrics.truth import positive_rows
 
@@ -37,7 +37,11 @@ class ReliabilityCurve(NamedTuple):
 
 
 def group_brier_score(
-    y: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None = None
+    y: ArrayLike,
+    probabilities: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
 ) -> float:
     """Mean squared distance of the probability of groups from what they are.
 
@@ -46,12 +50,14 @@ def group_brier_score(
     Parameters
     ----------
     y : array-like of shape (n,)
-        The label of every candidate; the larger of its two values is the positive one.
+        The label of every candidate; ``pos_label`` is the positive one.
         A group is positive if any of its candidates is.
     probabilities : array-like of shape (m,)
         The probability that each group is positive, groups in order of first appearance.
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n,), or "none", optional
         The group id of every candidate, in any order. Without it every row is a group.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
@@ -63,7 +69,7 @@ def group_brier_score(
     >>> group_brier_score([0, 1, 0, 0], [0.8, 0.4], groups=["a", "a", "b", "b"])
     0.1
     """
-    is_positive, p = _read(y, probabilities, groups)
+    is_positive, p = _read(y, probabilities, groups, pos_label)
     return float(np.mean((p - is_positive) ** 2))
 
 
@@ -75,6 +81,7 @@ def reliability_curve(
     n_bins: int = 10,
     strategy: str = "quantile",
     level: float = 0.95,
+    pos_label: Any = None,
 ) -> ReliabilityCurve:
     """Among groups of about one probability, how many are positive, and how sure that is.
 
@@ -85,7 +92,7 @@ def reliability_curve(
 
     Parameters
     ----------
-    y, probabilities, groups
+    y, probabilities, groups, pos_label
         As for `group_brier_score`.
     n_bins : int, default=10
         Number of bins at most.
@@ -110,7 +117,7 @@ def reliability_curve(
         raise ValueError(f"n_bins must be a whole number, at least 1; got {n_bins!r}.")
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie between 0 and 1, both excluded; got {level!r}.")
-    is_positive, p = _read(y, probabilities, groups)
+    is_positive, p = _read(y, probabilities, groups, pos_label)
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     if strategy == "quantile":
         edges = np.quantile(p, edges)
@@ -127,9 +134,10 @@ def reliability_curve(
 
 
 def _read(
-    y: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None
+    y: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None, pos_label: Any
 ) -> tuple[NDArray[np.bool_], Vector]:
-    is_positive = positive_rows(y)
+    is_positive = positive_rows(y, pos_label)
+    groups = None if no_groups(groups) else groups
     if groups is not None:
         index = index_groups(groups)
         if index.n_rows != len(is_positive):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.group_index import no_groups
 from groupcm.metrics.clusters import read_clusters
 from groupcm.metrics.edges import Edges, edges_of
 from groupcm.metrics.few_clusters import fewest_clusters
@@ -20,7 +21,7 @@ from groupcm.metrics.rebuilt import on_rebuilt_rows
 from groupcm.metrics.resampling import Resampling
 from groupcm.metrics.results import Interval
 from groupcm.metrics.roc import candidate_roc_auc
-from groupcm.metrics.truth import Truth, read_truth, rows_and_groups
+from groupcm.metrics.truth import Truth, positive_rows, read_truth, rows_and_groups
 from groupcm.metrics.weighted import WEIGHTED
 
 __all__ = ["Resampled", "resampled_metric"]
@@ -69,8 +70,12 @@ def resampled_metric(
     metric: Metric,
     clusters: ArrayLike | None,
     resampling: Resampling,
+    pos_label: Any = None,
 ) -> Resampled:
     """Evaluate a metric on the data, and on resamples of its clusters.
+
+    ``pos_label`` is the positive one of the two labels, by default that of the metric's own
+    parameters, or the larger. Where it is given, the metric gets True and False for ``y``.
 
     Examples
     --------
@@ -83,6 +88,14 @@ def resampled_metric(
     ([0.875], np.True_)
     """
     function, parameters = _function_and_parameters(metric)
+    is_weighted = isinstance(function, FunctionType) and function in WEIGHTED
+    groups = None if no_groups(groups) else groups
+    if is_weighted:
+        own = parameters.pop("pos_label", None)
+        y = positive_rows(y, own if pos_label is None else pos_label)
+        metric = partial(function, **parameters)
+    elif pos_label is not None:
+        y = positive_rows(y, pos_label)
     of_rows = function is candidate_roc_auc
     truths = [_read(y, scores, groups, of_rows) for scores in several_scores]
     estimates = [float(metric(y, scores, groups)) for scores in several_scores]
@@ -90,7 +103,6 @@ def resampled_metric(
     found = read_clusters(clusters, index, len(np.asarray(y)))
     cluster = found.of_row if of_rows else found.of_group
     rankings = [rank(t.is_positive, t.scores, cluster, found.n_clusters) for t in truths]
-    is_weighted = isinstance(function, FunctionType) and function in WEIGHTED
     if is_weighted:
         of_counts = [WEIGHTED[function](ranking, **parameters) for ranking in rankings]
     else:
@@ -112,7 +124,7 @@ def resampled_metric(
 
 def _function_and_parameters(metric: Metric) -> tuple[Any, dict[str, Any]]:
     if isinstance(metric, partial) and not metric.args:
-        return metric.func, metric.keywords
+        return metric.func, dict(metric.keywords)
     return metric, {}
 
 

@@ -18,7 +18,13 @@ from groupcm.metrics.truth import read_truth
 __all__ = ["candidate_roc_auc", "group_roc_auc"]
 
 
-def group_roc_auc(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None) -> float:
+def group_roc_auc(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+) -> float:
     """Area under the ROC curve of groups, each scored by its winner.
 
         AUC = ( #{s_k > s_l} + ½ #{s_k = s_l} ) / (m+ m-),    s_k = max_{i∈G_k} s_i
@@ -28,12 +34,14 @@ def group_roc_auc(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = No
     Parameters
     ----------
     y : array-like of shape (n,)
-        The label of every candidate; the larger of its two values is the positive one.
+        The label of every candidate; ``pos_label`` is the positive one.
         A group is positive if any of its candidates is.
     scores : array-like of shape (n,)
         The score of every candidate, larger for more positive.
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n,), or "none", optional
         The group id of every candidate, in any order. Without it every row is a group.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
@@ -47,11 +55,17 @@ def group_roc_auc(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = No
     >>> group_roc_auc(y, scores, groups=["a", "a", "b", "b", "c", "c"])
     0.5
     """
-    truth = read_truth(y, scores, groups)
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
     return _auc(truth.is_positive, truth.scores)
 
 
-def candidate_roc_auc(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None) -> float:
+def candidate_roc_auc(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+) -> float:
     """Area under the ROC curve of candidates, whatever their groups.
 
         AUC = ( #{s_i > s_j} + ½ #{s_i = s_j} ) / (n+ n-)
@@ -61,11 +75,13 @@ def candidate_roc_auc(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None 
     Parameters
     ----------
     y : array-like of shape (n,)
-        The label of every candidate; the larger of its two values is the positive one.
+        The label of every candidate; ``pos_label`` is the positive one.
     scores : array-like of shape (n,)
         The score of every candidate, larger for more positive.
     groups : optional
         Not looked at; there so that this may stand where a metric of groups does.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
@@ -76,7 +92,7 @@ def candidate_roc_auc(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None 
     >>> candidate_roc_auc([0, 1, 0, 1], [0.1, 0.4, 0.4, 0.8])
     0.875
     """
-    return group_roc_auc(y, scores)
+    return group_roc_auc(y, scores, pos_label=pos_label)
 
 
 def _auc(is_positive: NDArray[np.bool_], scores: NDArray[Any]) -> float:

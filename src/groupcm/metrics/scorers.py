@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from groupcm.frames import as_frame
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.operating import sensitivity_at_specificity
 from groupcm.metrics.roc import group_roc_auc
@@ -25,7 +27,8 @@ class GroupScorer:
 
     It asks the estimator for candidate scores (``decision_function``, else
     ``predict_proba``), so any pipeline works, and scikit-learn's metadata routing for
-    ``groups``. It states its request itself:
+    ``groups``. The positive class is the estimator's: the second of its ``classes_``.
+    It states its request itself:
     ``make_scorer(...).set_score_request(groups=True)`` raises while metadata routing is off,
     as it usually is when this module is imported.
 
@@ -70,17 +73,28 @@ class GroupScorer:
             raise ValueError(
                 f"{self!r} got no groups; call "
                 "sklearn.set_config(enable_metadata_routing=True) and pass groups as metadata, "
-                "such as cross_val_score(..., params={'groups': groups})."
+                "such as cross_val_score(..., params={'groups': groups}), or pass groups='none'."
             )
+        X = as_frame(X)
         if hasattr(estimator, "decision_function"):
             scores = estimator.decision_function(X)
         else:
             scores = estimator.predict_proba(X)[:, 1]
-        return self._metric(y, scores, groups, **self._parameters)
+        return self._metric(_truth(estimator, y), scores, groups, **self._parameters)
 
     def __repr__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self._parameters.items())
         return f"{self._metric.__name__}_scorer" + (f"({given})" if given else "")
+
+
+def _truth(estimator: Any, y: ArrayLike) -> ArrayLike:
+    """True where the label is the estimator's positive class; other labels stay as they are."""
+    labels, classes = np.asarray(y), getattr(estimator, "classes_", None)
+    if classes is None or len(classes) != 2 or not np.all(np.isin(labels, classes)):
+        return y
+    is_positive = np.asarray(labels == classes[1])
+    # Of one class alone the metric says which label it is.
+    return y if is_positive.all() or not is_positive.any() else is_positive
 
 
 #: By `group_roc_auc`.

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import GroupIndex, index_groups, require_present
+from groupcm.group_index import GroupIndex, index_groups, no_groups, require_present
+from groupcm.labels import order_classes
 
 __all__ = [
     "Truth",
@@ -47,11 +48,17 @@ class Truth:
 
 
 def read_truth(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None = None, *, finite: bool = False
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    pos_label: Any = None,
+    finite: bool = False,
 ) -> Truth:
     """The positive flag and the largest score of every group; `ValueError` for what is amiss.
 
-    ``finite`` asks for scores without infinities, for whoever needs thresholds among them.
+    ``pos_label`` is the positive one of the two labels, by default the larger. ``finite`` refuses
+    the score +inf, which is no threshold; -inf is that of a group without candidates.
 
     Examples
     --------
@@ -59,17 +66,24 @@ def read_truth(
     >>> truth.is_positive.tolist(), truth.scores.tolist()
     ([True, False], [0.5, 0.9])
     """
-    if groups is None:
-        is_positive = positive_rows(y)
+    if groups is None or no_groups(groups):
+        is_positive = positive_rows(y, pos_label)
         return Truth(is_positive, valid_scores(scores, len(is_positive), finite=finite))
-    is_positive, scores, index = rows_and_groups(y, scores, groups, finite=finite)
+    is_positive, scores, index = rows_and_groups(
+        y, scores, groups, pos_label=pos_label, finite=finite
+    )
     truth = Truth(index.maxima(is_positive), index.maxima(scores), index)
     require_both_classes(truth.is_positive, "group")
     return truth
 
 
 def rows_and_groups(
-    y: ArrayLike, scores: ArrayLike, groups: ArrayLike, *, finite: bool = False
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike,
+    *,
+    pos_label: Any = None,
+    finite: bool = False,
 ) -> tuple[NDArray[np.bool_], NDArray[Any], GroupIndex]:
     """The positive flag and the score of every candidate, and the index of their groups.
 
@@ -78,9 +92,9 @@ def rows_and_groups(
     >>> rows_and_groups([0, 1], [0.5, 0.2], ["a", "a"])[0].tolist()
     [False, True]
     """
-    is_positive = positive_rows(y)
+    is_positive = positive_rows(y, pos_label)
     scores = valid_scores(scores, len(is_positive), finite=finite)
-    index = index_groups(groups)
+    index = index_groups(np.arange(len(is_positive)) if no_groups(groups) else groups)
     if index.n_rows != len(is_positive):
         raise ValueError(
             f"y has {len(is_positive)} rows but groups has {index.n_rows}; "
@@ -89,12 +103,15 @@ def rows_and_groups(
     return is_positive, scores, index
 
 
-def positive_rows(y: ArrayLike) -> NDArray[np.bool_]:
-    """Which rows carry the larger of two labels, without sorting numbers.
+def positive_rows(y: ArrayLike, pos_label: Any = None) -> NDArray[np.bool_]:
+    """Which rows carry ``pos_label``, by default the larger of two labels.
+
+    Numbers are not sorted. Two texts without ``pos_label`` are a guess, with a
+    `groupcm.errors.PositiveLabelWarning`.
 
     Examples
     --------
-    >>> positive_rows(["polyp", "normal"]).tolist()
+    >>> positive_rows(["cancer", "healthy"], "cancer").tolist()
     [True, False]
     """
     y = np.asarray(y)
@@ -102,14 +119,13 @@ def positive_rows(y: ArrayLike) -> NDArray[np.bool_]:
         raise ValueError(f"y must hold one label a candidate, at least one; got shape {y.shape}.")
     require_present(y, "y has no label at row {}; every candidate needs one.")
     labels = np.array([y.min(), y.max()]) if y.dtype.kind in "biuf" else np.unique(y)
-    is_positive = y == labels[-1]
-    if len(labels) > 2 or not np.all(is_positive | (y == labels[0])):
+    if len(labels) > 2 or not np.all((y == labels[0]) | (y == labels[-1])):
         raise ValueError("y holds more than two labels; these metrics need exactly two.")
     if labels[0] == labels[-1]:
         raise ValueError(
             f"y holds only the label {labels[0]!s}; telling two classes apart needs both classes."
         )
-    return is_positive
+    return np.asarray(y == order_classes(labels, pos_label)[-1])
 
 
 def valid_scores(scores: ArrayLike, n_rows: int, *, finite: bool = False) -> NDArray[Any]:
@@ -131,10 +147,10 @@ def valid_scores(scores: ArrayLike, n_rows: int, *, finite: bool = False) -> NDA
     if scores.dtype.kind not in "iuf":
         scores = _as_numbers(scores)
     require_present(scores, "scores is NaN at row {}; every candidate needs a number.")
-    if finite and scores.dtype.kind == "f" and np.isinf(scores).any():
+    if finite and scores.dtype.kind == "f" and np.isposinf(scores).any():
         raise ValueError(
-            f"scores is infinite at row {np.argmax(np.isinf(scores))}; "
-            "a threshold needs finite scores."
+            f"scores is infinite at row {np.argmax(np.isposinf(scores))}; "
+            "a threshold needs finite scores (or -inf for a group without candidates)."
         )
     return scores
 

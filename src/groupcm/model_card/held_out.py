@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupcm.metrics import bootstrap_interval, operating_point
+from groupcm.metrics import at_threshold, bootstrap_interval
 from groupcm.metrics.few_clusters import FewClustersWarning
 
 __all__ = ["HeldOut", "held_out_of"]
@@ -75,20 +75,20 @@ def held_out_of(
     (True, 'groups')
     """
     known = np.isfinite(model.held_out_scores_)
-    labels, scores = model.held_out_labels_[known], model.held_out_scores_[known]
+    is_positive = model.held_out_labels_[known] == model.classes_[-1]
+    scores = model.held_out_scores_[known]
     clusters = None if patient_of_groups is None else np.asarray(patient_of_groups)[known]
     n_resamples = max(_FEWEST_RESAMPLES, _MOST_DRAWS // max(1, len(scores)))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FewClustersWarning)
         auc = bootstrap_interval(
-            labels,
+            is_positive,
             scores,
             clusters=clusters,
             level=_LEVEL,
             n_resamples=min(_MOST_RESAMPLES, n_resamples),
         )
-    there = None if threshold is None else operating_point(labels, scores, threshold=threshold)
-    is_positive = labels == model.classes_[-1]
+    there = None if threshold is None else at_threshold(is_positive, scores, threshold=threshold)
     return HeldOut(
         n_positive_groups=int(np.count_nonzero(is_positive)),
         n_negative_groups=int(np.count_nonzero(~is_positive)),

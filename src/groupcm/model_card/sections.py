@@ -175,7 +175,7 @@ def _alarm(card: ModelCard) -> Rows:
         rows.append(("threshold", "none: a group gets the class of its largest score"))
     else:
         rows.append(("threshold", threshold_rule(card.threshold.value)))
-        rows.append(("who chose it", card.threshold.chosen))
+        rows.append(("how it was chosen", card.threshold.chosen))
     if held_out is not None and held_out.sensitivity is not None:
         rows.append(("positive groups found", f"{percent(held_out.sensitivity)} (sensitivity)"))
     if held_out is not None and held_out.specificity is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from groupcm.errors import InputError
 from groupcm.progress import announce_reading, count_reading
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.chunk import Chunk
-from groupcm.sources.index import CandidateIndex, build_index
+from groupcm.sources.index import CandidateIndex, build_index, index_of_no_rows
 from groupcm.sources.keys import Keys
 
 __all__ = ["Columns", "Job", "Source", "rows_by_unit"]
@@ -88,6 +88,8 @@ class Source(ABC):
 
     def index(self) -> CandidateIndex:
         """Which rows are which group's and of which class; read once and kept."""
+        if self._index is None and self.n_rows == 0:
+            self._index = index_of_no_rows(self.has_group, self.has_label)
         if self._index is None:
             jobs = ((unit, _read_keys) for unit in range(self.n_units))
             columns = Columns(group=self.has_group, label=self.has_label)
@@ -99,6 +101,10 @@ class Source(ABC):
                     announce_reading(progress(int(self.unit_ptr[unit + 1])))
             self._index = build_index(units, self.n_rows, self.apart)
         return self._index
+
+    def rename_classes(self, names: NDArray[Any]) -> None:
+        """Call the classes by other names, one for each of ``index().classes``."""
+        self._index = replace(self.index(), classes=names)
 
     def overlap_of(self, rows: Index) -> NDArray[np.float64]:
         """How well each of these rows fits its annotation."""

@@ -87,14 +87,25 @@ def _shortened(values: Any) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
-def positive_rows(labels: Tensor) -> Tensor:
-    """The rows of label 1.
+def positive_rows(labels: Tensor, pos_label: float | None = None) -> Tensor:
+    """The rows of label 1, or of ``pos_label`` and one other label.
 
     Examples
     --------
     >>> positive_rows(torch.tensor([0, 1, 1]))
     tensor([1, 2])
+    >>> positive_rows(torch.tensor([0, 1, 1]), pos_label=0)
+    tensor([0])
     """
+    if pos_label is not None:
+        is_positive = labels == pos_label
+        others = labels[~is_positive]
+        if len(others) and (others != others[0]).any():
+            raise ValueError(
+                f"pos_label is for two labels, and labels holds more than {pos_label!r} and one "
+                "other; make one label against the rest."
+            )
+        return true_rows(is_positive)
     rows = true_rows(labels.bool())
     wrong = labels[rows] != 1
     if wrong.any():

@@ -49,6 +49,8 @@ class GroupLoss(torch.nn.Module):
     min_overlap : float
         Objects whose best candidate overlaps them by less are left out, and positive groups that
         have no other; these then take no part at all.
+    pos_label : number, optional
+        The label of positive candidates; None is 1, and all others are 0.
 
     Notes
     -----
@@ -84,6 +86,7 @@ class GroupLoss(torch.nn.Module):
         temperature: float | None = None,
         background: str = "ignore",
         min_overlap: float = 0.0,
+        pos_label: float | None = None,
     ) -> None:
         super().__init__()
         check_parameters(
@@ -94,11 +97,16 @@ class GroupLoss(torch.nn.Module):
             require_number(
                 given, "temperature", "None or a number above 0", lambda x: 0.0 < x < torch.inf
             )
+        if pos_label is not None:
+            pos_label = int(pos_label) if isinstance(pos_label, bool) else pos_label
+            given = {"pos_label": pos_label}
+            require_number(given, "pos_label", "None or a number", lambda x: x == x)
         self.loss = loss
         self.delta = delta
         self.temperature = None if temperature is None else float(temperature)
         self.background = background
         self.min_overlap = min_overlap
+        self.pos_label = pos_label
 
     def forward(
         self,
@@ -117,7 +125,8 @@ class GroupLoss(torch.nn.Module):
         scores : Tensor of shape (n,)
             One a candidate.
         labels : Tensor of shape (n,)
-            1 for a positive candidate, else 0. A group is positive if any of its candidates is.
+            1 for a positive candidate, else 0; with ``pos_label``, that one and one other. A
+            group is positive if any of its candidates is.
         groups : Tensor of shape (n,), optional
             Whole numbers, in any order; ``numpy.unique(names, return_inverse=True)[1]`` makes
             them of names. Ids far apart are sorted first, which costs more than all the rest;
@@ -126,7 +135,7 @@ class GroupLoss(torch.nn.Module):
             Instead of ``groups``, where the rows of a group stand together: the row at which
             each begins and, last, the number of rows. Without both every row is a group.
         overlap : Tensor of shape (n,), optional
-            How well each candidate fits the annotation; looked at where ``labels`` is 1. The
+            How well each candidate fits the annotation; looked at where ``labels`` is positive. The
             positive candidate of largest overlap, the first where several tie, stands for its
             object. Without it the positive candidates of an object share its weight.
         objects : Tensor of shape (n,), optional
@@ -139,7 +148,7 @@ class GroupLoss(torch.nn.Module):
         """
         scores = checked_scores(scores)
         grouped = number_groups(groups, offsets, scores)
-        positive = positive_rows(one_a_candidate(labels, "labels", scores))
+        positive = positive_rows(one_a_candidate(labels, "labels", scores), self.pos_label)
         of_positive = grouped.of(positive)
         terms = positive_terms(
             positive,
@@ -196,4 +205,5 @@ class GroupLoss(torch.nn.Module):
         return (
             f"loss={self.loss!r}, delta={self.delta:g}, temperature={self.temperature}, "
             f"background={self.background!r}, min_overlap={self.min_overlap:g}"
+            + ("" if self.pos_label is None else f", pos_label={self.pos_label!r}")
         )

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from groupcm.group_index import index_groups
+from groupcm.labels import require_pos_label
 from groupcm.metrics import Metric, candidate_roc_auc, metric_named
 from groupcm.metrics.truth import require_both_classes, valid_scores
 
@@ -29,6 +30,8 @@ class GroupMetric:
     metric : str or callable
         A metric of groups: "group_roc_auc", "group_average_precision",
         "sensitivity_at_specificity", or a ``callable(y, scores, groups)``.
+    pos_label : label, optional
+        The label of positive candidates, which may be a text; None is 1, and all others are 0.
 
     Examples
     --------
@@ -39,8 +42,10 @@ class GroupMetric:
     1.0
     """
 
-    def __init__(self, metric: str | Metric = "group_roc_auc") -> None:
+    def __init__(self, metric: str | Metric = "group_roc_auc", *, pos_label: Any = None) -> None:
+        require_pos_label(pos_label)
         self._metric = metric_named(metric)
+        self._pos_label = pos_label
         if self._metric is candidate_roc_auc:
             raise ValueError(
                 "candidate_roc_auc needs all candidates, and none are kept; "
@@ -54,6 +59,7 @@ class GroupMetric:
         self._scores: list[NDArray[Any]] = []
         self._is_positive: list[NDArray[np.bool_]] = []
         self._n_entries = self._n_merged = 0
+        self._other_label: Any = None
 
     def update(self, scores: Any, labels: Any, groups: Any) -> None:
         """Take in a batch.
@@ -63,13 +69,12 @@ class GroupMetric:
         scores : Tensor of shape (n,)
             One a candidate, none of them NaN.
         labels : Tensor of shape (n,)
-            1 for a positive candidate, else 0.
+            1 for a positive candidate, else 0; with ``pos_label``, that one and one other.
         groups : Tensor or array-like of shape (n,)
             Ids of any kind, the same for a group in every batch.
         """
         labels = _on_the_host(labels)
-        if labels.ndim != 1 or not np.isin(labels, (0, 1)).all():
-            raise ValueError("labels must hold one label a candidate, each 0 or 1.")
+        is_positive = self._is_positive_row(labels)
         if len(labels) == 0:
             return
         scores = valid_scores(_on_the_host(scores), len(labels))
@@ -81,7 +86,7 @@ class GroupMetric:
             )
         self._ids.append(index.ids)
         self._scores.append(index.maxima(scores))
-        self._is_positive.append(index.maxima(labels == 1))
+        self._is_positive.append(index.maxima(is_positive))
         self._n_entries += index.n_groups
         # At twice the last size: on the whole every entry is merged a few times only.
         if self._n_entries > max(2 * self._n_merged, _FEW_ENTRIES):
@@ -94,6 +99,26 @@ class GroupMetric:
         is_positive = np.concatenate(self._is_positive)
         require_both_classes(is_positive, "group")
         return self._metric(is_positive, np.concatenate(self._scores), np.concatenate(self._ids))
+
+    def _is_positive_row(self, labels: NDArray[Any]) -> NDArray[np.bool_]:
+        if self._pos_label is None:
+            if labels.ndim != 1 or not np.isin(labels, (0, 1)).all():
+                raise ValueError(
+                    "labels must hold one label per candidate, each 0 or 1; for others set "
+                    "pos_label."
+                )
+            return np.asarray(labels == 1)
+        if labels.ndim != 1:
+            raise ValueError(f"labels must hold one label per candidate; got {labels.shape}.")
+        is_positive = np.asarray(labels == self._pos_label)
+        others = {*labels[~is_positive].tolist()} - {self._other_label}
+        if len(others) > (self._other_label is None):
+            raise ValueError(
+                f"pos_label is for two labels, and labels holds more than {self._pos_label!r} and "
+                "one other; make one label against the rest."
+            )
+        self._other_label = next(iter(others), self._other_label)
+        return is_positive
 
     def _merge(self) -> None:
         """One entry a group."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from groupcm.errors import InputError
 from groupcm.images.parallel_pictures import PictureTask, Unreadable
 from groupcm.images.reading import Pixels
 from groupcm.images.score import PictureScorer
@@ -75,15 +76,17 @@ class ResultOfPicture:
     def __call__(self, task: NumberedPicture, pixels: Pixels) -> PictureResult | Unreadable:
         try:
             measured = measure_picture(self.scorer, pixels, task.name)
+            return result_of(measured)
         except Exception as error:
             told = str(error) or type(error).__name__
             return Unreadable(task.name, f"the picture {task.name} cannot be scored: {told}")
-        return result_of(measured)
 
 
 def result_of(measured: MeasuredPicture) -> PictureResult:
     """Return what is kept of a picture that was measured."""
     found = measured.found
+    if found.winner < 0:
+        raise InputError("nothing was proposed in it, so that there is no winner to show")
     left, top, width, height = box_of(found.regions, found.winner)
     return PictureResult(
         score=found.score,

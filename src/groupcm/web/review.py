@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from groupcm.errors import InputError
@@ -123,9 +124,19 @@ class Review:
         self.marks.unmark(self.library.names[number])
         return self.told.note_change(number)
 
-    def export(self, threshold: float | None) -> str:
-        """Return all pictures as CSV."""
-        return results_as_csv(zip(self.library.names, self.results(), strict=True), threshold)
+    def export(self, threshold: float | None, pictures: Sequence[int] | None = None) -> str:
+        """Return pictures as CSV.
+
+        Parameters
+        ----------
+        threshold
+            The score from which on a picture raises an alarm; it is written into every line.
+        pictures
+            Their numbers, in the order of the lines; by default all.
+        """
+        numbers = range(len(self.library)) if pictures is None else pictures
+        names = self.library.names
+        return results_as_csv(((names[each], self.told.of(each)) for each in numbers), threshold)
 
     def _known_before(self) -> dict[int, Result]:
         if self._cache is None:
