@@ -60,6 +60,7 @@ def compare(**options) -> int:
         "object": None,
         "annotated": None,
         "features": None,
+        "exclude": [],
         "models": ["svm", "gcm-none", "gcm"],
         "folds": 3,
         "settings": 2,

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
-from groupcm import simulate
+from groupcm import GroupClassifier, simulate
 from groupcm.comparison.candidate_model import CandidateModel
 from groupcm.comparison.common_scale import fold_percentiles
 from groupcm.comparison.compare_models import compare_models
@@ -504,3 +504,32 @@ def test_a_p_value_that_is_not_known_is_said_to_be_so():
     result = Comparison(unknown, unknown, unknown, np.nan, 0, "group_roc_auc")
     sentence = pair_sentence(Pair("GCM", "SVM", result))
     assert sentence.endswith("GCM is ahead by 0.100 (interval not known), p not known.")
+
+
+def test_a_value_chosen_at_the_end_is_remarked_on(made, monkeypatch):
+    """The models of a comparison are offered the same number of values, which are not extended."""
+    grids = {"inside": [0.001, 0.1, 0.99], "end": [0.97, 0.98, 0.99]}
+    models = [
+        Contender(name, "", [{"lam": lam} for lam in lams], GroupClassifier, has_path=True)
+        for name, lams in grids.items()
+    ]
+    fits = []
+
+    def tuned(*args, **options):
+        found = crossfit(*args, **options)
+        tuning = {"inside": [0.8, 0.9, 0.7], "end": [0.9, 0.8, 0.7]}
+        results = [
+            replace(fit, tuning=np.tile(tuning[fit.contender.name], (3, 1)), chosen=[best] * 3)
+            for fit, best in zip(found.results, (1, 0), strict=True)
+        ]
+        fits.append(replace(found, results=results))
+        return fits[-1]
+
+    monkeypatch.setattr("groupcm.comparison.compare_models.crossfit", tuned)
+    found = compare_models(
+        made.X, made.y, made.groups, models=models, cv=3, learning=False, n_resamples=20
+    )
+    (remark,) = found.remarks
+    assert remark.startswith("end chose the smallest value tried, λ = 0.97, in 3 of 3 folds")
+    tie = replace(fits[0].results[1], tuning=np.full((3, 3), 0.9))
+    assert tie.n_at_ends == (0, 0)

@@ -303,7 +303,7 @@ def test_no_repeats_are_refused(tmp_path):
 
 def annotation_arguments(tables, output, **options):
     columns = {"group": "frame", "label": "label", "overlap": "overlap", "patient": "patient"}
-    columns |= {"object": None, "annotated": None, "positive": None}
+    columns |= {"object": None, "annotated": None, "exclude": [], "positive": None}
     rest = {"features": FEATURE_NAMES, "sizes": None, "repeats": 2, "folds": 3, "settings": 2}
     return argparse.Namespace(
         experiment="annotation", tables=tables, output=output, seed=0, **columns | rest | options

@@ -97,7 +97,7 @@ def beyond_grid(lams: NDArray[np.float64], side: int, n: int) -> NDArray[np.floa
     Examples
     --------
     >>> [float(f"{lam:.3g}") for lam in beyond_grid(lambda_grid(10), -1, 2)]
-    [0.000279, 7.79e-05]
+    [0.000279, 7.77e-05]
     """
     end, inner = (lams[0], lams[1]) if side < 0 else (lams[-1], lams[-2])
     ratio = np.clip(_odds(end) / _odds(inner), 1.0 / _LARGEST_STEP, _LARGEST_STEP)

@@ -124,6 +124,7 @@ def compare_models(
         pooled = [_pool(data, fits, result, options) for result in fits.results]
         pairs = _pairs(pooled, options)
         curve = learning_curve(data, fits, progress=progress, **options) if learning else None
+    at_ends = [fit for fit in fits.results if 2 * max(fit.n_at_ends) > len(fits.folds)]
     return ModelComparison(
         title=title,
         version=__version__,
@@ -135,7 +136,18 @@ def compare_models(
         pairs=pairs,
         learning=curve,
         level=level,
-        remarks=unannotated_remarks(data, chosen),
+        remarks=[*unannotated_remarks(data, chosen), *map(_end_remark, at_ends)],
+    )
+
+
+def _end_remark(fit: CrossFit) -> str:
+    """Say that a model would rather have had a setting that no model was offered."""
+    first, last = fit.n_at_ends
+    settings = fit.contender.settings
+    end, word = (settings[0], "smallest") if first > last else (settings[-1], "largest")
+    return (
+        f"{fit.contender.name} chose the {word} value tried, {fit.contender.words(end)}, in "
+        f"{max(first, last)} of {len(fit.chosen)} folds: a better one may lie beyond."
     )
 
 

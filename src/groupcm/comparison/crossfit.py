@@ -53,6 +53,20 @@ class CrossFit:
     tuning: NDArray[np.float64]
     seconds: float
 
+    @property
+    def n_at_ends(self) -> tuple[int, int]:
+        """In how many folds the first and the last of three or more settings was the only best.
+
+        Zero where the settings are not values of one parameter, in order.
+        """
+        settings = self.contender.settings
+        if len(settings) < 3 or any(len(setting) != 1 for setting in settings):
+            return 0, 0
+        best, tuning = np.array(self.chosen), self.tuning
+        first = (best == 0) & (tuning[:, 0] > tuning[:, 1])
+        last = (best == len(settings) - 1) & (tuning[:, -1] > tuning[:, -2])
+        return int(first.sum()), int(last.sum())
+
 
 @dataclass(frozen=True, eq=False)
 class CrossFits:
