@@ -48,7 +48,7 @@ def _linear(**options: Any) -> Callable[[], Any]:
 
 def _named() -> Any:
     X, y, groups = candidates()
-    return GroupClassifier(random_state=0).fit(
+    return GroupClassifier(random_state=0, pos_label="polyp").fit(
         pd.DataFrame(X, columns=NAMES), np.array(["clear", "polyp"])[y], groups
     )
 

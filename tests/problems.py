@@ -20,7 +20,7 @@ PENALTIES = ("huber", "l2", "l1")
 GROUPINGS = ("negative", "both", "none")
 BACKGROUNDS = ("ignore", "negative")
 KINDS = ("float64", "float32", "csr")
-LABELS = ((0, 1), (-1, 1), ("clear", "polyp"), (False, True))
+LABELS = ((0, 1), (-1, 1), ("no", "yes"), (False, True))
 
 
 class Case(NamedTuple):

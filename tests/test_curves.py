@@ -90,7 +90,7 @@ def test_order_of_rows_and_monotone_transformations_change_no_curve(problem):
         for same in (
             curve_of(y[order], scores[order], groups[order]),
             curve_of(y, moved, groups),
-            curve_of(np.where(y, "polyp", "normal"), scores, groups.astype(str)),
+            curve_of(np.where(y, "cancer", "no"), scores, groups.astype(str), pos_label="cancer"),
         ):
             assert np.array_equal(same[0], curve[0])
             assert np.array_equal(same[1], curve[1])

@@ -177,9 +177,9 @@ def test_text_groups_and_text_labels(as_dictionary, tmp_path):
             table = table.set_column(at, name, table.column(name).dictionary_encode())
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=50)
     source = read(tmp_path / "a.parquet")
-    stream = fit_stream(source, SMALL)
+    stream = fit_stream(source, SMALL, pos_label="polyp")
     assert stream.classes_.tolist() == ["clear", "polyp"]
-    assert_same_optimum(stream, named.fit())
+    assert_same_optimum(stream, named.fit(pos_label="polyp"))
     assert_true_objective(stream, data)
     found = stream.group_scores(source)
     np.testing.assert_array_equal(found.group, list(dict.fromkeys(frames)))

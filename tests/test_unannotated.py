@@ -236,8 +236,8 @@ def test_where_the_annotated_groups_tell_nothing_single_negatives_choose():
 def test_without_groups_there_is_nothing_to_choose():
     X, y, _, _, _ = made(11)
     annotated = np.arange(len(y)) % 12 != 0
-    plain = GroupClassifier(0.7, tol=1e-7).fit(X, y)
-    model = GroupClassifier(0.7, tol=1e-7).fit(X, y, annotated=annotated)
+    plain = GroupClassifier(0.7, tol=1e-7).fit(X, y, "none")
+    model = GroupClassifier(0.7, tol=1e-7).fit(X, y, "none", annotated=annotated)
     assert model.witnesses_.tolist() == np.flatnonzero((y == 1) & ~annotated).tolist()
     assert model.objective_ == pytest.approx(plain.objective_, rel=1e-6)
 
