@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from annotate_browser import (
     CORNERS,
@@ -17,7 +18,6 @@ from annotate_browser import (
     draw_polygon,
     make_pictures,
 )
-from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, write
 from web_pages import axe_findings
 
 
@@ -105,14 +105,22 @@ def test_only_the_user_finishes_a_picture(browser, folder):
 
 def test_a_picture_that_is_not_shown_is_not_decided(browser, folder):
     with annotating(browser, folder) as page:
-        held = []
-        page.page.route(re.compile("pictures/3/pixels"), lambda route: held.append(route))
+        held: list[Route] | None = []
+
+        def hold(route: Route) -> None:
+            if held is None:
+                route.continue_()
+            else:
+                held.append(route)
+
+        page.page.route(re.compile("pictures/3/pixels"), hold)
         row(page, 3).click()
         expect(row(page, 3)).to_have_attribute("aria-selected", "true")
         page.press("n", "d", "Enter")
         page.told("d.png is not shown yet")
         page.counts("0 of 4 done · 0 with objects, 0 verified empty")
-        for route in held:
+        kept, held = held, None
+        for route in kept:
             route.continue_()
         page.shows(3)
         page.press("n")
@@ -202,31 +210,34 @@ def test_list_counts_and_search_field_agree(browser, folder):
 
 
 def test_an_import_asks_what_unannotated_pictures_mean(browser, folder, tmp_path):
-    box = AnnotatedObject("polyp", Box(20, 30, 40, 50))
-    pictures = [Picture(f"{name}.png", WIDTH, HEIGHT) for name in "bcd"]
-    marked = Picture("a.png", WIDTH, HEIGHT, (box,))
+    size = {"width": WIDTH, "height": HEIGHT}
+    coco = {
+        "images": [{"id": name, "file_name": f"{name}.png"} | size for name in "abcd"],
+        "annotations": [{"id": 1, "image_id": "b", "category_id": 1, "bbox": [20, 30, 40, 50]}],
+        "categories": [{"id": 1, "name": "polyp"}],
+    }
     path = tmp_path / "some.json"
-    write(Annotations((marked, *pictures)), path, "coco")
-    sent = []
-
-    def answer(route) -> None:
-        sent.append(route.request.url.partition("?")[2])
-        counts = {"annotated": 1, "verified_empty": 0, "todo": 3}
-        route.fulfill(json={"pictures": 1, "objects": 1, "skipped": []} | counts)
-
+    path.write_text(json.dumps(coco))
     with annotating(browser, folder) as page:
-        page.page.route("**/api/import*", answer)
         dialog = page.page.get_by_role("dialog", name="Import some.json")
         page.page.locator("#import-file").set_input_files(path)
         expect(dialog.get_by_label("still to do")).to_be_checked()
         assert axe_findings(page.page) == []
         page.press("n", "Escape")
         expect(dialog).to_have_count(0)
-        assert sent == []
         page.counts("0 of 4 done · 0 with objects, 0 verified empty")
+        assert not (folder / "annotations.json").exists()
 
+        draw_box(page)
+        page.has("box")
         page.import_file(path)
-        page.told("Its pictures: 1 annotated, 0 verified empty, 3 to do.")
+        page.told("Its pictures: 1 annotated, 0 verified empty, 2 to do.")
+        page.page.get_by_role("button", name="Close").click()  # what was marked here is kept
+        page.counts("1 of 4 done · 1 with objects, 0 verified empty · 1 in progress")
+        # A step back from before the import would take back a part of it.
+        expect(page.page.locator("#undo")).to_be_disabled()
+
         page.import_file(path, "verified empty")
-        page.told("Imported 1 object into 1 picture.")
-        assert sent == ["format=auto&unannotated=todo", "format=auto&unannotated=negative"]
+        page.told("Its pictures: 0 annotated, 2 verified empty, 0 to do.")
+        page.page.get_by_role("button", name="Close").click()
+        page.counts("3 of 4 done · 1 with objects, 2 verified empty · 1 in progress")
