@@ -100,7 +100,6 @@ def test_probabilities_and_the_threshold_that_follows_from_them(home, tmp_path):
     assert table.column_names[:4] == ["image", "score", "probability", "alarm"]
     alarms = [value > 0.5 for value in table.column("probability").to_pylist()]
     assert table.column("alarm").to_pylist() == alarms
-    assert "n_marked" not in table.column_names
     known = expected(calibrated())
     probabilities = table.column("probability").to_pylist()
     assert probabilities == pytest.approx([each.probability for each in known.values()])
@@ -435,3 +434,9 @@ def test_scores_carry_the_patient_and_the_split(home, candidates, tmp_path, caps
     assert [(row["image"], row["patient"], row["split"]) for row in rows] == [
         (name, f"p{k // 3}", "b") for k, name in enumerate(names) if k % 2
     ]
+    (tmp_path / "few.csv").write_text("\n".join(["image;patient;split", *lines[:-1]]))
+    capsys.readouterr()
+    assert score(home, "--patients", tmp_path / "few.csv", **where) == 2
+    error = capsys.readouterr().err
+    assert f"few.csv has no row for the picture '{names[-1]}'" in error
+    assert "partial" not in error

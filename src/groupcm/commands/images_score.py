@@ -70,6 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
             truth, given = _truth(arguments, names, table), _given(arguments, names)
             if names is not None and notes is not None:
                 names = notes.in_split(names, arguments.split)
+                for name in names:
+                    notes.of(name)  # before hours of work: every picture needs a row
         work = Scoring(scorer, arguments.annotations or "", keep_marks=marks is not None)
         scores = PictureScores(
             probability=hasattr(scorer.model, "calibrator_"),
