@@ -114,6 +114,10 @@ class AnnotatePage:
     def is_saved(self) -> None:
         expect(self.page.locator("#saving")).to_have_attribute("data-state", "saved")
 
+    def counts(self, sentence: str) -> None:
+        """Wait until the head of the page reports how far the work is."""
+        expect(self.page.locator("#counts")).to_have_text(sentence)
+
     def told(self, sentence: str | re.Pattern[str]) -> None:
         expect(self.page.locator(".notice").filter(has_text=sentence)).to_be_visible()
 
@@ -136,8 +140,14 @@ class AnnotatePage:
             self.page.locator(f'a[data-format="{format}"]').click()
         return begun.value
 
-    def import_file(self, path: Path) -> None:
+    def import_file(self, path: Path, unannotated: str | None = None) -> None:
+        """Import a file, with the meaning of its unannotated pictures that the dialog offers."""
         self.page.locator("#import-file").set_input_files(path)
+        dialog = self.page.get_by_role("dialog", name=f"Import {path.name}")
+        if unannotated is not None:
+            dialog.get_by_label(unannotated).check()
+        dialog.get_by_role("button", name="Import").click()
+        expect(dialog).to_have_count(0)
 
 
 def draw_box(page: AnnotatePage) -> None:

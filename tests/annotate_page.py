@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,19 @@ def make_pictures(folder: Path, *names: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.new("RGB", (WIDTH, HEIGHT), (40 * number % 256, 90, 120)).save(path)
     return folder
+
+
+def half_annotated_coco(path: Path, folder: Path) -> Path:
+    """Write a COCO file as other programs do: it lists all pictures, and the first has a box."""
+    images = [
+        {"id": number, "file_name": picture.name, "width": WIDTH, "height": HEIGHT}
+        for number, picture in enumerate(sorted(folder.iterdir()))
+    ]
+    box = {"id": 1, "image_id": 0, "category_id": 1, "bbox": [1, 2, 3, 4]}
+    categories = [{"id": 1, "name": "polyp"}]
+    content = {"images": images, "annotations": [box], "categories": categories}
+    path.write_text(json.dumps(content), encoding="utf-8")
+    return path
 
 
 def make_static(folder: Path) -> Path:

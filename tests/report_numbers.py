@@ -9,7 +9,6 @@ import numpy as np
 from groupcm.comparison.numbers import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.numbers import (
     Case,
-    Contribution,
     DataCounts,
     Decision,
     Evaluation,
@@ -21,6 +20,7 @@ from groupcm.evaluation.numbers import (
     Training,
     Weight,
 )
+from groupcm.explanation import FeatureContribution
 from groupcm.metrics import (
     Comparison,
     FrocCurve,
@@ -187,7 +187,7 @@ def _made_cases(n: int, group: str, features: Sequence[str], score: float) -> li
             f"P{k + 3:02d}",
             bool(k % 2),
             [
-                Contribution(name, 12.34 / (j + 1) ** 2, sign * (1.21 - 0.4 * j))
+                FeatureContribution(name, 12.34 / (j + 1) ** 2, 3.2, sign * (1.21 - 0.4 * j))
                 for j, name in enumerate(features[:4])
             ],
         )

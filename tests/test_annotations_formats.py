@@ -320,7 +320,8 @@ def test_cvat(tmp_path):
     assert turned.region.box == Box(11, 9, 2, 4)  # CVAT turns around the centre
     assert polygon.region == Polygons([[(1, 1), (5, 1), (5, 4)]])
     assert mask.region == Mask.from_part([[0, 1, 1], [0, 1, 1]], left=3, top=4, height=20, width=30)
-    assert marked["c.jpg"].done
+    assert marked["c.jpg"].state == "to do"
+    assert read(path, unannotated="negative")["c.jpg"].state == "verified empty"
 
 
 @pytest.mark.parametrize(
@@ -444,3 +445,18 @@ def test_names_are_found_however_their_accents_are_written(tmp_path):
     path = tmp_path / "boxes.csv"
     path.write_text("image,x,y,width,height\n\u00e9t\u00e9 1.jpg,1,1,2,2\n", encoding="utf-8")
     assert [each.name for each in read(path, tmp_path / "images")] == ["e\u0301te\u0301 1.jpg"]
+
+
+def test_masks_stored_with_their_pictures_are_read_alone(tmp_path):
+    spots = np.array([[9, 0, 0, 0], [0, 9, 0, 0], [0, 0, 0, 0]], dtype=np.uint8)
+    pixels = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    files = {"a.png": pixels, "b.png": pixels, "c.png": pixels}
+    files |= {"a_mask.png": spots, "a_mask_1.png": spots[::-1], "b_mask.png": 0 * spots}
+    for name, values in files.items():
+        Image.fromarray(values).save(tmp_path / name)
+    marked = read(tmp_path, tmp_path, "masks")
+    assert [(each.name, each.state) for each in marked] == [
+        ("a.png", "annotated"),
+        ("b.png", "verified empty"),
+    ]
+    assert len(marked["a.png"].objects) == 2

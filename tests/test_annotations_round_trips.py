@@ -27,6 +27,7 @@ from groupcm.annotations import (
     with_folder,
     write,
 )
+from groupcm.errors import InputError
 
 # pycocotools has not followed NumPy 2 in how it hands out its arrays.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
@@ -106,7 +107,7 @@ def test_round_trip_keeps_what_the_format_carries(format, drawn):
     for old in expected:
         new = found[old.name]
         assert (new.width, new.height) == (old.width, old.height)
-        assert new.done == (old.done if format in {*TELLS_TO_DO, "labelme"} else True)
+        assert new.state == old.state
         assert len(new.objects) == len(old.objects)
         for one, other in zip(old.objects, new.objects, strict=True):
             assert_same_object(format, old, one, other)
@@ -175,6 +176,7 @@ def test_coco_keeps_what_it_does_not_know(tmp_path):
     }
     (tmp_path / "old.json").write_text(json.dumps(content))
     write(read(tmp_path / "old.json"), tmp_path / "new.json", "coco")
+    content["images"][0]["done"] = True  # the state is written out
     assert json.loads((tmp_path / "new.json").read_text()) == content
 
 
@@ -197,10 +199,123 @@ def test_pictures_to_do_that_hold_objects_are_counted(tmp_path):
         (Picture("a.jpg", 9, 9, (box,), done=False), Picture("b.jpg", 9, 9, done=False))
     )
     for format in ("voc", "csv", "yolo", "cvat"):
-        with pytest.warns(AnnotationWarning, match=r"as if they were done.*: 1, at a\.jpg"):
+        with pytest.warns(AnnotationWarning, match=r"to other programs .* done: 1, at a\.jpg"):
             write(begun, tmp_path / format, format)
-    for format in ("coco", "label_studio", "masks", "labelme"):
-        assert not round_trip(begun, format)["a.jpg"].done
+    for format in FORMATS:
+        found = round_trip(begun, format)["a.jpg"]
+        assert (found.state, len(found.objects)) == ("to do", 1)
+
+
+def half_annotated() -> Annotations:
+    """Six pictures: one annotated, two verified as empty, three to do."""
+    box = AnnotatedObject("polyp", Box(1, 1, 2, 2))
+    done = Picture("0.jpg", 9, 9, (box,)), Picture("1.jpg", 9, 9), Picture("2.jpg", 9, 9)
+    return Annotations((*done, *(Picture(f"{n}.jpg", 9, 9, done=False) for n in (3, 4, 5))))
+
+
+@pytest.mark.parametrize("format", list(FORMATS))
+@pytest.mark.parametrize("known", [True, False], ids=["folder", "no folder"])
+def test_all_three_states_survive_every_format(tmp_path, format, known):
+    marked = half_annotated()
+    write_pictures(tmp_path / "images", marked)
+    path = tmp_path / f"marked{SUFFIX.get(format, '')}"
+    write(marked, path, format)
+    found = read(path, tmp_path / "images" if known or format == "yolo" else None)
+    # A picture that the format leaves out has not been looked at either.
+    states = {
+        each.name: found[each.name].state if each.name in found else "to do" for each in marked
+    }
+    assert states == {each.name: each.state for each in marked}
+    assert with_folder(found, tmp_path / "images").state_counts() == (1, 2, 3)
+
+
+def listed(format: str, folder: Path) -> Path:
+    """Six pictures as other programs list them, one of them with an object."""
+    path = folder / f"listed{SUFFIX[format]}"
+    names = [f"{n}.jpg" for n in range(6)]
+    box = {"id": 1, "image_id": 0, "category_id": 1, "bbox": [1, 1, 2, 2]}
+    region = {"x": 10, "y": 10, "width": 20, "height": 20, "rectanglelabels": ["polyp"]}
+    if format == "coco":
+        images = [
+            {"id": n, "file_name": name, "width": 9, "height": 9} for n, name in enumerate(names)
+        ]
+        content = {"images": images, "annotations": [box]}
+        path.write_text(json.dumps(content | {"categories": [{"id": 1, "name": "polyp"}]}))
+    elif format == "label_studio":
+        result = [{"type": "rectanglelabels", "value": region}]
+        tasks = [
+            {"id": n, "data": {"image": name, "width": 9, "height": 9}, "annotations": []}
+            for n, name in enumerate(names)
+        ]
+        tasks[0]["annotations"] = [{"result": result}]
+        path.write_text(json.dumps(tasks))
+    elif format == "cvat":
+        shape = '<box label="polyp" xtl="1" ytl="1" xbr="3" ybr="3"/>'
+        images = "".join(
+            f'<image id="{n}" name="{name}" width="9" height="9">{"" if n else shape}</image>'
+            for n, name in enumerate(names)
+        )
+        path.write_text(f"<annotations><version>1.1</version>{images}</annotations>")
+    else:
+        rows = [f"{name},{',,,' if n else '1,1,2,2'},9,9\n" for n, name in enumerate(names)]
+        path.write_text("image,x,y,width,height,image_width,image_height\n" + "".join(rows))
+    return path
+
+
+@pytest.mark.parametrize("format", list(SUFFIX))
+def test_pictures_listed_without_annotation_are_to_do_unless_they_are_taken_as_negative(
+    tmp_path, format
+):
+    path = listed(format, tmp_path)
+    assert read(path).state_counts() == (1, 0, 5)
+    assert read(path, unannotated="negative").state_counts() == (1, 5, 0)
+    with pytest.raises(InputError, match="unannotated is 'no'; it must be 'todo' or 'negative'"):
+        read(path, unannotated="no")
+
+
+def test_files_of_version_01_keep_their_meaning(tmp_path):
+    """As version 0.1 wrote them: a picture without a mark of ours was finished."""
+    images = [
+        {"id": n, "file_name": f"{n}.jpg", "width": 9, "height": 9, "done": False}
+        for n in (1, 2, 3)
+    ]
+    for image in images[:2]:
+        del image["done"]
+    mark = '{"id": 1, "image_id": 1, "category_id": 1, "bbox": [1, 1, 2, 2]}'
+    rest = f'],\n"annotations": [\n{mark}\n],\n"categories": [\n{{"id": 1, "name": "polyp"}}\n]}}\n'
+    page = tmp_path / "annotations.json"
+    for pictures, counts in ((images, (1, 1, 1)), (images[:2], (1, 1, 0))):
+        lines = ",\n".join(map(json.dumps, pictures))
+        page.write_text(f'{{"images": [\n{lines}\n{rest}')
+        assert read(page).state_counts() == counts
+        exported = tmp_path / "exported.json"
+        exported.write_text(json.dumps(json.loads(page.read_text())) + "\n")
+        others = (1, 0, 1) if len(pictures) < 3 else counts  # nothing shows who wrote it
+        assert read(exported).state_counts() == others
+    csv = tmp_path / "boxes.csv"
+    csv.write_text(
+        "image,x,y,width,height,category,image_width,image_height\n"
+        "1.jpg,1,1,2,2,polyp,9,9\n2.jpg,,,,,,9,9\n"
+    )
+    cvat = tmp_path / "cvat.xml"
+    cvat.write_text(
+        "<annotations><version>1.1</version><meta><task><labels><label><name>polyp</name>"
+        "<attributes/></label></labels></task></meta>"
+        '<image id="0" name="1.jpg" width="9" height="9">'
+        '<box label="polyp" xtl="1" ytl="1" xbr="3" ybr="3"/></image>'
+        '<image id="1" name="2.jpg" width="9" height="9"/></annotations>'
+    )
+    for path in (csv, cvat):
+        assert read(path).state_counts() == (1, 1, 0)
+
+
+def test_a_state_that_contradicts_a_box_is_refused(tmp_path):
+    path = tmp_path / "boxes.csv"
+    path.write_text(
+        "image,x,y,width,height,image_width,image_height,state\na.jpg,1,1,2,2,9,9,verified empty\n"
+    )
+    with pytest.raises(InputError, match=r"line 2: the picture 'a\.jpg' is verified empty and has"):
+        read(path)
 
 
 def test_scores_survive_where_the_format_has_them():

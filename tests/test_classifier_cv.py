@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.model_selection import GroupKFold, StratifiedShuffleSplit
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -18,11 +19,15 @@ from groupcm import (
     sources,
     training_data,
 )
+from groupcm.errors import LambdaAtEndWarning
 from groupcm.folds import group_folds
 from groupcm.metrics import group_roc_auc, sensitivity_at_specificity
+from groupcm.selection import lambda_grid
 from groupcm.simulate import capsule
 
 LAMS = [0.2, 0.6, 0.95]
+# Three values that are given often have their best at an end.
+pytestmark = pytest.mark.filterwarnings("ignore::groupcm.errors.LambdaAtEndWarning")
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +208,82 @@ def test_saved_and_loaded(data, tmp_path):
 @parametrize_with_checks([GroupClassifierCV(lams=2, cv=2)])
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
+
+
+def best_at(lam_of_best, monkeypatch):
+    """Let the scores of groups fall with the distance of log odds from those of a λ."""
+
+    def scored(self, lams, side):
+        odds = np.log(lams / (1 - lams)) - np.log(lam_of_best / (1 - lam_of_best))
+        return [np.tile(-np.abs(odds), (len(test), 1)) for _, test in self._folds]
+
+    def mean(y, scores, groups):
+        return float(np.mean(scores))
+
+    monkeypatch.setattr(classifier_cv._Folds, "_train", scored)
+    return mean
+
+
+@pytest.mark.parametrize(("best", "n"), [(3e-4, 10), (2e-5, 10), (0.997, 10), (5e-4, 3)])
+def test_a_grid_is_extended_where_the_best_is_at_its_end(data, monkeypatch, best, n):
+    metric = best_at(best, monkeypatch)
+    model = GroupClassifierCV(lams=n, cv=3, scoring=metric, tol=0.1)
+    model.fit(data.X, data.y, data.groups)
+    assert n < len(model.lams_) <= n + 6
+    assert model.scores_.shape == (3, len(model.lams_))
+    assert (np.diff(model.lams_) > 0).all()
+    assert set(lambda_grid(n)) <= set(model.lams_)
+    odds = model.lams_ / (1 - model.lams_)
+    ratios = odds[1:] / odds[:-1]
+    if n == 10:  # steps of the same ratio
+        np.testing.assert_allclose(ratios, ratios[3], rtol=1e-9)
+    else:
+        assert (ratios[: len(model.lams_) - n] <= 10 + 1e-9).all()
+    nearest = np.argmin(np.abs(np.log(odds) - np.log(best / (1 - best))))
+    assert model.lam_ == model.lams_[nearest]
+    assert 0 < nearest < len(model.lams_) - 1
+
+
+def test_a_grid_whose_best_is_inside_or_shared_is_not_extended(data, monkeypatch):
+    metric = best_at(0.3, monkeypatch)
+    inside = GroupClassifierCV(lams=5, cv=3, scoring=metric, tol=0.1)
+    assert len(inside.fit(data.X, data.y, data.groups).lams_) == 5
+    same = GroupClassifierCV(lams=5, cv=3, scoring=lambda y, s, g: 1.0, tol=0.1)
+    assert len(same.fit(data.X, data.y, data.groups).lams_) == 5
+
+
+def test_what_remains_at_the_end_is_said(data, monkeypatch):
+    metric = best_at(1e-9, monkeypatch)
+    said = "the chosen λ = .* is the smallest of the 15 values tried.* not tried within the budget"
+    model = GroupClassifierCV(cv=3, scoring=metric, tol=0.1)
+    with pytest.warns(LambdaAtEndWarning, match=said):
+        model.fit(data.X, data.y, data.groups)
+    assert (model.lam_, len(model.lams_)) == (model.lams_[0], 15)
+    # Without time for more, none is tried.
+    monkeypatch.setattr(classifier_cv._Folds, "_has_time", lambda self, n: False)
+    with pytest.warns(LambdaAtEndWarning, match="smallest of the 10 values"):
+        model.fit(data.X, data.y, data.groups)
+    assert len(model.lams_) == 10
+
+
+def test_given_values_are_never_extended(data, monkeypatch):
+    metric = best_at(0.9999, monkeypatch)
+    model = GroupClassifierCV(lams=LAMS, cv=3, scoring=metric, tol=0.1)
+    with pytest.warns(LambdaAtEndWarning, match="is the largest of the 3 .*; give larger ones"):
+        model.fit(data.X, data.y, data.groups)
+    assert model.lams_.tolist() == LAMS
+    # Of two, one end is always best.
+    model.set_params(lams=LAMS[:2]).fit(data.X, data.y, data.groups)
+
+
+def test_extended_values_are_trained_like_the_others(data):
+    """Warm starts from the end of the grid give the scores of a path of its own."""
+    prefer_small = GroupClassifierCV(
+        3, cv=3, tol=1e-8, scoring=lambda y, s, g: -float(np.ptp(s)), max_passes=1e4
+    )
+    with pytest.warns(LambdaAtEndWarning):
+        prefer_small.fit(data.X, data.y, data.groups)
+    assert len(prefer_small.lams_) > 3
+    given = clone(prefer_small).set_params(lams=prefer_small.lams_)
+    given.fit(data.X, data.y, data.groups)
+    np.testing.assert_allclose(given.scores_, prefer_small.scores_, atol=1e-5)

@@ -143,7 +143,7 @@ def test_score_is_what_the_estimator_does(folder, made, suffix, capsys):
     del model.feature_names_in_
     expected = model.group_scores(made.X, made.groups)
     scores = READERS[suffix](f"s.{suffix}")
-    assert scores.column_names == ["group", "score", "winner"]
+    assert scores.column_names == ["group", "score", "winner", "alarm"]
     assert scores["group"].to_pylist() == [f"frame {g}" for g in expected.group]
     np.testing.assert_allclose(scores["score"], expected.score, rtol=1e-6)
     assert scores["winner"].to_pylist() == expected.winner.tolist()
@@ -207,8 +207,9 @@ def complaint(arguments, capsys, left=("train.parquet",)) -> str:
         ([*FIT, "-o", "m.json", "--features", "a,,b"], "empty name"),
         ([*FIT, "-o", "m.json", "--loss", "square"], "invalid choice: 'square'"),
         ([*FIT, "-o", "m.json", "--group", "frmae"], "did you mean 'frame'?"),
-        ([*FIT, "-o", "no/m.json"], "the folder no does not exist"),
-        ([*FIT, "-o", "train.parquet"], "is one of the tables"),
+        ([*FIT, "-o", "train.parquet/m.json"], "train.parquet is not a folder"),
+        ([*FIT, "-o", "m.pkl"], "cannot write m.pkl: end its name in .json"),
+        ([*FIT, "-o", "train.parquet"], "cannot write train.parquet: end its name in .json"),
         (["fit", "no.csv", *FIT[2:], "-o", "m.json"], "no.csv does not exist"),
         (["score", "no.json", "train.parquet", "-o", "s.csv"], "no.json: no such file"),
         (["score", "train.parquet", "train.parquet", "-o", "s.csv"], "not a model"),
@@ -321,7 +322,10 @@ def test_control_characters_of_columns_and_groups_are_escaped(folder, made, caps
     text = HOSTILE[:-2]  # Arrow holds no half characters
     table = as_table(made).rename_columns([text, "polyp", "fit", *made.feature_names])
     write_table(table, "columns.parquet")
-    assert main(["fit", "columns.parquet", "--group", "frame", "--label", "polyp", "-o", "m"]) == 2
+    assert (
+        main(["fit", "columns.parquet", "--group", "frame", "--label", "polyp", "-o", "m.json"])
+        == 2
+    )
     assert r"two\nlines" in one_line(capsys)
     frames = [text] * len(made.y)
     frames[len(made.y) // 2] = "another"

@@ -17,8 +17,19 @@ import pytest
 from PIL import Image
 
 import groupcm
-from annotate_page import BOX, HEIGHT, MASK, POLYGON, WIDTH, browser, make_pictures, marked
+from annotate_page import (
+    BOX,
+    HEIGHT,
+    MASK,
+    POLYGON,
+    WIDTH,
+    browser,
+    half_annotated_coco,
+    make_pictures,
+    marked,
+)
 from annotate_page import put as put_in_page
+from groupcm.annotations import read
 from groupcm.cli import main
 from groupcm.commands.web_options import add_annotate
 from groupcm.web import serve as serving
@@ -113,9 +124,11 @@ def test_another_format(capsys, folder):
     assert f"--import {folder / 'boxes.csv'}" in told
 
 
-def test_two_categories_of_one_name(capsys, folder):
+def test_categories_of_one_name_or_too_long_a_name(capsys, folder):
     told = refused(capsys, folder, "--categories", "polyp,ulcer,POLYP")
     assert "two categories have one name, 'polyp' and 'POLYP'" in told
+    told = refused(capsys, folder, "--categories", "x" * 101)
+    assert "the name of a category has 101 characters; a new name may have 100" in told
     categories = [{"id": 1, "name": "Polyp"}, {"id": 2, "name": " polyp"}]
     path = folder / "annotations.json"
     path.write_text(json.dumps({"images": [], "categories": categories}))
@@ -183,8 +196,28 @@ def test_work_elsewhere_is_counted_and_kept(capsys, folder, served, tmp_path):
     assert main(["annotate", str(folder), *arguments]) == 0
     told = capsys.readouterr().out
     assert f"of {path}, not in {folder}: 1 picture; what is marked there is kept\n" in told
-    assert json.loads(path.read_text())["images"][0] == image
+    assert json.loads(path.read_text())["images"][0] == image | {"done": False}
     assert served.page.get("/api/project").json()["suggestions"] is False
+
+
+@pytest.mark.parametrize("way", ["--annotations", "--import"])
+@pytest.mark.parametrize(("unannotated", "done"), [((), 1), (("--unannotated", "negative"), 6)])
+def test_pictures_that_a_file_only_lists_are_to_do_unless_asked(
+    capsys, served, tmp_path, way, unannotated, done
+):
+    folder = make_pictures(tmp_path / "six", *(f"{n}.png" for n in range(6)))
+    path = half_annotated_coco(tmp_path / "listed.json", folder)
+    assert main(["annotate", str(folder), way, str(path), "--no-suggestions", *unannotated]) == 0
+    told = capsys.readouterr().out
+    states = [each["done"] for each in served.page.get("/api/pictures").json()["summaries"]]
+    assert states == [number < done for number in range(6)]
+    if way == "--import":
+        assert f"(1 annotated, {done - 1} verified empty, {6 - done} to do)" in told
+    else:
+        hint = "listed without an annotation: 5 pictures, still to do; --unannotated negative"
+        assert (hint in told) == (done == 1)
+        # What was asked for is kept, so that the next start need not be asked again.
+        assert read(path).state_counts() == (1, done - 1, 6 - done)
 
 
 def test_import_and_first(capsys, folder, served, tmp_path):

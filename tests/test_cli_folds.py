@@ -52,10 +52,18 @@ def test_the_model_is_that_of_the_estimator(here, capsys, suffix):
     assert saved.model.lam_ == expected.lam_
     np.testing.assert_allclose(saved.model.scores_, expected.scores_, atol=2e-3)
     point = operating_point(expected.held_out_labels_, expected.held_out_scores_, specificity=0.9)
-    assert saved.notes["operating_point"]["threshold"] == pytest.approx(point.threshold, abs=1e-3)
-    assert "specificity of 0.9 on 160 groups" in saved.notes["operating_point"]["chosen"]
+    assert saved.model.threshold_ == pytest.approx(point.threshold, abs=1e-3)
+    assert "specificity of 0.9 on 160 groups" in saved.model.decision_.words
     assert saved.notes["trained_on"]["n_positive_groups"] == 40
-    assert f"chosen λ         {expected.lam_:.4g} of 3" in said.out
+    assert len(expected.lams_) > 3
+    told = f"{expected.lam_:.4g} of {len(expected.lams_)}, {len(expected.lams_) - 3} of them beyond"
+    assert f"chosen λ         {told} the end of the grid" in said.out
+    assert "is best: trying" in said.err
+    # The range over folds is named as what it is, and not written like a confidence interval.
+    of_folds = saved.model.scores_[:, saved.model.lams_.tolist().index(saved.model.lam_)]
+    assert "the mean over 5 folds" in said.out
+    assert f"(minimum {of_folds.min():.4f}, maximum {of_folds.max():.4f})" in said.out
+    assert f"{of_folds.min():.4f} to" not in said.out
 
 
 def test_probabilities_reach_the_scores_and_the_threshold_the_evaluation(here, capsys):
@@ -64,7 +72,7 @@ def test_probabilities_reach_the_scores_and_the_threshold_the_evaluation(here, c
     assert main(["fit", train, *ROLES, *fold, "--calibrate", "isotonic", "-o", "m.json"]) == 0
     saved = read("m.json")
     assert isinstance(saved.model, CalibratedGroupClassifier)
-    assert saved.model.estimator_.scores_.shape == (3, 2)
+    assert saved.model.estimator_.scores_.shape == (3, 4)  # the best of two was extended
     assert main(["score", "m.json", test, "-o", "s.parquet"]) == 0
     scores = pq.read_table("s.parquet")
     made = capsule(120, seed=5, **SHAPE)
@@ -156,3 +164,13 @@ def test_a_group_of_two_patients_is_told_by_its_name(here, capsys, suffix):
     assert main(["fit", f"t.{suffix}", *ROLES, "--cv", "-o", "m.json"]) == 2
     said = capsys.readouterr().err
     assert f"group frame 0 é belongs to two patients, {patient[0]} and another" in said
+
+
+def test_values_of_lambda_can_be_given(here, capsys):
+    train = str(here / "train.csv")
+    options = ["--cv", "--folds", "2", "--lams", "0.3,0.01", "-o", "m.json"]
+    assert main(["fit", train, *ROLES, *options]) == 0
+    assert read("m.json").model.lams_.tolist() == [0.01, 0.3]
+    assert " of 2" in capsys.readouterr().out
+    assert main(["fit", train, *ROLES, "--cv", "--lams", "0.5,1.5", "-o", "n.json"]) == 2
+    assert "--lams must lie between 0 and 1" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -93,11 +94,26 @@ def test_what_was_left_out_is_counted(folder, capsys):
     some = Annotations(marked.pictures[:10], marked.categories)
     write(some, "some.json", "coco")
     assert run("--annotations", "some.json") == 0
-    assert re.search(r"left out +2 that nobody has looked at", capsys.readouterr().out)
+    assert re.search(r"left out +2 still to do; --unmarked negative", capsys.readouterr().out)
     assert run("--annotations", "some.json", "--unmarked", "negative") == 0
     shown = capsys.readouterr()
     assert "left out" not in shown.out
     assert "warning: some.json: the patient is told of 10 of 12 pictures" in shown.err
+
+
+def test_masks_next_to_the_pictures_are_set_aside(folder, capsys):
+    marked = read("marks.json")
+    for picture in marked.pictures[:3]:
+        file = folder / "frames" / picture.name
+        mask = Image.new("L", (picture.width, picture.height))
+        mask.save(file.with_name(f"{file.stem}_label.png"))
+    assert run("--annotations", "marks.json", "--unmarked", "negative") == 0
+    shown = capsys.readouterr()
+    assert re.search(r"pictures +12, of them 6 with an object", shown.out)
+    assert re.search(
+        r"warning: frames: 3 masks are stored with the pictures and set aside, such as \S+_label",
+        shown.err,
+    )
 
 
 def test_without_annotations(folder, capsys):
@@ -176,7 +192,7 @@ def test_ctrl_c_before_anything_is_done(folder, capsys, monkeypatch):
         ("--video a.mp4", "or --video FILE, one of the two"),
         ("--most-pixels 9", "million are read unless --most-pixels allows more"),
         ("-o c.csv", "end its name in .parquet"),
-        ("-o no/c.parquet", "the folder no does not exist"),
+        ("-o marks.json/c.parquet", "marks.json is not a folder"),
     ],
 )
 def test_mistakes_are_told_in_the_words_of_the_command(folder, capsys, arguments, said):
@@ -357,3 +373,97 @@ def test_label_with_annotations_of_more_pictures(folder, table, capsys):
     assert "more.json" in (error := capsys.readouterr().err)
     assert "'new.png' is not there" in error
     assert main([*label, "--images", "frames"]) == 0
+
+
+# Files that fit the folder only in part: annotations of more pictures, patients, splits.
+
+
+def with_one_more(name: str) -> None:
+    marked = read("marks.json")
+    gone = Picture("gone.png", 40, 32, [AnnotatedObject("polyp", Box(1, 1, 9, 9))])
+    write(Annotations((*marked.pictures, gone), marked.categories), name, "coco")
+
+
+def test_annotations_of_absent_pictures_are_an_error_or_skipped_and_counted(folder, table, capsys):
+    with_one_more("more.json")
+    label = ["images", "label", table, "-o", "l.parquet"]
+    for command in (lambda *options: run(*options), lambda *options: main([*label, *options])):
+        assert command("--annotations", "more.json") == 2
+        error = capsys.readouterr().err
+        assert "'gone.png' is not there" in error
+        assert "--missing-pictures skip leaves such pictures out" in error
+        assert command("--annotations", "more.json", "--missing-pictures", "skip") == 0
+        shown = capsys.readouterr()
+        assert "warning: more.json: skipped 1 picture not found, such as gone.png." in shown.err
+        assert re.search(r"pictures +12, of them 6 with an object", shown.out)
+
+
+def test_pictures_to_do_are_no_negatives_unless_asked(folder, capsys):
+    """A COCO file of another program lists all 12 pictures, and six of them have objects."""
+    content = json.loads((folder / "marks.json").read_text())
+    for image in content["images"]:
+        del image["done"]
+    (folder / "listed.json").write_text(json.dumps(content))
+    assert run("--annotations", "listed.json") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"pictures +6, of them 6 with an object", out)
+    assert re.search(r"left out +6 still to do; --unmarked negative", out)
+    assert run("--annotations", "listed.json", "--unmarked", "negative") == 0
+    assert re.search(r"pictures +12, of them 6 with an object", capsys.readouterr().out)
+
+
+def patients_file(folder, header: str = "image,patient,split") -> list[str]:
+    names = sorted(path.name for path in (folder / "frames").iterdir())
+    rows = [f"{name},person {k % 4},{'test' if k < 4 else 'train'}" for k, name in enumerate(names)]
+    (folder / "patients.csv").write_text("\n".join([header, *rows]) + "\n")
+    return names
+
+
+@pytest.mark.parametrize("header", ["image,patient,split", "picture,patient,split"])
+def test_a_file_tells_the_patient_and_the_split_of_each_picture(folder, table, capsys, header):
+    names = patients_file(folder, header)
+    options = ["--annotations", "marks.json", "--patients", "patients.csv"]
+    label = ["images", "label", table, "-o", "l.parquet"]
+    for command, made in ((run, "c2.parquet"), (None, "l.parquet")):
+        if command is None:
+            assert main([*label, *options]) == 0
+        else:
+            assert run(*options, "-o", made) == 0
+        rows = pq.read_table(made)
+        found = dict(zip(rows["picture"].to_pylist(), rows["patient"].to_pylist(), strict=True))
+        assert found == {name: f"person {k % 4}" for k, name in enumerate(names)}
+        splits = dict(zip(rows["picture"].to_pylist(), rows["split"].to_pylist(), strict=True))
+        assert [splits[name] for name in names] == ["test"] * 4 + ["train"] * 8
+        assert described([made]).roles["patient"] == "patient"
+        assert "split" not in described([made]).features
+    for command in (
+        lambda *more: run(*options, *more),
+        lambda *more: main([*label, *options, *more]),
+    ):
+        assert command("--split", "test", "-o", "t.parquet") == 0
+        assert set(pq.read_table("t.parquet")["picture"].to_pylist()) == set(names[:4])
+        capsys.readouterr()
+        assert command("--split", "tset", "-o", "t.parquet") == 2
+        assert "into the split 'tset'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        ("image,patient\na.png,p1\n", (), "patients.csv has no row for the picture"),
+        ("image,age\na.png,3\n", (), "the columns should be image and patient"),
+        ("image,patient\na.png,\n", (), "line 2: the column 'patient' is empty"),
+        ("image,patient\na.png,p\na.png,q\n", (), "line 3: the picture 'a.png' has another row"),
+        ("image,patient\na.png\n", (), "line 2: 1 cells are below 2 columns"),
+        ("image,patient\na.png,p\n", ("--split", "train"), "no column 'split', which --split 'tr"),
+        ("image,patient\na.png,p\n", ("--patient-from", "(p)"), "both give the patients"),
+        (None, ("--split", "train"), "--split is given and no --patients FILE"),
+    ],
+)
+def test_mistakes_in_a_file_of_patients(folder, capsys, text, options, said):
+    if text is not None:
+        (folder / "patients.csv").write_text(text)
+        options = ("--patients", "patients.csv", *options)
+    assert run(*options) == 2
+    assert said in capsys.readouterr().err
+    assert not (folder / "c.parquet").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from groupcm.images.features import FAMILIES
 from groupcm.images.made import write_frames
 from groupcm.images.overlap import overlap
 from groupcm.images.proposals import PROPOSERS, Proposals
+from groupcm.images.propose import propose_folder
 from groupcm.images.recipe import Recipe
 from groupcm.images.score import PictureScorer
 from groupcm.images.vote import vote
@@ -73,11 +75,11 @@ def test_a_row_a_picture(home, tmp_path, capsys):
     assert score(home, output=tmp_path / "scores.parquet") == 0
     table = pyarrow.parquet.read_table(tmp_path / "scores.parquet")
     assert table.column_names == [
-        *("picture", "score", "alarm", "winner", "left", "top", "right", "bottom", "mask"),
+        *("image", "score", "alarm", "winner", "left", "top", "right", "bottom", "mask"),
         *("height", "width", "n_candidates", "n_marked"),
     ]
     rows, known = table.to_pylist(), expected()
-    assert [row["picture"] for row in rows] == list(known)
+    assert [row["image"] for row in rows] == list(known)
     for row, found in zip(rows, known.values(), strict=True):
         assert row["score"] == pytest.approx(found.score, rel=1e-9)
         assert row["winner"] == found.winner
@@ -92,10 +94,12 @@ def test_a_row_a_picture(home, tmp_path, capsys):
     assert f"{tmp_path / 'scores.parquet'}" in capsys.readouterr().out
 
 
-def test_probabilities_and_no_threshold(home, tmp_path):
+def test_probabilities_and_the_threshold_that_follows_from_them(home, tmp_path):
     assert score(home, model="calibrated.json", output=tmp_path / "s.csv") == 0
     table = pyarrow.csv.read_csv(tmp_path / "s.csv")
-    assert table.column_names[:4] == ["picture", "score", "probability", "winner"]
+    assert table.column_names[:4] == ["image", "score", "probability", "alarm"]
+    alarms = [value > 0.5 for value in table.column("probability").to_pylist()]
+    assert table.column("alarm").to_pylist() == alarms
     assert "n_marked" not in table.column_names
     known = expected(calibrated())
     probabilities = table.column("probability").to_pylist()
@@ -136,7 +140,7 @@ def test_the_vote_places(home, tmp_path):
     assert score(home, "--vote", output=tmp_path / "s.parquet") == 0
     known = expected(vote=True)
     for row in rows_of(tmp_path / "s.parquet"):
-        found = known[row["picture"]]
+        found = known[row["image"]]
         assert (row["winner"], row["located"]) == (found.winner, found.located)
         assert row["left"] == pytest.approx(found.regions.edges[found.located, 0])
 
@@ -150,7 +154,7 @@ def test_masks_are_written_as_coco_does(home, tmp_path):
     scorer, masks = PictureScorer(model, recipe), 0
     by_name = {each.picture.name: each.pixels for each in some_frames(6)}
     for row in rows_of(tmp_path / "s.parquet"):
-        found = scorer(by_name[row["picture"]])
+        found = scorer(by_name[row["image"]])
         if row["mask"] is None:
             assert found.regions.is_box[found.winner]
             continue
@@ -167,7 +171,7 @@ def test_marks_go_to_a_file_of_annotations(home, tmp_path):
     options = ("--threshold", "0.1", "--marks", tmp_path / "marks.json")
     assert score(home, *options, output=tmp_path / "s.parquet") == 0
     marked, known = read(tmp_path / "marks.json"), expected()
-    rows = {row["picture"]: row for row in rows_of(tmp_path / "s.parquet")}
+    rows = {row["image"]: row for row in rows_of(tmp_path / "s.parquet")}
     assert [picture.name for picture in marked] == list(known)
     for picture in marked:
         scores = known[picture.name].scores
@@ -229,7 +233,7 @@ def test_pictures_that_cannot_be_read(home, tmp_path, capsys):
     assert not output.exists()
     # Nothing is lost of what was done.
     assert str(tmp_path / "s.partial.parquet") in told
-    assert [row["picture"] for row in rows_of(tmp_path / "s.partial.parquet")] == ["a.png", "e.png"]
+    assert [row["image"] for row in rows_of(tmp_path / "s.partial.parquet")] == ["a.png", "e.png"]
     assert sorted(path.name for path in drawn.iterdir()) == ["a.png", "e.png"]
     assert score(home, "--skip-unreadable", folder=folder, output=output) == 0
     heard = capsys.readouterr()
@@ -267,13 +271,13 @@ def test_frames_of_a_video(home, tmp_path, capsys):
     imageio.v3.imwrite(video, frames, plugin="FFMPEG", fps=5, quality=10)
     options = ("--video", video, "--overlays", tmp_path / "drawn")
     assert score(home, *options, folder="", output=tmp_path / "s.parquet") == 0
-    names = [row["picture"] for row in rows_of(tmp_path / "s.parquet")]
+    names = [row["image"] for row in rows_of(tmp_path / "s.parquet")]
     assert names == ["frame 000001", "frame 000002", "frame 000003"]
     drawn = sorted(path.name for path in (tmp_path / "drawn").iterdir())
     assert drawn == [f"{name}.jpg" for name in names]
     options = ("--video", video, "--every", "2")
     assert score(home, *options, folder="", output=tmp_path / "s.parquet") == 0
-    names = [row["picture"] for row in rows_of(tmp_path / "s.parquet")]
+    names = [row["image"] for row in rows_of(tmp_path / "s.parquet")]
     assert names == ["frame 000001", "frame 000003"]
     assert score(home, "--video", video, "--every", "0", folder="", output=tmp_path / "s.csv") == 2
     assert "--every is 0; it must be 1 or more" in capsys.readouterr().err
@@ -292,7 +296,7 @@ def test_candidates_of_a_detector(home, tmp_path, capsys):
     assert score(home, *options, output=tmp_path / "s.parquet") == 2
     assert "leave out --given" in capsys.readouterr().err
     assert score(home, *options, model=model, output=tmp_path / "s.parquet") == 0
-    counts = {row["picture"]: row["n_candidates"] for row in rows_of(tmp_path / "s.parquet")}
+    counts = {row["image"]: row["n_candidates"] for row in rows_of(tmp_path / "s.parquet")}
     # The whole picture is always a candidate.
     assert counts.pop(name) == 2
     assert set(counts.values()) == {1}
@@ -307,10 +311,10 @@ def test_candidates_of_a_detector(home, tmp_path, capsys):
         ((), {"folder": ""}, "give a folder of pictures or --video FILE"),
         (("--video", "film.mp4"), {}, "give a folder of pictures or --video FILE"),
         (("--video", "film.mp4"), {"folder": ""}, "the video film.mp4 does not exist"),
-        (("--marks", "m.json"), {"model": "plain.json"}, "--marks needs --threshold"),
         (("--threshold", "nan"), {}, "--threshold"),
         ((), {"output": "scores.xlsx"}, "end its name in .parquet, .csv or .arrow"),
-        ((), {"output": "no/where.csv"}, "the folder no does not exist"),
+        ((), {"output": "/dev/null/s.csv"}, "/dev/null is not a folder"),
+        (("--marks", "marks.txt"), {}, "cannot write marks.txt: end its name in .json"),
         (("--annotations", "none.json"), {}, "none.json"),
         (("--annotations", "truth.json", "--marks", "truth.json"), {}, "truth.json is read"),
         (("--overlays", "HOME/made/frames/drawn"), {}, "mix them with the pictures"),
@@ -345,3 +349,89 @@ def test_an_empty_folder(home, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     assert score(home, folder=tmp_path / "empty", output=tmp_path / "s.csv") == 2
     assert "there is no picture in the folder" in capsys.readouterr().err
+
+
+# Tables of candidates, pictures to do, patients.
+
+
+@pytest.fixture(scope="module")
+def candidates(home) -> Path:
+    """A table of the same frames, made by the model's recipe."""
+    propose_folder(
+        home / "made" / "frames", home / "candidates.parquet", recipe=cheap_recipe(), workers=1
+    )
+    return home / "candidates.parquet"
+
+
+def test_a_table_of_candidates_is_scored_like_its_pictures(home, candidates, tmp_path, capsys):
+    options = ["--annotations", home / "made" / "annotations.json"]
+    told, rows = [], []
+    for folder, name in ((None, "folder"), (candidates, "table")):
+        marks = tmp_path / f"{name}.json"
+        output = tmp_path / f"{name}.parquet"
+        assert score(home, *options, "--marks", marks, "--vote", folder=folder, output=output) == 0
+        lines = capsys.readouterr().out.splitlines()
+        told.append([line for line in lines if not line.startswith("Wrote")])
+        rows.append(rows_of(output))
+    assert told[0] == told[1]
+    for one, other in zip(*rows, strict=True):
+        assert list(one) == list(other)
+        for name, value in one.items():
+            is_number = isinstance(value, float)
+            assert other[name] == (pytest.approx(value, rel=1e-6) if is_number else value)
+    assert [len(each.objects) for each in read(tmp_path / "folder.json")] == [
+        len(each.objects) for each in read(tmp_path / "table.json")
+    ]
+
+
+def test_what_a_table_cannot_do_is_refused(home, candidates, tmp_path, capsys):
+    output = tmp_path / "s.parquet"
+    assert score(home, "--overlays", tmp_path / "o", folder=candidates, output=output) == 2
+    assert "--overlays needs pictures" in capsys.readouterr().err
+    other = tmp_path / "other.parquet"
+    propose_folder(
+        home / "made" / "frames", other, recipe=replace(cheap_recipe(), longest_side=40), workers=1
+    )
+    assert score(home, folder=other, output=output) == 2
+    assert "made in another way than those that" in capsys.readouterr().err
+    pyarrow.parquet.write_table(pyarrow.table({"picture": ["a"]}), tmp_path / "plain.parquet")
+    assert score(home, folder=tmp_path / "plain.parquet", output=output) == 2
+    assert "give a table that groupcm images propose wrote" in capsys.readouterr().err
+    assert score(home, folder=candidates, output=candidates) == 2
+    assert "is read and cannot be written too" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("source", ["folder", "table"])
+def test_pictures_to_do_are_compared_only_where_asked(home, candidates, tmp_path, capsys, source):
+    marked = truth_of(home)
+    some = [picture for picture in marked if picture.objects]
+    gone = Picture("gone.png", WIDTH, HEIGHT, (AnnotatedObject("polyp", Box(1, 1, 4, 4)),))
+    write(Annotations((*some, gone), marked.categories), tmp_path / "some.json", "coco")
+    where = {"folder": candidates if source == "table" else None, "output": tmp_path / "s.parquet"}
+    options = ["--annotations", tmp_path / "some.json"]
+    assert score(home, *options, **where) == 2
+    error = capsys.readouterr().err
+    assert "'gone.png' is not there" in error
+    assert "--missing-pictures skip leaves such pictures out" in error
+    options += ["--missing-pictures", "skip"]
+    assert score(home, *options, **where) == 0
+    shown = capsys.readouterr()
+    assert "skipped 1 picture" in shown.err
+    assert f"{len(some)} pictures, {len(some)} of them with an object" in shown.out
+    assert score(home, *options, "--unmarked", "negative", **where) == 0
+    assert f"6 pictures, {len(some)} of them with an object" in capsys.readouterr().out
+    assert score(home, "--unmarked", "negative", **where) == 2
+    assert "--unmarked negative is given and no --annotations" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("source", ["folder", "table"])
+def test_scores_carry_the_patient_and_the_split(home, candidates, tmp_path, capsys, source):
+    names = [picture.name for picture in truth_of(home)]
+    lines = [f"{name};p{k // 3};{'ab'[k % 2]}" for k, name in enumerate(names)]
+    (tmp_path / "patients.csv").write_text("\n".join(["image;patient;split", *lines]))
+    where = {"folder": candidates if source == "table" else None, "output": tmp_path / "s.csv"}
+    assert score(home, "--patients", tmp_path / "patients.csv", "--split", "b", **where) == 0
+    rows = pyarrow.csv.read_csv(tmp_path / "s.csv").to_pylist()
+    assert [(row["image"], row["patient"], row["split"]) for row in rows] == [
+        (name, f"p{k // 3}", "b") for k, name in enumerate(names) if k % 2
+    ]

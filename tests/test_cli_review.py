@@ -62,6 +62,9 @@ def test_mistakes(home, tmp_path, capsys):
     assert "there is no category 'ulcer'; there is 'polyp'" in told(
         capsys, model, frames, "--annotations", home / "annotations.json", "--category", "ulcer"
     )
+    assert "--unmarked negative is given and no --annotations" in told(
+        capsys, model, frames, "--unmarked", "negative"
+    )
     damaged = tmp_path / "damaged.json"
     damaged.write_text('{"images": [')
     assert "damaged.json" in told(capsys, model, frames, "--annotations", damaged)

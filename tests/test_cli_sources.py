@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import gzip
+import re
 import subprocess
 import sys
 import warnings
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -432,7 +435,7 @@ def test_damaged_tables(folder, table, capsys, command, damage, said):
         (["--map", "polynomial", "--degree", "0"], "--degree is 0; it must be 1 or more"),
         (["--map", "polynomial", "--degree", "30"], "lower the degree"),
         (["--map", "tree"], "invalid choice: 'tree'"),
-        (["--checkpoint", "no/c.json"], "the folder no does not exist"),
+        (["--checkpoint", "t.parquet/c.json"], "t.parquet is not a folder"),
         (["--checkpoint", "t.parquet"], "t.parquet is one of the tables"),
         (["--checkpoint", "m.json"], "m.json cannot be both the model and the checkpoint"),
         (["--solver", "lbfgs", "--memory", "20kB"], "needs all rows in memory"),
@@ -489,3 +492,29 @@ print("imported:", *sorted({"sklearn", "numba", "scipy"} & set(sys.modules)))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.splitlines()[-1] == "imported:"
+
+
+def test_every_command_reads_partitions_tabs_and_gzip(folder, table, capsys):
+    """The same model and the same scores, from whichever tables."""
+    patients = np.unique(table["who"])
+    for patient in patients:
+        part = table.filter(pc.equal(table["who"], patient)).drop_columns("who")
+        (folder / "parts" / f"who={patient}").mkdir(parents=True)
+        write_table(part, folder / "parts" / f"who={patient}" / "part.parquet")
+    text = pa.concat_tables(
+        [table.filter(pc.equal(table["who"], patient)) for patient in sorted(patients, key=str)]
+    ).to_pandas()
+    (folder / "t.tsv.gz").write_bytes(gzip.compress(text.to_csv(sep="\t", index=False).encode()))
+    text.to_csv("t.csv", sep=";", index=False)
+    found = []
+    for number, given in enumerate(("parts", "t.tsv.gz", "t.csv")):
+        model, scores = f"{number}.json", f"{number}.parquet"
+        assert fit("--lam", "0.5", table=given, model=model) == 0
+        assert main(["score", model, given, "-o", scores]) == 0
+        assert main(["evaluate", model, given]) == 0
+        assert re.search(rf"patients +{len(patients)}\b", capsys.readouterr().out)
+        found.append(pq.read_table(scores).to_pydict())
+    for other in found[1:]:
+        assert other["group"] == found[0]["group"]
+        assert other["winner"] == found[0]["winner"]
+        np.testing.assert_allclose(other["score"], found[0]["score"], rtol=1e-3, atol=1e-3)

@@ -76,7 +76,12 @@ def test_the_model_is_that_of_the_estimator(here, capsys, made, suffix):
     best = expected.validation_curve_.max()
     assert f"{best:.4f} on groups left out, chosen of up to 8 trees" in said
     assert "No certificate" in said
-    assert "threshold" not in said
+    point = operating_point(expected.held_out_labels_, expected.held_out_scores_, specificity=0.9)
+    assert saved.model.threshold_ == pytest.approx(point.threshold)
+    assert saved.model.decision_.words == (
+        "chosen for a specificity of 0.9 on 84 groups that the folds left out"
+    )
+    assert f"sensitivity {point.sensitivity:.3f}, specificity {point.specificity:.3f}" in said
 
 
 def test_all_trees_are_grown_without_early_stopping(here, capsys):
@@ -99,7 +104,7 @@ def test_folds_give_a_threshold_and_probabilities(here, capsys, made, suffix):
     )
     held_out = expected.held_out_labels_, expected.held_out_scores_
     point = operating_point(*held_out, specificity=0.8)
-    assert saved.notes["operating_point"]["threshold"] == pytest.approx(point.threshold)
+    assert saved.model.threshold_ == pytest.approx(point.threshold)
     assert saved.notes["held_out"]["sensitivity"] == pytest.approx(point.sensitivity)
     assert saved.notes["held_out"]["drawn"] == "patients"
     assert f"sensitivity {point.sensitivity:.3f}" in said
@@ -116,7 +121,7 @@ def test_without_probabilities_the_file_holds_the_trees(here, capsys):
     assert fit(here / "train.parquet", *FEW, "--no-early-stopping", "--cv", "--folds", "2") == 0
     saved = read("m.json")
     assert isinstance(saved.model, GroupBoostingClassifier)
-    assert "specificity of 0.9 on 84 groups" in saved.notes["operating_point"]["chosen"]
+    assert "specificity of 0.9 on 84 groups" in saved.model.decision_.words
     capsys.readouterr()
     assert main(["evaluate", "m.json", str(here / "train.parquet")]) == 0
     assert "chosen for a specificity of 0.9" in capsys.readouterr().out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 from collections import Counter
@@ -163,6 +164,11 @@ def test_columns_that_are_not_asked_for_stay_away(client):
     assert chunk.keys.runs is None
     assert chunk.keys.overlap is None
     assert chunk.keys.labels.codes.dtype == np.uint8
+
+
+def test_a_source_says_why_it_cannot_be_pickled(client):
+    with pytest.raises(TypeError, match="call from_dask in the process that needs it"):
+        pickle.dumps(source_of([table()]))
 
 
 def test_stopping_early_leaves_the_source_usable(client):

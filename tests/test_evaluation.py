@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
 
@@ -23,7 +24,7 @@ from groupcm import (
 )
 from groupcm.calibrators import Sigmoid
 from groupcm.commands.evaluation_words import evaluation_rows
-from groupcm.evaluation.decision import ChosenThreshold, choose_threshold, own_threshold
+from groupcm.decision import DecisionRule
 from groupcm.evaluation.evaluate import evaluate
 from groupcm.evaluation.joined_intervals import joined
 from groupcm.evaluation.learning import TrainingGroups, learning_curve, untrained
@@ -41,6 +42,7 @@ from groupcm.metrics.proportion import share_interval, wilson_bounds
 from groupcm.metrics.reliability import group_brier_score
 from groupcm.report.evaluation_words import alarms_sentence
 from groupcm.sources import from_parquet
+from groupcm.thresholds import ChosenThreshold, choose_threshold
 
 quick = partial(evaluate, n_resamples=40)
 THRESHOLD = 0.8
@@ -132,9 +134,10 @@ def test_froc_and_what_is_found_at_the_threshold(found, test, score):
         if polyp >= 0
     }
     assert found.froc.n_objects == len(best)
-    assert found.froc.n_found == sum(value >= THRESHOLD for value in best.values())
+    point = found.decision.point
+    assert point.objects_found == sum(value >= THRESHOLD for value in best.values())
     n_false = np.sum((score >= THRESHOLD) & (test.y == 0))
-    assert found.froc.false_alarms == pytest.approx(n_false / test.n_groups)
+    assert point.false_alarms == pytest.approx(n_false / test.n_groups)
 
 
 def test_without_objects_a_positive_group_is_one(model, test, score):
@@ -151,7 +154,7 @@ def test_decision(found, model, test, score):
     detected = positive & (groups.score >= THRESHOLD)
     decision = found.decision
     truth = (test.y, score, test.groups)
-    assert decision.point == metrics.operating_point(*truth, threshold=THRESHOLD)
+    assert decision.point == metrics.at_threshold(*truth, threshold=THRESHOLD, objects=test.polyp)
     assert decision.point.true_positives == detected.sum()
     assert decision.n_winners_on_object == test.y[groups.winner[detected]].sum()
     assert decision.sensitivity.low < decision.point.sensitivity < decision.sensitivity.high
@@ -192,17 +195,17 @@ def test_cases_are_the_most_wrong(found, model, test):
 
 
 @pytest.mark.parametrize("feature_map", [None, Polynomial(2)])
-def test_contributions_add_up_to_the_distance_from_the_mean_winner(
-    train, test, feature_map, monkeypatch
-):
+def test_contributions_are_relative_to_the_training_means(train, test, feature_map, monkeypatch):
     monkeypatch.setattr("groupcm.evaluation.evaluate._N_CONTRIBUTIONS", 1000)
     model = GroupClassifier(0.9, feature_map=feature_map).fit(train.X, train.y, train.groups)
-    mean_score = model.group_scores(test.X, test.groups).score.mean()
+    rows = train.X if feature_map is None else model.feature_map_.transform(train.X)
+    base = rows.mean(axis=0, dtype=np.float64) @ model.coef_[0] + model.intercept_[0]
     found = quick(model, test.X, test.y, test.groups)
+    assert found.baseline == "the average training candidate"
     for case in found.highest_negatives:
-        total = sum(part.adds for part in case.contributions)
-        assert total == pytest.approx(case.score - mean_score, rel=1e-5)
-        sizes = [abs(part.adds) for part in case.contributions]
+        total = sum(part.contribution for part in case.contributions)
+        assert total == pytest.approx(case.score - base, rel=1e-5)
+        sizes = [abs(part.contribution) for part in case.contributions]
         assert sizes == sorted(sizes, reverse=True)
     assert len(found.weights) == (13 if feature_map is None else 104)
 
@@ -280,7 +283,7 @@ def test_streamed_is_as_in_memory(model, test, found, tmp_path):
         assert mine.score == pytest.approx(theirs.score)
         assert [c.feature for c in mine.contributions] == [c.feature for c in theirs.contributions]
         for one, other in zip(mine.contributions, theirs.contributions, strict=True):
-            assert one.adds == pytest.approx(other.adds, rel=1e-4)
+            assert one.contribution == pytest.approx(other.contribution, rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -350,15 +353,15 @@ def test_a_calibrated_model_tells_the_settings_of_the_one_within(train):
     }
 
 
-def test_own_threshold_of_a_level_curve_is_never_reached(train):
+def test_the_default_threshold_of_a_level_curve_is_never_reached(train):
     model = CalibratedGroupClassifier(GroupClassifier(0.9), cv=3)
     model.fit(train.X, train.y, train.groups)
     model.calibrator_ = Sigmoid(0.0, -1.0)
-    assert own_threshold(model).value >= 1e8
+    assert model._default_threshold().value == math.inf
 
 
-@pytest.mark.parametrize(("of_positive", "alarms"), [(0.0, 0), (1e-300, 2)])
-def test_the_own_threshold_decides_as_the_model_does(of_positive, alarms):
+@pytest.mark.parametrize(("of_positive", "alarms"), [(-1e-300, 0), (0.0, 2)])
+def test_the_default_threshold_decides_as_the_model_does(of_positive, alarms):
     model = GroupClassifier().fit([[-1.0], [1.0], [-0.5], [0.5]], [0, 1, 0, 1])
     model.coef_, model.intercept_ = np.array([[1.0]]), np.array([0.0])
     X, y = np.array([[-1.0], [of_positive], [-2.0], [of_positive]]), [0, 1, 0, 1]
@@ -366,7 +369,7 @@ def test_the_own_threshold_decides_as_the_model_does(of_positive, alarms):
         found = quick(model, X, y)
     assert found.decision.point.true_positives == alarms
     assert np.sum(model.predict_groups(X, np.arange(4)) == 1) == alarms
-    assert dict(evaluation_rows(found))["threshold"].startswith("0 (the model's own")
+    assert dict(evaluation_rows(found))["threshold"].startswith("0 (the default: it was not tuned")
     assert alarms_sentence(found.decision).startswith("At the threshold 0, ")
 
 
@@ -404,7 +407,8 @@ def test_a_single_positive_group_has_no_interval_and_says_so_once(model, test):
     assert len(words) == len(set(words))
     assert np.isnan(found.group_roc.auc.low)
     assert 0.0 <= found.group_roc.auc.estimate <= 1.0
-    assert 0.0 <= found.decision.sensitivity.low < found.decision.sensitivity.high <= 1.0
+    assert np.isnan(found.decision.sensitivity[1:]).all()
+    assert 0.0 <= found.decision.specificity.low < found.decision.specificity.high <= 1.0
     assert len(found.lowest_positives) == 1
 
 
@@ -461,7 +465,9 @@ def test_share_interval_counts_clusters_that_agree_as_one_each():
     assert together == pytest.approx(share_interval(hits[::50], np.arange(12)))
     apart = share_interval(hits, np.arange(600))
     assert together.high - together.low > 4 * (apart.high - apart.low)
-    assert share_interval([True, False, True], [7, 7, 7]) == (2 / 3, 0.0, 1.0)
+    one = share_interval([True, False, True], [7, 7, 7])
+    assert one.estimate == 2 / 3
+    assert np.isnan(one[1:]).all()  # unknown, rather than 0 to 1
     assert share_interval([True] * 5, [1, 1, 2, 2, 3]) == share_interval([True] * 3, [1, 2, 3])
 
 
@@ -568,6 +574,6 @@ def test_untrained_has_the_settings_and_nothing_learnt(train):
 
 
 def test_a_chosen_threshold_is_kept_as_it_is(model, test):
-    chosen = ChosenThreshold(0.25, "as agreed", is_chosen_here=True)
+    chosen = ChosenThreshold(0.25, DecisionRule(chosen_on="as agreed"), is_chosen_here=True)
     decision = quick(model, test.X, test.y, test.groups, threshold=chosen).decision
     assert (decision.chosen, decision.is_chosen_here) == ("as agreed", True)

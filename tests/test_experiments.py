@@ -397,18 +397,25 @@ def test_the_next_hundred_is_worded_by_what_is_known():
     assert "one size does not tell" in next_hundred(curve_of([[0.8, 0.82, 0.81]]))
 
 
-def test_intervals_end_where_areas_and_their_differences_do():
+def test_intervals_that_exclude_nothing_are_unknown():
     gcm = np.array([[0.5, 0.9], [0.99, 0.6]])
     more = gcm[:, ::-1]
     curve = AnnotationCurve([50, 100], gcm, more, gcm, 1 - gcm[1], 150, 900, 120, 3, "patient")
     assert mean_interval(gcm[1] - gcm[0], 3).high > 1
     for found in (curve.last_step, *curve.added, curve.over_misvm):
         assert found is not None
-        assert (found.low, found.high) == (-1.0, 1.0)
+        assert np.isnan(found[1:]).all()
         assert -1 < found.estimate < 1
-    assert curve.auc(gcm[0])[1:] == (0.0, 1.0)
-    # 0.795 is reached: no AUC rises by more than what is left to 1.
-    assert "hardly more than 0.205" in next_hundred(curve)
+    assert np.isnan(curve.auc(gcm[0])[1:]).all()
+    for sentence in (next_hundred(curve), what_others_add(curve), against_misvm(curve)):
+        assert "(interval not known)" in sentence
+    assert "hardly more" not in next_hundred(curve)
+    assert "interval not known" in annotation_plate(curve).shows
+    # Where something is excluded, the interval ends where areas do.
+    some = curve.auc(np.array([0.7, 0.9, 0.99]))
+    assert 0 < some.low < some.high == 1.0
+    # Repeats that agree do not show how much others would vary.
+    assert np.isnan(curve.auc(np.ones(5))[1:]).all()
     assert remarks(curve) == [
         "2 repeats are few: the intervals are wide, and more repeats would make them narrower."
     ]

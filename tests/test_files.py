@@ -10,15 +10,21 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from groupcm import locking
+from groupcm import GroupClassifier, export_onnx, locking, save
+from groupcm.cli import main
+from groupcm.errors import InputError
 from groupcm.files import remove_abandoned, temporary_name, whole_file, whole_folder
+from groupcm.report import check_report
 from groupcm.simulate import capsule, capsule_to_parquet
 from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.sorting.sort import sort_tables
+from groupcm.table_formats import write_table
+from model_kinds import candidates
 
 WAIT = """
 import sys
@@ -238,3 +244,63 @@ def test_a_lock_that_is_given_back_while_it_is_waited_for_is_made_anew(tmp_path,
     assert locking.take(lock) is None
     locking.give_back(lock, handle)
     assert os.listdir(tmp_path) == []
+
+
+# ---- folders and endings --------------------------------------------------------------------
+
+
+def test_a_folder_is_made_with_the_file_and_goes_again_if_that_fails(tmp_path):
+    with whole_file(tmp_path / "new" / "er" / "note.txt") as beside:
+        beside.write_text("done")
+    assert (tmp_path / "new" / "er" / "note.txt").read_text() == "done"
+    with whole_folder(tmp_path / "other" / "notes") as beside:
+        (beside / "first.txt").touch()
+    assert (tmp_path / "other" / "notes" / "first.txt").exists()
+    with pytest.raises(RuntimeError), whole_file(tmp_path / "failed" / "er" / "note.txt"):
+        raise RuntimeError
+    with pytest.raises(RuntimeError), whole_file(tmp_path / "new" / "too" / "note.txt"):
+        raise RuntimeError
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "other"]
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["er"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "fit t.parquet --group frame --label label -o new/er/m.json --checkpoint cp/c.json",
+        "score m.json t.parquet -o new/s.csv",
+        "evaluate m.json t.parquet --report new/r.html",
+        "describe m.json -o new/card.md",
+        "export m.json -o new/m.onnx",
+        "sort t.parquet --group frame -o new/sorted.parquet",
+        "simulate --negatives 4 --positives 2 --group-size 3 -o new/made.parquet",
+        "simulate --negatives 4 --positives 2 --group-size 3 --files 2 -o new/made",
+    ],
+    ids=lambda command: command.split()[0],
+)
+def test_every_command_makes_the_folder_of_its_output(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y, groups = candidates()
+    features = {f"f{j}": X[:, j] for j in range(3)}
+    write_table(pa.table({**features, "frame": groups, "label": y}), "t.parquet")
+    model = GroupClassifier().fit(pd.DataFrame(features), y, groups)
+    save(model, "m.json", notes={"columns": {"group": "frame", "label": "label"}})
+    assert main(command.split()) == 0, capsys.readouterr().err
+    assert any(path.is_file() for path in (tmp_path / "new").rglob("*"))
+
+
+@pytest.mark.parametrize(
+    ("write", "ending"),
+    [
+        (lambda model, here: save(model, here / "m.pkl"), ".json"),
+        (lambda model, here: export_onnx(model, here / "m.json"), ".onnx"),
+        (lambda model, here: check_report(here / "r.pdf"), ".html"),
+        (lambda model, here: write_table(pa.table({"a": [1]}), here / "t.xlsx"), ".parquet, .csv"),
+    ],
+    ids=["save", "export_onnx", "report", "table"],
+)
+def test_an_ending_that_is_wrong_is_refused_in_python_too(write, ending, tmp_path):
+    model = GroupClassifier().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(InputError, match=f"^cannot write .*: end its name in {ending}"):
+        write(model, tmp_path)
+    assert list(tmp_path.iterdir()) == []

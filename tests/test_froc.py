@@ -77,7 +77,7 @@ def test_a_candidate_an_object_is_the_roc_of_candidates(problem):
         ({"objects": [1] * 4 + [None] * 7}, "objects has no id at row 4; every positive"),
         ({"false_alarms_in": "positive"}, 'false_alarms_in=.positive. is not known; use "all"'),
         ({"groups": ["a"] * 11, "false_alarms_in": "negative"}, "every group is positive"),
-        ({"scores": np.full(11, -np.inf)}, "scores is infinite at row 0"),
+        ({"scores": np.full(11, np.inf)}, "scores is infinite at row 0"),
     ],
 )
 def test_bad_input_gets_one_sentence(options, message):

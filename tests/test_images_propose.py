@@ -558,8 +558,9 @@ def test_mistakes_in_options(folder, monkeypatch, options, said):
 def test_mistakes_in_places(folder):
     with pytest.raises(InputError, match=r"end its name in .parquet"):
         propose(folder, "c.csv")
-    with pytest.raises(InputError, match="does not exist; make it first"):
-        propose(folder, "nowhere/c.parquet")
+    (folder / "file").touch()
+    with pytest.raises(InputError, match="file is not a folder"):
+        propose(folder, "file/c.parquet")
     with pytest.raises(InputError, match=r"folder of pictures .*nothing.* does not exist"):
         propose_folder(folder / "nothing", folder / "c.parquet")
     (folder / "empty").mkdir()

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from groupcm.errors import InputError
+from groupcm.annotations.pictures import picture_files
+from groupcm.errors import InputError, SetAsideWarning
 from groupcm.images.listing import list_pictures
 from groupcm.images.reading import as_rgb, page_count, read_named, read_picture
 
@@ -125,6 +126,41 @@ def test_pages_of_a_stack_are_pictures_of_their_own(tmp_path):
     assert read_named(tmp_path, "one.tif").shape == (2, 3)
     assert page_count(tmp_path / "été 1.tif") == 12
     assert list_pictures(tmp_path, pages=False) == ["été 1.tif", "one.tif"]
+
+
+@pytest.mark.parametrize(
+    ("files", "masks"),
+    [
+        (("a.jpg", "a_mask.png", "b.png", "b_label.png"), ("a_mask.png", "b_label.png")),
+        (("a.tif", "a-gt.tif", "A_Segmentation.PNG"), ("A_Segmentation.PNG", "a-gt.tif")),
+        (
+            ("x (1).png", "x (1)_mask.png", "x (1)_mask_1.png"),
+            ("x (1)_mask.png", "x (1)_mask_1.png"),
+        ),
+        (("day/a.jpg", "day/masks/a.png"), ("day/masks/a.png",)),
+        (("images/p1/a.jpg", "labels/p1/a.png"), ("labels/p1/a.png",)),
+        (("a.jpg", "out/masks.json", "out/a.png", "out/a.2.png"), ("out/a.2.png", "out/a.png")),
+        # A name alone makes no mask: what would be masked has to be there.
+        (
+            ("face_mask.jpg", "masks/1.jpg", "bottles/1.jpg", "_mask.png", "day/a.jpg", "a_gt.png"),
+            (),
+        ),
+    ],
+)
+def test_a_mask_is_never_taken_for_a_picture(tmp_path, files, masks):
+    for name in files:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    pictures = {name for name in files if not name.endswith(".json")} - set(masks)
+    assert picture_files(tmp_path) == (sorted(pictures), list(masks))
+    if masks:
+        count = "1 mask is" if len(masks) == 1 else f"{len(masks)} masks are"
+        with pytest.warns(
+            SetAsideWarning, match=f"{count} stored .* such as {re.escape(masks[0])}"
+        ):
+            assert set(list_pictures(tmp_path, pages=False)) == pictures
+    else:
+        assert set(list_pictures(tmp_path, pages=False)) == pictures
 
 
 def test_a_stack_of_too_many_pages_is_refused(tmp_path, monkeypatch):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import pickle
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from PIL import Image
 
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Mask, Picture, Polygons
+from groupcm.commands.picture_scores import PictureScores
 from groupcm.errors import InputError
 from groupcm.images.made import write_frames
 from groupcm.images.marks import marks_of
@@ -17,12 +20,13 @@ from groupcm.images.overlap import overlap
 from groupcm.images.parallel_pictures import PictureFile, Unreadable, VideoFrame
 from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.reading import read_picture
-from groupcm.images.recipe import Recipe
+from groupcm.images.recipe import PictureCandidates, Recipe
 from groupcm.images.regions import Regions
 from groupcm.images.score import PictureScore, PictureScorer, score_folder, score_picture
 from groupcm.images.scored_picture import Scoring, ScoringTask
 from groupcm.images.truth import MarkedPicture, Truth
 from groupcm.images.vote import vote
+from groupcm.table_formats import open_table
 from picture_model import (
     FRAMES,
     HEIGHT,
@@ -170,11 +174,11 @@ def test_recipes_of_models_that_do_not_fit(recipe, sentence):
         PictureScorer.of_saved(saved, "m.json")
 
 
-def test_the_threshold_is_that_of_the_operating_point():
-    saved = saved_model(operating_point={"threshold": 0.25, "chosen": "there"})
+def test_the_threshold_is_that_of_the_model():
+    saved = saved_model(deepcopy(fitted()).set_threshold(0.25))
     assert PictureScorer.of_saved(saved).threshold == 0.25
     assert PictureScorer.of_saved(saved, threshold=0.5).threshold == 0.5
-    assert PictureScorer.of_saved(saved_model()).threshold is None
+    assert PictureScorer.of_saved(saved_model()).threshold == 0.0
 
 
 def test_a_folder_in_the_order_of_its_names(tmp_path):
@@ -246,6 +250,38 @@ def test_what_is_kept_of_a_picture():
     assert kept.winner_overlap == pytest.approx(fit[whole.winner])
     assert kept.vote_overlap == pytest.approx(fit[whole.located])
     assert len(pickle.dumps(kept)) < len(pickle.dumps(whole))
+
+
+def test_a_picture_in_which_nothing_was_proposed(tmp_path):
+    frame = next(each for each in some_frames() if each.picture.objects)
+    objects = tuple(marked.region for marked in frame.picture.objects)
+
+    class ProposesNothing(Recipe):
+        def candidates(self, pixels, given=None):
+            found = super().candidates(pixels, given)
+            return PictureCandidates(found.regions.take([]), found.values[:0])
+
+    recipe = ProposesNothing(cheap_recipe().proposals, cheap_recipe().features)
+    scores = PictureScores(probability=True, threshold=-np.inf, vote=True, category=None)
+    scorer = PictureScorer(calibrated(), recipe, threshold=-np.inf, vote=True)
+    scorer.recipe = recipe
+    truth = Truth(Annotations((picture_with(*objects),), ("polyp",)), "truth.json")
+    task = ScoringTask(
+        VideoFrame("a", frame.pixels), truth.of("a"), overlay=tmp_path / "overlays" / "a.png"
+    )
+    scores.add(Scoring(scorer)(task, frame.pixels))
+    (row,) = scores.table().to_pylist()
+    found = {name: row[name] for name in ("score", "probability", "alarm", "winner", "located")}
+    assert list(found.values()) == [-np.inf, 0.0, False, -1, -1]
+    assert (row["n_candidates"], row["n_marked"], row["left"], row["mask"]) == (0, 0, None, None)
+    assert (tmp_path / "overlays" / "a.png").exists()
+    assert ("winner on object", "0.000, 0 of 1 positive pictures (box IoU 0.3 or more)") in (
+        scores.words()
+    )
+    for suffix in (".parquet", ".csv", ".arrow"):
+        scores.write(tmp_path / f"s{suffix}", None)
+        table = pa.Table.from_batches(list(open_table(tmp_path / f"s{suffix}").batches(["score"])))
+        assert table["score"].to_pylist() == [-np.inf]
 
 
 def test_truth_that_nobody_knows_is_not_taken_for_negative():

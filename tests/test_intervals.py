@@ -20,8 +20,10 @@ from groupcm.metrics import (
     roc_band,
     sensitivity_at_specificity,
     sensitivity_at_threshold,
+    specificity_at_threshold,
 )
 from groupcm.metrics.comparison import normal_p_value
+from groupcm.metrics.edges import auc_bounds
 from groupcm.metrics.resampling import Resampling
 from scored import group_maxima, patients_with_frames
 
@@ -371,6 +373,112 @@ def test_bad_input_gets_one_sentence(options, message):
 def test_a_band_needs_rising_rates(fpr):
     with pytest.raises(ValueError, match="fpr must hold rising numbers between 0 and 1"):
         roc_band([0, 1], [0.0, 1.0], fpr=fpr)
+
+
+def test_the_score_interval_of_an_area_solves_its_equation():
+    """Newcombe (2006), method 5: the bounds are t standard errors, at the bound, from the area."""
+
+    def deviations(area, theta, m, n):
+        more = (m + n) / 2 - 1
+        spread = 1 + more * ((1 - theta) / (2 - theta) + theta / (1 + theta))
+        return (area - theta) / math.sqrt(theta * (1 - theta) * spread / (m * n))
+
+    for area, m, n, t in [(1.0, 18, 100, 1.96), (0.9, 12, 7, 2.4), (0.5, 30, 30, 1.6)]:
+        low, high = auc_bounds(area, m, n, t)
+        assert low < area <= high
+        assert deviations(area, low, m, n) == pytest.approx(t)
+        if area < 1:
+            assert deviations(area, high, m, n) == pytest.approx(-t)
+        assert auc_bounds(1 - area, m, n, t) == pytest.approx((1 - high, 1 - low))
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        *METRICS,
+        partial(sensitivity_at_threshold, threshold=0.5),
+        partial(specificity_at_threshold, threshold=0.5),
+    ],
+)
+def test_a_separation_without_errors_still_has_an_interval(metric):
+    y = np.repeat([True, False], [18, 100])
+    scores = y + 0.1 * np.random.default_rng(0).random(118)
+    found = bootstrap_interval(y, scores, metric=metric, n_resamples=50)
+    assert (found.estimate, found.high) == (1.0, 1.0)
+    assert 0.6 < found.low < 0.97
+    # More groups say more; groups of few patients do not.
+    many = bootstrap_interval(
+        np.repeat(y, 10), np.repeat(scores, 10), metric=metric, n_resamples=50
+    )
+    assert found.low + 0.01 < many.low < 1.0
+    patients = np.repeat(np.arange(118), 10)
+    same = bootstrap_interval(
+        np.repeat(y, 10), np.repeat(scores, 10), clusters=patients, metric=metric, n_resamples=50
+    )
+    assert same == pytest.approx(found)
+    assert bootstrap_interval(y, scores, metric=metric, level=0.8, n_resamples=50).low > found.low
+
+
+def test_the_wrong_way_round_is_the_other_edge():
+    y = np.repeat([True, False], [18, 100])
+    right, wrong = (bootstrap_interval(y, sign * y, n_resamples=50) for sign in (1.0, -1.0))
+    assert wrong == pytest.approx((0.0, 0.0, 1 - right.low))
+
+
+def test_few_errors_near_the_edge_are_no_surer_than_none():
+    y = np.repeat([True, False], [18, 100])
+    scores = y + 0.1 * np.random.default_rng(0).random(118)
+    without = bootstrap_interval(y, scores, n_resamples=300)
+    scores[0] = np.sort(scores[~y])[-1] - 1e-9  # one positive group is below one negative group
+    one_pair = bootstrap_interval(y, scores, n_resamples=300)
+    assert one_pair.estimate < 1
+    assert one_pair.low < without.low
+
+
+def test_a_band_at_the_edge_does_not_collapse():
+    y = np.repeat([True, False], [18, 100])
+    band = roc_band(y, y * 1.0, fpr=[0.0, 0.1, 0.9, 1.0], n_resamples=50)
+    assert (band.high == 1).all()
+    assert band.low[0] == band.low[1] == pytest.approx(0.8, abs=0.02)
+    assert band.low[2] == 0.9  # what guessing finds
+    assert band.low[3] == 1.0
+
+
+def test_models_that_make_no_error_may_still_differ():
+    y = np.repeat([True, False], [18, 100])
+    rng = np.random.default_rng(0)
+    a, b = (y + 0.1 * rng.random(118) for _ in range(2))
+    found = compare(y, a, b, n_resamples=50)
+    assert (found.difference.estimate, found.p_value) == (0.0, 1.0)
+    assert found.difference.low == pytest.approx(found.a.low - 1)
+    assert found.difference.high == pytest.approx(1 - found.b.low)
+    assert compare(y, a, 2 * a, n_resamples=50).difference == (0.0, 0.0, 0.0)
+    # Against a model that errs, the interval is no narrower than what is open of both.
+    erring = compare(y, a, y + rng.standard_normal(118), n_resamples=50)
+    assert erring.difference.low < erring.difference.estimate - (1 - erring.a.low)
+
+
+def test_a_function_that_never_varies_has_an_unknown_interval():
+    y = np.arange(20) % 2
+    found = bootstrap_interval(y, y * 1.0, metric=lambda y, s, g: 0.7, n_resamples=20)
+    assert found.estimate == 0.7
+    assert np.isnan(found[1:]).all()
+
+
+def test_intervals_of_nearly_perfect_scores_hold_the_truth():
+    """Without the widening at the edge about two thirds of these intervals hold the true area."""
+    n_positive, n_negative, n_studies = 15, 60, 200
+    shift = 3.6
+    truth = scipy.stats.norm.cdf(shift / math.sqrt(2))
+    rng = np.random.default_rng(12)
+    y = np.repeat([True, False], [n_positive, n_negative])
+    holds, n_perfect = 0, 0
+    for _ in range(n_studies):
+        found = bootstrap_interval(y, shift * y + rng.standard_normal(75), n_resamples=100)
+        n_perfect += found.estimate == 1
+        holds += found.low <= truth <= found.high
+    assert 0.2 < n_perfect / n_studies < 0.5
+    assert holds / n_studies >= 0.93
 
 
 @pytest.mark.slow

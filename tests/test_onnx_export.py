@@ -241,7 +241,7 @@ def test_two_classes_have_a_threshold(tmp_path):
     export_onnx(GroupClassifier().fit(X, y, groups), tmp_path / "model.onnx")
     session = onnxruntime.InferenceSession(tmp_path / "model.onnx")
     told = session.get_modelmeta().custom_metadata_map
-    assert (told["threshold"], json.loads(told["classes"])) == ("0", [0, 1])
+    assert (told["threshold"], json.loads(told["classes"])) == ("0.0", [0, 1])
     assert "feature_names" not in told
 
 
@@ -290,10 +290,10 @@ def test_a_saved_model_is_not_overwritten(tmp_path, name):
     model, path = fitted(), tmp_path / name
     groupcm.save(model, path)
     before = path.read_bytes()
-    with pytest.raises(InputError, match=r"no ONNX file by its name; use \.onnx"):
+    with pytest.raises(InputError, match=r"end its name in \.onnx"):
         export_onnx(model, path)
     assert path.read_bytes() == before
-    export_onnx(model, tmp_path / "model")
+    export_onnx(model, tmp_path / "model.onnx")
 
 
 def test_without_onnx_the_extra_is_named(tmp_path, monkeypatch):

@@ -41,7 +41,11 @@ def names_of(path: str) -> tuple[list[str], list[str]]:
 
 def test_the_graph_scores_as_the_model(here, capsys, made):
     assert main(["export", "m.json", "-o", "m.onnx"]) == 0
-    assert capsys.readouterr().out == "Wrote m.onnx.\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "Wrote m.onnx.",
+        "Threshold, the default: it was not tuned: 0; a group whose score is at least this raises "
+        "an alarm.",
+    ]
     session = onnxruntime.InferenceSession("m.onnx")
     X = made.X.astype(np.float32)
     given = {"X": X, "groups": np.asarray(made.groups, np.int64)}
@@ -79,9 +83,9 @@ def test_mistakes_end_in_one_sentence(here, capsys):
         ("cut.json", "x.onnx", "cut.json is damaged or cut short"),
         ("other.json", "x.onnx", "other.json is not a model that groupcm saved"),
         (".", "x.onnx", ". is a folder; give the file of a model"),
-        ("m.json", "x.json", "x.json is no ONNX file by its name; use .onnx"),
-        ("m.json", "m.json", "m.json is no ONNX file by its name; use .onnx"),
-        ("m.json", "no/x.onnx", "the folder no does not exist"),
+        ("m.json", "x.json", "cannot write x.json: end its name in .onnx"),
+        ("m.json", "m.json", "cannot write m.json: end its name in .onnx"),
+        ("m.json", "m.json/x.onnx", "m.json is not a folder"),
         ("m.json", "folder.onnx", "folder.onnx: it is a folder"),
         ("m.onnx", "m.onnx", "m.onnx is the model; write the ONNX file elsewhere"),
     ):

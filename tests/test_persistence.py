@@ -402,7 +402,12 @@ def test_a_file_of_version_0_1_is_read_and_scores_the_same(kind):
     found = model.group_scores(X, groups)
     np.testing.assert_allclose(found.score, expected["group_scores"], rtol=1e-9)
     assert found.winner.tolist() == expected["winners"]
-    assert model.predict_groups(X, groups).tolist() == expected["groups"]
+    if kind == "calibrated_cross_validated":  # its file notes a threshold, which is taken over
+        assert (model.threshold_, model.decision_.words) == (0.25, "given")
+        alarm = np.array(expected["group_scores"]) >= 0.25
+        assert model.predict_groups(X, groups).tolist() == model.classes_[alarm * 1].tolist()
+    else:
+        assert model.predict_groups(X, groups).tolist() == expected["groups"]
     if "probabilities" in expected:
         found = model.predict_proba_groups(X, groups)
         np.testing.assert_allclose(found, expected["probabilities"], rtol=1e-9)

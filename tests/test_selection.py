@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from groupcm import GroupClassifier, training_data
-from groupcm.selection import lambda_grid, lambda_path
+from groupcm.selection import beyond_grid, lambda_grid, lambda_path
 from streams import make_data, read
 
 LAMS = [0.05, 0.3, 0.5, 0.9, 0.97]
@@ -86,7 +86,21 @@ def test_three_classes_and_c_are_refused():
         lambda_path(data.X, data.y, data.groups, C=1.0)
 
 
-def test_the_grid_is_symmetric():
-    grid = lambda_grid(7)
-    np.testing.assert_allclose(grid + grid[::-1], 1.0)
-    assert np.all(np.diff(grid) > 0)
+@pytest.mark.parametrize("n", [2, 7, 10])
+def test_the_grid_goes_from_a_thousandth_evenly_in_the_logarithm_of_the_odds(n):
+    grid = lambda_grid(n)
+    assert grid[[0, -1]] == pytest.approx([0.001, 0.99])
+    np.testing.assert_allclose(np.diff(np.log(grid / (1 - grid)), 2), 0.0, atol=1e-9)
+    assert lambda_grid(1).tolist() == [0.5]
+
+
+def test_a_grid_goes_on_by_its_own_ratio_within_limits():
+    grid = lambda_grid(10)
+    for side in (-1, 1):
+        more = beyond_grid(grid, side, 3)
+        both = np.append(grid, more) if side > 0 else np.append(more[::-1], grid)
+        np.testing.assert_allclose(np.diff(np.log(both / (1 - both)), 2), 0.0, atol=1e-9)
+    assert beyond_grid(lambda_grid(2), -1, 1)[0] == pytest.approx(1e-4, rel=1e-3)
+    assert beyond_grid(grid, -1, 50).min() >= 1e-6
+    assert beyond_grid(grid, 1, 50).max() <= 0.9999
+    assert len(beyond_grid(np.array([1e-6, 1e-5]), -1, 2)) == 0

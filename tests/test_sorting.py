@@ -297,7 +297,7 @@ def test_what_is_wrong_is_named(tmp_path, monkeypatch, capsys, second, said):
         ("in.parquet --group frame -o in.parquet", "in.parquet is one of the tables"),
         ("in.parquet --group frame -o out.csv", "end its name in .parquet"),
         ("in.parquet --group frame -o out.parquet --memory 3", "'3' is not an amount of memory"),
-        ("in.parquet --group frame -o no/out.parquet", "the folder no does not exist"),
+        ("in.parquet --group frame -o in.parquet/o.parquet", "in.parquet is not a folder"),
         ("none.parquet --group frame -o out.parquet", "none.parquet does not exist"),
         ("in.parquet --group list -o out.parquet", "holds values of type list"),
         ("union.arrow --group frame -o out.parquet", "the column 'odd' is of type month_day_nano"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from dataclasses import replace
 
@@ -19,6 +20,8 @@ from groupcm.errors import InputError
 from groupcm.files import whole_file
 from groupcm.simulate import capsule_to_parquet
 from groupcm.sorting import sort_tables
+from groupcm.sources import from_parquet
+from groupcm.sources.stream import Stream
 from groupcm.table_formats import find_tables, open_table, write_table
 from groupcm.tables import read_tables
 
@@ -75,6 +78,125 @@ def test_streamed_arrow_and_compressed_csv_are_read(tmp_path):
         pa.csv.write_csv(table(), out)
     stream, text = (read_tables([tmp_path / n], **ROLES) for n in ("s.arrow", "z.csv.gz"))
     assert stream.X.tolist() == text.X.tolist()
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize(
+    ("suffix", "delimiter"),
+    [(".csv", ","), (".csv", ";"), (".csv", "\t"), (".tsv", "\t")],
+    ids=["comma", "semicolon", "tab", "tsv"],
+)
+def test_text_with_any_delimiter_is_read(tmp_path, suffix, delimiter, packed):
+    # Values with the other delimiters within quotes, and a line break.
+    groups = ["a,b", "a,b", "b;c", "c\td\ne"]
+    content = table(frame=groups).to_pandas().to_csv(sep=delimiter, index=False).encode()
+    path = tmp_path / f"t{suffix}{'.gz' if packed else ''}"
+    path.write_bytes(gzip.compress(content) if packed else content)
+    read = read_tables([path], **ROLES)
+    assert read.feature_names == ["size", "count", "bright"]
+    assert read.group.per_row().tolist() == groups
+    np.testing.assert_array_equal(read.X, read_tables([write(tmp_path / "p.parquet")], **ROLES).X)
+
+
+def test_a_delimiter_is_told_apart_in_odd_files(tmp_path):
+    for content, columns in (
+        ("frame\n1\n2\n", ["frame"]),
+        ("frame;size (mm, mean)\n1;2\n", ["frame", "size (mm, mean)"]),
+        ("frame,size\n", ["frame", "size"]),
+        ("frame;size\n", ["frame", "size"]),
+        ("frame,note\n1,a;b\n2,c;d\n", ["frame", "note"]),
+        # Cut in the middle of a line by what is looked at.
+        ("frame;size\n" + "1;2\n" * 40_000, ["frame", "size"]),
+    ):
+        (tmp_path / "t.csv").write_text(content)
+        assert open_table(tmp_path / "t.csv").schema.names == columns
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_decimal_commas_are_refused_and_not_taken_for_text(tmp_path, suffix):
+    rows = ["frame;size", "1;2,5", "1;3", "2;-1,25"]
+    (tmp_path / f"t{suffix}").write_text(
+        "\n".join(rows).replace(";", ";" if suffix == ".csv" else "\t")
+    )
+    said = refusal([tmp_path / f"t{suffix}"], group="frame", label=None, overlap=None, patient=None)
+    assert "the column 'size' holds numbers with a comma, such as 2,5; write decimals" in said
+
+
+def partitioned(home, values=("7", "11"), key="who"):
+    """The table above in two folders, by a column that the files do not have."""
+    for number, value in enumerate(values):
+        folder = home / f"{key}={value}"
+        folder.mkdir(parents=True)
+        write_table(table(who=None).slice(2 * number, 2), folder / "part.parquet")
+    return home
+
+
+def test_a_partitioned_folder_is_read_with_its_columns(tmp_path):
+    read = read_tables([partitioned(tmp_path / "t")], **ROLES)
+    assert read.feature_names == ["size", "count", "bright"]
+    # By name: 11 comes before 7.
+    assert read.patient.per_row().tolist() == [11, 11, 7, 7]
+    assert read.group.per_row().tolist() == ["b", "c", "a", "a"]
+    # As a label, as a group, and as a feature where it is named; never by itself.
+    roles = {"group": "who", "label": "polyp", "overlap": None, "patient": None}
+    by_patient = read_tables([tmp_path / "t"], **roles, features=["size"])
+    assert by_patient.group.per_row().tolist() == [11, 11, 7, 7]
+    assert "who" not in read_tables([tmp_path / "t"], **{**ROLES, "patient": None}).feature_names
+    named = read_tables([tmp_path / "t"], **{**ROLES, "patient": None}, features=["size", "who"])
+    assert named.X[:, 1].tolist() == [11, 11, 7, 7]
+
+
+@pytest.mark.parametrize(
+    ("values", "found"),
+    [
+        (("7", "b"), ["7", "7", "b", "b"]),
+        (("007", "011"), ["007", "007", "011", "011"]),
+        (("a%20b", "c"), ["a b", "a b", "c", "c"]),
+        (("-1", "0"), [-1, -1, 0, 0]),
+    ],
+)
+def test_values_of_partitions_keep_their_kind(tmp_path, values, found):
+    read = read_tables([partitioned(tmp_path / "t", values)], **ROLES)
+    assert read.patient.per_row().tolist() == found
+
+
+def test_partitions_within_partitions_and_what_is_no_partition(tmp_path):
+    home = partitioned(tmp_path / "t" / "site=north") and partitioned(tmp_path / "t" / "site=south")
+    for other in ("_logs=1", ".hidden=2", "other"):
+        (home.parent / other).mkdir()
+        write(home.parent / other / "no.parquet")
+    files = find_tables([home.parent])
+    assert len(files) == 4
+    assert [open_table(file).partitions["site"].as_py() for file in files] == [
+        *["north", "north"],
+        *["south", "south"],
+    ]
+    # A column of the file itself counts, and not the folder's.
+    own = tmp_path / "who=5"
+    own.mkdir()
+    assert read_tables([write(own / "t.parquet")], **ROLES).patient.per_row().tolist() == [
+        *[9, 9, 9],
+        4,
+    ]
+    missing = partitioned(tmp_path / "m", ("7", "__HIVE_DEFAULT_PARTITION__"))
+    assert "the column 'who' is missing in row 0" in refusal([missing])
+
+
+def test_a_partitioned_folder_is_streamed_and_sorted(tmp_path):
+    home = partitioned(tmp_path / "t")
+    for group, label in (("frame", "who"), ("who", "polyp")):
+        aside = {"overlap": "fit", "patient": "polyp" if label == "who" else "frame"}
+        source = from_parquet(home, group=group, label=label, batch_rows=1, **aside)
+        index = source.index()
+        column = {"who": [11, 11, 7, 7], "frame": ["b", "c", "a", "a"], "polyp": [0, 0, 1, 0]}
+        assert index.ids[index.groups_of_rows()].tolist() == column[group]
+        assert index.labels_of_rows().tolist() == column[label]
+        assert "who" not in source.feature_names
+        whole = read_tables([home], group="frame", features=source.feature_names).X
+        np.testing.assert_array_equal(Stream(source).raw(np.arange(4)), whole)
+    sort_tables([home], tmp_path / "sorted.parquet", group="who")
+    written = pa.parquet.read_table(tmp_path / "sorted.parquet")
+    assert written["who"].to_pylist() == [11, 11, 7, 7]
 
 
 @pytest.mark.parametrize(
@@ -311,9 +433,10 @@ def test_a_link_keeps_pointing_and_permissions_are_the_usual(tmp_path):
 
 
 def test_a_place_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").touch()
     for path, said in (
         (tmp_path, "is a folder"),
-        (tmp_path / "no" / "x", "does not exist"),
+        (tmp_path / "file" / "x", "file is not a folder"),
         ("/dev/null", "not a regular file"),
     ):
         with pytest.raises(InputError, match=said), whole_file(path):

@@ -23,7 +23,7 @@ from groupcm.persistence import load, save
 from groupcm.table_formats import write_table
 from groupcm.tables import read_tables
 from groupcm.web.measuring import measure_picture
-from groupcm.web.typical import explained
+from groupcm.web.picture_details import explain_candidate
 from picture_model import cheap_recipe, some_frames, training_rows
 from tree_model import TreeModel
 
@@ -54,39 +54,37 @@ def storable(monkeypatch):
     monkeypatch.setitem(model_json._MODELS, "TreeModel", TreeModel.__module__)
 
 
-@pytest.mark.parametrize("knows_typical", [True, False])
 @pytest.mark.parametrize("is_calibrated", [True, False])
-def test_contributions_add_up_to_the_score(model, train, test, knows_typical, is_calibrated):
+def test_contributions_add_up_to_the_score(model, train, test, is_calibrated):
     if is_calibrated:
         model = CalibratedGroupClassifier(model, cv="prefit").fit(train.X, train.y, train.groups)
     rows = test.X[:30]
-    typical = test.X.mean(axis=0) if knows_typical else None
-    found = explain_scores(model, rows, typical=typical)
+    found = explain_scores(model, rows)
+    # The baseline is the mean score in training, by the number of rows that reached each leaf.
+    mean = model.decision_function(train.X).mean()
     for row, score, each in zip(rows, model.decision_function(rows), found, strict=True):
         assert each.score == score
         assert each.base + each.contributions.sum() == pytest.approx(score, abs=1e-9)
         np.testing.assert_array_equal(each.values, row)
-    if typical is not None:
-        assert found[0].base == pytest.approx(model.decision_function(typical[None])[0])
-        (itself,) = explain_scores(model, typical, typical=typical)
-        np.testing.assert_allclose(itself.contributions, 0.0, atol=1e-12)
+        assert each.base == pytest.approx(mean, rel=1e-6)
+        assert each.typical is None
 
 
 def test_what_cannot_be_explained_by_trees(test):
     three = TreeModel().fit(test.X, np.arange(len(test.X)) % 3)
     with pytest.raises(InputError, match="3 classes"):
         explain_scores(three, test.X)
-    with pytest.raises(ValueError, match="typical have 2 features; the model has"):
-        explain_scores(TreeModel().fit(test.X, test.y), test.X, typical=[0.0, 1.0])
+    with pytest.raises(ValueError, match="rows have 2 features; the model has"):
+        explain_scores(TreeModel().fit(test.X, test.y), test.X[:, :2])
 
 
-def test_cases_are_explained_against_the_mean_winner(model, test):
+def test_cases_are_explained_relative_to_the_mean_score_in_training(model, train, test):
     scored = score_candidates(model, test.X, test.y, test.groups)
     found = find_cases(model, scored, 5, test.X.shape[1])
-    mean = scored.group_score.mean()
+    base = model.decision_function(train.X).mean()
     for case in (*found.highest_negatives, *found.lowest_positives, *found.highest_positives):
-        adds = sum(each.adds for each in case.contributions)
-        assert mean + adds == pytest.approx(case.score, abs=1e-6)
+        adds = sum(each.contribution for each in case.contributions)
+        assert base + adds == pytest.approx(case.score, abs=1e-6)
         for each in case.contributions:
             column = int(each.feature.removeprefix("x"))
             assert each.value == test.X[case.winner_row, column]
@@ -95,7 +93,7 @@ def test_cases_are_explained_against_the_mean_winner(model, test):
     assert len(moves) == test.X.shape[1]
     assert (np.diff(moves) <= 0).all()
     adds, _ = TreeScorer(model.forests_).contributions(test.X[scored.winner])
-    expected = np.abs(adds - adds.mean(axis=0)).mean(axis=0)
+    expected = np.abs(adds).mean(axis=0)
     np.testing.assert_allclose(moves, np.sort(expected)[::-1])
 
 
@@ -127,7 +125,7 @@ def test_candidates_of_pictures_are_explained():
     model.feature_names_in_ = np.array(recipe.feature_names, dtype=object)
     scorer = PictureScorer(model, recipe)
     measured = measure_picture(scorer, some_frames()[0].pixels)
-    answer = explained(scorer, measured.rows[3], measured.rows.mean(axis=0, dtype=np.float64))
+    answer = explain_candidate(scorer, measured.rows[3])
     assert answer["score"] == measured.found.scores[3]
     for part in ("features", "families"):
         total = sum(each["contribution"] for each in answer[part])

@@ -396,6 +396,7 @@ def test_folds_train_on_annotated_groups_and_score_all():
     assert model.outcome_ == "settled"
 
 
+@pytest.mark.filterwarnings("ignore::groupcm.errors.LambdaAtEndWarning")
 def test_the_labels_of_unannotated_groups_count_for_the_choice_of_lam():
     X, y, groups, annotated, _ = made(15, n_groups=60)
     lams = [0.05, 0.5, 0.95]

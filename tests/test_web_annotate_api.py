@@ -18,6 +18,7 @@ from annotate_page import (
     WIDTH,
     app_of,
     browser,
+    half_annotated_coco,
     make_pictures,
     make_static,
     marked,
@@ -102,6 +103,7 @@ def test_the_project(client, folder):
         "model": False,
         "threshold": None,
         "import_limit": IMPORT_LIMIT,
+        "category_limit": 100,
         "version": __version__,
     }
 
@@ -285,6 +287,12 @@ def test_categories(client):
     assert renamed.json() == {"categories": ["adenoma", "ulcer"]}
     assert client.get("/api/pictures/0").json()["objects"][0]["category"] == "adenoma"
     assert client.delete("/api/categories/9").status_code == 400
+    longest = client.get("/api/project").json()["category_limit"]
+    assert client.post("/api/categories", json={"name": "x" * longest}).status_code == 200
+    for ask, path in ((client.post, "/api/categories"), (client.put, "/api/categories/0")):
+        refused = ask(path, json={"name": "x" * (longest + 1)})
+        assert refused.status_code == 400
+        assert refused.json()["error"].startswith("the name of a category has 101 characters")
 
 
 def unpacked(content: bytes, folder):
@@ -404,6 +412,39 @@ def test_a_damaged_import_changes_nothing(client, folder, content, format, told)
     assert told in answer.json()["error"]
     assert "groupcm-" not in answer.json()["error"]
     assert (folder / "annotations.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("query", "counts"),
+    [("", (1, 0, 5)), ("&unannotated=todo", (1, 0, 5)), ("&unannotated=negative", (1, 5, 0))],
+)
+def test_an_import_says_how_many_pictures_are_in_each_state(tmp_path, query, counts):
+    folder = make_pictures(tmp_path / "six", *(f"{n}.png" for n in range(6)))
+    content = half_annotated_coco(tmp_path / "listed.json", folder).read_bytes()
+    client = browser(app_of(folder))
+    answer = client.post(f"/api/import?format=auto{query}", content=content).json()
+    assert (answer["annotated"], answer["verified_empty"], answer["todo"]) == counts
+    done = [each["done"] for each in client.get("/api/pictures").json()["summaries"]]
+    assert done == [number < 6 - counts[2] for number in range(6)]
+    refused = client.post("/api/import?format=auto&unannotated=no", content=content)
+    assert refused.status_code == 400
+    assert "unannotated is 'no'" in refused.json()["error"]
+
+
+@pytest.mark.parametrize("format", list(FORMATS))
+def test_an_export_of_all_three_states_is_imported_with_them(client, tmp_path, format):
+    put(client, 0, marked(BOX))
+    put(client, 1)
+    content = client.get(f"/api/export?format={format}").content
+    elsewhere = browser(app_of(make_pictures(tmp_path / "other"), categories=["polyp"]))
+    answer = elsewhere.post(f"/api/import?format={format}", content=content)
+    assert (answer.json()["annotated"], answer.json()["verified_empty"]) == (1, 1)
+    summaries = elsewhere.get("/api/pictures").json()["summaries"]
+    assert [(each["done"], each["objects"]) for each in summaries] == [
+        (True, 1),
+        (True, 0),
+        (False, 0),
+    ]
 
 
 def test_a_zip_that_grows_beyond_measure_is_refused(client, monkeypatch):

@@ -15,6 +15,7 @@ from annotate_browser import (
     make_pictures,
     mask_of,
 )
+from web_pages import axe_findings
 
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
 
@@ -23,7 +24,7 @@ KEYS = (
     *("Enter", "N", "D", "J", "Page Down", "K", "Page Up", "Home", "End", "/"),
     *("V", "B", "P", "R", "E", "C", "H", "[", "]"),
     *("Space", "Backspace", "Esc", "Tab", "Shift Tab", "Shift Enter", "Delete"),
-    *("← → ↑ ↓", "Shift ← → ↑ ↓", "Ctrl Shift ← → ↑ ↓", "1 … 9", "Ctrl Z", "Ctrl Y"),
+    *("← → ↑ ↓", "Shift ← → ↑ ↓", "Ctrl Shift ← → ↑ ↓", "1 … 9", "T", "Ctrl Z", "Ctrl Y"),
     *("+", "-", "0", "Z", "?"),
 )
 
@@ -122,7 +123,7 @@ def test_every_picture_is_decided_by_keys_alone(browser, folder):
         page.page.keyboard.type("To")
         chosen = page.page.locator("#filter option:checked")
         expect(chosen).to_have_text("To do (0)")
-        expect(page.page.locator("#counts")).to_have_text("12 of 12 done · 5 with objects")
+        page.counts("12 of 12 done · 5 with objects, 7 verified empty")
         # The picture that is open stays in the list.
         expect(page.page.locator("[data-picture]")).to_have_count(1)
         regions = [page.regions(number) for number in range(len(NAMES))]
@@ -144,10 +145,12 @@ def test_all_keys_are_shown_and_none_acts_meanwhile(browser, folder):
     with annotating(browser, folder, suggestions=Proposed()) as page:
         help = page.page.get_by_role("dialog", name="Keys")
         expect(help).to_have_count(0)
-        page.press("?")
+        page.press("?", "n")
         expect(help).to_be_visible()
         shown = help.locator("kbd").all_text_contents()
         assert [key for key in KEYS if key not in shown] == []
+        single = [key for key in shown if len(key) == 1]
+        assert sorted(set(single)) == sorted(single)  # no key has two meanings
         page.press("n", "b", "Delete")
         page.press("Escape")
         expect(help).to_have_count(0)
@@ -184,22 +187,102 @@ def test_going_about_zooming_and_searching(browser, folder):
         assert page.record(11)["done"] is False
 
 
-def test_a_number_means_what_the_panel_says(browser, folder):
-    with annotating(browser, folder, categories=("a", "b")) as page:
+def test_a_digit_is_for_the_next_object_unless_one_is_selected(browser, folder):
+    with annotating(browser, folder, categories=("a", "b", "c")) as page:
         title = page.page.locator("#categories h2")
-        expect(title).to_contain_text("Category of the next object")
+        following = page.page.locator("#next-category")
+
+        def next_is(name: str) -> None:
+            expect(title).to_have_text("Category of the next object")
+            pressed = page.page.locator("[data-category]").filter(
+                has=page.page.locator('[aria-pressed="true"]')
+            )
+            expect(pressed).to_have_attribute("data-category", name)
+            expect(following).to_have_attribute("data-category-of-next", name)
+
+        next_is("a")
         page.tool("box")
         page.drag((10, 10), (40, 40))
         page.has("box")
-        expect(title).to_contain_text("Category of the selected object")
+        # The box just drawn can be edited, and stays what it is.
+        next_is("a")
         page.press("2")
-        expect(page.objects).to_contain_text("b")
-        page.press("b", "1")
-        expect(title).to_contain_text("Category of the next object")
+        next_is("b")
+        expect(page.objects.nth(0)).to_contain_text("a")
         page.drag((50, 50), (90, 90))
         page.has("box", "box")
+        page.press("3")
+        next_is("c")
+
+        # One that is selected takes the digit, and the next object keeps its own category.
+        page.press("v")
+        expect(title).to_have_text("Category of the selected object")
+        page.press("1")
+        expect(page.objects.nth(1)).to_contain_text("a")
+        expect(following).to_have_attribute("data-category-of-next", "c")
+        page.objects.nth(0).locator("button").first.click()
+        page.press("2")
+        expect(page.objects.nth(0)).to_contain_text("b")
+        page.press("Escape")
+        next_is("c")
+
+        # A stroke of the brush adds to the mask just drawn, unless a digit asked for another.
+        page.press("r")
+        for x, key in ((120, "3"), (130, "1"), (20, "2")):
+            page.click(x, 100)
+            page.press(key)
+        page.has("box", "box", "mask", "mask")
         categories = [each["category"] for each in page.record(0)["objects"]]
-        assert categories == ["b", "a"]
+        assert categories == ["b", "a", "c", "a"]
+
+
+def test_every_category_has_a_colour_and_is_found_by_the_keyboard(browser, folder):
+    long = "a name " * 14
+    names = (*(f"kind {number}" for number in range(1, 31)), f"{long.strip()}.")
+    with annotating(browser, folder, categories=names) as page:
+        colours = page.page.locator("#categories .chip").evaluate_all(
+            "all => all.map(each => getComputedStyle(each).backgroundColor)"
+        )
+        assert len(set(colours)) == len(colours) == len(names)
+        entry = page.page.locator("[data-category] .clip").last
+        expect(entry).to_have_attribute("title", names[-1])
+        assert entry.evaluate("each => each.scrollWidth > each.clientWidth")  # an ellipsis
+
+        picker = page.page.get_by_role("dialog", name="Choose a category")
+        following = page.page.locator("#next-category")
+        for typed, keys, found in (
+            ("12", (), "kind 12"),
+            ("KIND 2", ("ArrowDown",), "kind 20"),
+            ("name", (), names[-1]),
+            ("", ("ArrowDown", "ArrowUp", "ArrowUp"), "kind 30"),
+        ):
+            # What is typed at once is for the picker alone, though "k" and "n" are keys too.
+            page.press("t")
+            page.page.keyboard.type(typed)
+            expect(picker).to_contain_text("Category of the next object")
+            page.press(*keys, "Enter")
+            expect(picker).to_have_count(0)
+            expect(following).to_have_attribute("data-category-of-next", found)
+        page.press("b")
+        expect(page.page.locator("#stage")).to_be_focused()
+        page.counts("0 of 12 done · 0 with objects, 0 verified empty")
+
+        page.drag((10, 10), (40, 40))
+        page.has("box")
+        page.press("v", "t")
+        expect(picker).to_contain_text("Category of the selected object")
+        assert axe_findings(page.page) == []
+        page.page.keyboard.type("no such")
+        expect(picker).to_contain_text("No category is called like this.")
+        page.press("Enter", "Escape")
+        expect(picker).to_have_count(0)
+        page.press("t")
+        page.page.keyboard.type("kind 11")
+        page.press("Enter")
+        expect(page.objects).to_contain_text("kind 11")
+        expect(following).to_have_attribute("data-category-of-next", "kind 30")
+        page.is_saved()
+        assert page.record(0)["objects"][0]["category"] == "kind 11"
 
 
 def test_no_object_is_not_said_of_a_picture_with_objects(browser, folder):

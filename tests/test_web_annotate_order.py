@@ -80,7 +80,7 @@ def test_pictures_to_correct_come_first(browser, folder, scores):
         page.press("n")
         page.shows(3)
         expect(flags).to_have_count(1)
-        page.press("Enter")  # it was done, and is right as it is
+        page.press("n")  # it was done, and is right as it is
         page.shows(0 if scores is None else 5)
         expect(flags).to_have_count(0)
         page.is_saved()

@@ -210,6 +210,8 @@ def test_what_a_format_cannot_hold_is_told(browser, folder):
     with annotating(browser, folder) as page:
         draw_polygon(page)
         page.has("polygons")
+        page.press("d")
+        page.is_saved()
         page.export("coco")
         expect(page.page.locator(".notice")).to_have_count(0)
         page.export("voc")
@@ -230,6 +232,10 @@ def test_categories_are_added_renamed_and_deleted(browser, folder):
             if name == long:
                 expect(listed).to_have_count(2)
         expect(page.page.locator(".notice.bad")).to_contain_text("polyp")
+        page.page.locator("#add-category").click()
+        page.page.get_by_label("Name of the new category").fill("x" * 101)
+        page.press("Enter")
+        page.told("The name has 101 characters; a category may have 100.")
         page.press("Escape")
         expect(listed).to_have_count(2)
 

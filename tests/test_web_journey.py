@@ -60,8 +60,9 @@ def annotate(browser: Browser, frames: Path, truth: dict[str, Box]) -> None:
                 page.drag((left, top), (left + width, top + height))
             expect(page.objects).to_have_count(1)
             page.press("Enter")
-        expect(tab.locator("#counts")).to_have_text(
-            f"{FRAMES} of {FRAMES} done · {len(truth)} with objects"
+        page.counts(
+            f"{FRAMES} of {FRAMES} done · {len(truth)} with objects, "
+            f"{FRAMES - len(truth)} verified empty"
         )
         page.is_saved()
         assert n_accepted == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from groupcm.images.reading import read_picture
 from groupcm.web import library as library_module
 from groupcm.web.library import PictureLibrary
 from groupcm.web.pixels import shown
-from groupcm.web.thumbnails import Thumbnails
+from groupcm.web.renditions import PREVIEW_SIDE, Renditions, previews_and_thumbnails
 
 
 def pixels_of(content: bytes) -> np.ndarray:
@@ -62,7 +63,7 @@ def test_a_turned_picture_has_the_size_people_see(tmp_path):
     served = shown(library, 0)
     assert served.media_type == "image/png"
     np.testing.assert_array_equal(pixels_of(served.content), library.read(0))
-    with Image.open(io.BytesIO(Thumbnails(library)(0))) as small:
+    with Image.open(io.BytesIO(Renditions(library)(0))) as small:
         assert small.size == (4, 9)
 
 
@@ -93,7 +94,6 @@ def test_plain_files_are_served_as_they_are(tmp_path, name):
 @pytest.mark.parametrize(
     ("name", "picture"),
     [
-        ("deep.png", Image.fromarray(noise(8, 9, dtype=np.uint16))),
         ("clear.png", Image.fromarray(noise(8, 9, 4))),
         ("map.bmp", Image.fromarray(noise(8, 9, 3))),
         ("print.jpg", Image.fromarray(noise(8, 9, 3)).convert("CMYK")),
@@ -104,16 +104,79 @@ def test_other_files_are_served_as_the_pixels_we_read(tmp_path, name, picture):
     library = PictureLibrary(tmp_path)
     served = shown(library, 0)
     assert served.media_type == "image/png"
-    read = read_picture(tmp_path / name)
-    expected = np.round(read / 257).astype(np.uint8) if read.dtype == np.uint16 else read
-    np.testing.assert_array_equal(pixels_of(served.content), expected)
+    np.testing.assert_array_equal(pixels_of(served.content), read_picture(tmp_path / name))
+
+
+def deep_pictures(folder: Path) -> dict[str, np.ndarray]:
+    """One scene, dim and bright, in the low values of 16 bits and of floating-point numbers."""
+    scene = np.full((60, 80), 100, np.uint16)
+    scene[20:40, 20:40] = 300
+    scene[0, :3] = 60_000
+    Image.fromarray(scene).save(folder / "a.png")
+    Image.fromarray(scene).save(
+        folder / "b.tif", save_all=True, append_images=[Image.new("I;16", (9, 9))]
+    )
+    Image.fromarray((scene / 65_535).astype(np.float32)).save(folder / "c.tif")
+    return {"a.png": scene, "b.tif#1": scene, "c.tif": scene / 65_535}
+
+
+def test_pictures_of_more_than_8_bits_are_shown_between_their_percentiles(tmp_path):
+    scenes = deep_pictures(tmp_path)
+    client = browser(app_of(tmp_path))
+    names = PictureLibrary(tmp_path).names
+    for number, name in enumerate(names):
+        depth = client.get(f"/api/pictures/{number}/depth").json()
+        if name not in scenes:
+            assert (depth["low"], depth["high"]) == (0, 65_535)  # all its values are the same
+            continue
+        white = 1 if name == "c.tif" else 65_535
+        assert [depth["low"] / white, depth["high"] / white] == pytest.approx(
+            [100 / 65_535, 300 / 65_535]
+        )
+        assert (depth["bits"], depth["width"], depth["height"]) == (
+            32 if white == 1 else 16,
+            80,
+            60,
+        )
+        for part in ("pixels", "preview", "thumbnail"):
+            seen = pixels_of(client.get(f"/api/pictures/{number}/{part}").content)
+            seen = seen if seen.ndim == 2 else seen[:, :, 0]
+            assert abs(int(seen[30, 30]) - 255) <= 9, part
+            assert abs(int(seen[50, 60]) - 0) <= 9, part
+
+
+def test_a_window_shows_other_values_of_any_picture(tmp_path):
+    deep_pictures(tmp_path)
+    Image.fromarray(np.array([[10, 20], [30, 40]], np.uint8)).save(tmp_path / "d.png")
+    client = browser(app_of(tmp_path))
+    seen = pixels_of(client.get("/api/pictures/0/pixels?low=0&high=60000").content)
+    assert (seen[0, 0], seen[30, 30]) == (255, 1)
+    flat = PictureLibrary(tmp_path).names.index("d.png")
+    seen = pixels_of(client.get(f"/api/pictures/{flat}/pixels?low=10&high=30").content)
+    np.testing.assert_array_equal(seen, [[0, 128], [255, 255]])
+    assert client.get(f"/api/pictures/{flat}/depth").json()["bits"] == 8
+    for wrong in ("low=1", "high=1", "low=2&high=2", "low=nan&high=1", "low=a&high=1"):
+        assert client.get(f"/api/pictures/0/pixels?{wrong}").status_code == 400
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg"])
+def test_large_pictures_are_decoded_once_for_all_their_copies(tmp_path, monkeypatch, name):
+    Image.fromarray(noise(900, 1800, 3)).save(tmp_path / name)
+    library = PictureLibrary(tmp_path)
+    read = []
+    real = library.read
+    monkeypatch.setattr(library, "read", lambda number: read.append(number) or real(number))
+    previews, thumbnails = previews_and_thumbnails(library)
+    assert Image.open(io.BytesIO(thumbnails(0))).size == (192, 96)
+    assert Image.open(io.BytesIO(previews(0))).size == (PREVIEW_SIDE, PREVIEW_SIDE // 2)
+    assert read == ([0] if name == "a.png" else [])
 
 
 def test_thumbnails_are_small_and_forgotten_by_size(tmp_path, monkeypatch):
     for name in ("a.png", "b.jpg", "c.png"):
         Image.fromarray(noise(300, 600, 3)).save(tmp_path / name)
     library = PictureLibrary(tmp_path)
-    thumbnails = Thumbnails(library, most_bytes=1)
+    thumbnails = Renditions(library, most_bytes=1)
     made = []
     real = thumbnails._make
     monkeypatch.setattr(thumbnails, "_make", lambda number: made.append(number) or real(number))
@@ -122,7 +185,7 @@ def test_thumbnails_are_small_and_forgotten_by_size(tmp_path, monkeypatch):
             assert small.size == (192, 96)
             assert small.format == "JPEG"
     assert made == [0, 1, 0]
-    roomy = Thumbnails(library)
+    roomy = Renditions(library)
     assert roomy(1) is roomy(1)
 
 
@@ -130,7 +193,7 @@ def test_a_picture_that_cannot_be_read_is_a_sentence(tmp_path):
     make_pictures(tmp_path)
     (tmp_path / "b.png").write_bytes(b"no picture")
     client = browser(app_of(tmp_path))
-    for part in ("thumbnail", "pixels"):
+    for part in ("thumbnail", "preview", "depth", "pixels"):
         answer = client.get(f"/api/pictures/1/{part}")
         assert answer.status_code == 422
         assert "b.png cannot be read" in answer.json()["error"]
@@ -159,7 +222,7 @@ def test_links_that_leave_the_folder_are_refused_at_the_start(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-@pytest.mark.parametrize("part", ["", "/pixels", "/thumbnail"])
+@pytest.mark.parametrize("part", ["", "/pixels", "/preview", "/thumbnail", "/depth"])
 def test_links_made_after_the_listing_are_not_followed(tmp_path, kind, part):
     inside, outside = make_pictures(tmp_path / "in", "day/a.png"), tmp_path / "out"
     make_pictures(outside, "a.png")

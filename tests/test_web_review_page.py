@@ -24,13 +24,14 @@ from groupcm.annotations.runs import to_mask
 from groupcm.images.made import MadeFrame
 from groupcm.images.score import PictureScorer
 from groupcm.images.truth import Truth
+from groupcm.metrics import at_threshold
 from groupcm.web.library import PictureLibrary
 from groupcm.web.marks_file import MarksFile, read_marks
 from groupcm.web.picture_result import PictureResult
 from groupcm.web.review import Review
 from groupcm.web.review_app import review_app
 from picture_model import HEIGHT, WIDTH, cheap_recipe, fitted, some_frames
-from web_pages import axe_findings, serving, visiting
+from web_pages import Fingers, axe_findings, serving, sideways, small_targets, visiting
 
 THRESHOLD = -7.0
 N_FRAMES = 14
@@ -265,6 +266,18 @@ def test_the_threshold_by_keyboard(shown):
     expect(page.locator("#reset-threshold")).to_be_disabled()
 
 
+def test_a_score_equal_to_the_threshold_is_an_alarm(shown):
+    known = [each for each in shown.results if None not in (each["truth"], each["score"])]
+    score, truth = ([each[name] for each in known] for name in ("score", "truth"))
+    for threshold in (min(score), float(np.sort(score)[len(score) // 2]), max(score)):
+        shown.page.locator("#threshold-number").fill(repr(threshold))
+        point = at_threshold(truth, score, threshold=threshold)
+        told = check_counts(shown, threshold)
+        assert told["#sensitivity"] == f"{point.true_positives} of {sum(truth)}"
+        assert told["#false-alarms"].startswith(f"{point.false_positives} of ")
+    shown.page.locator("#reset-threshold").click()
+
+
 def test_a_threshold_that_is_typed_outlives_a_reload(shown):
     page = shown.page
     page.locator("#threshold-number").fill("-7.5")
@@ -390,7 +403,10 @@ def test_contributions_add_up_to_the_score(shown):
         [each["contribution"] for each in why["features"]], abs=0.006
     )
     assert sum(value > 0 for value in shown_adds) > 0
-    assert page.locator("#features th").first.get_attribute("title") == why["features"][0]["name"]
+    # The names are the model's own, as in a report.
+    names = page.locator("#features .feature-name").all_inner_texts()
+    assert names == [each["name"] for each in why["features"]]
+    expect(page.get_by_text(f"Baseline ({why['baseline']})")).to_be_visible()
     families = [number_in(text) for text in page.locator("#families .adds").all_inner_texts()]
     assert len(families) == len(why["families"]) == 2
     score = number_in(page.locator("#fact-score").inner_text())
@@ -601,6 +617,7 @@ def explanation_of(contributions: dict[str, float]) -> dict[str, Any]:
         families[each["family"]] = families.get(each["family"], 0) + each["contribution"]
     return {
         "score": sum(contributions.values()),
+        "baseline": "the average training candidate",
         "base": 0,
         "features": features,
         "families": [{"family": name, "contribution": part} for name, part in families.items()],
@@ -645,18 +662,34 @@ def test_the_exported_list_agrees_with_the_wall(to_mark):
     page.keyboard.press("Escape")
     page.locator("#threshold-number").fill("-6.7")
     check_counts(to_mark, -6.7)
+    expect(page.locator("#export")).to_have_text(f"Export all {N_FRAMES + 1} pictures")
+    expect(page.locator("#export-note")).to_contain_text("−6.70")
+    rows, wall, names = exported(page), tiles(page), to_mark.review.library.names
+    assert [row["image"] for row in rows] == [names[each] for each in wall]
+    words = [row["outcome"] or None for row in rows]
+    known = {"true positive", "false positive", "true negative", "false negative"}
+    assert words == [each if each in known else None for each in wall.values()]
+    assert known == {word for word in words if word}
+    assert [row["marked"] for row in rows] == [str(each == number) for each in wall]
+    assert {row["threshold"] for row in rows} == {"-6.7"}
+    for row in rows:
+        assert row["alarm"] == (str(float(row["score"]) >= -6.7) if row["score"] else "")
+
+    page.locator('[data-filter="alarms"]').click()
+    expect(page.locator('#wall a[data-outcome^="true neg"]')).to_have_count(0)
+    alarms = [names[each] for each in tiles(page)]
+    expect(page.locator("#export")).to_have_text(f"Export the {len(alarms)} pictures shown")
+    rows = exported(page)
+    assert [row["image"] for row in rows] == alarms
+    assert {row["alarm"] for row in rows} == {"True"}
+
+
+def exported(page: Page) -> list[dict[str, str]]:
     with page.expect_download() as download:
         page.locator("#export").click()
     assert download.value.suggested_filename == "review-list.csv"
     with open(download.value.path(), newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["image"] for row in rows] == to_mark.review.library.names
-    words = [row["outcome"] or None for row in rows]
-    wall = tiles(page)
-    known = {"true positive", "false positive", "true negative", "false negative"}
-    assert words == [wall[n] if wall[n] in known else None for n in range(len(rows))]
-    assert known == {word for word in words if word}
-    assert [row["marked"] for row in rows] == [str(n == number) for n in range(len(rows))]
+        return list(csv.DictReader(file))
 
 
 def test_by_keyboard_alone(to_mark):
@@ -912,3 +945,75 @@ def test_a_bad_page_is_found_out(browser):
         "asks elsewhere: http://127.0.0.1:1/elsewhere.png",
     ):
         assert sign in str(complaint.value)
+
+
+# The stage, and small windows ------------------------------------------------------------------
+
+
+def test_the_stage_is_never_blank_and_its_window_is_moved(shown):
+    page, number = shown.page, positive(shown)
+    held: list[Any] = []
+    page.route(f"**/api/pictures/{number}/pixels*", lambda route: held.append(route))
+    page.route(f"**/api/pictures/{number}", lambda route: held.append(route))
+    shown.open(number)
+    stand_in = page.locator(".stand-in")
+    expect(stand_in).to_be_visible()
+    assert f"/api/pictures/{number}/thumbnail" in (stand_in.get_attribute("style") or "")
+    expect(page.locator(".hover-note")).to_have_text("Looking for candidates …")
+    while held:
+        held.pop().continue_()
+    page.unroute_all()
+    expect(page.locator("#families")).to_be_visible()
+
+    page.locator("#level").fill("30")
+    expect(page.locator("#picture")).to_have_css("filter", "contrast(0.714286) brightness(1.4)")
+    page.locator("#stage").click(position={"x": 5, "y": 5})
+    page.keyboard.press("x")
+    expect(page.locator("#picture")).to_have_css("filter", "none")
+    page.keyboard.press("i")
+    expect(page.locator("#beside")).to_be_hidden()
+    page.locator("#toggle-left").click()
+    expect(page.locator("#left-panel")).to_be_hidden()
+    page.reload()
+    expect(page.locator("#picture")).to_be_visible()
+    expect(page.locator("#beside")).to_be_hidden()
+    expect(page.locator("#left-panel")).to_be_hidden()
+    page.locator("#toggle-right").click()
+    page.keyboard.press("l")
+    expect(page.locator("#beside")).to_be_visible()
+    expect(page.locator("#threshold-number")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (820, 1180)])
+def test_a_phone_and_a_tablet_do(browser, served, width, height):
+    size = {"width": width, "height": height, "has_touch": True, "is_mobile": True}
+    with visiting(browser, served[1], **size) as page:
+        tile = page.locator('#wall a[data-outcome="true positive"]').first
+        expect(tile).to_be_visible()
+        assert (sideways(page), small_targets(page)) == (0, [])
+        expect(page.locator("#left-panel")).to_be_hidden()
+        page.locator("#toggle-left").click()
+        expect(page.locator("#threshold-number")).to_be_in_viewport(ratio=1)
+        page.locator("#threshold-number").fill("-6.7")
+        expect(page.locator("#export")).to_be_visible()
+        assert (sideways(page), small_targets(page)) == (0, [])
+        assert axe_findings(page) == []
+        page.locator("#reset-threshold").click()
+        page.locator("#toggle-left").click()
+
+        tile.click()
+        expect(page.locator("#families")).to_be_visible()
+        for name in ("#stage", "#mark", "#window", "#beside"):
+            expect(page.locator(name)).to_be_in_viewport()
+        assert (sideways(page), small_targets(page)) == (0, [])
+        assert axe_findings(page) == []
+        before = page.locator("#picture").bounding_box()
+        selected = page.locator("#selected").get_attribute("data-candidate")
+        assert before is not None
+        x, y = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+        Fingers(page).go(*([(x - d, y), (x + d, y)] for d in (20, 30, 40)))
+        after = page.locator("#picture").bounding_box()
+        assert after is not None
+        assert after["width"] == pytest.approx(2 * before["width"], rel=0.02)
+        assert after["x"] + after["width"] / 2 == pytest.approx(x, abs=2)
+        expect(page.locator("#selected")).to_have_attribute("data-candidate", selected or "")

@@ -10,7 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from annotate_page import BOX, HEIGHT, MASK, POLYGON, WIDTH, make_pictures, marked, store_of
+from annotate_page import (
+    BOX,
+    HEIGHT,
+    MASK,
+    POLYGON,
+    WIDTH,
+    half_annotated_coco,
+    make_pictures,
+    marked,
+    store_of,
+)
 from groupcm.annotations import Box, Mask, Picture, Polygons, read
 from groupcm.annotations.regions import Region
 from groupcm.errors import InputError
@@ -228,6 +238,30 @@ def test_work_is_in_a_coco_file(folder):
     assert ids == [1, 2, 3]
 
 
+def test_a_file_of_version_01_stays_done(folder):
+    """Its page wrote no state of finished pictures, and one image or annotation per line."""
+    image = '{"id": %d, "file_name": "%s.png", "width": 16, "height": 12}'
+    images = ",\n".join(image % each for each in ((1, "a"), (2, "b")))
+    text = f'{{"images": [\n{images}\n],\n"annotations": [],\n"categories": []}}\n'
+    (folder / "annotations.json").write_text(text)
+    store = store_of(folder)
+    assert [store.picture(number)["done"] for number in (0, 1, 2)] == [True, True, False]
+    put(store, 2, done=False)
+    again = store_of(folder)
+    assert [again.picture(number)["done"] for number in (0, 1, 2)] == [True, True, False]
+    assert again.undecided == 0
+
+
+def test_pictures_that_another_program_lists_stay_to_do_after_a_save(folder):
+    half_annotated_coco(folder / "annotations.json", folder)
+    store = store_of(folder)
+    assert (store.totals().done, store.undecided) == (1, 2)
+    put(store, 1, done=True)
+    again = store_of(folder)
+    assert [again.picture(number)["done"] for number in (0, 1, 2)] == [True, True, False]
+    assert [image.get("done") for image in on_disk(folder)["images"]] == [None, True, False]
+
+
 def test_a_new_start_finds_everything(folder):
     store = store_of(folder)
     put(store, 0, marked(BOX, category="object"), marked(MASK, "n2", "object"))
@@ -240,7 +274,7 @@ def test_a_new_start_finds_everything(folder):
     assert not again.picture(2)["done"]
     # A page that was open before the start holds no version of now.
     assert after["version"] != before["version"]
-    assert again.totals() == store.totals() == (2, 2)
+    assert again.totals() == store.totals() == (2, 0, 2)
 
 
 def test_unknown_fields_and_pictures_that_are_not_there_are_kept(folder):
@@ -306,8 +340,8 @@ def test_objects_without_an_own_id_get_one(folder):
 def test_names_are_found_in_either_way_to_write_them(tmp_path):
     folder = make_pictures(tmp_path, "e\u0301.png", "b\\c.png")
     images = [
-        {"id": 1, "file_name": "\u00e9.png", "width": WIDTH, "height": HEIGHT},
-        {"id": 2, "file_name": "b\\c.png", "width": WIDTH, "height": HEIGHT},
+        {"id": 1, "file_name": "\u00e9.png", "width": WIDTH, "height": HEIGHT, "done": True},
+        {"id": 2, "file_name": "b\\c.png", "width": WIDTH, "height": HEIGHT, "done": True},
     ]
     coco(folder, images=images, annotations=[])
     store = store_of(folder)
@@ -376,7 +410,7 @@ def test_what_someone_else_wrote_is_never_overwritten(folder):
     assert (folder / "annotations.json").read_bytes() == kept
     assert not other.picture(1)["done"]
     put(one, 2)
-    assert store_of(folder).totals() == (2, 1)
+    assert store_of(folder).totals() == (2, 0, 1)
 
 
 @pytest.mark.parametrize("happens", ["same size", "removed", "during the write"])
@@ -503,6 +537,16 @@ def test_categories_of_the_file_and_of_the_start(folder):
     ]
 
 
+def test_a_longer_name_of_a_file_is_kept(folder):
+    long = "x" * 500
+    coco(folder)
+    store = store_of(folder)
+    polyp = object_from_json(marked(BOX, 1, long))
+    assert store.merge([Picture("b.png", WIDTH, HEIGHT, (polyp,))], [long]).objects == 1
+    store.close()
+    assert store_of(folder).categories == ["polyp", long]
+
+
 def test_two_of_one_name_are_refused():
     with pytest.raises(InputError, match="--categories: two categories have one name"):
         refuse_twins(["polyp", "ulcer", " Polyp"], "--categories")
@@ -575,7 +619,7 @@ def test_merging_adds_only_where_there_is_no_work(folder):
         Picture("c.png", WIDTH, HEIGHT, (polyp, ulcer), False, {"id": 1, "patient": "p7"}),
     ]
     merged = store.merge(pictures, ["POLYP", "ulcer"])
-    assert merged == (1, 2, ("a.png", "b.png"))
+    assert merged == (1, 2, ("a.png", "b.png"), (0, 0, 1))
     assert [each["category"] for each in store.picture(2)["objects"]] == ["polyp", "ulcer"]
     assert not store.picture(2)["done"]
     assert store.categories == ["polyp", "ulcer"]

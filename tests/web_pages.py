@@ -148,3 +148,44 @@ def axe_findings(page: Page) -> list[str]:
         if each["impact"] in GRAVE
         for node in each["nodes"]
     ]
+
+
+Points = Sequence[tuple[float, float]]
+
+
+class Fingers:
+    """Fingers on a touch screen, as Chromium's own protocol sends them."""
+
+    def __init__(self, page: Page) -> None:
+        self._protocol = page.context.new_cdp_session(page)
+
+    def go(self, *places: Points) -> None:
+        """Move fingers from places to places, with one more wherever there are more; lift them."""
+        n_down = 0
+        for points in places:
+            for n in range(n_down + 1, len(points) + 1):
+                self._send("touchStart", points[:n])
+            if n_down == len(points):
+                self._send("touchMove", points)
+            n_down = len(points)
+        self._send("touchEnd", ())
+
+    def _send(self, kind: str, points: Points) -> None:
+        touches = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(points)]
+        self._protocol.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": touches})
+
+
+def small_targets(page: Page) -> list[str]:
+    """What can be pressed on the page as it is now, and is smaller than 40 × 40 pixels."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("button, select, input, a, label:has(input)")]
+          .filter((each) => each.checkVisibility() && !each.closest("label:has(input) *, dialog"))
+          .map((each) => [each, each.getBoundingClientRect()])
+          .filter(([each, { width, height }]) => width > 0 && (width < 40 || height < 40))
+          .map(([each, { width, height }]) => `${each.outerHTML}: ${width} × ${height}`)"""
+    )
+
+
+def sideways(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")

@@ -11,9 +11,9 @@ from sklearn import config_context
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from groupcm.group_index import index_groups, no_groups
-from groupcm.scoring import GroupScores
-from groupcm.validation import check_length
+from groupcm.frames import as_frame
+from groupcm.group_index import no_groups
+from groupcm.scoring import GroupScores, among_all_groups, best_of_groups
 
 __all__ = [
     "candidate_scores",
@@ -129,6 +129,9 @@ def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     >>> candidate_scores(DummyClassifier().fit([[0], [1], [2], [3]], [0, 0, 0, 1]), [[5]])
     array([0.25])
     """
+    X = as_frame(X)
+    if _is_empty(X) and not hasattr(estimator, "group_scores"):
+        return np.empty(0)  # scikit-learn's own classifiers refuse to score no rows
     if hasattr(estimator, "decision_function"):
         scores = np.asarray(estimator.decision_function(X), dtype=np.float64)
     elif hasattr(estimator, "predict_proba"):
@@ -146,8 +149,17 @@ def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     return scores
 
 
-def group_scores_of(estimator: Any, X: Any, groups: ArrayLike | None) -> GroupScores:
+def _is_empty(X: Any) -> bool:
+    return getattr(X, "shape", (1,))[0] == 0
+
+
+def group_scores_of(
+    estimator: Any, X: Any, groups: ArrayLike | None, all_groups: ArrayLike | None = None
+) -> GroupScores:
     """Largest score of each group, by the estimator's ``group_scores`` where it has one.
+
+    ``all_groups`` lists every group, those without candidates included; see
+    `groupcm.scoring.among_all_groups`.
 
     Examples
     --------
@@ -157,11 +169,9 @@ def group_scores_of(estimator: Any, X: Any, groups: ArrayLike | None) -> GroupSc
     array([1, 2])
     """
     if hasattr(estimator, "group_scores"):
-        return estimator.group_scores(X, groups)
+        return among_all_groups(estimator.group_scores(X, groups), all_groups)
     scores = candidate_scores(estimator, X)
     if groups is None:
         raise ValueError("groups is needed: the group of each candidate.")
     groups = np.arange(len(scores)) if no_groups(groups) else groups
-    check_length("groups", groups, len(scores))
-    index = index_groups(groups)
-    return GroupScores(index.ids, index.maxima(scores), index.winners(scores))
+    return among_all_groups(best_of_groups(scores, groups), all_groups)

@@ -15,17 +15,37 @@ from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from groupcm.any_estimator import candidate_scores, fit_with, group_scores_of, pos_label_of
 from groupcm.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
+from groupcm.decision import DecisionRule, is_alarm
 from groupcm.errors import GroupsWarning, PositiveLabelWarning
 from groupcm.folds import group_level, require_folds
+from groupcm.frames import as_frame
 from groupcm.group_index import index_groups, no_groups
 from groupcm.group_model import labelled, mean_right
 from groupcm.held_out_groups import hold_out_groups
 from groupcm.labels import order_classes
-from groupcm.model_state import Count, Expected, Labels, Maybe, Names, Part, Record, StateError
+from groupcm.model_state import (
+    Count,
+    Expected,
+    Labels,
+    Maybe,
+    Names,
+    Nullable,
+    Part,
+    Record,
+    StateError,
+)
 from groupcm.progress import announce_stage
 from groupcm.scoring import GroupScores
 from groupcm.sources.source import Source
-from groupcm.training_data import leave_out, source_of_columns, warn_without_groups
+from groupcm.thresholds import (
+    ChosenThreshold,
+    ThresholdModel,
+    positive_groups,
+    score_labelled_groups,
+    threshold_of,
+)
+from groupcm.training_data import warn_without_groups
+from groupcm.training_profile import TrainingProfile, profile_of
 from groupcm.validation import as_labels, check_length, distinct
 
 __all__ = ["CalibratedGroupClassifier"]
@@ -38,7 +58,12 @@ _METHODS: dict[str, Callable[..., Calibrator]] = {
 }
 
 
-class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+# Between these scores a probability of one half is searched for, until they meet.
+_FARTHEST = 1e9
+_HALVINGS = 90
+
+
+class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """The probability that a group is positive, learnt from scores of groups held out.
 
     ::
@@ -79,6 +104,11 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         carry it, nor the labels.
     held_out_labels_ : ndarray of shape (n_groups,)
         The class of each group.
+    threshold_ : float
+        A group raises an alarm when its score is at least this: the threshold that the estimator
+        was tuned to, or where the probability passes one half.
+    decision_ : DecisionRule
+        How the threshold was chosen.
     n_features_in_, feature_names_in_ :
         Of ``estimator_``, where it has them.
 
@@ -110,6 +140,7 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     held_out_labels_: NDArray[Any]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    training_profile_: TrainingProfile | None
 
     _fitted_state: ClassVar[Mapping[str, Expected]] = {
         "classes_": Labels(),
@@ -117,6 +148,8 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         "feature_names_in_": Maybe(Names("features")),
         "estimator_": Part(ClassifierMixin, {"features": "n_features_in_"}),
         "calibrator_": Record((Sigmoid, Isotonic)),
+        **ThresholdModel._threshold_state,
+        "training_profile_": Maybe(Nullable(Record((TrainingProfile,)))),
     }
 
     def __init__(
@@ -168,14 +201,14 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         """
         self._check_parameters()
         if isinstance(self.cv, str) and self.cv == "prefit":
-            scores, positive = _score_fitted(self.estimator, X, y, groups)
+            scores, positive = score_labelled_groups(self.estimator, X, y, groups)
             return self._store(self.estimator, self.estimator.classes_, scores, positive)
         if isinstance(X, Source | str | os.PathLike):
             raise ValueError(
                 "folds need the candidates in memory; of a source or a path only a fitted "
                 'estimator can be calibrated, with cv="prefit".'
             )
-        (X,) = indexable(X)
+        (X,) = indexable(as_frame(X))
         y = as_labels(y, _num_samples(X))
         is_forgotten, groups = groups is None, None if no_groups(groups) else groups
         pos_label = pos_label_of(self.estimator)
@@ -254,7 +287,19 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             vars(self).pop(name, None)
             if hasattr(fitted, name):
                 setattr(self, name, getattr(fitted, name))
+        self._reset_threshold()
+        profile = profile_of(fitted)
+        if profile is not None:
+            profile = profile.with_held_out(scores, positive)
+        self.training_profile_ = profile
         return self
+
+    def _default_threshold(self) -> ChosenThreshold:
+        """Return what the estimator was tuned to, or where the probability passes one half."""
+        of_estimator = threshold_of(self.estimator_)
+        if not of_estimator.decision.is_default:
+            return of_estimator
+        return ChosenThreshold(_half(self.calibrator_), DecisionRule.of_half())
 
     def _check_parameters(self) -> None:
         if not isinstance(self.method, str) or self.method not in _METHODS:
@@ -269,30 +314,47 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
         if len(self.classes_) != 2 or not np.array_equal(self.classes_, self.estimator_.classes_):
             raise StateError("classes_ are not the two classes of estimator_")
 
-    def group_scores(self, X: Any, groups: ArrayLike | None = None) -> GroupScores:
-        """The estimator's score of each group, and its winner, in order of first appearance."""
-        check_is_fitted(self)
-        return group_scores_of(self.estimator_, X, groups)
+    def group_scores(
+        self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
+    ) -> GroupScores:
+        """The estimator's score of each group, and its winner; see `GroupClassifier.group_scores`.
 
-    def predict_proba_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[np.float64]:
-        """The probability of each class, a row a group in order of first appearance.
+        With ``all_groups``, a group without candidates has the score -inf and the winner -1.
+        """
+        check_is_fitted(self)
+        return group_scores_of(self.estimator_, X, groups, all_groups)
+
+    def predict_proba_groups(
+        self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """The probability of each class, one row per group in the order of `group_scores`.
 
         Parameters
         ----------
-        X, groups
+        X, groups, all_groups
             As for ``group_scores`` of the estimator.
 
         Returns
         -------
         ndarray of shape (n_groups, 2)
-            A column a class, as in ``classes_``.
+            One column per class, as in ``classes_``. The positive class of a group without
+            candidates has the probability 0, by convention: the model cannot see such a group,
+            and how often they are positive was not learnt, since every group of the fit has
+            candidates.
         """
-        positive = self.calibrator_(self.group_scores(X, groups).score)
+        positive = self.calibrator_(self.group_scores(X, groups, all_groups=all_groups).score)
         return np.column_stack([1.0 - positive, positive])
 
-    def predict_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[Any]:
-        """The more probable class of each group, in order of first appearance."""
-        return self.classes_[np.argmax(self.predict_proba_groups(X, groups), axis=1)]
+    def predict_groups(
+        self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Return the class of each group, in the order of `group_scores`.
+
+        A group has the second class where its score is at least ``threshold_``.
+        """
+        assert self.threshold_ is not None
+        scores = self.group_scores(X, groups, all_groups=all_groups).score
+        return self.classes_[is_alarm(scores, self.threshold_).astype(int)]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The estimator's score of each candidate."""
@@ -302,6 +364,9 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each candidate, as the estimator says."""
         check_is_fitted(self)
+        X = as_frame(X)
+        if getattr(X, "shape", (1,))[0] == 0 and not hasattr(self.estimator_, "group_scores"):
+            return self.classes_[:0]
         return self.estimator_.predict(X)
 
     def score(  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -322,32 +387,9 @@ class CalibratedGroupClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimat
             predicted = self.predict(X)
             return mean_right(predicted == as_labels(y, len(predicted)), None, sample_weight)
         index = index_groups(groups)
-        truth = self.classes_[_positive_groups(self.classes_, y, groups).astype(int)]
+        truth = self.classes_[positive_groups(self.classes_, y, groups).astype(int)]
         predicted = self.predict_groups(X, None if isinstance(X, Source) else groups)
         return mean_right(predicted == truth, index, sample_weight)
-
-
-def _score_fitted(
-    estimator: Any, X: Any, y: Any, groups: Any
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Scores of groups that a fitted estimator has not seen, and which of them are positive."""
-    check_is_fitted(estimator)
-    classes = estimator.classes_
-    if len(classes) != 2:
-        raise ValueError(
-            f"the estimator has {len(classes)} classes; only one of two classes can be calibrated."
-        )
-    if isinstance(X, Source):
-        leave_out(y=y, groups=groups)
-    if isinstance(X, str | os.PathLike):
-        names = getattr(estimator, "feature_names_in_", None)
-        X = source_of_columns(X, groups, y, features=None if names is None else list(names))
-    if isinstance(X, Source):
-        truth = X.index()
-        return group_scores_of(estimator, X, None).score, truth.group_labels(classes[1])
-    groups = np.arange(_num_samples(X)) if no_groups(groups) else groups
-    positive = _positive_groups(classes, y, groups)
-    return group_scores_of(estimator, X, groups).score, positive
 
 
 def _require_same_classes(fitted: Any, classes: NDArray[Any]) -> None:
@@ -358,19 +400,6 @@ def _require_same_classes(fitted: Any, classes: NDArray[Any]) -> None:
             f"the estimator takes {own[1]!s} as positive, and its pos_label is {classes[1]!s}; "
             "set one pos_label everywhere in it."
         )
-
-
-def _positive_groups(classes: NDArray[Any], y: Any, groups: ArrayLike) -> NDArray[np.bool_]:
-    index = index_groups(groups)
-    y = as_labels(y, index.n_rows)
-    unknown = ~np.isin(y, classes)
-    if unknown.any():
-        row = int(np.argmax(unknown))
-        raise ValueError(
-            f"y holds {y[row]!s} at row {row}, which is no class of the estimator; "
-            f"it knows {classes[0]!s} and {classes[1]!s}."
-        )
-    return index.maxima(y == classes[1])
 
 
 def _require_calibratable(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> None:
@@ -384,3 +413,17 @@ def _require_calibratable(scores: NDArray[np.float64], positive: NDArray[np.bool
             f"the score of group {int(np.argmax(~np.isfinite(scores)))} (in order of first "
             "appearance) is not finite; probabilities need finite scores."
         )
+
+
+def _half(probability: Calibrator) -> float:
+    """Return the least score whose probability is above one half; infinite where none is."""
+    low, high = -_FARTHEST, _FARTHEST
+    if not probability(np.array([high]))[0] > 0.5:
+        return np.inf
+    if probability(np.array([low]))[0] > 0.5:
+        return -np.inf
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        is_above = probability(np.array([middle]))[0] > 0.5
+        low, high = (low, middle) if is_above else (middle, high)
+    return high

@@ -1,11 +1,13 @@
 """From a score to a probability: curves that never fall, fitted to scores and labels.
 
+The score -inf, of a group without candidates, has the probability 0.
+
 Conventions: ``s`` scores of ``m`` groups, ``m+`` of them positive and ``m−`` negative.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -42,7 +44,7 @@ class Sigmoid:
 
     def __call__(self, scores: Vector) -> Vector:
         """The probability at each score."""
-        return expit(self.slope * scores + self.intercept)
+        return _none_without_score(scores, lambda s: expit(self.slope * s + self.intercept))
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Isotonic:
 
     def __call__(self, scores: Vector) -> Vector:
         """The probability at each score."""
-        return np.interp(scores, self.score, self.probability)
+        return _none_without_score(scores, lambda s: np.interp(s, self.score, self.probability))
 
     def _check_state(self) -> None:
         """Check that there is a point, and that the curve never falls."""
@@ -73,6 +75,13 @@ class Isotonic:
             raise StateError("a calibration curve needs one point or more")
         if (np.diff(self.probability) < -1e-9).any():
             raise StateError("the probabilities of a calibration curve must not fall")
+
+
+def _none_without_score(scores: Vector, curve: Callable[[Vector], Vector]) -> Vector:
+    """Return the curve at each score, and 0 at -inf, the score of a group without candidates."""
+    scores = np.asarray(scores, dtype=np.float64)
+    is_scored = scores > -np.inf
+    return np.where(is_scored, curve(np.where(is_scored, scores, 0.0)), 0.0)
 
 
 def fit_sigmoid(scores: Vector, positive: NDArray[np.bool_]) -> Sigmoid:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.candidates import Index
 from groupcm.classifier import ChoosingModel, GroupClassifier
+from groupcm.errors import LambdaAtEndWarning
 from groupcm.folds import Folds, require_folds
 from groupcm.metrics import Metric, metric_name, metric_named
 from groupcm.model_state import Array, Expected, Number, StateError
@@ -17,14 +20,19 @@ from groupcm.parameters import check_parameters
 from groupcm.preparing import Prepared
 from groupcm.progress import announce_stage, without_steps
 from groupcm.scoring import LinearScorer
-from groupcm.selection import chosen_lams, require_path
+from groupcm.selection import beyond_grid, chosen_lams, is_count, require_path
 from groupcm.solvers.solution import Solution
+from groupcm.thresholds import held_out_groups_of
 from groupcm.training import solve_choosing, solve_path
 from groupcm.training_groups import TrainingGroups
 
 __all__ = ["GroupClassifierCV"]
 
 Vector = NDArray[np.float64]
+
+# How often a grid is extended, and by how many λ each time.
+_MOST_EXTENSIONS = 3
+_LAMS_AT_ONCE = 2
 
 
 class GroupClassifierCV(ChoosingModel):
@@ -33,6 +41,11 @@ class GroupClassifierCV(ChoosingModel):
     In each fold the whole path of λ is trained, each from the one before, and scored on the
     fold's other groups; the λ of the best mean is trained on all groups. No group, and with
     ``patients`` no patient, is on both sides of a fold.
+
+    Where ``lams`` is a count and the best λ is at an end of the grid, better than its neighbour,
+    the grid is extended beyond that end by up to six values in steps of the same ratio, as far as
+    ``max_time`` allows. Values that are given are never extended. A `LambdaAtEndWarning` says
+    where the chosen λ is still the smallest or the largest of three or more.
 
     The features are put on one scale, and a feature map is fitted, once for all folds: that
     looks at the features of left-out candidates, never at their labels.
@@ -44,7 +57,8 @@ class GroupClassifierCV(ChoosingModel):
     Parameters
     ----------
     lams : int or array-like, default=10
-        How many λ, spread by `groupcm.selection.lambda_grid`, or which.
+        How many λ, spread by `groupcm.selection.lambda_grid` and extended where the best is at
+        an end, or which.
     cv : int, scikit-learn splitter or iterable of (train, test), default=5
         Folds; see `groupcm.folds.resolve_folds`. A splitter is given one row a group.
     scoring : str or callable, default="group_roc_auc"
@@ -62,7 +76,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
     lam_ : float
         The chosen λ.
     lams_ : ndarray of shape (n_lams,)
-        Those tried, in increasing order.
+        Those tried, in increasing order; more than ``lams`` where the grid was extended.
     scores_ : ndarray of shape (n_folds, n_lams)
         Of each fold's left-out groups.
     best_score_ : float
@@ -80,7 +94,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
     >>> from groupcm import GroupClassifierCV
     >>> from groupcm.simulate import capsule
     >>> data = capsule(100, n_positive=30, n_patients=50, group_size=20)
-    >>> model = GroupClassifierCV(lams=[0.1, 0.5, 0.9]).fit(
+    >>> model = GroupClassifierCV(lams=[0.001, 0.1, 0.5]).fit(
     ...     data.X, data.y, data.groups, data.overlap, patients=data.patient
     ... )
     >>> model.scores_.shape, model.lam_ in model.lams_
@@ -194,13 +208,12 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
             require_path(prepared)
             table = TrainingGroups(prepared, groups, patients)
             folds = table.folds(self.cv, self.random_state)
-            held_out = self._held_out(template, prepared, table, folds, lams)
-            scores = np.array(
-                [
-                    [metric(table.positive[test], of_lam, None) for of_lam in of_fold.T]
-                    for (_, test), of_fold in zip(folds, held_out, strict=True)
-                ]
-            )
+            tried = _Folds(template, prepared, table, folds, metric)
+            tried.add(lams)
+            if is_count(self.lams) and len(lams) > 1:
+                tried.extend()
+            tried.warn_at_end(is_grid=is_count(self.lams))
+            lams, held_out, scores = tried.lams, tried.held_out, tried.scores
             best = int(np.argmax(scores.mean(axis=0)))
             announce_stage(f"all groups, λ = {lams[best]:.4g}")
             lam, found = float(lams[best]), None
@@ -216,6 +229,11 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
             table.n_groups, [test for _, test in folds], [of_fold[:, best] for of_fold in held_out]
         )
         self.held_out_labels_ = self.classes_[table.positive.astype(int)]
+        known = held_out_groups_of(self)
+        if known is not None and self.training_profile_ is not None:
+            positive, held_out_scores = known
+            profile = self.training_profile_.with_held_out(held_out_scores, positive)
+            self.training_profile_ = profile
         return self
 
     def _check_parameters(self) -> None:
@@ -229,27 +247,118 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         if self.lam_ not in self.lams_ or not len(self.scores_):
             raise StateError(f"lam_ is {self.lam_:g}, which is not one of lams_ that folds tried")
 
-    def _held_out(
+
+class _Folds:
+    """The models of all folds along a path of λ that can grow at its ends.
+
+    Attributes
+    ----------
+    lams : ndarray
+        In increasing order.
+    held_out : list of ndarray of shape (n_left_out, n_lams)
+        For each fold, the score of each group that it leaves out at each λ.
+    scores : ndarray of shape (n_folds, n_lams)
+        The metric of these.
+    """
+
+    def __init__(
         self,
         template: GroupClassifier,
         prepared: Prepared,
         table: TrainingGroups,
         folds: Folds,
-        lams: Vector,
-    ) -> list[Vector]:
-        """For each fold the score of each group it leaves out at each λ."""
+        metric: Metric,
+    ) -> None:
+        self._template, self._prepared, self._table = template, prepared, table
+        self._folds, self._metric = folds, metric
+        self._seconds = 0.0
+        self._ends: list[dict[int, Solution]] = [{} for _ in folds]
+        self.lams = np.empty(0)
+        self.held_out: list[Vector] = [np.empty((len(test), 0)) for _, test in folds]
+        self.scores = np.empty((len(folds), 0))
+
+    @property
+    def end(self) -> int:
+        """-1 or 1 where the best λ is the smallest or the largest and not as good as another."""
+        mean = self.scores.mean(axis=0)
+        best = int(np.argmax(mean))
+        if len(mean) < 2:
+            return 0
+        if best == len(mean) - 1:
+            return 1
+        return -1 if best == 0 and mean[0] > mean[1] else 0
+
+    def add(self, lams: Vector, side: int = 1) -> None:
+        """Train each fold for further λ, the nearest to those tried first, and score them."""
+        start = time.perf_counter()
+        held_out = self._train(lams, side)
+        scores = np.array(
+            [
+                [self._metric(self._table.positive[test], of_lam, None) for of_lam in of_fold.T]
+                for (_, test), of_fold in zip(self._folds, held_out, strict=True)
+            ]
+        )
+        self._seconds += time.perf_counter() - start
+
+        def joined(old: Vector, new: Vector) -> Vector:
+            parts = [old, new] if side > 0 else [new[..., ::-1], old]
+            return np.concatenate(parts, axis=-1)
+
+        self.lams = joined(self.lams, lams)
+        self.held_out = list(map(joined, self.held_out, held_out))
+        self.scores = joined(self.scores, scores)
+
+    def extend(self) -> None:
+        """Go on beyond the end of the grid while the best λ is there, within the budget."""
+        for _ in range(_MOST_EXTENSIONS):
+            side = self.end
+            more = beyond_grid(self.lams, side, _LAMS_AT_ONCE) if side else self.lams[:0]
+            if not len(more) or not self._has_time(len(more)):
+                return
+            end, word = (self.lams[0], "smallest") if side < 0 else (self.lams[-1], "largest")
+            listed = " and ".join(f"{lam:.2g}" for lam in more)
+            announce_stage(f"λ = {end:.2g}, the {word} tried, is best: trying {listed} as well")
+            self.add(more, side)
+
+    def warn_at_end(self, *, is_grid: bool) -> None:
+        """Warn where the best of three or more λ is still at the end."""
+        side = self.end
+        if not side or len(self.lams) < 3:
+            return
+        lam, word = (self.lams[0], "smallest") if side < 0 else (self.lams[-1], "largest")
+        remedy = "give smaller ones" if side < 0 else "give larger ones"
+        if is_grid:
+            remedy = f"more were not tried within the budget: {remedy} by lams"
+        warnings.warn(
+            f"the chosen λ = {lam:.4g} is the {word} of the {len(self.lams)} values tried, so that "
+            f"a better one may lie beyond; {remedy}.",
+            LambdaAtEndWarning,
+            stacklevel=3,
+        )
+
+    def _has_time(self, n_more: int) -> bool:
+        """Return whether there is time to train so many more, and the final model after them."""
+        needed = 2.0 * self._seconds * n_more / len(self.lams)
+        return time.perf_counter() + needed < self._prepared.deadline
+
+    def _train(self, lams: Vector, side: int) -> list[Vector]:
+        """For each fold, the score of each group that it leaves out at each of these λ."""
+        template, prepared, table, folds = self._template, self._prepared, self._table, self._folds
         weights, intercepts = [], []
-        for k, (train, _) in enumerate(folds):
+        for k, ((train, _), ends) in enumerate(zip(folds, self._ends, strict=True)):
             announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
             table.require_annotated(train, k)
             terms = prepared.terms_without(table.without(train))
+            near = ends[side].point if side in ends else None
             try:
                 with without_steps():
-                    path = solve_path(template, prepared, list(lams), template._seed(), terms)
+                    path = solve_path(template, prepared, list(lams), template._seed(), terms, near)
                 if any(solution.interrupted for solution in path):
                     raise KeyboardInterrupt
             except KeyboardInterrupt:
                 raise KeyboardInterrupt("the fit was interrupted before λ was chosen.") from None
+            ends.setdefault(-side, path[0])
+            ends[side] = path[-1]
             weights += [solution.weights for solution in path]
             intercepts += [solution.intercept for solution in path]
         coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))

@@ -13,7 +13,12 @@ __all__ = [
     "ClusterError",
     "GroupsWarning",
     "InputError",
+    "LambdaAtEndWarning",
+    "LeakageWarning",
     "PositiveLabelWarning",
+    "SetAsideWarning",
+    "ShiftWarning",
+    "ThresholdWarning",
     "warn_user",
 ]
 
@@ -42,6 +47,10 @@ class InputError(ValueError):
         super().__init__(printable(message))
 
 
+class SetAsideWarning(UserWarning):
+    """Files or pictures were set aside; the message counts them and names one."""
+
+
 class ClusterError(InputError, RuntimeError):
     """A Dask cluster that cannot do the work: one sentence with the cause and the remedy.
 
@@ -56,6 +65,14 @@ class ClusterError(InputError, RuntimeError):
     """
 
 
+class ThresholdWarning(UserWarning):
+    """A threshold that cannot do what was asked of it, such as one that never raises an alarm."""
+
+
+class ShiftWarning(UserWarning):
+    """Candidates that are scored differ from those of the training by more than chance."""
+
+
 class CertificateError(RuntimeError):
     """A lower bound of the optimum lies above an objective that was reached: a bug of groupcm.
 
@@ -66,6 +83,14 @@ class CertificateError(RuntimeError):
 
 class GroupsWarning(UserWarning):
     """A fit got no groups, although its data look like candidates of groups."""
+
+
+class LambdaAtEndWarning(UserWarning):
+    """The best λ is the smallest or the largest of those tried, so that a better one may exist."""
+
+
+class LeakageWarning(UserWarning):
+    """A feature is named like a label, or alone separates the candidates of the classes."""
 
 
 class PositiveLabelWarning(UserWarning):

@@ -1,13 +1,17 @@
-"""What each feature adds to the score of a candidate, where the score is a sum over features.
+"""The score of a candidate as a baseline and one contribution per feature.
 
     score  =  base + Σ_j contribution_j
-    linear:  contribution_j = coef_j (x_j − typical_j),    base = Σ_j coef_j typical_j + intercept
-    trees:   contribution_j = φ_j(x) − φ_j(typical),       base = Σ_j φ_j(typical) + expected
+    linear:  contribution_j = coef_j (φ_j(x) − mean_j),    base = Σ_j coef_j mean_j + intercept
+    trees:   contribution_j = exact Shapley value of x_j,  base = mean score in training
 
-``base`` is the score of the typical candidate, such as the average one. Where nobody says what is
-typical, ``typical`` is 0 and ``base`` the intercept; of trees, ``φ(typical)`` is 0 and ``base`` the
-mean score in training. ``coef`` is in the units of the features, so that it does not matter
-whether training put them on one scale. ``φ_j`` are the exact Shapley values of the trees.
+The baseline is the same wherever a score is explained: the training data. ``mean_j`` is the mean
+of what the weights multiply over the training candidates, which a linear model keeps as
+``feature_means_``; ``φ`` is its feature map, if it has one. Of trees, ``base`` is every leaf's
+value by the share of the training candidates that reached it.
+
+Model files of version 0.1 hold no means. Their linear models are explained against features that
+are all 0: ``contribution_j = coef_j φ_j(x)``, ``base = intercept``, and ``typical`` is None. Fit
+such a model again to see contributions relative to the training data.
 """
 
 from __future__ import annotations
@@ -17,14 +21,44 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from groupcm.errors import InputError
+from groupcm.frames import as_frame, frame_to_matrix, is_frame
+from groupcm.frames import feature_names as column_names
 from groupcm.weights import feature_names, linear_part, tree_part
 
-__all__ = ["ScoreExplanation", "explain_scores", "require_explainable"]
+__all__ = ["FeatureContribution", "ScoreExplanation", "explain_scores", "require_without_map"]
 
 Vector = NDArray[np.float64]
+
+_MEAN_CANDIDATE = "the average training candidate"
+_MEAN_SCORE = "the training candidates on average"
+_ALL_ZERO = "a candidate whose features are all 0"
+_SMALLEST_SHARE = 1e-9  # of the largest contribution; anything smaller is rounding
+
+
+@dataclass(frozen=True)
+class FeatureContribution:
+    """What one feature adds to the score of a candidate.
+
+    Attributes
+    ----------
+    feature
+        Its name.
+    value
+        Its value in the candidate.
+    typical
+        Its mean over the training candidates; None where the model does not store it.
+    contribution
+        What it adds to the baseline.
+    """
+
+    feature: str
+    value: float
+    typical: float | None
+    contribution: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,19 +68,19 @@ class ScoreExplanation:
     Attributes
     ----------
     score
-        Of the candidate.
-    base
-        Score of the typical candidate; where that is not known the intercept, or of trees the
-        mean score in training.
+        The score of the candidate.
+    baseline, base
+        What the contributions are relative to, in words, and its score.
     names, values
         The features, in the model's order.
     typical
-        Their values in the typical candidate; None where that is not known.
+        Their means over the training candidates; None where the model does not store them.
     contributions
-        What each adds; together with ``base`` they are the score.
+        What each feature adds; together with ``base`` they are the score.
     """
 
     score: float
+    baseline: str
     base: float
     names: tuple[str, ...]
     values: Vector
@@ -54,124 +88,165 @@ class ScoreExplanation:
     contributions: Vector
 
     def largest_first(self) -> NDArray[np.intp]:
-        """Places of the features, the largest contribution, up or down, first."""
+        """Return the places of the features, ordered by the size of their contribution."""
         return np.argsort(-np.abs(self.contributions), kind="stable")
+
+    def listed(self) -> list[FeatureContribution]:
+        """Return all contributions, the largest of either sign first."""
+        return [
+            FeatureContribution(
+                self.names[j],
+                float(self.values[j]),
+                None if self.typical is None else float(self.typical[j]),
+                float(self.contributions[j]),
+            )
+            for j in self.largest_first().tolist()
+        ]
+
+    def largest(self, most: int) -> list[FeatureContribution]:
+        """Return at most so many contributions, none of which is zero up to rounding.
+
+        Examples
+        --------
+        >>> adds = np.array([0.1, -0.5, 0.0])
+        >>> found = ScoreExplanation(
+        ...     0.6, "the mean", 1.0, ("a", "b", "c"), np.arange(3.0), None, adds
+        ... )
+        >>> [each.feature for each in found.largest(5)]
+        ['b', 'a']
+        """
+        enough = _SMALLEST_SHARE * np.abs(self.contributions).max(initial=0.0)
+        return [each for each in self.listed()[:most] if abs(each.contribution) > enough]
 
 
 def explain_scores(
-    model: Any,
-    rows: ArrayLike,
-    *,
-    names: Sequence[str] | None = None,
-    typical: ArrayLike | None = None,
+    model: Any, rows: Any, *, names: Sequence[str] | NDArray[Any] | None = None
 ) -> list[ScoreExplanation]:
-    """Split the scores of candidates into what their features add.
+    """Split the scores of candidates into what their features add to the baseline.
+
+    Reports, review pages and this function give the same numbers for the same candidate.
 
     Parameters
     ----------
     model
-        A fitted model of two classes: a linear one without feature map, such as
-        `GroupClassifier`, or trees, `GroupBoostingClassifier`; also a calibrated one.
+        A fitted model of two classes: a linear one, such as `GroupClassifier`, or trees,
+        `GroupBoostingClassifier`; also a calibrated one. With a feature map the contributions
+        are those of the map's outputs.
     rows
-        Features of candidates, shape (n, d).
+        Features of candidates, shape (n, d). A data frame is matched by the names of its columns.
     names
-        Names of the columns of ``rows`` and ``typical``, in any order and with others among them;
-        left out, the columns are those of the model in its order.
-    typical
-        Features of the typical candidate, shape (d,).
+        Names of the columns of ``rows``, in any order and with others among them; by default
+        the columns are those of the model in its order.
 
     Returns
     -------
     list of ScoreExplanation
-        One a row.
+        One per row.
 
     Examples
     --------
     >>> from groupcm import GroupClassifier
     >>> X = np.array([[0.0, 5.0], [1.0, 5.0], [0.2, 7.0], [0.9, 7.0]])
     >>> model = GroupClassifier().fit(X, [0, 1, 0, 1])
-    >>> (found,) = explain_scores(model, X[:1], typical=X.mean(axis=0))
+    >>> (found,) = explain_scores(model, X[:1])
     >>> bool(np.isclose(found.base + found.contributions.sum(), model.decision_function(X[:1])[0]))
     True
-    >>> found.names, found.largest_first().tolist()
-    (('x0', 'x1'), [0, 1])
+    >>> found.baseline, found.typical.round(3).tolist(), found.largest(1)[0].feature
+    ('the average training candidate', [0.525, 6.0], 'x0')
     """
-    part = require_explainable(model)
-    trained = feature_names(part)
+    part = _explainable_part(model)
+    rows = as_frame(rows)
+    if is_frame(rows):
+        if names is None and hasattr(part, "feature_names_in_"):
+            names = column_names(rows)
+        rows = frame_to_matrix(rows)
+    rows = rows.toarray() if sp.issparse(rows) else rows
     values = np.atleast_2d(np.asarray(rows, dtype=np.float64))
-    centre = None if typical is None else np.atleast_1d(np.asarray(typical, dtype=np.float64))
     if names is not None:
-        columns = _columns(trained, names)
-        values = values[:, columns]
-        centre = None if centre is None else centre[columns]
-    for what, shape in (
-        ("rows", values.shape[1:] if len(values) else (len(trained),)),
-        ("typical", (len(trained),) if centre is None else centre.shape),
-    ):
-        if shape != (len(trained),):
-            raise ValueError(f"{what} have {shape[0]} features; the model has {len(trained)}")
+        values = values[:, _columns(_input_names(part), names)]
+    if len(values) and values.shape[1] != part.n_features_in_:
+        raise ValueError(
+            f"rows have {values.shape[1]} features; the model has {part.n_features_in_}"
+        )
     split = _split_by_trees if tree_part(part) is not None else _split_by_weights
-    scores, base, contributions = split(part, values, centre)
+    of_names = tuple(feature_names(part))
+    return split(part, of_names, values)
+
+
+def _split_by_weights(linear: Any, names: tuple[str, ...], rows: Vector) -> list[ScoreExplanation]:
+    coef, intercept = linear.coef_[0], float(linear.intercept_[0])
+    feature_map = linear.feature_map_
+    values = rows if feature_map is None or not len(rows) else feature_map.transform(rows)
+    means = getattr(linear, "feature_means_", None)
+    centred = values if means is None else values - means
+    base = intercept if means is None else float(coef @ means + intercept)
+    baseline = _ALL_ZERO if means is None else _MEAN_CANDIDATE
+    scores = values @ coef + intercept if len(rows) else np.empty(0)
     return [
-        ScoreExplanation(float(score), base, tuple(trained), row, centre, adds)
-        for score, row, adds in zip(scores, values, contributions, strict=True)
+        ScoreExplanation(float(score), baseline, base, names, row, means, coef * of_row)
+        for score, row, of_row in zip(scores, values, centred, strict=True)
     ]
 
 
-def _split_by_weights(
-    linear: Any, values: Vector, centre: Vector | None
-) -> tuple[Vector, float, Vector]:
-    """Scores, base and contributions."""
-    coef, intercept = linear.coef_[0], float(linear.intercept_[0])
-    base = intercept if centre is None else float(coef @ centre + intercept)
-    contributions = coef * (values if centre is None else values - centre)
-    return values @ coef + intercept, base, contributions
-
-
-def _split_by_trees(
-    trees: Any, values: Vector, centre: Vector | None
-) -> tuple[Vector, float, Vector]:
-    """Scores, base and contributions."""
+def _split_by_trees(trees: Any, names: tuple[str, ...], rows: Vector) -> list[ScoreExplanation]:
     scorer = trees._scorer
-    contributions, base = scorer.contributions(values)
-    if centre is not None:
-        of_centre, _ = scorer.contributions(centre[None])
-        contributions = contributions - of_centre
-        base = float(scorer.of_rows(centre[None])[0, 0])
-    return scorer.of_rows(values)[:, 0], base, contributions
+    contributions, base = scorer.contributions(rows)
+    scores = scorer.of_rows(rows)[:, 0]
+    return [
+        ScoreExplanation(float(score), _MEAN_SCORE, base, names, row, None, adds)
+        for score, row, adds in zip(scores, rows, contributions, strict=True)
+    ]
 
 
-def require_explainable(model: Any) -> Any:
-    """Return the linear model, or the trees, within a model; say why its scores are no such sums.
+def _explainable_part(model: Any) -> Any:
+    """Return the linear model or the trees within a model.
 
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> require_explainable(DecisionTreeClassifier())
+    >>> _explainable_part(DecisionTreeClassifier())
     Traceback (most recent call last):
     groupcm.errors.InputError: the scores of a DecisionTreeClassifier are not sums over features;
     only those of a linear model or of trees of groupcm can be explained by features
     """
-    linear, trees = linear_part(model), tree_part(model)
-    if linear is None and trees is None:
+    linear = linear_part(model)
+    part = tree_part(model) if linear is None else linear
+    if part is None:
         raise InputError(
             f"the scores of a {type(model).__name__} are not sums over features; "
             "only those of a linear model or of trees of groupcm can be explained by features"
         )
-    if linear is not None and linear.feature_map_ is not None:
-        raise InputError(
-            f"the model weighs what the map {type(linear.feature_map_).__name__} makes of the "
-            "features; only the scores of a model without map can be explained by features"
-        )
     if len(model.classes_) != 2:
         raise InputError(
-            f"the model tells {len(model.classes_)} classes apart; "
-            "only the scores of a model of two are explained"
+            f"the model distinguishes {len(model.classes_)} classes; "
+            "only the scores of a model of two classes are explained"
         )
-    return trees if linear is None else linear
+    return part
 
 
-def _columns(wanted: Sequence[str], names: Sequence[str]) -> NDArray[np.intp]:
+def require_without_map(model: Any) -> None:
+    """Raise where the contributions are those of a feature map's outputs, not of features.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> require_without_map(GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1]))
+    """
+    feature_map = getattr(_explainable_part(model), "feature_map_", None)
+    if feature_map is not None:
+        raise InputError(
+            f"the model weighs what the map {type(feature_map).__name__} makes of the "
+            "features; only the scores of a model without map can be explained by features"
+        )
+
+
+def _input_names(part: Any) -> list[str]:
+    given = getattr(part, "feature_names_in_", None)
+    count = range(part.n_features_in_)
+    return [f"x{j}" for j in count] if given is None else [str(name) for name in given]
+
+
+def _columns(wanted: Sequence[str], names: Sequence[str] | NDArray[Any]) -> NDArray[np.intp]:
     place = {str(name): at for at, name in enumerate(names)}
     missing = [name for name in wanted if name not in place]
     if missing:

@@ -21,7 +21,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -40,27 +40,36 @@ __all__ = [
 _MOST_LOCKS = 8  # runs that write the same output at once and can be told apart
 
 
-def check_output(path: str | os.PathLike[str]) -> Path:
+def check_output(path: str | os.PathLike[str], *, endings: Sequence[str] = ()) -> Path:
     """Return ``path`` as a `Path` if a file can be written there, and say why not otherwise.
 
-    Long work asks this first, so that a mistyped folder costs a second and
-    not an hour.
+    Long work asks this first, so that a mistake costs a second and not an hour. A folder that does
+    not exist is no mistake: it is made when the file is written.
+
+    Parameters
+    ----------
+    path : path
+        The file to write.
+    endings : sequence of str
+        How its name may end, such as ``(".html",)``; left out, in any way.
 
     Examples
     --------
-    >>> check_output("no/such/folder/model.json")
+    >>> check_output("reports/new/one.html", endings=[".html"]).name
+    'one.html'
+    >>> check_output("one.pdf", endings=[".html"])
     Traceback (most recent call last):
-    groupcm.errors.InputError: cannot write no/such/folder/model.json: the folder no/such/folder
-    does not exist; make it first or choose another place
+    groupcm.errors.InputError: cannot write one.pdf: end its name in .html
     """
     path = Path(path)
+    if endings and not path.name.lower().endswith(tuple(endings)):
+        named = " or ".join(filter(None, [", ".join(endings[:-1]), endings[-1]]))
+        raise InputError(f"cannot write {path}: end its name in {named}")
     folder = path.parent
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
     if not folder.is_dir():
-        what = "is not a folder" if folder.exists() else "does not exist"
-        raise InputError(
-            f"cannot write {path}: the folder {folder} {what}; "
-            "make it first or choose another place"
-        )
+        raise InputError(f"cannot write {path}: {folder} is not a folder; choose another place")
     if path.is_dir():
         raise InputError(f"cannot write {path}: it is a folder; give the name of a file")
     if path.exists() and not path.is_file():
@@ -71,13 +80,31 @@ def check_output(path: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
+def _made_folder(folder: Path) -> Iterator[None]:
+    """Make a folder and those around it; they go again if nothing is in them after the block."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+    try:
+        yield
+    finally:
+        for each in missing:
+            with suppress(OSError):  # it is not empty
+                each.rmdir()
+
+
+@contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Write next to ``path``, and give the file its name only when the block ends well.
 
     The block gets the name of a new, empty file in the same folder. When it
     ends without an exception, that file is flushed to the disk and replaces
-    ``path`` in one step; otherwise it is removed and ``path`` stays as it was. An error of
-    the operating system, such as a full disk, names ``path``.
+    ``path`` in one step; otherwise it is removed and ``path`` stays as it was. A folder
+    that does not exist is made. An error of the operating system, such as a full disk,
+    names ``path``.
 
     Examples
     --------
@@ -151,13 +178,14 @@ def temporary_name(target: Path) -> Iterator[Path]:
     []
     """
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    held = _take_locks(target, beside)
-    try:
-        yield beside
-    finally:
-        _remove(beside)
-        if held is not None:
-            give_back(*held)
+    with _made_folder(target.parent):
+        held = _take_locks(target, beside)
+        try:
+            yield beside
+        finally:
+            _remove(beside)
+            if held is not None:
+                give_back(*held)
 
 
 def remove_abandoned(target: Path) -> None:

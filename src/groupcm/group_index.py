@@ -90,7 +90,7 @@ class GroupIndex:
         return winners
 
 
-def index_groups(groups: ArrayLike) -> GroupIndex:
+def index_groups(groups: ArrayLike, *, allow_empty: bool = False) -> GroupIndex:
     """Number the groups in order of first appearance.
 
     Only one id a run is looked up, so rows that stand together cost one comparison each.
@@ -99,6 +99,8 @@ def index_groups(groups: ArrayLike) -> GroupIndex:
     ----------
     groups : array-like of shape (n,)
         The group id of every candidate: numbers, strings, dates or any hashable things.
+    allow_empty : bool, default=False
+        Whether there may be no candidate at all, and so no group.
 
     Returns
     -------
@@ -111,6 +113,9 @@ def index_groups(groups: ArrayLike) -> GroupIndex:
     (['b', 'a'], [0, 0, 1, 0], False)
     """
     groups = np.asarray(groups)
+    if allow_empty and groups.shape == (0,):
+        nothing = np.empty(0, dtype=np.intp)
+        return GroupIndex(groups, nothing, nothing, 0)
     if groups.ndim != 1 or len(groups) == 0:
         raise ValueError(
             f"groups must hold one id a candidate, at least one; got shape {groups.shape}."

@@ -14,20 +14,25 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.candidates import Groups
+from groupcm.decision import is_alarm
+from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups, no_groups
 from groupcm.labels import check_class_order
-from groupcm.model_state import Array, Count, Labels, Maybe, Names
-from groupcm.scoring import GroupScores, Scorer, require_features
+from groupcm.model_state import Array, Count, Labels, Maybe, Names, Nullable, Record
+from groupcm.scoring import GroupScores, Scorer, among_all_groups, require_features
 from groupcm.smoothing import Matrix
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.source import Source
+from groupcm.thresholds import ThresholdModel
 from groupcm.training_data import leave_out, source_of_columns
+from groupcm.training_profile import TrainingProfile
 from groupcm.validation import as_labels, as_matrix, check_length
+from groupcm.words import printable
 
 __all__ = ["GroupModel", "labelled", "mean_right"]
 
 
-class GroupModel(ClassifierMixin, BaseEstimator):
+class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     """Scores of candidates, of groups, and what follows; a subclass says what scores a row."""
 
     __metadata_request__score: ClassVar = {"groups": True}
@@ -36,6 +41,7 @@ class GroupModel(ClassifierMixin, BaseEstimator):
     background_: NDArray[np.bool_]
     n_features_in_: int
     feature_names_in_: NDArray[Any]
+    training_profile_: TrainingProfile | None
 
     # A subclass may give names alone, which it then checks itself; see `groupcm.model_state`.
     _fitted_state: ClassVar[Any] = {
@@ -43,6 +49,8 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         "feature_names_in_": Maybe(Names("features")),
         "classes_": Labels(),
         "background_": Array("b", "classes"),
+        **ThresholdModel._threshold_state,
+        "training_profile_": Maybe(Nullable(Record((TrainingProfile,)))),
     }
 
     def __sklearn_tags__(self) -> Any:
@@ -63,17 +71,20 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         """Score of each candidate: shape (n,), or (n, n_classes) for more than two classes."""
         X = self._source_at(X, None)
         if isinstance(X, Source):
-            scores = self._scorer.of_source(self._read_source(X))
+            X = self._read_source(X)
+            scores = self._scorer.of_source(X) if X.n_rows else self._no_scores()
         else:
             X = self._read_rows(X)
-            scores = self._scores_of_rows(X)
+            scores = self._scores_of_rows(X) if X.shape[0] else self._no_scores()
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each candidate."""
+        """Class of each candidate: of two, the second where its score is at least `threshold_`."""
         return self._label(self.decision_function(X))
 
-    def group_scores(self, X: Any, groups: ArrayLike | None = None) -> GroupScores:
+    def group_scores(
+        self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
+    ) -> GroupScores:
         """Largest score of each group and the candidate that has it, the winner.
 
         Parameters
@@ -83,35 +94,77 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         groups : array-like of shape (n,), or "none"
             The group of each candidate; "none" makes every row its own group. A source brings
             its own, and of the Parquet files at a path it names the column.
+        all_groups : array-like, optional
+            The ids of all groups, those without candidates included: such a group has the lowest
+            score, -inf, and the winner -1.
 
         Returns
         -------
         GroupScores
-            One entry a group, in order of first appearance.
+            One entry per group, in order of first appearance, or in that of ``all_groups``.
+
+        Examples
+        --------
+        >>> from groupcm import GroupClassifier
+        >>> model = GroupClassifier().fit([[0.0], [1.0]], [0, 1])
+        >>> model.group_scores([[0.5]], ["b"], all_groups=["a", "b"]).winner
+        array([-1,  0])
         """
         if isinstance(X, Source):
             leave_out(groups=groups)
         X = self._source_at(X, groups)
         if isinstance(X, Source):
-            found = self._scorer.of_source_groups(self._read_source(X))
+            X = self._read_source(X)
+            found = self._scorer.of_source_groups(X) if X.n_rows else self._no_groups([])
         else:
             X = self._read_rows(X)
             if groups is None:
                 raise ValueError("groups is needed: the group of each candidate.")
             groups = np.arange(X.shape[0]) if no_groups(groups) else groups
             check_length("groups", groups, X.shape[0])
-            index = index_groups(groups)
-            scorer = self._scorer
-            with self._naming_places(scorer, X):
-                score, winner = scorer.of_groups(X, Groups.from_index(index))
-            found = GroupScores(index.ids, score, winner)
-        if found.score.shape[1] > 1:
-            return found
-        return GroupScores(found.group, found.score[:, 0], found.winner[:, 0])
+            found = self._groups_of_rows(X, groups) if X.shape[0] else self._no_groups(groups)
+        if found.score.shape[1] == 1:
+            found = GroupScores(found.group, found.score[:, 0], found.winner[:, 0])
+        return among_all_groups(found, all_groups)
 
-    def predict_groups(self, X: Any, groups: ArrayLike | None = None) -> NDArray[Any]:
-        """Class of each group, in order of first appearance."""
-        return self._label(self.group_scores(X, groups).score)
+    def _groups_of_rows(self, X: Matrix, groups: ArrayLike) -> GroupScores:
+        index = index_groups(groups)
+        scorer = self._scorer
+        with self._naming_places(scorer, X):
+            score, winner = scorer.of_groups(X, Groups.from_index(index))
+        return GroupScores(index.ids, score, winner)
+
+    def _no_scores(self) -> NDArray[np.float64]:
+        """Return the scores of no candidate at all, shape (0, k)."""
+        n_classes = len(self.classes_)
+        return np.empty((0, 1 if n_classes == 2 else n_classes))
+
+    def _no_groups(self, groups: ArrayLike) -> GroupScores:
+        score = self._no_scores()
+        return GroupScores(np.asarray(groups), score, score.astype(np.int64))
+
+    def predict_groups(
+        self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Class of each group, in the order of `group_scores`.
+
+        Of two classes, a group has the second where its score is at least ``threshold_``; of more,
+        the one of its largest score. A group without candidates has the first class; with more
+        than two classes it has the class that every training group held, and needs one.
+        """
+        found = self.group_scores(X, groups, all_groups=all_groups)
+        labels = self._label(found.score)
+        if found.score.ndim == 1:
+            return labels
+        without = np.flatnonzero(found.winner[:, 0] < 0)
+        if len(without):
+            if not self.background_.any():
+                raise ValueError(
+                    f"the group {printable(found.group[without[0]])} has no candidates, and no "
+                    "class of the model stands for groups that show nothing; use group_scores."
+                )
+            labels[without] = self.classes_[np.argmax(self.background_)]
+        return labels
 
     def score(  # pyright: ignore[reportIncompatibleMethodOverride]
         self,
@@ -167,12 +220,15 @@ class GroupModel(ClassifierMixin, BaseEstimator):
         return getattr(self, "feature_names_in_", None)
 
     def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        best = (scores > 0.0).astype(int) if scores.ndim == 1 else np.argmax(scores, axis=1)
-        return self.classes_[best]
+        if scores.ndim > 1:
+            return self.classes_[np.argmax(scores, axis=1)]
+        assert self.threshold_ is not None
+        return self.classes_[is_alarm(scores, self.threshold_).astype(int)]
 
     def _read_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
-        matrix = as_matrix(X, self)
+        X = as_frame(X)
+        matrix = as_matrix(X, self, allow_empty=True)
         validate_data(self, X, reset=False, skip_check_array=True)
         return matrix
 
@@ -210,6 +266,8 @@ def mean_right(
     right: NDArray[np.bool_], index: GroupIndex | None, sample_weight: ArrayLike | None
 ) -> float:
     """The share that is right; a group weighs the mean of its candidates' weights."""
+    if len(right) == 0:
+        raise ValueError("there is no candidate, so no share of them is right; pass at least one.")
     if sample_weight is None:
         return float(np.mean(right))
     weight = np.asarray(sample_weight, dtype=np.float64)

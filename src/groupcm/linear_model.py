@@ -15,6 +15,7 @@ from groupcm.model_state import (
     Array,
     Expected,
     ListOf,
+    Maybe,
     Number,
     Part,
     PerClass,
@@ -26,6 +27,7 @@ from groupcm.preparing import Prepared
 from groupcm.progress import Step
 from groupcm.scoring import LinearScorer
 from groupcm.solvers.solution import Solution
+from groupcm.training_profile import measure_training
 
 __all__ = ["LinearGroupModel"]
 
@@ -44,6 +46,7 @@ class LinearGroupModel(GroupModel):
     gap_: Any
     n_passes_: Any
     feature_map_: Any
+    feature_means_: NDArray[np.float64]
     history_: list[Any]
     solution_: Any
 
@@ -56,6 +59,8 @@ class LinearGroupModel(GroupModel):
         ),
         "coef_": Array("f", "scores", "outputs"),
         "intercept_": Array("f", "scores"),
+        # Version 0.1 did not store the means.
+        "feature_means_": Maybe(Array("f", "outputs")),
         # The objective is infinite where a fit was interrupted before it was known.
         "objective_": PerClass(
             Number(low=0.0, finite=False), Array("f", "scores", low=0.0, finite=False)
@@ -93,8 +98,10 @@ class LinearGroupModel(GroupModel):
         self.classes_ = data.classes
         untrained = np.array([solution is None for solution in solutions])
         self.background_ = np.array([True, False]) if binary else untrained
+        self._reset_threshold()
         self.n_features_in_ = data.n_features
         self.feature_map_ = prepared.feature_map
+        self.feature_means_ = scaling.feature_means.copy()
         if data.names is not None:
             self.feature_names_in_ = data.names
         elif hasattr(self, "feature_names_in_"):
@@ -117,3 +124,8 @@ class LinearGroupModel(GroupModel):
         self.n_passes_ = float(passes[0]) if binary else passes
         self.history_ = found[0].steps if binary else [solution.steps for solution in found]
         self.solution_ = found[0] if binary else found
+        self.training_profile_ = measure_training(
+            data,
+            LinearScorer(self.coef_, self.intercept_, self.feature_map_),
+            int(np.count_nonzero(self.coef_)),
+        )

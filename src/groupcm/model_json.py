@@ -53,10 +53,12 @@ _MODELS = {
     "RandomFourier": "groupcm.features.random_fourier",
 }
 _RECORDS = {
+    "DecisionRule": "groupcm.decision",
     "Isotonic": "groupcm.calibrators",
     "Sigmoid": "groupcm.calibrators",
     "Solution": "groupcm.solvers.solution",
     "Step": "groupcm.progress",
+    "TrainingProfile": "groupcm.training_profile",
 }
 _ARRAY_KINDS = "biufUO"  # no dates, no raw bytes, no records
 _DTYPE = re.compile(r"object|\|b1|\|[iu]1|<[iu][248]|<f[248]|<U[0-9]{1,9}")
@@ -319,6 +321,8 @@ class Decoder:
         check_parameters_of(model, _prefix(where))
         if state:
             check_model(model, _prefix(where), self.sizes())
+            if hasattr(model, "_fill_in_threshold"):
+                model._fill_in_threshold()
         elif fitted:
             raise Damaged(f"{where} is not fitted")
         return model

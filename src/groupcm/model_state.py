@@ -169,12 +169,13 @@ class Count(Expected):
 
 @dataclass(frozen=True)
 class Number(Expected):
-    """A real number within bounds, finite unless ``finite`` is false."""
+    """A real number within bounds; infinite only if not ``finite``, NaN only if ``nan``, too."""
 
     low: float = -math.inf
     high: float = math.inf
     finite: bool = True
     whole: bool = False
+    nan: bool = True
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         is_number = isinstance(value, Real) and not isinstance(value, bool | np.bool_)
@@ -184,6 +185,8 @@ class Number(Expected):
         number = _as_float(value)
         if self.finite and not math.isfinite(number):
             raise StateError(f"{where} must be finite, not {shown(value)}")
+        if math.isnan(number) and not self.nan:
+            raise StateError(f"{where} must be a number, not NaN")
         if number < self.low or number > self.high:
             raise StateError(
                 f"{where} is {shown(value)}, outside the range from {self.low:g} to {self.high:g}"

@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from groupcm import __version__
+from groupcm.decision import DecisionRule
 from groupcm.errors import InputError
-from groupcm.files import whole_file
+from groupcm.files import check_output, whole_file
 from groupcm.model_json import Damaged, Decoder, Unstorable, encode, fitted_state
 from groupcm.model_state import (
     Anything,
@@ -61,6 +62,7 @@ _NOTES: dict[str, Expected] = {
     "versions": Fields(others=Text()),
     "n_unannotated_groups": _COUNT,
     "recipe": Fields(others=Anything()),
+    # Version 0.1 kept the threshold here; now it is the model's.
     "operating_point": Fields(
         {"threshold": Number(finite=False), "chosen": Text()}, required=("threshold", "chosen")
     ),
@@ -130,7 +132,8 @@ def save(
     model : estimator
         A fitted groupcm estimator.
     path : str or path
-        The file to write; one that exists is replaced.
+        The file to write, ``.json``; one that exists is replaced, and a folder that does not
+        exist is made.
     notes : mapping, optional
         Plain values to keep beside the model, such as the names of columns.
 
@@ -155,6 +158,7 @@ def save(
         from sklearn.exceptions import NotFittedError
 
         raise NotFittedError(f"this {name} is not fitted yet; call fit before saving it")
+    check_output(path, endings=[".json"])
     try:
         content = {
             "format": _FORMAT,
@@ -210,6 +214,7 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
         model = decoder.model(content["model"])
         notes = decoder.mapping(content["notes"], "notes")
         _check_notes(notes)
+        _take_over_threshold(model, notes)
     except (InputError, MemoryError):
         raise
     except (Damaged, StateError) as error:
@@ -281,6 +286,17 @@ def _require_plain(content: dict[str, Any]) -> None:
             return
         level = inner
     raise Damaged(f"its values are nested more than {_DEEPEST} levels deep")
+
+
+def _take_over_threshold(model: Any, notes: dict[str, Any]) -> None:
+    """Give a model without a tuned threshold the one in its notes, where version 0.1 kept it."""
+    noted, rule = notes.get("operating_point"), getattr(model, "decision_", None)
+    if noted and isinstance(rule, DecisionRule) and rule.is_default:
+        Number(finite=False, nan=False).check(
+            noted["threshold"], "notes.operating_point.threshold", Sizes()
+        )
+        model.threshold_ = float(noted["threshold"])
+        model.decision_ = DecisionRule.of_note(str(noted["chosen"]))
 
 
 def _check_notes(notes: dict[str, Any]) -> None:

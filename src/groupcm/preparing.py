@@ -218,7 +218,10 @@ def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:
     if given is None:
         return None
     if data.stream is None and not isinstance(data.X, np.ndarray):
-        raise ValueError("a feature_map needs dense rows; X is sparse: pass X.toarray().")
+        raise ValueError(
+            "a feature_map needs dense rows; X is sparse: pass X.toarray(), or X.sparse.to_dense() "
+            "of a data frame."
+        )
     if isinstance(given, Fitted):
         if given.n_features_in_ != data.n_features:
             raise ValueError(

@@ -41,12 +41,20 @@ class Scaling:
     units : ndarray of shape (d,), or 1.0
         What the penalty multiplies each weight of ``z`` with: 1 where the penalty is that of the
         standardised features, ``1 / scale`` where it is that of the features as they are.
+    uncentred_mean : ndarray of shape (d,), optional
+        The means of the features where ``mean`` is not: sparse features are not centred.
     """
 
     mean: Vector
     scale: Vector
     constant: NDArray[np.bool_]
     units: Vector | float = 1.0
+    uncentred_mean: Vector | None = None
+
+    @property
+    def feature_means(self) -> Vector:
+        """The mean of each feature over the rows that were measured."""
+        return self.mean if self.uncentred_mean is None else self.uncentred_mean
 
     def for_raw_penalty(self) -> Scaling:
         """Return the scaling of a problem whose penalty is on the weights of the raw features.
@@ -56,7 +64,8 @@ class Scaling:
         aside.
         """
         scale = np.where(self.constant, 1.0, np.maximum(self.scale, 1.0))
-        return Scaling(self.mean, scale, np.zeros_like(self.constant), 1.0 / scale)
+        constant = np.zeros_like(self.constant)
+        return Scaling(self.mean, scale, constant, 1.0 / scale, self.uncentred_mean)
 
     def in_units(self, weights: Vector, intercept: Vector) -> tuple[Vector, Vector]:
         """Return weights and intercepts for the raw features, one row of ``weights`` per model."""
@@ -110,7 +119,8 @@ def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
     scale = np.sqrt(np.where(constant, 1.0, variance))
     if all_rows:
         scale = np.where(constant, np.inf, scale)
-    return Scaling(centre, scale, constant & all_rows)
+    uncentred = None if centre is mean else mean
+    return Scaling(centre, scale, constant & all_rows, uncentred_mean=uncentred)
 
 
 def store_nearly_full_columns(X: Matrix) -> Matrix:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groupcm.candidates import Groups, Index, Terms
+from groupcm.group_index import index_groups, require_present
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Matrix
 from groupcm.source_scores import ScoreChunk, scores_of_groups, scores_of_rows
@@ -18,9 +19,17 @@ from groupcm.sources.chunk import Features
 from groupcm.sources.mapped import source_in
 from groupcm.sources.source import Source
 from groupcm.sources.space import FeatureMap, MappedSpace, Space, make_space
-from groupcm.validation import require_finite
+from groupcm.validation import check_length, require_finite
+from groupcm.words import printable
 
-__all__ = ["GroupScores", "LinearScorer", "Scorer", "require_features"]
+__all__ = [
+    "GroupScores",
+    "LinearScorer",
+    "Scorer",
+    "among_all_groups",
+    "best_of_groups",
+    "require_features",
+]
 
 Vector = NDArray[np.float64]
 
@@ -30,21 +39,82 @@ _ROWS_AT_ONCE = 8192
 
 @dataclass(frozen=True)
 class GroupScores:
-    """One entry a group, in order of first appearance.
+    """One entry per group, in order of first appearance or in that of ``all_groups``.
 
     Attributes
     ----------
     group : ndarray of shape (n_groups,)
         The group ids.
     score : ndarray of shape (n_groups,) or (n_groups, n_classes)
-        The largest candidate score.
+        The largest candidate score; -inf for a group without candidates.
     winner : ndarray of the same shape
-        The row number of the candidate that has it.
+        The row number of the candidate that has it; -1 for a group without candidates.
     """
 
     group: NDArray[Any]
     score: NDArray[np.float64]
     winner: NDArray[np.int64]
+
+
+def best_of_groups(scores: Vector, groups: ArrayLike) -> GroupScores:
+    """Return the largest score of each group, from the scores of its candidates.
+
+    Examples
+    --------
+    >>> best_of_groups(np.array([0.1, 0.9, 0.5]), ["a", "a", "b"]).winner
+    array([1, 2])
+    """
+    check_length("groups", groups, len(scores))
+    index = index_groups(groups, allow_empty=True)
+    if index.n_groups == 0:
+        return GroupScores(index.ids, np.empty(0), np.empty(0, dtype=np.int64))
+    return GroupScores(index.ids, index.maxima(scores), index.winners(scores))
+
+
+def among_all_groups(found: GroupScores, all_groups: ArrayLike | None) -> GroupScores:
+    """Return one entry per listed group, in the order of the list.
+
+    A group without candidates has the lowest score, -inf, and the winner -1.
+
+    Parameters
+    ----------
+    found : GroupScores
+        Of the groups that have candidates; all of them are in the list.
+    all_groups : array-like or None
+        Every group once; None returns what was found.
+
+    Examples
+    --------
+    >>> found = GroupScores(np.array(["b"]), np.array([0.5]), np.array([3]))
+    >>> among_all_groups(found, ["a", "b"])
+    GroupScores(group=array(['a', 'b'], dtype='<U1'), score=array([-inf,  0.5]),
+                winner=array([-1,  3]))
+    """
+    if all_groups is None:
+        return found
+    listed = np.asarray(all_groups)
+    if listed.ndim != 1:
+        raise ValueError(f"all_groups must be a list of group ids; got shape {listed.shape}.")
+    require_present(listed, "all_groups has no id at position {}; every group needs one.")
+    ids = np.asarray(found.group)
+    if ids.dtype.kind in "mM" and listed.dtype.kind == ids.dtype.kind:
+        ids = ids.astype(listed.dtype)
+    place = {group: at for at, group in enumerate(listed.tolist())}
+    if len(place) < len(listed):
+        twice = next(group for at, group in enumerate(listed.tolist()) if place[group] != at)
+        raise ValueError(f"all_groups lists the group {printable(twice)} twice; list it once.")
+    at = np.empty(len(ids), dtype=np.intp)
+    for number, group in enumerate(ids.tolist()):
+        if group not in place:
+            raise ValueError(
+                f"the group {printable(group)} has candidates and is not in all_groups, which "
+                "must list every group, by ids of the same type."
+            )
+        at[number] = place[group]
+    score = np.full((len(listed), *found.score.shape[1:]), -np.inf)
+    winner = np.full(score.shape, -1, dtype=np.int64)
+    score[at], winner[at] = found.score, found.winner
+    return GroupScores(listed, score, winner)
 
 
 class Scorer(ABC):
@@ -122,7 +192,10 @@ class LinearScorer(Scorer):
     def _require_dense(self, X: Matrix) -> None:
         """Refuse sparse rows for a map, as training does."""
         if isinstance(self.space, MappedSpace) and not isinstance(X, np.ndarray):
-            raise ValueError("a feature_map needs dense rows; X is sparse: pass X.toarray().")
+            raise ValueError(
+                "a feature_map needs dense rows; X is sparse: pass X.toarray(), or "
+                "X.sparse.to_dense() of a data frame."
+            )
 
     def require_values(self, X: Matrix, names: NDArray[Any] | None) -> None:
         """Raise where X holds NaN or infinity."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +14,21 @@ from groupcm.classifier import GroupClassifier
 from groupcm.preparing import Prepared
 from groupcm.training import saying_what_is_kept, solve_path
 
-__all__ = ["LambdaPath", "chosen_lams", "lambda_grid", "lambda_path", "require_path"]
+__all__ = [
+    "LambdaPath",
+    "beyond_grid",
+    "chosen_lams",
+    "is_count",
+    "lambda_grid",
+    "lambda_path",
+    "require_path",
+]
 
 _MOST_LAMS = 10_000
+_GRID_ENDS = (0.001, 0.99)
+# How far a grid is extended, and the largest ratio of two neighbours beyond its end.
+_LIMITS = (1e-6, 0.9999)
+_LARGEST_STEP = 10.0
 
 
 @dataclass(frozen=True)
@@ -56,15 +68,46 @@ class LambdaPath:
 
 
 def lambda_grid(n: int = 10) -> NDArray[np.float64]:
-    """``λ / (1 − λ)`` from 0.01 to 100, evenly in its logarithm; of one, λ = 0.5.
+    """Return λ from 0.001 to 0.99, evenly in the logarithm of ``λ / (1 − λ)``; of one, λ = 0.5.
 
     Examples
     --------
     >>> lambda_grid(3).round(3)
-    array([0.01, 0.5 , 0.99])
+    array([0.001, 0.239, 0.99 ])
     """
-    odds = np.logspace(-2.0, 2.0, n) if n > 1 else np.ones(1)
+    low, high = map(_odds, _GRID_ENDS)
+    odds = np.geomspace(low, high, n) if n > 1 else np.ones(1)
     return odds / (1.0 + odds)
+
+
+def beyond_grid(lams: NDArray[np.float64], side: int, n: int) -> NDArray[np.float64]:
+    """Return up to ``n`` further λ of a grid, the nearest first.
+
+    ``λ / (1 − λ)`` goes on by the ratio of the grid's last step, which is at most 10, and λ stays
+    between 1e-6 and 0.9999.
+
+    Parameters
+    ----------
+    lams : ndarray
+        In increasing order, at least two.
+    side : {-1, 1}
+        Below the smallest, or above the largest.
+    n : int
+
+    Examples
+    --------
+    >>> [float(f"{lam:.3g}") for lam in beyond_grid(lambda_grid(10), -1, 2)]
+    [0.000279, 7.79e-05]
+    """
+    end, inner = (lams[0], lams[1]) if side < 0 else (lams[-1], lams[-2])
+    ratio = np.clip(_odds(end) / _odds(inner), 1.0 / _LARGEST_STEP, _LARGEST_STEP)
+    odds = _odds(end) * ratio ** np.arange(1, n + 1)
+    more = odds / (1.0 + odds)
+    return more[(more >= _LIMITS[0]) & (more <= _LIMITS[1])]
+
+
+def _odds(lam: float) -> float:
+    return lam / (1.0 - lam)
 
 
 def lambda_path(
@@ -132,9 +175,14 @@ def require_path(prepared: Prepared) -> None:
         )
 
 
+def is_count(lams: int | ArrayLike) -> TypeGuard[int]:
+    """Return whether ``lams`` says how many λ to try, rather than which."""
+    return isinstance(lams, int | np.integer) and not isinstance(lams, bool)
+
+
 def chosen_lams(lams: int | ArrayLike) -> NDArray[np.float64]:
     """The λ of a path in increasing order: so many of `lambda_grid`, or those given."""
-    if isinstance(lams, int | np.integer) and not isinstance(lams, bool):
+    if is_count(lams):
         if not 1 <= lams <= _MOST_LAMS:
             raise ValueError(f"lams must be at least 1, and at most {_MOST_LAMS:,}; got {lams}.")
         return lambda_grid(int(lams))

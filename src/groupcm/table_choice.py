@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,9 @@ __all__ = [
     "check_roles",
     "choose_columns",
     "described_features",
+    "expand_features",
     "require_column",
+    "require_rows",
 ]
 
 
@@ -41,6 +44,100 @@ class ChosenColumns:
     features: list[str]
     taken: dict[str, str]
     dtype: np.dtype[Any]
+
+
+def expand_features(
+    files: list[TableFile],
+    roles: Mapping[str, str | None],
+    features: str | Sequence[str] | None,
+    exclude: str | Sequence[str] = (),
+) -> list[str] | None:
+    """Return the feature columns that names, patterns and families stand for.
+
+    A name is that of a column. A pattern holds ``*``, for any characters, or ``?``, for one. A
+    family, such as ``shape``, is what no column is called, and stands for all columns that begin
+    with ``shape_``. Patterns and families never stand for columns with a role.
+
+    Parameters
+    ----------
+    files : list of TableFile
+    roles : mapping
+        The column of each role, None for a role that has none.
+    features : str or sequence of str, optional
+        What to use, in that order; by default those that the tables describe, the only column
+        of fixed-size lists, or else every column without a role.
+    exclude : str or sequence of str
+        What to leave out of these.
+
+    Returns
+    -------
+    list of str or None
+        None where nothing is given, and a reader finds the same ones by itself.
+
+    Raises
+    ------
+    InputError
+        Where a pattern, or a name to exclude, stands for nothing.
+
+    Examples
+    --------
+    >>> schema = pa.schema([(name, pa.float32()) for name in ("id", "shape_a", "shape_b", "red")])
+    >>> table = TableFile("t.parquet", schema, 1, lambda columns: iter(()))
+    >>> expand_features([table], {"group": "id"}, ["red", "shape"])
+    ['red', 'shape_a', 'shape_b']
+    >>> expand_features([table], {"group": "id"}, None, ["*_a"])
+    ['shape_b', 'red']
+    """
+    features = [features] if isinstance(features, str) else features
+    exclude = [exclude] if isinstance(exclude, str) else exclude
+    if features is None and not exclude:
+        return None
+    taken = {column for column in roles.values() if column is not None}
+    file, names = files[0], files[0].schema.names
+    left_out = {name for given in exclude for name in _meant(file, given, "--exclude")}
+    if features is None:
+        found = described_features(files, roles) or _leftover(file, dict.fromkeys(taken, ""))
+        found = [name for name in found if name not in left_out]
+        fixed = [n for n in found if pa.types.is_fixed_size_list(file.schema.field(n).type)]
+        found = fixed or found
+    else:
+        found, by_pattern = [], set()
+        for given in features:
+            # A name that no column has is refused where the columns are looked up.
+            if given in names or not (_is_pattern(given) or _family(given, names)):
+                found += [given] if given not in by_pattern else []
+                continue
+            meant = _meant(file, given, "--features")
+            more = [name for name in meant if name not in {*taken, *found}]
+            found += more
+            by_pattern.update(more)
+        found = [name for name in found if name not in left_out]
+    if not found:
+        raise InputError(f"{file.path} has no feature columns left by --exclude")
+    return found
+
+
+def _meant(file: TableFile, given: str, option: str) -> list[str]:
+    """Return the columns that a name, a pattern or a family stands for."""
+    names = file.schema.names
+    if given in names:
+        return [given]
+    found = _family(given, names)
+    if _is_pattern(given):
+        pattern = re.escape(given).replace(r"\*", ".*").replace(r"\?", ".")
+        found = [name for name in names if re.fullmatch(pattern, name, re.DOTALL)]
+    if not found:
+        shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        raise InputError(f"{given!r} of {option} matches no column of {file.path}; it has {shown}")
+    return found
+
+
+def _family(given: str, names: Sequence[str]) -> list[str]:
+    return [name for name in names if name.startswith(f"{given}_")]
+
+
+def _is_pattern(given: str) -> bool:
+    return "*" in given or "?" in given
 
 
 def choose_columns(
@@ -76,14 +173,18 @@ def described_features(files: list[TableFile], roles: Mapping[str, str | None]) 
     return [name for name in about.features if name not in roles.values()]
 
 
+def require_rows(files: Sequence[TableFile]) -> None:
+    """Raise where no table has a row; scores can be computed all the same, and are none."""
+    if not any(file.n_rows for file in files):
+        raise InputError(f"{files[0].path} has no rows; a fit or an evaluation needs some")
+
+
 def check_roles(
     files: list[TableFile], roles: Mapping[str, str | None], features: Sequence[str] | None
 ) -> dict[str, str]:
     """Check that every table has the columns with a role; give the role of each column."""
     taken = {column: role for role, column in roles.items() if column is not None}
     _check_request(roles, taken, features)
-    if not any(file.n_rows for file in files):
-        raise InputError(f"{files[0].path} has no rows; a fit or a score needs some")
     for file in files:
         for column, role in taken.items():
             require_column(file, column, f"the {role} column")
@@ -118,8 +219,10 @@ def _choose_features(
         found = list(features) if features is not None else _leftover(file, taken)
         for name in found:
             require_column(file, name, "the feature")
-            if not is_number(file.schema.field(name).type):
-                advice = "" if features else "; name the feature columns with --features A,B"
+            # A column without values often has no type either.
+            if file.n_rows and not is_number(file.schema.field(name).type):
+                advice = "; leave it out with --exclude, or name the features with --features A,B"
+                advice = "" if features else advice
                 raise InputError(
                     f"{file.path}: the column {name!r} holds "
                     f"{kind_of(file.schema.field(name).type)}, and a feature must hold numbers"
@@ -148,7 +251,8 @@ def _leftover(file: TableFile, taken: dict[str, str]) -> list[str]:
         if names.count(name) > 1:
             raise InputError(f"{file.path} has two columns called {name!r}; rename one")
     # pandas stores a frame's row index as such a column; it is not a measurement.
-    return [n for n in names if n not in taken and not n.startswith("__index_level_")]
+    aside = taken.keys() | file.partitions.keys()
+    return [n for n in names if n not in aside and not n.startswith("__index_level_")]
 
 
 def require_column(file: TableFile, column: str, what: str) -> None:
@@ -164,12 +268,13 @@ def require_column(file: TableFile, column: str, what: str) -> None:
 
 
 def _check_kinds(files: list[TableFile], taken: dict[str, str]) -> None:
+    filled = [file for file in files if file.n_rows]
     for column, role in taken.items():
-        kinds = [kind_of(file.schema.field(column).type) for file in files]
-        for file, kind in zip(files, kinds, strict=True):
+        kinds = [kind_of(file.schema.field(column).type) for file in filled]
+        for file, kind in zip(filled, kinds, strict=True):
             if kind != kinds[0]:
                 raise InputError(
-                    f"the column {column!r} holds {kinds[0]} in {files[0].path} "
+                    f"the column {column!r} holds {kinds[0]} in {filled[0].path} "
                     f"but {kind} in {file.path}; all tables need the same kind"
                 )
             if kind.startswith("values") or (role == "overlap" and kind == "text"):
@@ -182,5 +287,6 @@ def _check_kinds(files: list[TableFile], taken: dict[str, str]) -> None:
 def _matrix_dtype(files: list[TableFile], names: list[str]) -> type[np.floating]:
     """Choose float32 where it holds every feature column exactly."""
     small = {pa.float32(), pa.float16(), pa.bool_(), pa.int8(), pa.int16(), pa.uint8(), pa.uint16()}
-    fits = all(file.schema.field(name).type in small for file in files for name in names)
+    filled = [file for file in files if file.n_rows]
+    fits = all(file.schema.field(name).type in small for file in filled for name in names)
     return np.float32 if fits else np.float64

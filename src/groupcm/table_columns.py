@@ -199,7 +199,7 @@ def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
                 "(counted from 0); write 0 where nothing is annotated"
             )
         parts.append(part)
-    return np.concatenate(parts)
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
 def check_key(name: str, role: str, piece: Piece) -> None:
@@ -222,6 +222,9 @@ def check_key(name: str, role: str, piece: Piece) -> None:
 
 def key_column(name: str, role: str, pieces: list[Piece]) -> KeyColumn:
     """Join a column that tells rows apart; a value may be neither missing nor empty."""
+    pieces = [piece for piece in pieces if len(piece.values)]
+    if not pieces:
+        return KeyColumn(np.empty(0, dtype=np.int64), pa.array([], pa.string()))
     for piece in pieces:
         check_key(name, role, piece)
     kinds = {piece.values.type for piece in pieces}

@@ -1,4 +1,8 @@
-"""One table in one file: Parquet, CSV or Arrow, to read in batches and to write whole.
+"""One table in one file: Parquet, CSV, TSV or Arrow, to read in batches and to write whole.
+
+A CSV file may have commas, semicolons or tabs between its values, and be compressed with gzip. A
+folder may be partitioned as Hive does it, ``frames/patient=7/part.parquet``: every row of that file
+has the patient 7, in a column that is no feature unless it is named as one.
 
 A file may be damaged, or come from anywhere. Every Parquet file is opened with `open_parquet`,
 which verifies the checksums of its pages, and written with `parquet_writer`, which stores them.
@@ -11,9 +15,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -24,8 +29,11 @@ import pyarrow.parquet
 
 from groupcm.errors import InputError
 from groupcm.files import whole_file
+from groupcm.table_partitions import partitions_of, with_constants
+from groupcm.table_text import read_text
 
 __all__ = [
+    "PARQUET",
     "TableFile",
     "check_not_input",
     "check_table_name",
@@ -38,6 +46,7 @@ __all__ = [
     "write_table",
 ]
 
+PARQUET = (".parquet", ".pq")
 _SEAL = b"groupcm: SHA-256 of the footer: "
 _BATCH_ROWS = 65_536  # a batch of a few dozen float32 columns stays within a processor's cache
 
@@ -50,6 +59,8 @@ class TableFile:
     schema: pa.Schema
     n_rows: int
     _batches: Callable[[list[str]], Iterator[pa.RecordBatch]]
+    #: The columns that the names of its folders give, and their values.
+    partitions: Mapping[str, pa.Scalar] = field(default_factory=dict)
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read the named columns, some rows at a time, in the order of the file."""
@@ -191,11 +202,7 @@ def _open_arrow(path: Path) -> TableFile:
 
 def _open_csv(path: Path) -> TableFile:
     # Not streamed: a column's type is known only when all of it has been seen.
-    with _native_file(path) as file:
-        packed = path.name.lower().endswith(".gz")
-        return _in_memory(
-            path, pyarrow.csv.read_csv(pa.CompressedInputStream(file, "gzip") if packed else file)
-        )
+    return _in_memory(path, read_text(path, lambda: _native_file(path)))
 
 
 def _in_memory(path: Path, table: pa.Table) -> TableFile:
@@ -212,6 +219,8 @@ _OPENERS: dict[str, tuple[str, Callable[[Path], TableFile]]] = {
     ".pq": ("Parquet", _open_parquet),
     ".csv": ("CSV", _open_csv),
     ".csv.gz": ("CSV", _open_csv),
+    ".tsv": ("CSV", _open_csv),
+    ".tsv.gz": ("CSV", _open_csv),
     ".arrow": ("Arrow", _open_arrow),
     ".feather": ("Arrow", _open_arrow),
     ".ipc": ("Arrow", _open_arrow),
@@ -268,7 +277,32 @@ def open_table(path: Path) -> TableFile:
         _ = table.schema.names  # decodes them
     if table.n_rows < 0:
         raise InputError(f"{path} says that it has {table.n_rows:,} rows; it is damaged")
-    return table
+    return _with_partitions(table)
+
+
+def _with_partitions(table: TableFile) -> TableFile:
+    """Add the columns that the names of the folders around a table give."""
+    given = partitions_of(table.path)
+    given = {name: value for name, value in given.items() if name not in table.schema.names}
+    if not given:
+        return table
+    schema = table.schema
+    for name, value in given.items():
+        schema = schema.append(pa.field(name, value.type))
+
+    def batches(columns: list[str]) -> Iterator[pa.RecordBatch]:
+        stored = [name for name in columns if name not in given]
+        for batch in table._batches(stored) if stored else _no_columns(table.n_rows):
+            yield with_constants(batch, batch.num_rows, given, columns)
+
+    return TableFile(table.path, schema, table.n_rows, batches, given)
+
+
+def _no_columns(n_rows: int) -> Iterator[pa.RecordBatch]:
+    """Yield batches that have rows and no columns that are stored."""
+    for first in range(0, n_rows, _BATCH_ROWS):
+        rows = pa.nulls(min(_BATCH_ROWS, n_rows - first))
+        yield pa.RecordBatch.from_arrays([rows], ["no column"])
 
 
 def find_tables(paths: Sequence[str | Path]) -> list[Path]:
@@ -283,11 +317,11 @@ def find_tables(paths: Sequence[str | Path]) -> list[Path]:
     found: list[Path] = []
     for path in map(Path, paths):
         if path.is_dir():
-            inside = sorted(file for file in path.iterdir() if _is_table(file))
+            inside = list(_tables_in(path))
             if not inside:
                 raise InputError(
-                    f"the folder {path} holds no tables; "
-                    f"files directly in it that end in {', '.join(_OPENERS)} are read"
+                    f"the folder {path} holds no tables; files directly in it, or in folders of "
+                    f"the form NAME=VALUE, that end in {', '.join(_OPENERS)} are read"
                 )
             found += inside
         elif path.exists():
@@ -300,6 +334,15 @@ def find_tables(paths: Sequence[str | Path]) -> list[Path]:
             raise InputError(f"{path} is given twice; each table is read once")
         seen.add(path.resolve())
     return found
+
+
+def _tables_in(folder: Path) -> Iterator[Path]:
+    """Yield the tables of a folder by name, then those of its partitions."""
+    inside = sorted(folder.iterdir())
+    yield from (file for file in inside if _is_table(file))
+    for part in inside:
+        if part.is_dir() and re.match(r"[^._=][^=]*=", part.name):
+            yield from _tables_in(part)
 
 
 def check_not_input(output: Path, tables: Sequence[str | Path]) -> None:
@@ -327,7 +370,7 @@ def check_table_name(path: str | Path) -> None:
     Traceback (most recent call last):
     groupcm.errors.InputError: cannot write scores.xlsx: end its name in .parquet, .csv or .arrow
     """
-    if _suffix(Path(path)) in (None, ".csv.gz"):
+    if _suffix(Path(path)) in (None, ".csv.gz", ".tsv", ".tsv.gz"):
         raise InputError(f"cannot write {path}: end its name in .parquet, .csv or .arrow")
 
 

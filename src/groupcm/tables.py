@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from groupcm.errors import InputError
-from groupcm.table_choice import choose_columns
+from groupcm.table_choice import choose_columns, expand_features, require_rows
 from groupcm.table_columns import KeyColumn, Missing, Piece, fill, key_column, number_column
 from groupcm.table_formats import TableFile, find_tables, open_table
 
@@ -56,24 +56,32 @@ def read_tables(
     overlap: str | None = None,
     patient: str | None = None,
     features: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     on_file: Callable[[Path], None] | None = None,
     allow_missing: bool = False,
+    allow_empty: bool = False,
 ) -> CandidateTable:
-    """Read candidates from Parquet, CSV or Arrow files, or folders of them.
+    """Read candidates from Parquet, CSV, TSV or Arrow files, or folders of them.
 
     Parameters
     ----------
     paths : sequence of str or Path
-        Files and folders; a folder stands for the tables directly in it, sorted by name.
+        Files and folders; a folder stands for the tables directly in it, sorted by name, and for
+        those in folders of the form ``patient=7``, whose names give a column.
     group, label, overlap, patient : str
         Columns by name; all but ``group`` may be left out.
     features : sequence of str, optional
-        Feature columns in the order wanted. By default every column not named
+        Feature columns in the order wanted, and patterns and families of them (see
+        `groupcm.table_choice.expand_features`). By default every column not named
         above, and each must hold numbers.
+    exclude : sequence of str, optional
+        Columns, patterns and families to leave out of these.
     on_file : callable, optional
         Hears the name of each file before its rows are read.
     allow_missing : bool, default=False
         Whether a feature that is missing becomes NaN, as trees take it, or is refused.
+    allow_empty : bool, default=False
+        Whether the tables may have no rows at all.
 
     Returns
     -------
@@ -95,6 +103,9 @@ def read_tables(
     """
     roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
     files = [open_table(path) for path in find_tables(paths)]
+    if not allow_empty:
+        require_rows(files)
+    features = expand_features(files, roles, features, exclude)
     chosen = choose_columns(files, roles, features)
     names, taken = chosen.features, chosen.taken
     missing = Missing(allow_missing, "; groupcm fit --model trees takes missing values")

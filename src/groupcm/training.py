@@ -79,8 +79,9 @@ def solve_path(
     lams: Sequence[float],
     seed: int,
     terms: list[Terms] | None = None,
+    near: NDArray[np.float64] | None = None,
 ) -> list[Solution]:
-    """The one trained class for each λ, each from the one before.
+    """The one trained class for each λ, each from the one before, the first from ``near``.
 
     ``terms``, made for ``options.lam``, are by default those of all groups.
     """
@@ -90,7 +91,7 @@ def solve_path(
     tasks = [
         make_task(options, prepared, _weighted(terms, lam / options.lam), lam, seed) for lam in lams
     ]
-    solutions = _solve(options, prepared, tasks, related=True)
+    solutions = _solve(options, prepared, tasks, related=True, near=near)
     for lam, solution in zip(lams, solutions, strict=True):
         warn_unless_converged(options, prepared, solution, lam)
     return solutions
@@ -151,7 +152,12 @@ def make_task(
 
 
 def _solve(
-    options: Options, prepared: Prepared, tasks: Sequence[Task], *, related: bool
+    options: Options,
+    prepared: Prepared,
+    tasks: Sequence[Task],
+    *,
+    related: bool,
+    near: NDArray[np.float64] | None = None,
 ) -> list[Solution]:
     """Solve each task; the certificates are those of the weights that the user is given."""
     checkpoint = None
@@ -162,7 +168,7 @@ def _solve(
             as_returned(prepared, task, solution)
             for task, solution in zip(
                 tasks,
-                _solve_in_space(options, prepared, tasks, checkpoint, related=related),
+                _solve_in_space(options, prepared, tasks, checkpoint, near, related=related),
                 strict=True,
             )
         ]
@@ -201,13 +207,14 @@ def _solve_in_space(
     prepared: Prepared,
     tasks: Sequence[Task],
     checkpoint: Checkpoint | None,
+    near: NDArray[np.float64] | None,
     *,
     related: bool,
 ) -> list[Solution]:
     """Solve each task in the space of the prepared rows."""
     data = prepared.data
     if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
-        return _solve_one_by_one(options, prepared, tasks, checkpoint, related=related)
+        return _solve_one_by_one(options, prepared, tasks, checkpoint, near, related=related)
     return streamed.solve(
         tasks,
         data.stream,
@@ -261,13 +268,14 @@ def _solve_one_by_one(
     prepared: Prepared,
     tasks: Sequence[Task],
     checkpoint: Checkpoint | None,
+    near: NDArray[np.float64] | None,
     *,
     related: bool,
 ) -> list[Solution]:
     left = checkpoint.read() if checkpoint is not None else {}
     solutions: list[Solution] = []
     for k, task in enumerate(tasks):
-        near = solutions[-1].point if related and solutions else None
+        near = solutions[-1].point if related and solutions else near
         try:
             solution = _solve_task(options, prepared, task, left.get(k, near))
             solutions.append(solution)

@@ -15,6 +15,7 @@ from sklearn import get_config
 
 from groupcm.candidates import NO_ORDER, Groups, Index
 from groupcm.errors import GroupsWarning, InputError, warn_user
+from groupcm.frames import as_frame, feature_names
 from groupcm.group_index import index_groups, no_groups
 from groupcm.labels import class_order, order_classes
 from groupcm.memory import memory_to_use
@@ -32,7 +33,6 @@ from groupcm.validation import (
     as_overlap,
     check_length,
     distinct,
-    feature_names,
     require_finite,
     require_no_infinity,
     rows_with,
@@ -192,6 +192,7 @@ def read_training_data(
         if may_be_forgotten and data.groups is None:
             _warn_without_groups(data)
         return _with_marks(data, X.index().ids, annotated, objects)
+    X = as_frame(X)
     names = feature_names(X)
     X = as_matrix(X, options)
     y = as_labels(y, X.shape[0])
@@ -344,6 +345,8 @@ class _OverlapOf:
 
 
 def _read_source(options: Any, source: Source) -> TrainingData:
+    if source.n_rows == 0:
+        raise InputError(f"the source {source!r} has no rows; a fit needs some")
     index = source.index()
     if index.classes is None or index.codes is None:
         raise InputError("the source has no label column, which a fit needs; name it with label=")

@@ -12,6 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from groupcm.frames import as_frame, frame_to_matrix, is_frame, require_exact
 from groupcm.group_index import require_present
 from groupcm.parallel import slices, thread_map
 from groupcm.smoothing import Matrix
@@ -24,45 +25,33 @@ __all__ = [
     "as_overlap",
     "check_length",
     "distinct",
-    "feature_names",
     "require_finite",
     "require_no_infinity",
     "rows_with",
 ]
 
-# Floats hold every whole number up to this.
-_EXACT_INTEGER = 2**53
 _ROWS_A_THREAD = 200_000
 _ROWS_AT_ONCE = 1 << 16
 
 
-def feature_names(X: Any) -> NDArray[Any] | None:
-    """The column names of a data frame, if they are strings."""
-    if not nw.dependencies.is_into_dataframe(X):
-        return None
-    _require_distinct_columns(X)
-    names = list(nw.from_native(X, eager_only=True).columns)
-    if not names or not all(isinstance(name, str) for name in names):
-        return None
-    return np.asarray(names, dtype=object)
-
-
-def as_matrix(X: Any, estimator: Any = None) -> Matrix:
+def as_matrix(X: Any, estimator: Any = None, *, allow_empty: bool = False) -> Matrix:
     """Candidates as a C-ordered float array or a CSR matrix; float32 and float64 are not copied."""
+    X = as_frame(X)
     if isinstance(X, np.ndarray | list | tuple | float | int):
         _require_table(X)
-    if nw.dependencies.is_into_dataframe(X):
-        X = _frame_to_array(X)
+    if is_frame(X):
+        X = frame_to_matrix(X)
     elif isinstance(X, np.ndarray) and X.dtype.kind == "c":
         raise ValueError("Complex data not supported; X must hold real numbers.")
     elif isinstance(X, np.ndarray) and X.dtype.kind in "iu":
-        _require_exact(X, lambda row, column: f"row {row}, column {column}")
+        require_exact(X, lambda row, column: f"row {row}, column {column}")
     X = check_array(
         X,
         accept_sparse="csr",  # pyright: ignore[reportArgumentType]
         dtype=[np.float64, np.float32],  # pyright: ignore[reportArgumentType]
         order="C",
         ensure_all_finite=False,
+        ensure_min_samples=0 if allow_empty else 1,
         estimator=estimator,
         input_name="X",
     )
@@ -89,49 +78,6 @@ def _require_table(X: Any) -> None:
             f"Expected 2D array, got {n_dimensions}D array instead: X needs one row per candidate "
             "and one column per feature. Reshape your data, with X.reshape(-1, 1) where there is "
             "one feature and with X.reshape(1, -1) where there is one candidate."
-        )
-
-
-def _frame_to_array(X: Any) -> NDArray[Any]:
-    """A data frame's columns side by side, in the smallest float type that holds them all."""
-    frame = nw.from_native(X, eager_only=True)
-    columns, kinds = [], []
-    for name in frame.columns:
-        column = frame.get_column(name)
-        if not (column.dtype.is_numeric() or column.dtype == nw.Boolean):
-            raise ValueError(
-                f"column {name!r} of X holds {column.dtype}, not numbers; "
-                "drop it or turn it into numbers."
-            )
-        values = column.to_numpy()
-        if values.dtype == object or column.null_count():
-            values = values.astype(np.float64)
-        if values.dtype.kind in "iu":
-            _require_exact(values[:, None], lambda row, _, name=name: f"row {row}, column {name!r}")
-        columns.append(values)
-        kinds.append(np.result_type(values.dtype, np.float32))
-    out = np.empty((len(frame), len(columns)), dtype=np.result_type(np.float32, *kinds))
-    for j, values in enumerate(columns):
-        out[:, j] = values
-    return out
-
-
-def _require_distinct_columns(X: Any) -> None:
-    names = list(getattr(X, "column_names", getattr(X, "columns", ())))
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"X has two columns named {twice!r}; every column needs its own name.")
-
-
-def _require_exact(values: NDArray[Any], place: Any) -> None:
-    if values.dtype.itemsize < 8 or values.size == 0:
-        return
-    too_large = (values > _EXACT_INTEGER) | (values < -_EXACT_INTEGER)
-    if too_large.any():
-        row, column = np.argwhere(too_large)[0]
-        raise ValueError(
-            f"X holds the integer {values[row, column]} in {place(row, column)}, "
-            "more than a float can hold exactly (2**53); scale it or leave the column out."
         )
 
 

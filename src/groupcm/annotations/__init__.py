@@ -1,4 +1,4 @@
-"""What people marked in pictures: one dataclass, one file a format.
+"""Annotations of pictures: one data model, and one module per format.
 
 `read` finds out which format a file or folder has; `write` writes any.
 
@@ -6,27 +6,50 @@
 format       is                     carries                 is lost on writing
 ============ ====================== ======================= =====================================
 coco         a JSON file            all regions, scores,    nothing but ids that are no whole
-                                    attributes, done or to  numbers
-                                    do, unknown fields
-label_studio a JSON file of tasks   all regions, scores,    attributes, order of categories;
-                                    done or to do           polygons of several parts → masks
+                                    attributes, unknown     numbers
+                                    fields
+label_studio a JSON file of tasks   all regions, scores     attributes, order of categories;
+                                                            polygons of several parts → masks
 labelme      a folder of JSON files all regions, attributes scores, ids, order of categories
-cvat         an XML file            all regions, attributes scores, ids, to do; polygons of
-                                    as text                 several parts → masks
-masks        a folder of PNG files  pixels of each object,  scores, ids, attributes; all regions
-             and ``masks.json``     done or to do           → masks
+cvat         an XML file            all regions, attributes scores, ids; polygons of several
+                                    as text                 parts → masks
+masks        a folder of PNG files  pixels of each object   scores, ids, attributes; all regions
+             and ``masks.json``                             → masks
 yolo         a folder of text files boxes, polygons of one  scores, ids, attributes, sizes of
-                                    part                    pictures, to do; the rest → boxes
-voc          a folder of XML files  boxes, truncated,       scores, ids, other attributes, to do;
+                                    part                    pictures; the rest → boxes
+voc          a folder of XML files  boxes, truncated,       scores, ids, other attributes;
                                     difficult, pose         all regions → boxes
-csv          a CSV file             boxes, scores           ids, attributes, to do; all regions
-                                                            → boxes
+csv          a CSV file             boxes, scores           ids, attributes; all regions → boxes
 ============ ====================== ======================= =====================================
 
 A polygon or mask that becomes a box is counted in an `AnnotationWarning`; one that becomes a mask
-keeps every pixel and is not. Where "to do" is lost, pictures to do are left out of the file
-(`with_folder` brings them back), and those that hold objects all the same are written as done and
-counted. No format but COCO keeps `extra`.
+keeps every pixel and is not. No format but COCO keeps `extra`.
+
+Each picture is in one of three states (`Picture.state`): "annotated", "verified empty" (a person
+has looked and there is no object) or "to do". All formats carry all three, each in its own way:
+
+============ ============================ ============================ ==========================
+format       verified empty               to do, without objects       to do, with objects
+============ ============================ ============================ ==========================
+coco         ``"done": true`` in the      ``"done": false``            ``"done": false``
+             image
+label_studio an annotation without        a task without annotation    predictions alone
+             results
+labelme      a file without shapes        no file                      the flag ``to do``
+cvat         the tag "verified empty"     the image is left out        the tag "to do"
+masks        a mask without objects,      ``"done": false``, no mask   ``"done": false``
+             ``"done": true``
+yolo         an empty text file           no file                      a line in ``to_do.txt``
+voc          a file without objects       no file                      ``<state>to do</state>``
+csv          a line without a box, its    no line                      ``state`` is "to do"
+             ``state`` "verified empty"
+============ ============================ ============================ ==========================
+
+Other programs list pictures without a word on their state: an image of COCO without ``done`` and
+without annotations, one of CVAT without shapes and tags, a task of Label Studio without annotation,
+a line of CSV without box and state. They are to do, unless ``read(..., unannotated="negative")``
+takes them as verified empty. Files of version 0.1, which wrote less, keep the meaning they had:
+each format's own documentation says how they are recognised.
 
 Reading is strict: a mistake is one sentence that names the file and the place. A box that reaches
 beyond its picture is cut at the border and counted; one that lies outside altogether is refused.
@@ -44,7 +67,7 @@ files of more than 1 GiB, set the environment variables ``GROUPCM_MOST_PIXELS`` 
 """
 
 from groupcm.annotations.files import FORMATS, Format, read, with_folder, write
-from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture, State, StateCounts
 from groupcm.annotations.pictures import find_pictures, picture_size
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
 from groupcm.annotations.warning import AnnotationWarning
@@ -60,6 +83,8 @@ __all__ = [
     "Picture",
     "Polygons",
     "Region",
+    "State",
+    "StateCounts",
     "find_pictures",
     "picture_size",
     "read",

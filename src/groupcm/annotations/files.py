@@ -20,8 +20,8 @@ from groupcm.annotations.formats import (
 )
 from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.model import Annotations, Picture
-from groupcm.annotations.pictures import find_pictures, picture_size
-from groupcm.annotations.reading import Reading
+from groupcm.annotations.pictures import picture_files, picture_size, warn_of_masks
+from groupcm.annotations.reading import Reading, Unannotated
 from groupcm.annotations.sniffing import sniff
 from groupcm.annotations.writing import Writing
 from groupcm.errors import InputError
@@ -57,6 +57,7 @@ def read(
     format: str | None = None,
     *,
     skip_damaged: bool = False,
+    unannotated: Unannotated = "todo",
     **options: Any,
 ) -> Annotations:
     """Read annotations of any format.
@@ -74,6 +75,10 @@ def read(
     skip_damaged
         Leave out what cannot be read, counted in a warning, instead of stopping. A picture that
         lost an object so is to do.
+    unannotated
+        What a picture is that the file lists without objects and without saying that it was
+        looked at: ``"todo"``, or ``"negative"`` for "verified empty". What each format can say
+        is in the table of `groupcm.annotations`.
     options
         Of the format: ``values``, ``categories``, ``separate`` and ``min_pixels`` of masks.
 
@@ -87,8 +92,8 @@ def read(
     ...     "b.jpg,,,,,,384,288\\n"
     ... )
     >>> marked = read(path)
-    >>> [(picture.name, len(picture.objects)) for picture in marked]
-    [('a.jpg', 1), ('b.jpg', 0)]
+    >>> [(picture.name, picture.state) for picture in marked]
+    [('a.jpg', 'annotated'), ('b.jpg', 'verified empty')]
     """
     path = Path(path)
     name = _known(format) if format is not None else sniff(path)
@@ -100,7 +105,7 @@ def read(
         known = None if images is None else KnownPictures(images)
     else:
         known = KnownPictures(Path(images))
-    return FORMATS[name].read(Reading(path, known, skip_damaged), **options)
+    return FORMATS[name].read(Reading(path, known, skip_damaged, unannotated), **options)
 
 
 def write(
@@ -151,9 +156,11 @@ def with_folder(
         pictures alone, or are to do.
     """
     folder = Path(folder)
+    found = picture_files(folder)
+    warn_of_masks(folder, found.masks, stacklevel=2)
     new = [
         Picture(name, *picture_size(folder / name), done=done)
-        for name in find_pictures(folder)
+        for name in found.pictures
         if name not in annotations
     ]
     return Annotations((*annotations.pictures, *new), annotations.categories, annotations.extra)

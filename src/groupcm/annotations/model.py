@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from groupcm.annotations.limits import LONGEST_CATEGORY, MOST_PICTURE_PIXELS
 from groupcm.annotations.names import check_printable, relative_name
 from groupcm.annotations.regions import Region
 
-__all__ = ["AnnotatedObject", "Annotations", "Picture"]
+__all__ = ["AnnotatedObject", "Annotations", "Picture", "State", "StateCounts", "count_states"]
+
+State = Literal["to do", "verified empty", "annotated"]
+
+
+class StateCounts(NamedTuple):
+    """The number of pictures in each state."""
+
+    annotated: int
+    verified_empty: int
+    todo: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +71,8 @@ class Picture:
     objects
         What is marked.
     done
-        Whether a person has looked at it. Done and without objects says "no object here"; to do
-        says that nobody knows yet.
+        Whether a person has finished it. A finished picture without objects is a verified
+        negative; an unfinished one may show anything, also where it has some objects already.
     extra
         Anything else the file says of the picture.
 
@@ -69,6 +80,10 @@ class Picture:
     --------
     >>> Picture("frames/001.jpg", 384, 288).is_positive
     False
+    >>> Picture("frames/001.jpg", 384, 288).state
+    'verified empty'
+    >>> Picture("frames/001.jpg", 384, 288, done=False).state
+    'to do'
     """
 
     name: str
@@ -96,6 +111,16 @@ class Picture:
     def is_positive(self) -> bool:
         """Whether an object is marked."""
         return bool(self.objects)
+
+    @property
+    def state(self) -> State:
+        """What is known of the picture: "to do", "verified empty" or "annotated".
+
+        A picture is to do until a person has finished it, whatever is marked in it so far.
+        """
+        if not self.done:
+            return "to do"
+        return "annotated" if self.objects else "verified empty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +187,26 @@ class Annotations:
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
+    def state_counts(self) -> StateCounts:
+        """Count the pictures in each state.
+
+        Examples
+        --------
+        >>> Annotations([Picture("a.jpg", 9, 9), Picture("b.jpg", 9, 9, done=False)]).state_counts()
+        StateCounts(annotated=0, verified_empty=1, todo=1)
+        """
+        return count_states(self.pictures)
+
     def objects(self) -> Iterator[AnnotatedObject]:
         """Go through all objects of all pictures."""
         for picture in self.pictures:
             yield from picture.objects
+
+
+def count_states(pictures: Iterable[Picture]) -> StateCounts:
+    """Count the pictures in each state."""
+    n = Counter(picture.state for picture in pictures)
+    return StateCounts(n["annotated"], n["verified empty"], n["to do"])
 
 
 def _category_name(name: str) -> str:

@@ -1,19 +1,50 @@
-"""Files of pictures: which there are, and how large they are."""
+"""Files of pictures: which there are, which of them are masks, and how large they are.
+
+A mask is never taken for a picture. These files are masks:
+
+- ``a_mask.png`` next to ``a.jpg``, also with ``seg``, ``segmentation``, ``label``, ``gt`` or
+  ``groundtruth`` in the place of ``mask``, with ``-`` or a space in the place of ``_``, and with a
+  number after it;
+- ``masks/a.png`` within the folder of ``a.jpg``, or next to a folder ``images`` (``frames``, …)
+  that holds ``a.jpg``;
+- every PNG file in a folder with a ``masks.json``, as groupcm writes masks.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import ModuleType
+from typing import NamedTuple
 
 from groupcm.annotations.limits import check_regular, most_pixels
-from groupcm.errors import InputError
+from groupcm.errors import InputError, SetAsideWarning
 from groupcm.extras import required
+from groupcm.words import printable
 
-__all__ = ["PICTURE_SUFFIXES", "find_pictures", "opening", "picture_size", "pillow"]
+__all__ = [
+    "MASK_ENDING",
+    "MASK_SIDE_FILE",
+    "PICTURE_SUFFIXES",
+    "PictureFiles",
+    "find_pictures",
+    "opening",
+    "picture_files",
+    "picture_size",
+    "pillow",
+    "warn_of_masks",
+]
+
+_MASK_WORD = "(masks?|seg|segmentations?|labels?|gt|ground[ _-]?truth)"
+MASK_ENDING = re.compile(rf"[ _-]{_MASK_WORD}([ _-]?\d+)?$", re.IGNORECASE)
+MASK_SIDE_FILE = "masks.json"
+_MASK_FOLDER = re.compile(f"{_MASK_WORD}$", re.IGNORECASE)
+_PICTURE_FOLDERS = ("images", "image", "imgs", "img", "frames", "pictures", "jpegimages")
 
 PICTURE_SUFFIXES = frozenset(
     [
@@ -46,32 +77,90 @@ def pillow() -> ModuleType:
 
 
 def find_pictures(folder: str | os.PathLike[str]) -> list[str]:
-    """Names of all pictures in a folder and the folders in it, sorted, with ``/`` between.
+    """Return the names of all pictures in a folder and the folders in it, sorted.
 
-    What begins with a dot is hidden and left out.
+    Names have ``/`` between folders. What begins with a dot is hidden and left out, and so are
+    masks of the pictures.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> for name in ("b.PNG", "a.jpg", "notes.txt", ".a.jpg.part"):
+    >>> for name in ("b.PNG", "a.jpg", "a_mask.png", "notes.txt", ".a.jpg.part"):
     ...     (folder / name).touch()
     >>> find_pictures(folder)
     ['a.jpg', 'b.PNG']
     """
+    return picture_files(folder).pictures
+
+
+class PictureFiles(NamedTuple):
+    """The pictures of a folder, and the masks among its files."""
+
+    pictures: list[str]
+    masks: list[str]
+
+
+def picture_files(folder: str | os.PathLike[str]) -> PictureFiles:
+    """Return the pictures of a folder and the masks that are stored with them, both sorted."""
     folder = Path(folder)
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
         raise InputError(f"the folder of pictures {folder} {what}")
-    found = []
+    found: list[str] = []
+    described: set[PurePosixPath] = set()
     for here, inner, files in os.walk(folder):
         inner[:] = [name for name in inner if not name.startswith(".")]
+        place = PurePosixPath(Path(here).relative_to(folder).as_posix())
+        if MASK_SIDE_FILE in files:
+            described.add(place)
         found += [
-            (Path(here) / name).relative_to(folder).as_posix()
+            (place / name).as_posix()
             for name in files
             if not name.startswith(".") and Path(name).suffix.lower() in PICTURE_SUFFIXES
         ]
-    return sorted(found)
+    stems = {_stem(PurePosixPath(name)) for name in found}
+    masks = {name for name in found if _is_mask(PurePosixPath(name), stems, described)}
+    return PictureFiles(sorted(set(found) - masks), sorted(masks))
+
+
+def warn_of_masks(folder: str | os.PathLike[str], masks: list[str], stacklevel: int) -> None:
+    """Warn, where there are any, that masks of a folder are not listed as pictures."""
+    if masks:
+        count = "1 mask is" if len(masks) == 1 else f"{len(masks):,} masks are"
+        warnings.warn(
+            printable(
+                f"{folder}: {count} stored with the pictures and set aside, such as {masks[0]}; a "
+                "mask is never taken for a picture."
+            ),
+            SetAsideWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _stem(name: PurePosixPath) -> str:
+    """Name without its ending, in one form for all ways to write it."""
+    stem = str(name.with_suffix("")) if name.name else str(name)
+    return unicodedata.normalize("NFC", stem).casefold()
+
+
+def _is_mask(name: PurePosixPath, stems: set[str], described: set[PurePosixPath]) -> bool:
+    if name.suffix.lower() == ".png" and not described.isdisjoint(name.parents):
+        return True
+    plain = name.with_name(MASK_ENDING.sub("", name.stem) + name.suffix)
+    if plain != name and plain.stem and _stem(plain) in stems:
+        return True
+    for level, part in enumerate(name.parts[:-1]):
+        if not _MASK_FOLDER.match(part):
+            continue
+        before, inside = name.parts[:level], plain.parts[level + 1 :]
+        if _stem(PurePosixPath(*before, *inside)) in stems:
+            return True
+        if any(
+            _stem(PurePosixPath(*before, other, *inside)) in stems for other in _PICTURE_FOLDERS
+        ):
+            return True
+    return False
 
 
 def picture_size(path: str | os.PathLike[str]) -> tuple[int, int]:

@@ -1,5 +1,8 @@
 """What all readers share: places in sentences, sizes of pictures, objects that do not fit.
 
+A picture that a file lists without saying whether it was finished, and without objects, is to do
+unless the caller takes such pictures as negative (``unannotated="negative"``).
+
 A reader builds each object in a function that raises `ValueError` with half a sentence; the
 `Draft` of its picture adds the file and the place. By request an object or a picture that cannot
 be read is left out and counted; a picture that lost an object so is to do, never "no object here".
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn, get_args
 
 from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.limits import Budget
@@ -20,7 +23,10 @@ from groupcm.annotations.regions import Box, Mask, Region
 from groupcm.annotations.warning import Tally
 from groupcm.errors import InputError
 
-__all__ = ["Draft", "Reading"]
+__all__ = ["UNANNOTATED", "Draft", "Reading", "Unannotated"]
+
+Unannotated = Literal["todo", "negative"]
+UNANNOTATED: tuple[str, ...] = get_args(Unannotated)
 
 # Boxes of files with few digits reach beyond by this much of a pixel; nobody need hear of it.
 _ROUNDING = 0.01
@@ -30,12 +36,22 @@ class Reading:
     """One call of `read`: the file, the known pictures, and the counts of what happened."""
 
     def __init__(
-        self, path: Path, known: KnownPictures | None = None, skip_damaged: bool = False
+        self,
+        path: Path,
+        known: KnownPictures | None = None,
+        skip_damaged: bool = False,
+        unannotated: Unannotated = "todo",
     ) -> None:
+        if unannotated not in UNANNOTATED:
+            raise InputError(
+                f"unannotated is {unannotated!r}; it must be " + " or ".join(map(repr, UNANNOTATED))
+            )
         self.path = path
+        self.unannotated: Unannotated = unannotated
         self.known = known
         self.skip_damaged = skip_damaged
         self.tally = Tally(path)
+        self.undecided: list[str] = []  # pictures whose state is that of ``unannotated``
         self._drafts: dict[str, Draft] = {}
         self.budget = Budget(path.stat().st_size if path.is_file() else 0)
 
@@ -137,7 +153,7 @@ class Draft:
         self.budget = reading.budget
         self._objects: list[AnnotatedObject] = []
         self.name, self.width, self.height = picture.name, picture.width, picture.height
-        self.done = True
+        self.done: bool | None = None  # None where the file does not say
 
     def add(self, place: str, build: Callable[[], AnnotatedObject]) -> None:
         """Add the object that ``build`` makes, or tell the place at which it fails."""
@@ -153,14 +169,19 @@ class Draft:
         self.done = False
 
     def picture(self) -> Picture:
-        """Return the picture with all its objects."""
+        """Return the picture with all its objects and its state."""
         picture = self._picture
+        done = self.done
+        if done is None:
+            done = bool(self._objects) or self._reading.unannotated == "negative"
+            if not self._objects:
+                self._reading.undecided.append(self.name)
         return Picture(
             picture.name,
             picture.width,
             picture.height,
             tuple(self._objects),
-            self.done,
+            done,
             picture.extra,
         )
 

@@ -11,7 +11,7 @@ from groupcm.annotations.files import FORMATS
 from groupcm.annotations.known_pictures import KnownPictures, NotThere
 from groupcm.annotations.model import Annotations
 from groupcm.annotations.names import relative_name
-from groupcm.annotations.reading import Reading
+from groupcm.annotations.reading import Reading, Unannotated
 from groupcm.annotations.sniffing import sniff
 
 __all__ = ["ReadingSome", "read_some"]
@@ -20,7 +20,9 @@ _SIZE_OF_NO_INTEREST = (60_000, 60_000)
 
 
 def read_some(
-    path: str | os.PathLike[str], images: str | os.PathLike[str]
+    path: str | os.PathLike[str],
+    images: str | os.PathLike[str] | Annotations,
+    unannotated: Unannotated = "todo",
 ) -> tuple[Annotations, list[str]]:
     """Read annotations, and tell which of their pictures are not in the folder of pictures.
 
@@ -41,18 +43,19 @@ def read_some(
     ['b.png']
     """
     path, format = Path(path), FORMATS[sniff(Path(path))]
-    known = _SomeKnown(Path(images), keeps_others=not format.folder)
-    reading = ReadingSome(path, known)
+    pictures = images if isinstance(images, Annotations) else Path(images)
+    known = _SomeKnown(pictures, keeps_others=not format.folder)
+    reading = ReadingSome(path, known, unannotated)
     read = format.read(reading)
     others = [picture.name for picture in read if picture.name not in known]
     return read, reading.missing + others
 
 
 class _SomeKnown(KnownPictures):
-    """Pictures of a folder; others go by the name they are written with, or raise `NotThere`."""
+    """Known pictures; others go by the name they are written with, or raise `NotThere`."""
 
-    def __init__(self, folder: Path, keeps_others: bool) -> None:
-        super().__init__(folder)
+    def __init__(self, images: Path | Annotations, keeps_others: bool) -> None:
+        super().__init__(images)
         self._keeps_others = keeps_others
 
     def name(self, written: str, beside: Path | None = None) -> str:
@@ -70,8 +73,8 @@ class _SomeKnown(KnownPictures):
 class ReadingSome(Reading):
     """Reading that goes on after pictures that are not there, and after nothing else."""
 
-    def __init__(self, path: Path, known: KnownPictures) -> None:
-        super().__init__(path, known)
+    def __init__(self, path: Path, known: KnownPictures, unannotated: Unannotated = "todo") -> None:
+        super().__init__(path, known, unannotated=unannotated)
         self.missing: list[str] = []
 
     @contextmanager

@@ -52,17 +52,17 @@ class Writing:
         return Mask(picture.height, picture.width, runs)
 
     def known_pictures(self, annotations: Annotations) -> Iterator[Picture]:
-        """Pictures for a format in which a picture that is there is done.
+        """Pictures for a format in which other programs take a picture that is there as done.
 
-        Pictures to do are left out; one that holds objects all the same is written and counted.
+        Pictures to do without objects are left out; those with objects are written and counted.
         """
         for picture in annotations:
             if picture.done:
                 yield picture
             elif picture.objects:
                 self.tally.count(
-                    "pictures to do that hold objects were written as if they were done, as "
-                    f"{self.format} cannot tell the two apart",
+                    "pictures to do that hold objects were written with a mark that groupcm reads; "
+                    f"to other programs that read {self.format} they are done",
                     picture.name,
                 )
                 yield picture

@@ -25,7 +25,9 @@ from groupcm.group_model import GroupModel
 from groupcm.model_state import Array, Expected, ListOf, Number, Text
 from groupcm.parallel import n_threads
 from groupcm.progress import listening, print_readings, print_step
+from groupcm.thresholds import held_out_groups_of
 from groupcm.training_data import read_training_data
+from groupcm.training_profile import measure_training
 from groupcm.validation import check_length
 
 __all__ = ["GroupBoostingClassifier"]
@@ -128,6 +130,14 @@ class GroupBoostingClassifier(GroupModel):
     witnesses_ : ndarray
         The row that counts in the end for each positive group without annotation, groups in
         order of first appearance.
+    held_out_scores_ : ndarray of shape (n_groups,)
+        The score of each group, in order of first appearance, by the trees of the fold of
+        ``validation`` that left it out; NaN where none did. A saved model does not carry it, nor
+        the labels.
+    held_out_labels_ : ndarray of shape (n_groups,)
+        The class of each group.
+    threshold_, decision_ :
+        As of `GroupClassifier`.
     classes_ : ndarray of shape (2,)
         The second is the positive one.
     n_features_in_ : int
@@ -157,6 +167,8 @@ class GroupBoostingClassifier(GroupModel):
     n_trees_: int
     validation_curve_: NDArray[np.float64]
     witnesses_: NDArray[np.int64]
+    held_out_scores_: NDArray[np.float64]
+    held_out_labels_: NDArray[Any]
     # What read_training_data asks every estimator for.
     grouping = "negative"
 
@@ -274,6 +286,7 @@ class GroupBoostingClassifier(GroupModel):
             grown = train(self._plan(data.n_rows, data.n_features), data, patients)
         self.classes_ = data.classes
         self.background_ = np.array([True, False])
+        self._reset_threshold()
         self.n_features_in_ = data.n_features
         if data.names is not None:
             self.feature_names_in_ = data.names
@@ -283,6 +296,13 @@ class GroupBoostingClassifier(GroupModel):
         self.n_trees_ = grown.n_trees
         self.validation_curve_ = grown.validation_curve
         self.witnesses_ = grown.witnesses
+        self.held_out_scores_ = grown.held_out_scores
+        self.held_out_labels_ = data.classes[grown.is_positive.astype(int)]
+        profile = measure_training(data, self._scorer, None)
+        known = held_out_groups_of(self)
+        if known is not None and profile is not None:
+            profile = profile.with_held_out(known[1], known[0])
+        self.training_profile_ = profile
         return self
 
     def _plan(self, n_rows: int, n_features: int) -> Plan:

@@ -14,7 +14,7 @@ from groupcm.boosting.objective import BoostingTerms, GroupObjective
 from groupcm.boosting.power_loss import PowerLoss
 from groupcm.candidates import Index
 
-__all__ = ["Fold", "Plan", "Rows", "best_number", "grow"]
+__all__ = ["BestNumber", "Fold", "Plan", "Rows", "best_number", "grow"]
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,28 @@ def grow(
     return trees.booster
 
 
+@dataclass(frozen=True)
+class BestNumber:
+    """How many trees validate best on average over the folds.
+
+    Attributes
+    ----------
+    n_trees : int
+    averages : ndarray
+        The average after each tree.
+    texts : list of str
+        So many trees of each fold, in LightGBM's text form.
+    """
+
+    n_trees: int
+    averages: NDArray[np.float64]
+    texts: list[str]
+
+
 def best_number(
     rows: Rows, folds: Sequence[Fold], plan: Plan, told: Callable[[int], None]
-) -> tuple[int, NDArray[np.float64]]:
-    """How many trees validate best on average over the folds, and the average after each."""
+) -> BestNumber:
+    """Return how many trees validate best on average over the folds."""
     grown = [Trees(rows, fold.terms, plan) for fold in folds]
     for trees, fold in zip(grown, folds, strict=True):
         trees.booster.add_valid(rows.at(fold.held_out), "held out")
@@ -160,7 +178,8 @@ def best_number(
             best = k
         elif k - max(best, plan.n_annealed) >= plan.patience:
             break
-    return best + 1, np.array(averages)
+    texts = [trees.booster.model_to_string(num_iteration=best + 1) for trees in grown]
+    return BestNumber(best + 1, np.array(averages), texts)
 
 
 def _validate(booster: Any, evaluate: Callable[[NDArray[np.float64]], float]) -> float:

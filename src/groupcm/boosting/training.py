@@ -18,7 +18,8 @@ from groupcm.boosting.metric import GroupEvaluation
 from groupcm.boosting.objective import ONE_A_GROUP, BoostingTerms
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.candidates import NO_ORDER, Index, Terms
-from groupcm.group_table import group_level
+from groupcm.group_index import index_groups
+from groupcm.group_table import GroupTable, group_level
 from groupcm.grouping import binary_terms
 from groupcm.progress import Reading, announce_reading
 from groupcm.training_data import TrainingData
@@ -28,12 +29,17 @@ __all__ = ["Grown", "train"]
 
 @dataclass(frozen=True)
 class Grown:
-    """Trees, and how it was chosen how many."""
+    """Trees, how it was chosen how many, and what the trees of the folds score.
+
+    Groups are in order of first appearance; a group that no fold left out has the score NaN.
+    """
 
     text: str
     n_trees: int
     validation_curve: NDArray[np.float64]
     witnesses: Index
+    held_out_scores: NDArray[np.float64]
+    is_positive: NDArray[np.bool_]
 
 
 def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
@@ -54,10 +60,17 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
     terms = _terms(plan, data, unannotated, NO_ORDER)
     rows = Rows(data.X, plan.parameters)
     n_trees, curve = plan.n_trees, np.empty(0)
+    table = _group_table(data, patients)
+    held_out = np.full(table.index.n_groups, np.nan)
     if plan.validation:
-        folds = _folds(plan, data, terms, unannotated, patients)
+        folds = _folds(plan, data, table, terms, unannotated, patients is not None)
         if folds:
-            n_trees, curve = best_number(rows, folds, plan, _count("validating", plan.n_trees))
+            best = best_number(rows, folds, plan, _count("validating", plan.n_trees))
+            n_trees, curve = best.n_trees, best.averages
+            for fold, text in zip(folds, best.texts, strict=True):
+                scores = TreeScorer([read_forest(text)]).of_rows(data.X[fold.held_out])[:, 0]
+                of_fold = index_groups(table.index.codes[fold.held_out])
+                held_out[of_fold.ids] = of_fold.maxima(scores)
     booster = grow(rows, terms, plan, n_trees, _count("growing", n_trees))
     if not booster.feature_importance("split").any():
         warnings.warn(
@@ -73,7 +86,7 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
         open_rows = terms.unannotated.rows
         scores[open_rows] = TreeScorer([read_forest(text)]).of_rows(data.X[open_rows])[:, 0]
         witnesses = terms.unannotated.winners(scores)
-    return Grown(text, booster.num_trees(), curve, witnesses)
+    return Grown(text, booster.num_trees(), curve, witnesses, held_out, table.positive)
 
 
 def _terms(plan: Plan, data: TrainingData, unannotated: Index, without: Index) -> BoostingTerms:
@@ -93,17 +106,26 @@ def _terms(plan: Plan, data: TrainingData, unannotated: Index, without: Index) -
     return BoostingTerms.of(terms, Terms.of_groups(-1, data.groups, left) if len(left) else None)
 
 
-def _folds(
-    plan: Plan, data: TrainingData, terms: BoostingTerms, unannotated: Index, patients: Any
-) -> list[Fold]:
-    """Terms to grow on and candidates to validate with; none where too few groups are there."""
+def _group_table(data: TrainingData, patients: Any) -> GroupTable:
     groups = None
     if data.groups is not None:
         groups = data.groups.of_rows(np.arange(data.n_rows))
+    return group_level(data.is_positive, groups, patients)
+
+
+def _folds(
+    plan: Plan,
+    data: TrainingData,
+    table: GroupTable,
+    terms: BoostingTerms,
+    unannotated: Index,
+    has_patients: bool,
+) -> list[Fold]:
+    """Terms to grow on and candidates to validate with; none where too few groups are there."""
+    groups = None if data.groups is None else table.index.codes
     is_positive = data.is_positive
-    table = group_level(is_positive, groups, patients)
     untrained = np.setdiff1d(np.flatnonzero(table.positive), data.groups_of(terms.positive))
-    patient = None if patients is None else table.patient
+    patient = table.patient if has_patients else None
     found = groups_held_out(plan.validation, table.positive, untrained, patient, plan.seed)
     if not found:
         warnings.warn(

@@ -14,6 +14,7 @@ from groupcm.errors import InputError
 from groupcm.web.extra import require_web
 
 if TYPE_CHECKING:
+    from groupcm.annotations.reading import Unannotated
     from groupcm.web.library import PictureLibrary
     from groupcm.web.store import AnnotationStore
 
@@ -25,18 +26,20 @@ _LIST_BEGINS = "image,"
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, and say what was saved."""
     require_web()
-    from groupcm.web.category_names import refuse_twins
+    from groupcm.web.category_names import new_name, refuse_twins
     from groupcm.web.library import PictureLibrary
     from groupcm.web.serve import listening
     from groupcm.web.store import AnnotationStore
 
     with plain_warnings(), mistakes():
-        refuse_twins(arguments.categories, "--categories")
+        refuse_twins([new_name(name) for name in arguments.categories], "--categories")
         library = PictureLibrary(arguments.folder)
         file = arguments.annotations or library.folder / "annotations.json"
         # The port is taken before anything is written: an import is told once and is served.
         with (
-            closing(AnnotationStore(library, file, arguments.categories)) as store,
+            closing(
+                AnnotationStore(library, file, arguments.categories, arguments.unannotated)
+            ) as store,
             listening(arguments.port) as door,
         ):
             _serve(arguments, library, store, door)
@@ -70,8 +73,16 @@ def _serve(
             f"of {store.path}, not in {library.folder}: {counted(store.n_elsewhere, 'picture')}; "
             "what is marked there is kept"
         )
+    if store.undecided and arguments.unannotated == "negative":
+        store.keep_states()
+    elif store.undecided:
+        print_line(
+            f"of {store.path}, listed without an annotation: "
+            f"{counted(store.undecided, 'picture')}, still to do; --unannotated negative takes "
+            "them to show no object"
+        )
     if arguments.import_from is not None:
-        _import(arguments.import_from, library, store)
+        _import(arguments.import_from, library, store, arguments.unannotated)
     try:
         serve_at(
             door,
@@ -125,12 +136,18 @@ def _refuse_no_list(path: str) -> None:
         )
 
 
-def _import(path: str, library: PictureLibrary, store: AnnotationStore) -> None:
+def _import(
+    path: str, library: PictureLibrary, store: AnnotationStore, unannotated: Unannotated
+) -> None:
     from groupcm.web.exchange import import_file
 
-    brought = import_file(store, library, Path(path))
+    brought = import_file(store, library, Path(path), unannotated)
     objects, pictures = counted(brought.objects, "object"), counted(brought.pictures, "picture")
-    print_line(f"from {path}: {objects} in {pictures}")
+    states = brought.states
+    print_line(
+        f"from {path}: {objects} in {pictures} ({states.annotated:,} annotated, "
+        f"{states.verified_empty:,} verified empty, {states.todo:,} to do)"
+    )
     for sentence in brought.skipped:
         print_line(f"  {sentence}")
 
@@ -154,4 +171,5 @@ def _what_was_saved(library: PictureLibrary, store: AnnotationStore) -> str:
 def _progress(library: PictureLibrary, store: AnnotationStore) -> str:
     totals = store.totals()
     objects = counted(totals.objects, "object")
-    return f"{totals.done:,} of {counted(len(library), 'picture')} done, {objects}"
+    in_progress = f", {totals.in_progress:,} in progress" if totals.in_progress else ""
+    return f"{totals.done:,} of {counted(len(library), 'picture')} done{in_progress}, {objects}"

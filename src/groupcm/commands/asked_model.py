@@ -21,7 +21,7 @@ from groupcm.selection import chosen_lams
 
 __all__ = ["OPTION_OF_PARAMETER", "SPECIFICITY", "asked_model"]
 
-# Where to put the threshold that a model fitted with folds remembers.
+# The specificity that the threshold of a fit keeps on groups that folds left out.
 SPECIFICITY = 0.9
 _N_FOLDS = 5
 _LINEAR_ONLY = (
@@ -60,7 +60,10 @@ def asked_model(arguments: argparse.Namespace) -> Any:
     """
     _refuse_options_of_the_other_model(arguments)
     if not arguments.cv:
-        needing = ["folds", "lams", "calibrate", "specificity"]
+        needing = ["folds", "lams", "calibrate"]
+        # Trees leave groups out to choose how many there are.
+        if arguments.model == "linear" or "early_stopping" in arguments:
+            needing.append("specificity")
         for name in needing + ["scoring"] * (arguments.model == "linear"):
             if name in arguments:
                 raise InputError(f"--{name} needs --cv: the groups that folds leave out")

@@ -77,6 +77,10 @@ class Candidates(ABC):
         """The score and the winner of each group, with the table's own names of groups."""
 
     @abstractmethod
+    def drawn_values(self) -> NDArray[np.float32]:
+        """Features of some thousand candidates, drawn so that every group counts the same."""
+
+    @abstractmethod
     def scored(self, model: Any) -> ScoredCandidates:
         """The score and the truth of every row."""
 
@@ -87,6 +91,10 @@ class Candidates(ABC):
     @abstractmethod
     def most_groups(self, n_bytes: int) -> int | None:
         """How many groups' rows can be picked out in so much memory; None for all."""
+
+    @abstractmethod
+    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
+        """Features and labels of some rows of every class, cheap to read."""
 
     @property
     def has_marks(self) -> bool:

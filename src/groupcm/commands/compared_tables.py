@@ -16,6 +16,7 @@ from groupcm.commands.option_mistakes import positive_label
 from groupcm.commands.side_columns import index_key, place_of_row
 from groupcm.commands.words import print_line
 from groupcm.errors import InputError
+from groupcm.evaluation.leakage import rows_to_check, warn_of_leakage
 from groupcm.labels import order_classes
 from groupcm.table_formats import find_tables
 from groupcm.tables import CandidateTable, read_tables
@@ -32,13 +33,18 @@ def read_compared(arguments: argparse.Namespace, display: Display) -> CandidateT
     files = find_tables(arguments.tables)
     columns = {role: getattr(arguments, role) for role in _ROLES}
     marks = {role: getattr(arguments, role) for role in _MARKS}
-    return read_tables(
+    features = features_beside(files, {**columns, **marks}, arguments.features, arguments.exclude)
+    table = read_tables(
         files,
         **columns,
-        features=features_beside(files, {**columns, **marks}, arguments.features),
+        features=features,
         on_file=lambda path: display.status(f"reading {path}"),
         allow_missing=True,
     )
+    labels = np.asarray(table.label)
+    rows = rows_to_check(labels, len(table.feature_names))
+    warn_of_leakage(arguments.label, table.X[rows], labels[rows], table.feature_names)
+    return table
 
 
 def positive_class(table: CandidateTable, arguments: argparse.Namespace) -> Any:

@@ -14,13 +14,12 @@ from groupcm.classifier_cv import GroupClassifierCV
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.fit import fit_candidates
 from groupcm.commands.fit_notes import fit_notes, fold_notes
-from groupcm.commands.held_out import held_out_point, held_out_rows
+from groupcm.commands.held_out import held_out_rows
 from groupcm.commands.in_memory import InMemory
 from groupcm.commands.score import score_candidates
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
-from groupcm.evaluation.decision import ChosenThreshold
 from groupcm.evaluation.evaluate import evaluate_scored
 from groupcm.group_index import index_groups
 from groupcm.persistence import read, save
@@ -53,25 +52,25 @@ def run_on_tables(folder: Path, seed: int) -> int:
             write_table(_as_table(simulate.capsule(seed=own_seed)), path)
         seen = InMemory(read_tables([train], **_COLUMNS))
         took = fit_candidates(model, seen, display)
-        point = held_out_point(model, _SPECIFICITY)
+        model.tune_threshold(specificity=_SPECIFICITY)
         notes = fit_notes(model, seen, _COLUMNS, [train])
-        notes |= fold_notes(model, seen, point, display)
+        notes |= fold_notes(model, seen, display)
         save(model, model_file, notes=notes)
         saved = read(model_file)
         unseen = read_tables([test], **_COLUMNS, features=seen.feature_names)
         scored = score_candidates(saved.model, InMemory(unseen), display, has_truth=True)
         write_table(scored.table, scores)
-        has_report = _write_report(saved.model, InMemory(unseen), point, report, display)
+        has_report = _write_report(saved.model, InMemory(unseen), report, display)
 
     print_line("Trained on made frames of capsule endoscopy, each with about 200 candidates:")
-    show_rows(summary(model, seen, took) + held_out_rows(model, point))
+    show_rows(summary(model, seen, took) + held_out_rows(model))
     print_line(certificate(model))
     print_line()
     print_line(
         f"Scored {scored.table.num_rows:,} frames of other patients, by their best candidate:"
     )
     label = np.asarray(unseen.label)
-    show_rows([*scored.auc, _alarms(scored.table, unseen.group.codes, label, point.value)])
+    show_rows([*scored.auc, _alarms(scored.table, unseen.group.codes, label)])
     print_line("The frames that score highest, and the truth:")
     _show_highest(scored.table, unseen.group.codes, label)
     print_line()
@@ -80,7 +79,7 @@ def run_on_tables(folder: Path, seed: int) -> int:
         (str(train), "the candidates trained on"),
         (str(test), "the candidates scored"),
         (str(model_file), "the model; groupcm.load reads it"),
-        (str(scores), "a row a frame: group, score, winner"),
+        (str(scores), "one row per frame: group, score, winner, alarm"),
     ]
     if has_report:
         files.append((str(report), "how good the model is: open it in a browser"))
@@ -95,9 +94,7 @@ def run_on_tables(folder: Path, seed: int) -> int:
     return 0
 
 
-def _write_report(
-    model: Any, unseen: InMemory, point: ChosenThreshold, report: Path, display: Display
-) -> bool:
+def _write_report(model: Any, unseen: InMemory, report: Path, display: Display) -> bool:
     """Write the report, unless what draws it is not installed."""
     try:
         from groupcm.report.save import check_report, save_evaluation
@@ -110,7 +107,6 @@ def _write_report(
     evaluation = evaluate_scored(
         model,
         unseen.scored(model),
-        threshold=point,
         title="Polyps in made frames of capsule endoscopy",
         data_name="test.parquet",
     )
@@ -130,14 +126,12 @@ def _as_table(made: simulate.Capsule) -> pa.Table:
     return pa.table({name: pa.array(np.ascontiguousarray(v)) for name, v in columns.items()})
 
 
-def _alarms(
-    scores: pa.Table, groups: np.ndarray, label: np.ndarray, threshold: float
-) -> tuple[str, str]:
-    """Count the alarms that the noted threshold raises."""
-    score, winner = scores["score"].to_numpy(), scores["winner"].to_numpy()
+def _alarms(scores: pa.Table, groups: np.ndarray, label: np.ndarray) -> tuple[str, str]:
+    """Count the alarms of the scored frames."""
+    alarm = scores["alarm"].to_numpy(zero_copy_only=False)
+    winner = scores["winner"].to_numpy()
     positive = index_groups(groups).maxima(label == 1)
-    found = positive & (score >= threshold)
-    false = ~positive & (score >= threshold)
+    found, false = positive & alarm, ~positive & alarm
     return (
         "at the threshold",
         f"{found.sum()} of {positive.sum()} frames with a polyp are found, "

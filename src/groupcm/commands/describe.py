@@ -33,10 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> Path:
-    output = check_output(arguments.output)
-    wanted = (".json",) if arguments.json else (".md", ".json")
-    if output.suffix.lower() not in wanted:
-        raise InputError(f"{output} is no card by its name; use {' or '.join(wanted)}")
+    endings = [".json"] if arguments.json else [".md", ".json"]
+    output = check_output(arguments.output, endings=endings)
     if output.exists() and output.samefile(arguments.model):
         raise InputError(f"{output} is the model; write the card to another file")
     return output

@@ -21,7 +21,6 @@ from groupcm.commands.side_columns import read_overlap
 from groupcm.commands.trained import TrainedColumns, name_of
 from groupcm.commands.words import print_line, show_rows
 from groupcm.errors import InputError
-from groupcm.evaluation.decision import ChosenThreshold, choose_threshold
 from groupcm.evaluation.evaluate import evaluate_scored
 from groupcm.evaluation.numbers import DataCounts, Evaluation
 from groupcm.evaluation.scored import ScoredCandidates
@@ -30,6 +29,7 @@ from groupcm.persistence import SavedModel, read
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input, find_tables
 from groupcm.table_roles import TableDescription
+from groupcm.thresholds import ChosenThreshold, choose_threshold
 
 if TYPE_CHECKING:
     from groupcm.commands.case_pictures import PictureFolder
@@ -157,7 +157,7 @@ def _score(model: Any, candidates: Candidates, display: Display) -> ScoredCandid
 def _threshold(
     saved: SavedModel, columns: TrainedColumns, arguments: argparse.Namespace, display: Display
 ) -> ChosenThreshold | None:
-    """As given, as chosen on validation tables, or as noted in training; else None."""
+    """As given, or as chosen on validation tables; None for the model's own, or one chosen here."""
     wanted = {"specificity": arguments.specificity, "sensitivity": arguments.sensitivity}
     if arguments.validation:
         tables = arguments.validation
@@ -171,12 +171,7 @@ def _threshold(
             is_chosen_here=is_same,
             **wanted,
         )
-    if arguments.threshold is not None:
-        return ChosenThreshold(arguments.threshold, "given")
-    noted = saved.notes.get("operating_point")
-    if noted is None or any(value is not None for value in wanted.values()):
-        return None
-    return ChosenThreshold(float(noted["threshold"]), str(noted["chosen"]))
+    return None if arguments.threshold is None else ChosenThreshold.given(arguments.threshold)
 
 
 def _resolved(tables: Sequence[str]) -> list[Path]:

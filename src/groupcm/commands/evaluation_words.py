@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from math import isinf, isnan
 
+from groupcm.decision import rule_words
 from groupcm.evaluation.numbers import Evaluation
 from groupcm.evaluation.unannotated_words import unannotated_words
 from groupcm.metrics import Interval
 
-__all__ = ["evaluation_rows"]
+__all__ = ["evaluation_rows", "threshold_words"]
 
 
 def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -59,10 +59,10 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
             f"{point.false_positives:,} of {data.n_negative_groups:,} negative groups alarm",
         ),
     ]
-    if froc is not None and froc.n_found is not None:
+    if froc is not None:
         if data.n_objects is not None:
-            rows.append(("objects found", f"{froc.n_found:,} of {froc.n_objects:,}"))
-        rows.append(("false alarms", f"{froc.false_alarms:.3g} candidates a group"))
+            rows.append(("objects found", f"{point.objects_found:,} of {point.n_objects:,}"))
+        rows.append(("false alarms", f"{point.false_alarms:.3g} candidates per group"))
     if decision.n_winners_on_object is not None and decision.n_judged:
         rows.append(
             (
@@ -73,6 +73,8 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
         )
     if evaluation.reliability is not None:
         rows.append(("Brier score", f"{evaluation.reliability.brier:.4f}"))
+    if decision.contradiction is not None:
+        rows.append(("caution", decision.contradiction))
     if decision.is_chosen_here:
         rows.append(("note", "the threshold was chosen on these very groups, which flatters it"))
     return rows
@@ -83,12 +85,12 @@ def threshold_words(value: float) -> str:
 
     Examples
     --------
-    >>> threshold_words(0.4213721), threshold_words(5e-324), threshold_words(float("inf"))
-    ('0.421372', '0', '∞, no group raises an alarm')
+    >>> threshold_words(0.4213721), threshold_words(float("inf"))
+    ('0.421372', '∞, no group raises an alarm')
     """
     if isinf(value):
-        return "∞, no group raises an alarm" if value > 0 else "−∞, every group raises an alarm"
-    return f"{value:.6g}" if abs(value) >= sys.float_info.min else "0"
+        return f"{'∞' if value > 0 else '−∞'}, {rule_words(value)}"
+    return f"{value:.6g}"
 
 
 def with_interval(value: Interval, level: float = 0.95) -> str:

@@ -71,7 +71,7 @@ def run_paper_experiment(sizes: Sizes, arguments: argparse.Namespace) -> int:
             sizes, arguments.seed, folder=data, keep=arguments.keep, say=display.status
         )
         display.status("drawing the figures")
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         files = save_paper(found, folder)
     for claim in found.claims:
         print_line(f"{claim.id}: {claim.statement} {claim.verdict.capitalize()}.")
@@ -111,7 +111,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
                 progress=display.status,
             )
         display.status("drawing the figure")
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         save_annotation(curve, folder, _name_of(table.files))
     print_line(
         "Group AUC (95 % interval) by annotated positive groups: GCM, GCM with the others "

@@ -12,27 +12,26 @@ from groupcm.files import check_output
 from groupcm.onnx_export import export_onnx
 from groupcm.persistence import read
 from groupcm.report.words import threshold_rule
+from groupcm.thresholds import threshold_of
 
 __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read the model, write the graph, and tell the threshold that the graph does not know."""
+    """Read the model, write the graph, and print the threshold that its metadata carry."""
     output = _check(arguments)
     saved = read(arguments.model)
     with plain_warnings():
         export_onnx(saved.model, output, groups=not arguments.no_groups)
     print_line(f"Wrote {output}.")
-    noted = saved.notes.get("operating_point")
-    if noted:
-        print_line(f"Threshold, {noted['chosen']}: {threshold_rule(float(noted['threshold']))}.")
+    if saved.model.threshold_ is not None:
+        own = threshold_of(saved.model)
+        print_line(f"Threshold, {own.chosen}: {threshold_rule(own.value)}.")
     return 0
 
 
 def _check(arguments: argparse.Namespace) -> Path:
-    output = check_output(arguments.output)
-    if output.suffix.lower() != ".onnx":
-        raise InputError(f"{output} is no ONNX file by its name; use .onnx")
+    output = check_output(arguments.output, endings=[".onnx"])
     if output.exists() and output.samefile(arguments.model):
         raise InputError(f"{output} is the model; write the ONNX file elsewhere")
     return output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +16,19 @@ from groupcm.commands.asked_model import OPTION_OF_PARAMETER, SPECIFICITY, asked
 from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.fit_notes import fit_notes, fold_notes
-from groupcm.commands.held_out import held_out_point, held_out_rows
+from groupcm.commands.held_out import held_out_rows
 from groupcm.commands.inputs import Candidates, open_candidates
 from groupcm.commands.option_mistakes import mistakes_in_options, positive_label
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.words import print_error, print_line, show_rows
-from groupcm.errors import InputError
+from groupcm.errors import InputError, ThresholdWarning
+from groupcm.evaluation.leakage import warn_of_leakage
 from groupcm.files import check_output
 from groupcm.persistence import save
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input
 from groupcm.table_roles import TableDescription
+from groupcm.thresholds import held_out_groups_of
 
 __all__ = ["fit_candidates", "run"]
 
@@ -47,21 +50,23 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.tables,
             display,
             features=arguments.features,
+            exclude=arguments.exclude,
             allow_missing=takes_missing(model),
             **columns,
         )
         _require_two_classes(candidates, arguments.label)
         _set_positive(model, candidates, arguments)
+        warn_of_leakage(arguments.label, *candidates.some_rows(), candidates.feature_names)
         took = fit_candidates(model, candidates, display)
+        _tune_threshold(model, arguments)
         saved, fitted = _saved_and_fitted(model, arguments)
         found = summary(fitted, candidates, took)
         notes = fit_notes(fitted, candidates, columns, arguments.tables)
         if about is not None and about.recipe is not None:
             notes["recipe"] = about.recipe
-        if arguments.cv:
-            point = held_out_point(model, getattr(arguments, "specificity", SPECIFICITY))
-            notes |= fold_notes(model, candidates, point, display)
-            found += held_out_rows(model, point)
+        if held_out_groups_of(model) is not None:
+            notes |= fold_notes(model, candidates, display)
+            found += held_out_rows(model)
     save(saved, output, notes=notes)
     show_rows(found)
     print_line(certificate(fitted))
@@ -89,25 +94,41 @@ def _fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
     return about
 
 
+def _tune_threshold(model: Any, arguments: argparse.Namespace) -> None:
+    """Choose the threshold on the groups that folds left out, where they did."""
+    if held_out_groups_of(model) is not None:
+        model.tune_threshold(specificity=getattr(arguments, "specificity", SPECIFICITY))
+    elif "specificity" in arguments:
+        warnings.warn(
+            "--specificity had no effect: no groups of both classes were left out to choose the "
+            "threshold on, which stays 0.",
+            ThresholdWarning,
+            stacklevel=2,
+        )
+
+
 def _saved_and_fitted(model: Any, arguments: argparse.Namespace) -> tuple[Any, Any]:
     """What the file holds, and what was trained: the same but where probabilities are asked for."""
     is_calibrated = "calibrate" in arguments
     if isinstance(model, CalibratedGroupClassifier):
-        return model if is_calibrated else model.estimator_, model.estimator_
+        fitted = model.estimator_
+        # The folds around the trees left groups out for the threshold, too.
+        fitted.threshold_, fitted.decision_ = model.threshold_, model.decision_
+        return model if is_calibrated else fitted, fitted
     if not is_calibrated:
         return model, model
     return CalibratedGroupClassifier.of_held_out(model, method=arguments.calibrate), model
 
 
 def _check_model_file(path: str) -> Path:
-    output = check_output(path)
+    output = Path(path)
     if output.suffix.lower() == ".onnx":
         model = output.with_suffix(".json")
         raise InputError(
             f"cannot write {output}: a fit writes a model as JSON; name it {model}, and make an "
             f"ONNX file of that with groupcm export {model} -o {output}, or groupcm.export_onnx"
         )
-    return output
+    return check_output(output, endings=[".json"])
 
 
 def _check_checkpoint(checkpoint: Path, output: Path, tables: list[str]) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.display import Display
 from groupcm.commands.trained import name_of
-from groupcm.evaluation.decision import ChosenThreshold
 from groupcm.model_card import held_out_of, training_notes
 
 __all__ = ["fit_notes", "fold_notes"]
@@ -30,17 +29,12 @@ def fit_notes(
     }
 
 
-def fold_notes(
-    model: Any, candidates: Candidates, point: ChosenThreshold, display: Display
-) -> dict[str, Any]:
-    """The threshold that left-out groups chose, and how well these were told apart."""
+def fold_notes(model: Any, candidates: Candidates, display: Display) -> dict[str, Any]:
+    """Return how well the model ranks groups that folds left out."""
     drawn = "groups" if candidates.n_patients is None else "patients"
     display.status(f"drawing {drawn} again for an interval")
-    held_out = held_out_of(model, point.value, candidates.patient_of_groups())
-    return {
-        "operating_point": {"threshold": point.value, "chosen": point.chosen},
-        "held_out": asdict(held_out),
-    }
+    held_out = held_out_of(model, model.threshold_, candidates.patient_of_groups())
+    return {"held_out": asdict(held_out)}
 
 
 def _counts(candidates: Candidates, tables: Sequence[str | Path]) -> dict[str, Any] | None:

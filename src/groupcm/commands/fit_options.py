@@ -8,7 +8,14 @@ from __future__ import annotations
 import argparse
 
 from groupcm import TYPE_CHECKING
-from groupcm.commands.option_parts import TABLES, add_columns, folds_or_share, number, whole
+from groupcm.commands.option_parts import (
+    TABLES,
+    add_columns,
+    count_or_numbers,
+    folds_or_share,
+    number,
+    whole,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,14 +92,18 @@ def _add_fold_options(folds) -> None:
     folds.add_argument(
         "--cv",
         action="store_true",
-        help="choose λ on groups that folds leave out (linear); note a threshold by their scores "
+        help="choose λ on groups that folds leave out (linear), and the threshold by their scores "
         "(both models)",
     )
     folds.add_argument(
         "--folds", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many (5)"
     )
     folds.add_argument(
-        "--lams", type=whole, default=argparse.SUPPRESS, metavar="N", help="how many λ (10; linear)"
+        "--lams",
+        type=count_or_numbers,
+        default=argparse.SUPPRESS,
+        metavar="N|A,B",
+        help="how many λ, more where the best is at the end (10), or which: 0.001,0.01,0.1; linear",
     )
     folds.add_argument(
         "--scoring",
@@ -106,7 +117,8 @@ def _add_fold_options(folds) -> None:
         type=number,
         default=argparse.SUPPRESS,
         metavar="S",
-        help="note the threshold of this specificity on left-out groups (0.9)",
+        help="choose the threshold that keeps this specificity on left-out groups (0.9): those of "
+        "--cv, or those that choose the number of trees",
     )
     folds.add_argument(
         "--calibrate",

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.classifier_cv import GroupClassifierCV
-from groupcm.evaluation.decision import ChosenThreshold, choose_threshold
-from groupcm.metrics import group_roc_auc, metric_name, operating_point
+from groupcm.metrics import at_threshold, group_roc_auc, metric_name
+from groupcm.selection import chosen_lams
+from groupcm.thresholds import held_out_groups_of
 
-__all__ = ["held_out_point", "held_out_rows"]
-
-
-def held_out_point(model: Any, specificity: float) -> ChosenThreshold:
-    """The threshold of this specificity on the groups that the folds left out."""
-    positive, scores = _scored(model)
-    point = choose_threshold(
-        positive, scores, where="groups that the folds left out", specificity=specificity
-    )
-    if np.isinf(point.value):
-        warnings.warn(
-            f"no threshold keeps a specificity of {specificity:g} on the groups that the folds "
-            "left out and finds any; the noted one never raises an alarm: lower --specificity.",
-            UserWarning,
-            stacklevel=2,
-        )
-    return point
+__all__ = ["held_out_rows"]
 
 
-def held_out_rows(model: Any, point: ChosenThreshold) -> list[tuple[str, str]]:
-    """How groups that folds left out were told apart, and the threshold, as names and values."""
-    positive, scores = _scored(model)
-    there = operating_point(positive, scores, threshold=point.value)
+def held_out_rows(model: Any) -> list[tuple[str, str]]:
+    """Return how groups that folds left out were ranked, and the threshold, as names and values."""
+    found = held_out_groups_of(model)
+    if found is None:
+        return []
+    positive, scores = found
+    there = at_threshold(positive, scores, threshold=model.threshold_)
     if isinstance(model, GroupClassifierCV):
         rows = _chosen_lam(model)
     else:
@@ -44,24 +30,23 @@ def held_out_rows(model: Any, point: ChosenThreshold) -> list[tuple[str, str]]:
         *rows,
         (
             "threshold",
-            f"{point.value:.4g}: sensitivity {there.sensitivity:.3f}, specificity "
+            f"{model.threshold_:.4g}: sensitivity {there.sensitivity:.3f}, specificity "
             f"{there.specificity:.3f} on left-out groups",
         ),
     ]
 
 
-def _scored(model: Any) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Which of the groups that some fold left out are positive, and their scores."""
-    known = np.isfinite(model.held_out_scores_)
-    return model.held_out_labels_[known] == model.classes_[1], model.held_out_scores_[known]
-
-
 def _chosen_lam(model: GroupClassifierCV) -> list[tuple[str, str]]:
     best = int(np.flatnonzero(model.lams_ == model.lam_)[0])
     scores = model.scores_[:, best]
-    folds = f"{len(scores)} folds, {scores.min():.4f} to {scores.max():.4f}"
+    folds = f"minimum {scores.min():.4f}, maximum {scores.max():.4f}"
     edge = {0: ", the smallest tried", len(model.lams_) - 1: ", the largest tried"}
+    more = len(model.lams_) - len(chosen_lams(model.lams))
+    extended = f", {more} of them beyond the end of the grid" if more else ""
     return [
-        ("chosen λ", f"{model.lam_:.4g} of {len(model.lams_)}{edge.get(best, '')}"),
-        (metric_name(model.scoring).replace("_", " "), f"{scores.mean():.4f} ({folds})"),
+        ("chosen λ", f"{model.lam_:.4g} of {len(model.lams_)}{extended}{edge.get(best, '')}"),
+        (
+            metric_name(model.scoring).replace("_", " "),
+            f"{scores.mean():.4f}, the mean over {len(scores)} folds ({folds})",
+        ),
     ]

@@ -23,6 +23,12 @@ _ANNOTATIONS = (
 )
 
 
+_UNMARKED = (
+    "pictures to do, which the annotations do not name or only list: leave them out, or take them "
+    "to show no object (default: %(default)s)"
+)
+
+
 def add_images(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(metavar="STEP", dest="step", required=True)
     for name, help, add in (
@@ -91,11 +97,12 @@ def _add_label(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", required=True, metavar="TABLE", help="table to write: .parquet"
     )
     _add_labelling(parser)
+    _add_patients(parser)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="model that groupcm fit wrote")
-    _add_folder(parser)
+    _add_folder(parser, "pictures, also in folders within it, or a table of groupcm images propose")
     parser.add_argument(
         "-o",
         "--output",
@@ -111,7 +118,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=number,
         metavar="X",
-        help="mark every candidate that scores at least this (default: the one noted in training)",
+        help="mark every candidate that scores at least this (default: that of the model)",
     )
     where.add_argument(
         "--vote", action="store_true", help="let the best candidates vote where the object is"
@@ -123,15 +130,20 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
         "--annotations", metavar="FILE", help=f"to compare with: {_ANNOTATIONS.partition(': ')[2]}"
     )
     _add_category(where)
+    where.add_argument(
+        "--unmarked", choices=("leave-out", "negative"), default="leave-out", help=_UNMARKED
+    )
+    _add_missing(where)
+    _add_patients(where)
     _add_given(where)
     _add_network(where, "network that the model needs and does not carry")
     _add_work(parser)
 
 
-def _add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "folder", nargs="?", metavar="FOLDER", help="pictures, also in folders within it"
-    )
+def _add_folder(
+    parser: argparse.ArgumentParser, help: str = "pictures, also in folders within it"
+) -> None:
+    parser.add_argument("folder", nargs="?", metavar="FOLDER", help=help)
     parser.add_argument(
         "--video", metavar="FILE", help="take the frames of a video instead of a folder"
     )
@@ -186,12 +198,34 @@ def _add_labelling(parser: argparse.ArgumentParser) -> None:
         "--unmarked",
         choices=("leave-out", "negative"),
         default="leave-out",
-        help="pictures that nobody has looked at: leave them out, or take them to show no object "
+        help=_UNMARKED,
+    )
+    _add_missing(truth)
+
+
+def _add_missing(parser) -> None:
+    parser.add_argument(
+        "--missing-pictures",
+        choices=("error", "skip"),
+        default="error",
+        help="annotations of pictures that are not there: stop, or skip and count them "
         "(default: %(default)s)",
     )
 
 
+def _add_patients(parser) -> None:
+    parser.add_argument(
+        "--patients",
+        metavar="FILE",
+        help="CSV with the columns image and patient, split or both, one row per picture",
+    )
+    parser.add_argument(
+        "--split", metavar="NAME", help="take pictures of this split of --patients alone"
+    )
+
+
 def _add_patient(parser: argparse.ArgumentParser) -> None:
+    _add_patients(parser)
     parser.add_argument(
         "--patient-from",
         metavar="REGEX",

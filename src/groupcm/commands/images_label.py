@@ -26,6 +26,9 @@ def run(arguments: argparse.Namespace) -> int:
             overlap=arguments.overlap,
             positive_overlap=arguments.positive_overlap,
             unmarked=arguments.unmarked.replace("-", "_"),
+            missing_pictures=arguments.missing_pictures,
+            patients=arguments.patients,
+            split=arguments.split,
         )
     show_rows(proposed_rows(done))
     show_written(done)

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.fitting import fit_rows
 from groupcm.commands.side_columns import index_key
+from groupcm.evaluation.leakage import rows_to_check
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import positive_rows, scores_of
 from groupcm.group_index import index_groups
 from groupcm.group_table import patient_of_groups
 from groupcm.scoring import GroupScores
 from groupcm.tables import CandidateTable
+from groupcm.training_profile import drawn_values
 
 __all__ = ["InMemory"]
 
@@ -81,12 +83,20 @@ class InMemory(Candidates):
     def most_groups(self, n_bytes: int) -> int | None:
         return None
 
+    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
+        labels = np.asarray(self.table.label)
+        rows = rows_to_check(labels, len(self.feature_names))
+        return self.table.X[rows], labels[rows]
+
     def group_scores(self, model: Any) -> GroupScores:
         table = self.table
         with _named_by_order():
             found = model.group_scores(table.X, table.group.codes)
         names = table.group.values(np.asarray(found.group)).to_numpy(zero_copy_only=False)
         return GroupScores(names, found.score, found.winner)
+
+    def drawn_values(self) -> NDArray[np.float32]:
+        return drawn_values(self.table.X, self.table.group.codes)
 
     def scored(self, model: Any) -> ScoredCandidates:
         table = self.table

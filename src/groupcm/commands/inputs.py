@@ -12,7 +12,13 @@ from groupcm.commands.in_memory import InMemory
 from groupcm.commands.missing_values import holds_missing
 from groupcm.commands.streamed import Streamed
 from groupcm.sources.parquet import from_parquet, list_column
-from groupcm.table_choice import check_roles, choose_columns, described_features
+from groupcm.table_choice import (
+    check_roles,
+    choose_columns,
+    described_features,
+    expand_features,
+    require_rows,
+)
 from groupcm.table_formats import find_tables, is_parquet, open_table
 from groupcm.tables import read_tables
 
@@ -24,28 +30,36 @@ def open_candidates(
     display: Display,
     *,
     features: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
     object: str | None = None,
     annotated: str | None = None,
     allow_missing: bool = False,
+    allow_empty: bool = False,
     **roles: str | None,
 ) -> Candidates:
     """Open tables of which ``roles`` names the columns: ``group``, ``label`` and so on.
 
     Where all are Parquet files they are streamed, else they are read into memory, as are those
-    with missing values, if ``allow_missing``. The columns ``object`` and ``annotated`` are read
-    where a fit or an evaluation asks for them.
+    with missing values, if ``allow_missing``. They need rows, unless ``allow_empty``. The columns
+    ``object`` and ``annotated`` are read where a fit or an evaluation asks for them.
     """
     files = find_tables(paths)
-    features = features_beside(files, {**roles, "object": object, "annotated": annotated}, features)
+    if not allow_empty:
+        require_rows([open_table(file) for file in files])
+    all_roles = {**roles, "object": object, "annotated": annotated}
+    features = features_beside(files, all_roles, features, exclude)
     candidates = _open(files, display, features, roles, allow_missing)
     candidates.object_column, candidates.annotated_column = object, annotated
     return candidates
 
 
 def features_beside(
-    files: Sequence[Path], roles: Mapping[str, str | None], given: Sequence[str] | None
+    files: Sequence[Path],
+    roles: Mapping[str, str | None],
+    given: Sequence[str] | None,
+    exclude: Sequence[str] = (),
 ) -> Sequence[str] | None:
-    """The features of tables that have columns of marks, which their readers do not know.
+    """Return the features by name: as given, and next to columns of marks as readers find them.
 
     Parameters
     ----------
@@ -53,16 +67,19 @@ def features_beside(
     roles : mapping
         The column of each role, ``object`` and ``annotated`` among them.
     given : sequence of str or None
-        The features as somebody named them; a column of marks is refused among them.
+        The features as the user named them; a column of marks is refused among them.
+    exclude : sequence of str
+        What to leave out; see `groupcm.table_choice.expand_features`.
 
     Returns
     -------
     sequence of str or None
         Those given; None where a reader finds the same ones by itself.
     """
-    if roles["object"] is None and roles["annotated"] is None:
+    if given is None and not exclude and roles["object"] is None and roles["annotated"] is None:
         return given
     tables = [open_table(file) for file in files]
+    given = expand_features(tables, roles, given, exclude)
     if given is not None:
         check_roles(tables, roles, given)
         return given
@@ -92,6 +109,7 @@ def _open(
             features=features,
             on_file=lambda path: display.status(f"reading {path}"),
             allow_missing=allow_missing,
+            allow_empty=True,
         )
         return InMemory(table)
     source = from_parquet(files, **columns, features=features)

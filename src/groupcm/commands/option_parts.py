@@ -14,6 +14,7 @@ __all__ = [
     "add_positive",
     "add_report",
     "add_whole_numbers",
+    "count_or_numbers",
     "folds_or_share",
     "names",
     "number",
@@ -21,7 +22,7 @@ __all__ = [
     "wholes",
 ]
 
-TABLES = "Parquet, CSV or Arrow files, or folders of them"
+TABLES = "Parquet, CSV, TSV or Arrow files, or folders of them, also as patient=7/part.parquet"
 
 
 def add_columns(columns, *, with_marks: bool = False) -> None:
@@ -38,7 +39,19 @@ def add_columns(columns, *, with_marks: bool = False) -> None:
     )
     if with_marks:
         _add_mark_columns(columns)
-    add_features(columns, "default: one column of lists, or all columns not named above")
+    add_features(
+        columns,
+        "'f*' and shape (all that begin with shape_) stand for several; default: one column of "
+        "lists, or all columns not named above",
+    )
+    columns.add_argument(
+        "--exclude",
+        type=names,
+        default=[],
+        metavar="A,B",
+        help="columns that are no features, such as labels of other tasks; 'label_*' and label "
+        "stand for several",
+    )
 
 
 def _add_mark_columns(columns) -> None:
@@ -83,6 +96,17 @@ def add_whole_numbers(parser, *options: tuple[str, int, str]) -> None:
             metavar="N",
             help=f"{help} (default: %(default)s)",
         )
+
+
+def count_or_numbers(text: str) -> int | list[float]:
+    """Return how many, or which numbers.
+
+    Examples
+    --------
+    >>> count_or_numbers("10"), count_or_numbers("0.001,0.01"), count_or_numbers("0.5")
+    (10, [0.001, 0.01], [0.5])
+    """
+    return int(text) if text.isdigit() else [number(each) for each in names(text)]
 
 
 def folds_or_share(text: str) -> float:

@@ -8,17 +8,22 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from groupcm.annotations import Mask, Picture
 from groupcm.annotations.coco_string import compress
 from groupcm.evaluation.localisation import LEAST_OVERLAP
 from groupcm.images.marks import marks_of, write_marks
+from groupcm.images.patients import PictureNotes
 from groupcm.images.scored_picture import ScoredPicture
 from groupcm.metrics import group_roc_auc
 from groupcm.table_formats import write_table
+from groupcm.training_profile import compare_with_profile, profile_of, warn_of_shift
 
 __all__ = ["PictureScores"]
 
+# Pictures whose drawn candidates are kept.
+_MOST_DRAWN = 4_000
 _Column = tuple[pa.DataType, Callable[[ScoredPicture], Any]]
 
 
@@ -31,21 +36,30 @@ class PictureScores:
         Whether pictures have a probability, a threshold, and a candidate that was voted for;
         there are columns for what they have.
     category
-        What marks are called; None where nobody asked for marks.
+        What marks are called; None where no marks are asked for.
+    notes
+        The patient and the split of each picture, which become columns.
     """
 
     def __init__(
-        self, *, probability: bool, threshold: float | None, vote: bool, category: str | None
+        self,
+        *,
+        probability: bool,
+        threshold: float | None,
+        vote: bool,
+        category: str | None,
+        notes: PictureNotes | None = None,
     ) -> None:
         self._threshold, self._category = threshold, category
-        self._columns = _columns(probability, threshold is not None, vote)
+        self._columns = _columns(probability, threshold is not None, vote, notes)
         self._values: dict[str, list[Any]] = {name: [] for name in self._columns}
         self._marked: list[Picture] = []
         self._truth: list[tuple[float, bool]] = []
         self._overlaps: list[tuple[float, float]] = []
+        self._drawn: list[NDArray[np.float32]] = []
 
     def __len__(self) -> int:
-        return len(self._values["picture"])
+        return len(self._values["image"])
 
     def add(self, found: ScoredPicture) -> None:
         """Take in one picture."""
@@ -55,10 +69,21 @@ class PictureScores:
             self._marked.append(
                 marks_of(found.name, found.marks, found.mark_scores, self._category)
             )
+        if found.drawn is not None and len(self._drawn) < _MOST_DRAWN:
+            self._drawn.append(found.drawn)
         if found.is_positive is not None:
             self._truth.append((found.score, found.is_positive))
         if found.winner_overlap is not None and found.vote_overlap is not None:
             self._overlaps.append((found.winner_overlap, found.vote_overlap))
+
+    def warn_of_shift(self, model: Any) -> None:
+        """Warn where the pictures differ from those of the training by more than chance."""
+        profile = profile_of(model)
+        if profile is None or not len(self):
+            return
+        values = np.stack(self._drawn) if self._drawn else None
+        names = getattr(model, "feature_names_in_", None)
+        warn_of_shift(compare_with_profile(profile, self._values["score"], values, names))
 
     def table(self) -> pa.Table:
         """Return a row a picture."""
@@ -107,12 +132,18 @@ class PictureScores:
         return rows
 
 
-def _columns(probability: bool, threshold: bool, vote: bool) -> dict[str, _Column]:
+def _columns(
+    probability: bool, threshold: bool, vote: bool, notes: PictureNotes | None
+) -> dict[str, _Column]:
     whole, edge = pa.int32(), pa.float32()
     columns: dict[str, _Column] = {
-        "picture": (pa.string(), lambda found: found.name),
-        "score": (pa.float64(), lambda found: found.score),
+        "image": (pa.string(), lambda found: found.name),
     }
+    if notes is not None and notes.has_patients:
+        columns["patient"] = pa.string(), lambda found: notes.of(found.name).patient
+    if notes is not None and notes.has_splits:
+        columns["split"] = pa.string(), lambda found: notes.of(found.name).split
+    columns["score"] = pa.float64(), lambda found: found.score
     if probability:
         columns["probability"] = pa.float64(), lambda found: found.probability
     if threshold:
@@ -121,7 +152,7 @@ def _columns(probability: bool, threshold: bool, vote: bool) -> dict[str, _Colum
     if vote:
         columns["located"] = whole, lambda found: found.located
     for place, name in enumerate(("left", "top", "right", "bottom")):
-        columns[name] = edge, lambda found, place=place: found.place.edges[0, place]
+        columns[name] = edge, lambda found, place=place: _edge(found, place)
     columns["mask"] = pa.string(), _compressed_mask
     for name in ("height", "width", "n_candidates"):
         columns[name] = whole, lambda found, name=name: getattr(found, name)
@@ -130,6 +161,13 @@ def _columns(probability: bool, threshold: bool, vote: bool) -> dict[str, _Colum
     return columns
 
 
+def _edge(found: ScoredPicture, place: int) -> float | None:
+    """Return an edge of the place found; None where nothing was proposed."""
+    return found.place.edges[0, place] if len(found.place) else None
+
+
 def _compressed_mask(found: ScoredPicture) -> str | None:
+    if not len(found.place):
+        return None
     region = found.place.region(0)
     return compress(region.counts) if isinstance(region, Mask) else None

@@ -14,6 +14,10 @@ __all__ = ["OPTION_OF_PARAMETER", "proposed_rows", "show_written"]
 OPTION_OF_PARAMETER = {
     "skip_unreadable=True": "--skip-unreadable",
     'unmarked="negative"': "--unmarked negative",
+    'missing_pictures="skip"': "--missing-pictures skip",
+    "patients=FILE": "--patients FILE",
+    "split is given": "--split is given",
+    "which split=": "which --split ",
     "unmarked is 'negative' and no annotations are given": (
         "--unmarked negative is given and no --annotations"
     ),
@@ -46,8 +50,8 @@ def proposed_rows(done: Proposed) -> list[tuple[str, str]]:
         rows.append(
             (
                 "left out",
-                f"{done.n_left_out:,} that nobody has looked at; --unmarked negative takes them "
-                "to show no object",
+                f"{done.n_left_out:,} still to do; --unmarked negative takes them to show no "
+                "object",
             )
         )
     if done.skipped:

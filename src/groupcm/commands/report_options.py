@@ -63,7 +63,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     pictures.add_argument(
         "--annotations", metavar="FILE", help="what people marked in them, outlined beside it"
     )
-    choice = parser.add_argument_group("threshold (default: the one noted in training, or 0)")
+    choice = parser.add_argument_group("threshold (default: that of the model)")
     for name, help in (
         ("specificity", "the threshold that keeps this specificity"),
         ("sensitivity", "the threshold that keeps this sensitivity"),

@@ -89,6 +89,10 @@ def _truth(arguments: argparse.Namespace, library: PictureLibrary) -> Truth | No
     if arguments.annotations is None:
         if arguments.category:
             raise InputError("--category is told of --annotations; give them too, or leave it out")
+        if arguments.unmarked == "negative":
+            raise InputError(
+                "--unmarked negative is given and no --annotations that would tell what is marked"
+            )
         return None
     category = arguments.category or None
     return read_truth(
@@ -96,6 +100,7 @@ def _truth(arguments: argparse.Namespace, library: PictureLibrary) -> Truth | No
         set(library.names),
         library.folder,
         category=category,
+        unmarked=arguments.unmarked.replace("-", "_"),
         only_some=True,
     )
 

@@ -7,20 +7,17 @@ import argparse
 from groupcm.commands.described_columns import fill_in_columns, require_columns
 from groupcm.commands.display import mistakes, show_share, working
 from groupcm.commands.words import print_line, show_rows
-from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.memory import parse_memory
 from groupcm.sorting import sort_tables
-from groupcm.table_formats import check_not_input, is_parquet
+from groupcm.table_formats import PARQUET, check_not_input
 
 __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Sort, and say how much there was to sort."""
-    output = check_output(arguments.output)
-    if not is_parquet(output):
-        raise InputError(f"cannot write {output}: end its name in .parquet")
+    output = check_output(arguments.output, endings=PARQUET)
     check_not_input(output, arguments.tables)
     require_columns(arguments, fill_in_columns(arguments), ("group",))
     with mistakes():

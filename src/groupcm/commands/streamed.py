@@ -16,6 +16,7 @@ from groupcm.commands.candidates import Candidates
 from groupcm.commands.fitting import fit_rows
 from groupcm.commands.side_columns import index_key, read_key
 from groupcm.errors import InputError
+from groupcm.evaluation.leakage import rows_to_check
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import index_source, positive_in_source, score_source
 from groupcm.group_table import patient_of_groups
@@ -25,8 +26,12 @@ from groupcm.sources.parquet import ParquetSource
 from groupcm.sources.stream import Stream
 from groupcm.table_columns import KeyColumn, Piece, check_key
 from groupcm.table_formats import open_table
+from groupcm.training_profile import drawn_values
 
 __all__ = ["Streamed"]
+
+# As many row groups are read to look for features that are labels.
+_MOST_UNITS = 4
 
 
 class Streamed(Candidates):
@@ -89,8 +94,24 @@ class Streamed(Candidates):
         column = self.source.roles["patient"]
         return None if column is None else read_key(self.source.files, column, "patient")
 
+    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
+        source = self.source
+        labels = source.index().labels_of_rows()
+        # The row groups with the most rows of the last class, the positive one of two.
+        n_before = np.append(0, np.cumsum(labels == self.classes[-1]))
+        held = np.diff(n_before[source.unit_ptr])
+        inside = np.zeros(len(labels), dtype=bool)
+        for unit in np.argsort(-held, kind="stable")[:_MOST_UNITS]:
+            inside[source.unit_ptr[unit] : source.unit_ptr[unit + 1]] = True
+        places = np.flatnonzero(inside)
+        rows = places[rows_to_check(labels[places], source.n_features)]
+        return Stream(source).raw(rows), labels[rows]
+
     def group_scores(self, model: Any) -> GroupScores:
         return model.group_scores(self.source)
+
+    def drawn_values(self) -> NDArray[np.float32]:
+        return drawn_values(self.source, None)
 
     def scored(self, model: Any) -> ScoredCandidates:
         source, patient = self.source, self._patient()

@@ -29,6 +29,13 @@ def add_annotate(parser: argparse.ArgumentParser) -> None:
         help="first take over annotations of any format, for pictures that have none yet",
     )
     parser.add_argument(
+        "--unannotated",
+        choices=("todo", "negative"),
+        default="todo",
+        help="pictures that FILE lists without objects, and without saying that a person has "
+        "looked at them: still to do, or no object (default: %(default)s)",
+    )
+    parser.add_argument(
         "--categories",
         type=names,
         default=[],
@@ -57,6 +64,13 @@ def add_review(parser: argparse.ArgumentParser) -> None:
         "--annotations", metavar="FILE", help="the truth, where it is known, in any format"
     )
     parser.add_argument(
+        "--unmarked",
+        choices=("leave-out", "negative"),
+        default="leave-out",
+        help="pictures to do, which the annotations do not name or only list: their truth is not "
+        "known, or they show no object (default: %(default)s)",
+    )
+    parser.add_argument(
         "--marks",
         metavar="FILE",
         help="where pictures to correct are kept: .csv (default: FOLDER/review.csv)",
@@ -71,7 +85,7 @@ def add_review(parser: argparse.ArgumentParser) -> None:
         "--threshold",
         type=number,
         metavar="T",
-        help="from this score on a picture raises an alarm (default: the one noted in training)",
+        help="a picture whose score is at least this raises an alarm (default: that of the model)",
     )
     parser.add_argument(
         "--workers", type=whole, metavar="N", help="processes that score (default: one a core)"

@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupcm.any_estimator import takes_missing
 from groupcm.candidates import Groups, Index
+from groupcm.frames import as_frame
 from groupcm.group_index import index_groups, no_groups
 from groupcm.grouping import Costs, binary_terms
 from groupcm.labels import order_classes
-from groupcm.scoring import GroupScores
+from groupcm.scoring import GroupScores, among_all_groups, best_of_groups
 from groupcm.smoothing import Matrix
 from groupcm.validation import (
     as_labels,
@@ -120,6 +121,7 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         overlap : array-like of shape (n,), optional
             How well each candidate fits the annotation.
         """
+        X = as_frame(X)
         matrix = as_matrix(X, self)
         validate_data(self, X, skip_check_array=True)
         self._check_values(matrix)
@@ -167,6 +169,8 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each candidate: the classifier's own, or its log-odds ``log p − log(1 − p)``."""
         X = self._read_rows(X)
+        if X.shape[0] == 0:  # which scikit-learn's own classifiers refuse to score
+            return np.empty(0)
         if hasattr(self.estimator_, "decision_function"):
             return np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
         p = np.maximum(np.asarray(self.estimator_.predict_proba(X), float), _LEAST_PROBABILITY)
@@ -176,23 +180,25 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """Class of each candidate."""
         return self._label(self.decision_function(X))
 
-    def group_scores(self, X: Any, groups: ArrayLike) -> GroupScores:
-        """Largest score of each group and the winner that has it, in order of appearance."""
-        scores = self.decision_function(X)
-        check_length("groups", groups, len(scores))
-        index = index_groups(groups)
-        return GroupScores(index.ids, index.maxima(scores), index.winners(scores))
+    def group_scores(
+        self, X: Any, groups: ArrayLike, *, all_groups: ArrayLike | None = None
+    ) -> GroupScores:
+        """Largest score of each group and its winner; see `GroupClassifier.group_scores`."""
+        return among_all_groups(best_of_groups(self.decision_function(X), groups), all_groups)
 
-    def predict_groups(self, X: Any, groups: ArrayLike) -> NDArray[Any]:
-        """Class of each group, in order of first appearance."""
-        return self._label(self.group_scores(X, groups).score)
+    def predict_groups(
+        self, X: Any, groups: ArrayLike, *, all_groups: ArrayLike | None = None
+    ) -> NDArray[Any]:
+        """Class of each group, in the order of `group_scores`."""
+        return self._label(self.group_scores(X, groups, all_groups=all_groups).score)
 
     def _label(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         return self.classes_[(scores > 0.0).astype(int)]
 
     def _read_rows(self, X: Any) -> Matrix:
         check_is_fitted(self)
-        matrix = as_matrix(X, self)
+        X = as_frame(X)
+        matrix = as_matrix(X, self, allow_empty=True)
         validate_data(self, X, reset=False, skip_check_array=True)
         self._check_values(matrix)
         return matrix

@@ -7,19 +7,28 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groupcm.candidates import Index
-from groupcm.evaluation.explaining import Explanation, contributions_of, weights_of
-from groupcm.evaluation.numbers import Case, Contribution, Importance, Weight
+from groupcm.evaluation.numbers import Case, Importance, Weight
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.tree_explaining import TreeExplanation
-from groupcm.weights import linear_part, tree_part
+from groupcm.explanation import FeatureContribution, ScoreExplanation, explain_scores
+from groupcm.weights import (
+    FeatureWeights,
+    feature_names,
+    feature_weights,
+    linear_part,
+    tree_part,
+)
 
 __all__ = ["Findings", "find_cases"]
 
-# Features of winners that are in memory at once to find the mean one: 80 MB of float32.
+Matrix = NDArray[np.floating]
+
+# Features that are in memory at once to measure deviations: 80 MB of float32.
 _MOST_VALUES = 20_000_000
 _MOST_ROWS = 20_000
+_VALUES_AT_ONCE = 1 << 20
 # Shapley values of a row take as long as some thousand scores.
 _MOST_ROWS_OF_TREES = 1_000
 
@@ -33,6 +42,7 @@ class Findings:
     highest_positives: Sequence[Case]
     weights: Sequence[Weight] = ()
     importances: Sequence[Importance] = ()
+    baseline: str = ""
 
 
 def find_cases(
@@ -44,49 +54,80 @@ def find_cases(
     lowest = _first(np.flatnonzero(positive), score, n_cases)
     surest = _first(np.flatnonzero(positive), -score, n_cases)
     shown = np.concatenate([highest, lowest, surest])
-    why: Sequence[Sequence[Contribution]] = [()] * len(shown)
+    why: Sequence[ScoreExplanation] = ()
     weights: Sequence[Weight] = ()
     importances: Sequence[Importance] = ()
     linear, trees, winners = linear_part(model), tree_part(model), candidates.winner[shown]
     if linear is not None:
-        why, weights = _explain(linear, candidates, winners, n_contributions)
+        why, weights = _explain(linear, candidates, winners)
     elif trees is not None:
-        why, importances = _explain_trees(trees, candidates, winners, n_contributions)
-    because = dict(zip(shown.tolist(), why, strict=True))
+        why, importances = _explain_trees(trees, candidates, winners)
+    listed = [each.largest(n_contributions) for each in why] if why else [()] * len(shown)
+    because = dict(zip(shown.tolist(), listed, strict=True))
+    baseline = why[0].baseline if why else ""
 
     def cases(groups: Index) -> list[Case]:
         return [_case(candidates, group, because[group]) for group in groups.tolist()]
 
-    return Findings(cases(highest), cases(lowest), cases(surest), weights, importances)
+    return Findings(cases(highest), cases(lowest), cases(surest), weights, importances, baseline)
 
 
 def _explain(
-    linear: Any, candidates: ScoredCandidates, shown: Index, n_contributions: int
-) -> tuple[Sequence[Sequence[Contribution]], Sequence[Weight]]:
-    """What the features add to the winners shown, and the weights.
+    linear: Any, candidates: ScoredCandidates, shown: Index
+) -> tuple[Sequence[ScoreExplanation], Sequence[Weight]]:
+    """Explain the winners shown, and list the weights of the model."""
+    n_rows = min(_MOST_ROWS, max(1, _MOST_VALUES // linear.n_features_in_))
+    (weights,) = feature_weights(linear)
+    between = _spread(0 if weights.is_standardized else candidates.index.n_rows, n_rows)
+    of_shown, of_between = _read(candidates, shown, between)
+    listed = _listed_weights(weights, linear.feature_map_, of_between)
+    return explain_scores(linear, of_shown), listed
 
-    Features are read once: of the winners shown, of winners enough to know the mean one, and
-    of some rows in between.
+
+def _listed_weights(weights: FeatureWeights, feature_map: Any, rows: Matrix) -> list[Weight]:
+    """List the weights of all features, the largest for one standard deviation first.
+
+    Training measured the deviations where it standardised the features; otherwise they are those
+    of ``rows``.
     """
-    n_most = max(1, _MOST_VALUES // linear.n_features_in_)
-    winners = candidates.winner[_spread(candidates.index.n_groups, n_most)]
-    between = _spread(candidates.index.n_rows, min(n_most, _MOST_ROWS))
-    of_shown, of_winners, of_between = _read(candidates, shown, winners, between)
-    explanation = Explanation.of(linear, of_winners)
-    return (
-        contributions_of(explanation, of_shown, n_contributions),
-        weights_of(explanation, of_between),
-    )
+    per_deviation = weights.trained
+    if not weights.is_standardized:
+        per_deviation = weights.per_unit * _deviations(feature_map, rows, len(weights.names))
+    # A constant feature has no influence, whatever weight the solver left there.
+    per_deviation = np.where(weights.per_unit == 0.0, 0.0, per_deviation)
+    order = np.argsort(-np.abs(per_deviation), kind="stable")
+    return [
+        Weight(weights.names[j], float(per_deviation[j]), float(weights.per_unit[j])) for j in order
+    ]
+
+
+def _deviations(feature_map: Any, rows: Matrix, n_outputs: int) -> NDArray[np.float64]:
+    """Compute the standard deviation of each output of a map, block by block."""
+    count, mean, square = 0, np.zeros(n_outputs), np.zeros(n_outputs)
+    size = max(1, _VALUES_AT_ONCE // max(1, n_outputs))
+    for lo in range(0, len(rows), size):
+        block = rows[lo : lo + size]
+        block = np.asarray(block if feature_map is None else feature_map.transform(block))
+        # Chan, Golub and LeVeque: the moments of the blocks so far, and of one more.
+        step = block.mean(axis=0, dtype=np.float64) - mean
+        total = count + len(block)
+        square += np.square(block - (mean + step)).sum(axis=0, dtype=np.float64)
+        square += step**2 * (count * len(block) / total)
+        mean, count = mean + step * (len(block) / total), total
+    return np.sqrt(square / max(count, 1))
 
 
 def _explain_trees(
-    trees: Any, candidates: ScoredCandidates, shown: Index, n_contributions: int
-) -> tuple[Sequence[Sequence[Contribution]], Sequence[Importance]]:
-    """What the features add to the winners shown, and how much they move those of all groups."""
+    trees: Any, candidates: ScoredCandidates, shown: Index
+) -> tuple[Sequence[ScoreExplanation], Sequence[Importance]]:
+    """Explain the winners shown, and measure how much each feature moves the winners of all."""
     winners = candidates.winner[_spread(candidates.index.n_groups, _MOST_ROWS_OF_TREES)]
     of_shown, of_winners = _read(candidates, shown, winners)
-    explanation = TreeExplanation.of(trees, of_winners)
-    return explanation.contributions(of_shown, n_contributions), explanation.importances()
+    adds = np.array([found.contributions for found in explain_scores(trees, of_winners)])
+    moves, names = np.abs(adds).mean(axis=0), feature_names(trees)
+    order = np.argsort(-moves, kind="stable")
+    importances = [Importance(names[j], float(moves[j])) for j in order]
+    return explain_scores(trees, of_shown), importances
 
 
 def _read(candidates: ScoredCandidates, *wanted: Index) -> list[np.ndarray]:
@@ -103,11 +144,13 @@ def _first(groups: Index, key: np.ndarray, n: int) -> Index:
 
 
 def _spread(n: int, wanted: int) -> Index:
-    """Numbers below ``n``, at equal distances."""
+    """Return numbers below ``n`` at equal distances; none where ``n`` is 0."""
+    if n == 0:
+        return np.empty(0, dtype=np.int64)
     return np.unique(np.linspace(0, n - 1, min(n, wanted)).astype(np.int64))
 
 
-def _case(candidates: ScoredCandidates, group: int, because: Sequence[Contribution]) -> Case:
+def _case(candidates: ScoredCandidates, group: int, because: Sequence[FeatureContribution]) -> Case:
     winner = int(candidates.winner[group])
     by_patient, patient_of = candidates.by_patient, candidates.group_patient
     patient = None

@@ -1,114 +1,77 @@
-"""The threshold: who chose it, and what it does on the groups evaluated."""
+"""What the threshold does on the groups evaluated, and whether it keeps what it was chosen for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from numpy.typing import ArrayLike
-
+from groupcm.decision import DecisionRule, is_alarm
 from groupcm.evaluation.numbers import Decision
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.metrics import index_groups, operating_point
+from groupcm.metrics import Interval, at_threshold
 from groupcm.metrics.proportion import share_interval
+from groupcm.thresholds import ChosenThreshold, choose_threshold
 
-__all__ = ["ChosenThreshold", "choose_threshold", "decide", "own_threshold"]
-
-# Between these scores a probability of one half is looked for, until they meet.
-_FARTHEST = 1e9
-_HALVINGS = 90
-# A model says positive where the score is above 0, and an alarm is at or above a threshold.
-_ABOVE_ZERO = float(np.nextafter(0.0, 1.0))
-
-
-@dataclass(frozen=True)
-class ChosenThreshold:
-    """A threshold and how it came about.
-
-    Attributes
-    ----------
-    value : float
-        A group that scores at least this is an alarm.
-    chosen : str
-        Such as "given", or "chosen for a specificity of 0.9 on 120 validation groups".
-    is_chosen_here : bool
-        Whether it was chosen on the groups that are evaluated, which flatters it.
-    """
-
-    value: float
-    chosen: str
-    is_chosen_here: bool = False
-
-
-def choose_threshold(
-    y: ArrayLike,
-    scores: ArrayLike,
-    groups: ArrayLike | None = None,
-    *,
-    specificity: float | None = None,
-    sensitivity: float | None = None,
-    where: str = "validation groups",
-    is_chosen_here: bool = False,
-) -> ChosenThreshold:
-    """Choose a threshold that keeps a specificity or a sensitivity on some groups.
-
-    Parameters
-    ----------
-    y, scores, groups
-        A label, a score and a group a candidate; the larger label is the positive one.
-    specificity, sensitivity : float, optional
-        What to keep, one of them; with neither, the largest sum of both.
-    where : str
-        What these groups are, in words.
-    is_chosen_here : bool
-        Whether they are the groups that are evaluated.
-
-    Examples
-    --------
-    >>> choose_threshold([0, 1, 0, 1], [0.1, 0.8, 0.5, 0.6], specificity=1.0).chosen
-    'chosen for a specificity of 1 on 4 validation groups'
-    """
-    point = operating_point(y, scores, groups, specificity=specificity, sensitivity=sensitivity)
-    if specificity is not None:
-        goal = f"a specificity of {specificity:g}"
-    elif sensitivity is not None:
-        goal = f"a sensitivity of {sensitivity:g}"
-    else:
-        goal = "the largest sum of sensitivity and specificity"
-    n_groups = len(np.asarray(scores)) if groups is None else index_groups(groups).n_groups
-    return ChosenThreshold(
-        point.threshold, f"chosen for {goal} on {n_groups:,} {where}", is_chosen_here
-    )
-
-
-def own_threshold(model: Any) -> ChosenThreshold:
-    """What the model itself decides by: a score above 0, or where a probability passes one half."""
-    probability = getattr(model, "calibrator_", None)
-    if probability is None:
-        return ChosenThreshold(_ABOVE_ZERO, "the model's own: it decides by the sign of the score")
-    low, high = -_FARTHEST, _FARTHEST
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        is_above = probability(np.array([middle]))[0] > 0.5
-        low, high = (low, middle) if is_above else (middle, high)
-    return ChosenThreshold(high, "the model's own: where the probability passes one half")
+__all__ = ["ChosenThreshold", "choose_threshold", "contradiction", "decide"]
 
 
 def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: float) -> Decision:
-    """What a threshold does: counts of groups, shares with their intervals, winners."""
+    """Count what a threshold does: groups, candidates and winners, and shares with intervals."""
     positive, score = candidates.group_positive, candidates.group_score
-    point = operating_point(positive, score, threshold=threshold.value)
-    is_alarm = score >= threshold.value
+    alarm = is_alarm(score, threshold.value)
     clusters = candidates.group_clusters
-    judged = is_alarm & positive & candidates.group_has_labels
+    judged = alarm & positive & candidates.group_has_labels
     detected = candidates.winner[judged]
+    sensitivity = share_interval(alarm[positive], clusters[positive], level=level)
+    specificity = share_interval(~alarm[~positive], clusters[~positive], level=level)
+    found = {"sensitivity": sensitivity, "specificity": specificity}
     return Decision(
-        point=point,
+        point=at_threshold(
+            candidates.is_positive,
+            candidates.score,
+            candidates.index.codes,
+            threshold=threshold.value,
+            objects=candidates.objects,
+            labelled=candidates.has_label,
+        ),
         chosen=threshold.chosen,
         is_chosen_here=threshold.is_chosen_here,
-        sensitivity=share_interval(is_alarm[positive], clusters[positive], level=level),
-        specificity=share_interval(~is_alarm[~positive], clusters[~positive], level=level),
+        sensitivity=sensitivity,
+        specificity=specificity,
         n_winners_on_object=int(candidates.is_positive[detected].sum()),
         n_winners_judged=len(detected),
+        contradiction=contradiction(threshold.decision, found, level),
+    )
+
+
+def contradiction(rule: DecisionRule, found: dict[str, Interval], level: float) -> str | None:
+    """Say that a threshold does not keep what it was chosen for; None where it may.
+
+    It does not where the whole confidence interval of the share found is below the share asked
+    for. A share that is higher costs nothing of what was asked for; the other share then shows
+    what it costs.
+
+    Parameters
+    ----------
+    rule : DecisionRule
+    found : mapping
+        The "sensitivity" and the "specificity" found, with their intervals.
+    level : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> rule = DecisionRule(target="specificity", value=0.9, chosen_on="127 left-out groups")
+    >>> print(contradiction(rule, {"specificity": Interval(0.38, 0.31, 0.46)}, 0.95))
+    The threshold does not hold here: it was chosen for a specificity of 0.9 on 127 left-out
+    groups, and the specificity found is 0.380 (95 % confidence interval 0.310 to 0.460).
+    >>> contradiction(rule, {"specificity": Interval(0.87, 0.8, 0.92)}, 0.95) is None
+    True
+    """
+    if rule.value is None or rule.target not in found:
+        return None
+    share = found[rule.target]
+    if not share.high < rule.value:
+        return None
+    return (
+        f"The threshold does not hold here: it was {rule.words}, and the {rule.target} found is "
+        f"{share.estimate:.3f} ({100 * level:g} % confidence interval {share.low:.3f} to "
+        f"{share.high:.3f})."
     )

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm import __version__
 from groupcm.evaluation.cases import find_cases
-from groupcm.evaluation.decision import ChosenThreshold, choose_threshold, decide, own_threshold
+from groupcm.evaluation.decision import decide
 from groupcm.evaluation.localisation import LEAST_OVERLAP, localisation_of
 from groupcm.evaluation.numbers import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.reliability import reliability_of
@@ -27,6 +26,7 @@ from groupcm.metrics import (
     group_precision_recall_curve,
     index_groups,
 )
+from groupcm.thresholds import ChosenThreshold, choose_threshold, threshold_of
 
 __all__ = ["evaluate", "evaluate_scored"]
 
@@ -131,8 +131,8 @@ def evaluate_scored(
     model : estimator
     candidates : ScoredCandidates
     threshold : float or ChosenThreshold, optional
-        See `choose_threshold` for one from validation data. By default what the model itself
-        decides by.
+        See `groupcm.thresholds.choose_threshold` for one from validation data. By default that
+        of the model, its ``threshold_``.
     specificity, sensitivity : float, optional
         Instead, choose the threshold that keeps it on these very groups; the evaluation
         says so.
@@ -168,10 +168,11 @@ def evaluate_scored(
             average_precision=bootstrap_interval(
                 positive, score, metric="group_average_precision", clusters=clusters, **resampling
             ),
-            froc=_froc(candidates, object_word, chosen.value),
+            froc=_froc(candidates, object_word),
             decision=decide(candidates, chosen, level),
             weights=found.weights,
             importances=found.importances,
+            baseline=found.baseline,
             highest_negatives=found.highest_negatives,
             lowest_positives=found.lowest_positives,
             highest_positives=found.highest_positives,
@@ -199,9 +200,9 @@ def _threshold(
     if isinstance(threshold, ChosenThreshold):
         return threshold
     if threshold is not None:
-        return ChosenThreshold(float(threshold), "given")
+        return ChosenThreshold.given(threshold)
     if not given:
-        return own_threshold(model)
+        return threshold_of(model)
     return choose_threshold(
         candidates.group_positive,
         candidates.group_score,
@@ -238,7 +239,7 @@ def _candidate_roc(candidates: ScoredCandidates, resampling: Mapping[str, Any]) 
     )
 
 
-def _froc(candidates: ScoredCandidates, object_word: str, threshold: float) -> Froc | None:
+def _froc(candidates: ScoredCandidates, object_word: str) -> Froc | None:
     """Without objects, the positive candidates of each group lie on one of its own."""
     if not _tells_candidates_apart(candidates):
         return None
@@ -247,11 +248,8 @@ def _froc(candidates: ScoredCandidates, object_word: str, threshold: float) -> F
     is_positive, score = candidates.is_positive[known], candidates.score[known]
     groups, objects = groups[known], objects[known]
     on_object = index_groups(objects[is_positive])
-    n_false = np.count_nonzero(score[~is_positive] >= threshold)
     return Froc(
         curve=thinned(froc_curve(is_positive, score, groups, objects=objects)),
         n_objects=on_object.n_groups,
         object_word="positive group" if candidates.objects is None else object_word,
-        n_found=int(np.count_nonzero(on_object.maxima(score[is_positive]) >= threshold)),
-        false_alarms=float(n_false / np.count_nonzero(candidates.group_has_labels)),
     )

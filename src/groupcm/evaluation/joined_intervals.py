@@ -33,6 +33,5 @@ def joined(draws: Sequence[Interval], level: float = 0.95) -> Interval:
     below = float(np.hypot(np.sqrt(np.mean((estimate - low) ** 2)), between))
     above = float(np.hypot(np.sqrt(np.mean((high - estimate) ** 2)), between))
     # Unlike min and max, these keep a bound that is not known as NaN.
-    return Interval(
-        mean, float(np.maximum(0.0, mean - below)), float(np.minimum(1.0, mean + above))
-    )
+    low, high = np.maximum(0.0, mean - below), np.minimum(1.0, mean + above)
+    return Interval(mean, float(low), float(high)).or_unknown()

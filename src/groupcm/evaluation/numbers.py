@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.explanation import FeatureContribution
 from groupcm.metrics import FrocCurve, Interval, OperatingPoint, PrecisionRecallCurve, RocCurve
 
 __all__ = [
     "Case",
-    "Contribution",
     "DataCounts",
     "Decision",
     "Evaluation",
@@ -70,16 +70,14 @@ class Roc:
 
 @dataclass(frozen=True)
 class Froc:
-    """Share of objects found against false alarms a group.
+    """Share of objects found against false alarms per group, at every threshold.
 
-    ``n_found`` and ``false_alarms`` (a group) are those at the decision's threshold.
+    What happens at the threshold of the decision is counted in its ``point``.
     """
 
     curve: FrocCurve
     n_objects: int
     object_word: str = "object"
-    n_found: int | None = None
-    false_alarms: float | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +85,8 @@ class Decision:
     """A threshold, how it was chosen, and what it does on these groups.
 
     Of ``n_winners_judged`` positive groups that are found and annotated, the winner of
-    ``n_winners_on_object`` is positive.
+    ``n_winners_on_object`` is positive. ``contradiction`` is a sentence where the share found
+    is below the one that the threshold was chosen for, by more than chance.
     """
 
     point: OperatingPoint
@@ -97,6 +96,7 @@ class Decision:
     specificity: Interval
     n_winners_on_object: int | None = None
     n_winners_judged: int | None = None
+    contradiction: str | None = None
 
     @property
     def n_judged(self) -> int:
@@ -131,19 +131,10 @@ class Weight:
 
 @dataclass(frozen=True)
 class Importance:
-    """By how much a feature moves the score of a winner from the mean winner's, on average."""
+    """By how much a feature moves the score of a winner from the baseline, on average."""
 
     feature: str
     moves: float
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What a feature's value adds to a winner's score, against the mean winner."""
-
-    feature: str
-    value: float
-    adds: float
 
 
 @dataclass(frozen=True)
@@ -155,7 +146,7 @@ class Case:
     winner_row: int
     patient: str | None = None
     is_winner_positive: bool | None = None
-    contributions: Sequence[Contribution] = ()
+    contributions: Sequence[FeatureContribution] = ()
     winner_overlap: float | None = None
 
 
@@ -193,7 +184,7 @@ class Evaluation:
     """One model on groups it has not seen.
 
     Of the positive groups nobody annotated ``n_unannotated``: their label counts, and those of
-    their candidates do not.
+    their candidates do not. ``baseline`` says what the contributions of features are relative to.
     """
 
     title: str
@@ -220,3 +211,4 @@ class Evaluation:
     highest_positives: Sequence[Case] = ()
     importances: Sequence[Importance] = ()
     n_unannotated: int = 0
+    baseline: str = ""

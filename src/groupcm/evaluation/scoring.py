@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups, no_groups
 from groupcm.group_table import index_patients
 from groupcm.labels import positive_of_model
@@ -47,6 +48,7 @@ def score_candidates(
     pos_label: Any = None,
 ) -> ScoredCandidates:
     """Score rows in memory, or a source, which brings labels, groups and overlap itself."""
+    X = as_frame(X)
     groups = None if no_groups(groups) else groups
     n_rows = X.n_rows if isinstance(X, Source) else _n_rows(X)
     for name, values in (("groups", groups), ("patients", patients), ("objects", objects)):

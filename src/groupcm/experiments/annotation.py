@@ -70,13 +70,17 @@ class AnnotationCurve:
         return self.gcm.shape[1]
 
     def auc(self, values: NDArray[np.float64]) -> Interval:
-        """The mean of one AUC a repeat; an interval beyond 0 or 1 is cut there."""
+        """Return the mean of one AUC per repeat; an interval beyond 0 or 1 is cut there.
+
+        The bounds are NaN where they would exclude nothing.
+        """
         return self._mean(values, least=0.0)
 
     def _mean(self, values: NDArray[np.float64], *, least: float = -1.0) -> Interval:
-        """The mean of one AUC, or one difference of two, a repeat, cut to what they can be."""
+        """Return the mean of one AUC, or of one difference, per repeat, cut to what is possible."""
         found = mean_interval(values, self.n_folds)
-        return Interval(found.estimate, max(found.low, least), min(found.high, 1.0))
+        low, high = np.maximum(found.low, least), np.minimum(found.high, 1.0)
+        return Interval(found.estimate, float(low), float(high)).or_unknown(least)
 
     @property
     def last_step(self) -> Interval | None:

@@ -59,7 +59,7 @@ def annotation_figure(
 
 
 def _show_range_of(axes: Axes, lines: Sequence[SizeLine], focus: Sequence[SizeLine]) -> None:
-    ends = [end for line in focus for auc in line.auc for end in (auc.low, auc.high)]
+    ends = [end for line in focus for auc in line.auc for end in auc if np.isfinite(end)]
     ends += [one for line in focus for of_size in line.repeats for one in of_size]
     low, high = min(ends), max(ends)
     margin = _MARGIN * ((high - low) or 0.1)

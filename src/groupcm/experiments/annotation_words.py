@@ -42,17 +42,18 @@ def next_hundred(curve: AnnotationCurve) -> str:
     before, after = curve.sizes[-2:]
     factor = log((after + _NEXT) / after) / log(after / before)
     most = 1.0 - float(np.mean(curve.gcm[-1]))  # no AUC passes 1
-    more = Interval(*(min(factor * end, most) for end in step))
+    more = Interval(*np.minimum(factor * np.array(step), most).tolist())
     change = "rose" if step.estimate >= 0 else "fell"
     size = step if step.estimate >= 0 else _turned(step)
     found = (
         f"From {count(before)} to {count(after)} annotated positive groups the group AUC {change} "
         f"by {interval(size)}."
     )
-    if step.low <= 0:
+    if not step.low > 0:
+        at_most = f", and hardly more than {fraction(max(more.high, 0.0))}"
         return (
-            f"{found} That may be chance: it is not shown that {_NEXT} more would buy anything, "
-            f"and hardly more than {fraction(max(more.high, 0.0))}."
+            f"{found} That may be chance: it is not shown that {_NEXT} more would buy anything"
+            f"{'' if np.isnan(more.high) else at_most}."
         )
     return (
         f"{found} If it went on like this, {_NEXT} more would add about {interval(more)}; curves "
@@ -90,7 +91,7 @@ def what_others_add(curve: AnnotationCurve) -> str:
         ("they lower it by {}", [(size, interval(_turned(d))) for size, d in later if d.high < 0]),
         (
             "the change, {}, may be chance",
-            [(size, fraction(d.estimate, 3)) for size, d in later if d.low <= 0 <= d.high],
+            [(size, fraction(d.estimate, 3)) for size, d in later if not (d.low > 0 or d.high < 0)],
         ),
     ):
         if told:

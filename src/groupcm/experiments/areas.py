@@ -22,6 +22,7 @@ from groupcm.experiments.test_set import Entries
 from groupcm.experiments.trial import Trial
 from groupcm.metrics import Comparison, Interval, group_roc_auc
 from groupcm.metrics.comparison import normal_p_value
+from groupcm.metrics.edges import difference_at_edges, ranked_alike
 from groupcm.metrics.resampled import resampled_metric
 from groupcm.metrics.resampling import Resampling
 
@@ -78,7 +79,7 @@ class Areas:
             clusters=entries.patient,
             resampling=self._resampling,
         )
-        self._n_clusters = found.n_clusters
+        self._n_clusters, self._edges, self._scores = found.n_clusters, found.edges, found.scores
         self.of_repeats = np.reshape(found.estimates, (len(trials), n_repeats))
         values = found.values.reshape(-1, len(trials), n_repeats)
         self._means = values.mean(axis=2)
@@ -94,7 +95,12 @@ class Areas:
         # The root above may lead beyond what an area can be.
         means = np.clip(self._means[:, k], 0.0, 1.0)
         estimate = float(self.of_repeats[k].mean())
-        return self._resampling.interval(estimate, means, self._n_clusters)
+        interval = self._resampling.interval(estimate, means, self._n_clusters)
+        return self._edges.widened(interval, self._resampling.level)
+
+    def _scores_of(self, number: int) -> list[NDArray[np.float64]]:
+        n_repeats = self.of_repeats.shape[1]
+        return self._scores[number * n_repeats : (number + 1) * n_repeats]
 
     def repeats(self, trial: Trial) -> NDArray[np.float64]:
         """The AUC of each training set."""
@@ -105,12 +111,15 @@ class Areas:
         one, other = self._number[a], self._number[b]
         differences = self._means[:, one] - self._means[:, other]
         estimate = float(np.mean(self.of_repeats[one] - self.of_repeats[other]))
+        interval = self._resampling.interval(
+            estimate, np.clip(differences, -1.0, 1.0), self._n_clusters
+        )
+        is_same = all(map(ranked_alike, self._scores_of(one), self._scores_of(other)))
+        of_both = self._means[:, [one, other]]
         return Comparison(
             a=self.of(a),
             b=self.of(b),
-            difference=self._resampling.interval(
-                estimate, np.clip(differences, -1.0, 1.0), self._n_clusters
-            ),
+            difference=difference_at_edges(self.of(a), self.of(b), interval, of_both, is_same),
             p_value=normal_p_value(estimate, differences, self._n_clusters),
             n_resamples=len(differences),
             metric="group_roc_auc",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -10,6 +11,7 @@ from groupcm import __version__
 from groupcm.experiments.claims import Finding
 from groupcm.experiments.paper import LEVELS, PaperResults
 from groupcm.experiments.trial import Trial, trials_of
+from groupcm.metrics import Interval
 
 __all__ = ["paper_json"]
 
@@ -44,7 +46,7 @@ def _model(results: PaperResults, trial: Trial, number: int) -> dict[str, Any]:
         "intercept": [model.intercept for model in repeats],
         **{
             f"{level}_auc": {
-                **results.areas[level].of(trial)._asdict(),
+                **_interval(results.areas[level].of(trial)),
                 "repeats": results.areas[level].repeats(trial).tolist(),
             }
             for level in LEVELS
@@ -60,7 +62,16 @@ def _difference(finding: Finding) -> dict[str, Any]:
         "claimed": finding.claimed,
         "verdict": finding.verdict,
         "margin": finding.margin,
-        **finding.comparison.difference._asdict(),
-        "p_value": finding.comparison.p_value,
+        **_interval(finding.comparison.difference),
+        "p_value": _known(finding.comparison.p_value),
         "repeats": list(finding.repeats),
     }
+
+
+def _interval(value: Interval) -> dict[str, float | None]:
+    return {name: _known(number) for name, number in value._asdict().items()}
+
+
+def _known(value: float) -> float | None:
+    """Return None for NaN, for which JSON has no word."""
+    return None if math.isnan(value) else value

@@ -9,6 +9,8 @@ their scores vary less than those of independent ones would.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
@@ -19,7 +21,10 @@ __all__ = ["mean_interval"]
 
 
 def mean_interval(values: NDArray[np.float64], n_folds: int, level: float = 0.95) -> Interval:
-    """The mean of one value a repeat, with its interval.
+    """Return the mean of one value per repeat, with its interval.
+
+    Fewer than two repeats, or repeats that are all the same, do not show how much others would
+    vary: the bounds are then NaN.
 
     Examples
     --------
@@ -29,6 +34,8 @@ def mean_interval(values: NDArray[np.float64], n_folds: int, level: float = 0.95
     """
     n = len(values)
     mean = float(np.mean(values))
+    if n < 2 or np.ptp(values) == 0.0:
+        return Interval(mean, math.nan, math.nan)
     error = float(np.std(values, ddof=1)) * np.sqrt(1 / n + 1 / (n_folds - 1))
     reach = float(t.ppf((1 + level) / 2, n - 1) * error)
     return Interval(mean, mean - reach, mean + reach)

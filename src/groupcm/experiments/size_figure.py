@@ -92,7 +92,8 @@ def _split(lines: Sequence[SizeLine]) -> tuple[list[SizeLine], list[SizeLine]]:
     growing = [auc for line in lines if len(line.sizes) > 1 for auc in line.auc]
     if not growing:  # one size
         return list(lines), []
-    low, high = min(auc.low for auc in growing), max(auc.high for auc in growing)
+    ends = [end for auc in growing for end in auc if np.isfinite(end)]
+    low, high = min(ends), max(ends)
     bottom = low - _FAR * (high - low)
     far = [line for line in lines if len(line.sizes) == 1 and line.auc[0].estimate < bottom]
     return [line for line in lines if line not in far], far

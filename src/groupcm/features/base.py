@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
+from groupcm.frames import as_frame
 from groupcm.model_state import Count, Expected, Maybe, Names
 
 __all__ = ["FeatureMap", "Rows", "require_count"]
@@ -88,7 +89,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        rows: Any = validate_data(self, X, dtype=_FLOATS)  # pyright: ignore[reportArgumentType]
+        rows: Any = validate_data(self, as_frame(X), dtype=_FLOATS)  # pyright: ignore[reportArgumentType]
         self._check_parameters()
         self._learn(rows)
         return self
@@ -163,7 +164,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
             return np.asarray(X)
         return validate_data(  # pyright: ignore[reportReturnType]
             self,
-            X,  # pyright: ignore[reportArgumentType]
+            as_frame(X),
             reset=False,
             dtype=_FLOATS,  # pyright: ignore[reportArgumentType]
             ensure_all_finite=False,

@@ -15,7 +15,10 @@ GivenCandidates = dict[str, tuple[Region, ...]]
 
 
 def read_given(
-    given: str | os.PathLike[str] | Annotations, names: Collection[str], folder: Path | None
+    given: str | os.PathLike[str] | Annotations,
+    names: Collection[str],
+    folder: Path | None,
+    missing_pictures: str | None = None,
 ) -> GivenCandidates:
     """Read what a detector found in each picture, the surest first where it has scores.
 
@@ -27,6 +30,8 @@ def read_given(
         The pictures that are there.
     folder
         Where they are; None where they are frames of a video.
+    missing_pictures
+        As for `groupcm.images.truth.read_for`.
 
     Examples
     --------
@@ -36,7 +41,7 @@ def read_given(
     >>> [box.area for box in read_given(given, {"a.png"}, None)["a.png"]]
     [4.0, 1.0]
     """
-    marked, _ = read_for(given, names, folder)
+    marked, _ = read_for(given, names, folder, missing_pictures)
     return {
         picture.name: tuple(
             found.region for found in sorted(picture.objects, key=lambda each: -(each.score or 0))

@@ -8,7 +8,7 @@ import unicodedata
 from pathlib import Path
 
 from groupcm.annotations.names import relative_name
-from groupcm.annotations.pictures import find_pictures
+from groupcm.annotations.pictures import picture_files, warn_of_masks
 from groupcm.errors import InputError
 from groupcm.images.reading import page_count
 
@@ -26,6 +26,7 @@ def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list
     folder
         Links in it may not lead out of it. Links to folders within it are not followed, so that
         nothing is listed twice.
+        Masks that are stored with their pictures are set aside, with a warning that counts them.
     pages
         List the pages of a stack one by one, as ``stack.tif#1``, ``stack.tif#2``, ….
 
@@ -39,7 +40,9 @@ def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list
     ['Été.jpg', 'frame 2.png', 'frame 10.png']
     """
     folder = Path(folder)
-    names = sorted(find_pictures(folder), key=natural_order)
+    found = picture_files(folder)
+    warn_of_masks(folder, found.masks, stacklevel=2)
+    names = sorted(found.pictures, key=natural_order)
     _refuse_links_that_leave(folder, names)
     for name in names:
         try:

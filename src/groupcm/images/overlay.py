@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations.pictures import pillow
+from groupcm.images.display import to_screen
 from groupcm.images.drawing import Canvas, Colour, font_of
-from groupcm.images.reading import Pixels, as_rgb
+from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.score import PictureScore
 
@@ -64,12 +65,14 @@ def draw_overlay(
         if place != found.located:
             canvas.outline(found.regions, int(place), _FOUND, thickness=0.45)
     colour = _NO_ALARM if found.alarm is False else _FOUND
-    canvas.outline(found.regions, found.located, colour)
+    if found.located >= 0:
+        canvas.outline(found.regions, found.located, colour)
     if truth is not None:
         # On top: where both agree the outline shows between the dashes.
         for place in range(len(truth)):
             canvas.outline(truth, place, _TRUTH, thickness=0.8, dashed=True)
-    canvas.tag(_score_text(found), found.regions.edges[found.located], colour)
+    place = found.regions.edges[found.located] if found.located >= 0 else np.zeros(4)
+    canvas.tag(_score_text(found), place, colour)
     return canvas.pixels()
 
 
@@ -130,16 +133,13 @@ def contact_sheet(
 
 
 def _as_seen(pixels: Pixels) -> NDArray[np.uint8]:
-    """8 bits a colour; of other kinds the brightest pixel becomes white, else many are black."""
-    if pixels.dtype == np.uint8:
-        seen = np.asarray(pixels, dtype=np.uint8)
-        return seen if seen.ndim == 3 else np.repeat(seen[:, :, None], 3, axis=2)
-    unit = as_rgb(pixels)
-    return np.round(255 * unit / max(float(unit.max()), 1e-6)).astype(np.uint8)
+    """Return 8 bits per colour, as the pages show the picture."""
+    seen = to_screen(pixels)
+    return seen if seen.ndim == 3 else np.repeat(seen[:, :, None], 3, axis=2)
 
 
 def _score_text(found: PictureScore) -> str:
-    text = f"{found.score:+.2f}"
+    text = f"{found.score:+.2f}" if found.winner >= 0 else "nothing proposed"
     return text if found.probability is None else f"{text}  {100 * found.probability:.0f} %"
 
 

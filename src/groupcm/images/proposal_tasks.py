@@ -16,6 +16,7 @@ from groupcm.annotations import Region
 from groupcm.errors import InputError
 from groupcm.images.given_candidates import GivenCandidates
 from groupcm.images.parallel_pictures import PictureFile, VideoFrame
+from groupcm.images.patients import PictureNotes
 from groupcm.images.reading import MOST_PIXELS, Pixels
 from groupcm.images.truth import MarkedPicture, Truth, known_patients
 from groupcm.images.video import video_frames
@@ -33,6 +34,7 @@ class ProposalTask:
     marked: MarkedPicture | None
     given: tuple[Region, ...] | None
     patient: str | None
+    split: str | None = None
 
     @property
     def name(self) -> str:
@@ -53,15 +55,15 @@ class ProposalTasks(ABC):
         Those that are not left out, in order; None where they are not known before they come.
     n_left_out
         Pictures that nobody has looked at, as far as they have come.
-    has_patients
-        Whether the patient of every picture is known.
+    has_patients, has_splits
+        Whether the patient, and the split, of every picture is known.
     settings
         Plain values that what comes depends on.
     """
 
     names: list[str] | None = None
     n_left_out = 0
-    has_patients = False
+    has_patients = has_splits = False
 
     def __init__(self, truth: Truth | None, given: GivenCandidates | None) -> None:
         self._truth, self._given = truth, given
@@ -97,6 +99,7 @@ class FolderTasks(ProposalTasks):
         given: GivenCandidates | None,
         patient_from: str | None = None,
         most_pixels: int = MOST_PIXELS,
+        notes: PictureNotes | None = None,
     ) -> None:
         super().__init__(truth, given)
         self._folder, self._most_pixels = folder, most_pixels
@@ -105,22 +108,29 @@ class FolderTasks(ProposalTasks):
         self._patients = {}
         if patient_from is not None:
             self._patients = _patients_in_names(self.names, patient_from)
+        elif notes is not None and notes.has_patients:
+            self._patients = {name: notes.of(name).patient or "" for name in self.names}
         elif truth is not None:
             self._patients = known_patients(self.names, truth)
         self.has_patients = bool(self._patients)
+        self._splits = {}
+        if notes is not None and notes.has_splits:
+            self._splits = {name: notes.of(name).split for name in self.names}
+        self.has_splits = bool(self._splits)
 
     def __iter__(self) -> Iterator[ProposalTask]:
         for place, name in enumerate(self.names or ()):
             picture = PictureFile(self._folder, name, self._most_pixels)
             marked, patient = self._marked(name)[1], self._patients.get(name)
-            yield ProposalTask(place, picture, marked, self._given_in(name), patient)
+            given, split = self._given_in(name), self._splits.get(name)
+            yield ProposalTask(place, picture, marked, given, patient, split)
 
     def stamp_of(self, name: str) -> str:
         path = self._folder / name
         if not path.exists():  # a page of a stack
             path = self._folder / name.rpartition("#")[0]
         known = (self._marked(name)[1], self._given_in(name), self._patients.get(name))
-        return _short([*_stamp(path), repr(known)])
+        return _short([*_stamp(path), repr(known), self._splits.get(name)])
 
 
 class VideoTasks(ProposalTasks):

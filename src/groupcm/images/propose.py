@@ -17,6 +17,7 @@ from groupcm.images.labelling import Labelling
 from groupcm.images.listing import list_pictures
 from groupcm.images.parallel_pictures import Unreadable, map_pictures
 from groupcm.images.part_file import DonePicture
+from groupcm.images.patients import PictureNotes, notes_of
 from groupcm.images.proposal_tally import Proposed, Tally
 from groupcm.images.proposal_tasks import FolderTasks, ProposalTask, ProposalTasks, VideoTasks
 from groupcm.images.proposals import Given
@@ -27,7 +28,7 @@ from groupcm.images.resuming import Parts
 from groupcm.images.table import candidate_schema
 from groupcm.images.truth import read_truth
 from groupcm.progress import announce_stage
-from groupcm.table_formats import is_parquet
+from groupcm.table_formats import PARQUET
 
 __all__ = ["Proposed", "propose_folder"]
 
@@ -44,7 +45,10 @@ def propose_folder(
     overlap: str = "box_iou",
     positive_overlap: float = 0.3,
     unmarked: str = "leave_out",
+    missing_pictures: str = "error",
     patient_from: str | None = None,
+    patients: _Path | None = None,
+    split: str | None = None,
     given: _Path | Annotations | None = None,
     skip_unreadable: bool = False,
     workers: int | None = None,
@@ -72,12 +76,21 @@ def propose_folder(
     overlap, positive_overlap
         When a candidate is positive; see `groupcm.images.labelling.Labelling`.
     unmarked
-        Pictures that nobody has looked at are left out, or with ``"negative"`` taken to show no
-        object.
+        Pictures that are to do, and those that the annotations do not name, are left out, or with
+        ``"negative"`` taken to show no object. "Verified empty" is always negative; see
+        `groupcm.annotations.Picture.state`.
+    missing_pictures
+        Annotations of pictures that are not in the folder are an error, or with ``"skip"`` left
+        out and counted in a warning. The same holds for ``given``.
     patient_from
         A regular expression whose first group is the patient in a picture's name. Left out, the
         patient is what the annotations say (``extra["patient"]``), if they say it of every
         picture.
+    patients
+        A CSV file with the patient, the split or both of every picture; see
+        `groupcm.images.patients`.
+    split
+        Take the pictures of this split alone, by the column ``split`` of ``patients``.
     given
         Candidates of the user's own detector, for a recipe that asks for them.
     skip_unreadable
@@ -101,9 +114,7 @@ def propose_folder(
     >>> done.n_pictures, done.n_positive, done.recall["box_iou"].n_objects
     (3, 1, 1)
     """
-    output = check_output(output)
-    if not is_parquet(output):
-        raise InputError(f"cannot write {output}: end its name in .parquet")
+    output = check_output(output, endings=PARQUET)
     if (folder is None) == (video is None):
         raise InputError("give a folder of pictures or a video, one of the two")
     if annotations is None and category is not None:
@@ -112,6 +123,7 @@ def propose_folder(
         raise InputError(
             f"unmarked is {unmarked!r} and no annotations are given that would tell what is marked"
         )
+    notes = _notes(patients, patient_from, split, folder is None)
     recipe = recipe or Recipe()
     _check_given(recipe, given is not None)
     labelling = Labelling(overlap, positive_overlap)
@@ -121,20 +133,46 @@ def propose_folder(
         raise InputError(f"there is no picture in the folder {place}")
     truth = by_detector = None
     if annotations is not None:
-        truth = read_truth(annotations, set(names), place, category=category, unmarked=unmarked)
+        truth = read_truth(
+            annotations,
+            set(names),
+            place,
+            category=category,
+            unmarked=unmarked,
+            missing_pictures=missing_pictures,
+        )
     if given is not None:
-        by_detector = read_given(given, set(names), place)
+        by_detector = read_given(given, set(names), place, missing_pictures)
+    if notes is not None:
+        names = notes.in_split(names, split)
     if place is None:
         tasks: ProposalTasks = VideoTasks(Path(video or ""), every, truth, by_detector)
     else:
-        tasks = FolderTasks(place, names, truth, by_detector, patient_from, most_pixels)
-    schema = candidate_schema(recipe, labels=truth is not None, patients=tasks.has_patients)
+        tasks = FolderTasks(place, names, truth, by_detector, patient_from, most_pixels, notes)
+    schema = candidate_schema(
+        recipe,
+        labels=truth is not None,
+        patients=tasks.has_patients,
+        splits=tasks.has_splits,
+    )
     work = Proposing(recipe, schema.remove_metadata())
     if truth is not None:
         work = replace(work, labelling=labelling, where=truth.where)
     parts = Parts(output, schema, work.settings() | tasks.settings)
     with parts.held():
         return _propose(work, tasks, parts, workers, skip_unreadable, {"most_pixels": most_pixels})
+
+
+def _notes(
+    patients: _Path | None, patient_from: str | None, split: str | None, is_video: bool
+) -> PictureNotes | None:
+    """Read the file of patients and splits, and refuse what contradicts it."""
+    if patients is not None and is_video:
+        raise InputError("patients=FILE names the pictures of a folder; a video has none")
+    notes = notes_of(patients, split)
+    if patient_from is not None and notes is not None and notes.has_patients:
+        raise InputError(f"patient_from and {patients} both give the patients; leave out one")
+    return notes
 
 
 def _check_given(recipe: Recipe, is_given: bool) -> None:

@@ -57,12 +57,13 @@ class Proposing:
         except ValueError as error:
             raise InputError(f"the picture {task.name}: {error}") from error
         if self.labelling is None or task.marked is None:
-            return FoundRows(candidate_rows(self.schema, task.name, found, None, task.patient))
+            rows = candidate_rows(self.schema, task.name, found, None, task.patient, task.split)
+            return FoundRows(rows)
         height, width = pixels.shape[:2]
         objects = object_regions(task.name, task.marked, height, width, self.where)
         candidates = as_stored(found.regions)
         labels = self.labelling.of(candidates, objects)
-        rows = candidate_rows(self.schema, task.name, found, labels, task.patient)
+        rows = candidate_rows(self.schema, task.name, found, labels, task.patient, task.split)
         notes = picture_notes(candidates, objects, labels, self.labelling.overlap)
         return FoundRows(rows, notes)
 

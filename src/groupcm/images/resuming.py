@@ -75,7 +75,7 @@ class Parts:
     def held(self) -> Iterator[None]:
         """Keep other runs away from the folder within the block."""
         self._check_folder()
-        self.folder.mkdir(exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         refusal = f"another run is making {self.output}; wait for it, or write to another table"
         try:
             with held_alone(self.folder / _LOCK, refusal):

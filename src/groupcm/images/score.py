@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Generator, Mapping, Sequence
@@ -10,11 +11,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations import Region
+from groupcm.decision import is_alarm
 from groupcm.errors import InputError
 from groupcm.images.features.network_embedding import with_networks
 from groupcm.images.listing import list_pictures
@@ -22,7 +25,7 @@ from groupcm.images.parallel_pictures import PictureFile, Unreadable, map_pictur
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
-from groupcm.images.trained_recipe import needed_part, noted_recipe, noted_threshold, trained_names
+from groupcm.images.trained_recipe import needed_part, noted_recipe, trained_names
 from groupcm.images.vote import vote as voted
 
 __all__ = [
@@ -67,13 +70,17 @@ class PictureScore:
     scores
         Their scores, shape (n,).
     winner
-        The candidate of largest score, the first of equal ones.
+        The candidate of largest score, the first of equal ones; -1 where nothing was proposed.
     located
-        The candidate that tells where the object is: the winner, or the one that was voted for.
+        The candidate that tells where the object is: the winner, or the one that was voted for;
+        -1 where nothing was proposed.
     probability
         That the picture is positive; None where the model is not calibrated.
     threshold
-        Pictures and candidates that score at least this are marked; None where nobody said.
+        Pictures and candidates that score at least this are marked; None where there is none.
+    drawn
+        The features of one candidate, drawn at random but always the same, in the model's order:
+        by those of many pictures, these are compared with the training.
     """
 
     name: str
@@ -83,16 +90,20 @@ class PictureScore:
     located: int
     probability: float | None = None
     threshold: float | None = None
+    drawn: NDArray[np.float32] | None = None
 
     @property
     def score(self) -> float:
-        """Score of the picture: its winner's."""
-        return float(self.scores[self.winner])
+        """Score of the picture: its winner's; -inf where nothing was proposed."""
+        return float(self.scores[self.winner]) if self.winner >= 0 else -math.inf
 
     @property
     def alarm(self) -> bool | None:
-        """Whether the picture scores at least the threshold; None without one."""
-        return None if self.threshold is None else self.score >= self.threshold
+        """Whether the picture scores at least the threshold; None without one.
+
+        A picture in which nothing was proposed is no alarm.
+        """
+        return None if self.threshold is None else bool(is_alarm(self.score, self.threshold))
 
     @property
     def marked(self) -> NDArray[np.intp]:
@@ -100,7 +111,7 @@ class PictureScore:
         if self.threshold is None:
             return np.empty(0, dtype=np.intp)
         order = np.argsort(-self.scores, kind="stable")
-        return order[self.scores[order] >= self.threshold]
+        return order[is_alarm(self.scores[order], self.threshold)]
 
 
 class PictureScorer:
@@ -141,10 +152,10 @@ class PictureScorer:
         threshold: float | None = None,
     ) -> None:
         self.model, self.vote, self.threshold = model, vote, threshold
-        names = trained_names(model, recipe)
-        self.recipe = needed_part(recipe, names)
+        self.features = trained_names(model, recipe)
+        self.recipe = needed_part(recipe, self.features)
         place = {name: at for at, name in enumerate(self.recipe.feature_names)}
-        self._columns = np.array([place[name] for name in names])
+        self._columns = np.array([place[name] for name in self.features])
 
     @classmethod
     def of_saved(
@@ -156,13 +167,13 @@ class PictureScorer:
         threshold: float | None = None,
         networks: Sequence[str | os.PathLike[str]] = (),
     ) -> PictureScorer:
-        """Take the recipe from a model's notes, and the threshold unless another one is given.
+        """Take the recipe from a model's notes, and its threshold unless another one is given.
 
         ``path`` is how an error calls the model; ``networks`` are files of those that its recipe
         names and does not carry.
         """
         if threshold is None:
-            threshold = noted_threshold(saved.notes)
+            threshold = getattr(saved.model, "threshold_", None)
         recipe = noted_recipe(saved.notes, path)
         recipe = replace(recipe, features=with_networks(recipe.features, networks))
         return cls(saved.model, recipe, vote=vote, threshold=threshold)
@@ -182,13 +193,39 @@ class PictureScorer:
             What a detector found in it, where the recipe asks for that.
         """
         found = self.recipe.candidates(pixels, given)
-        scores = _scores(self.model, found.values[:, self._columns])
-        winner = int(np.argmax(scores))
-        located = voted(found.regions, scores) if self.vote else winner
+        return self.of_candidates(found.regions, found.values[:, self._columns], name)
+
+    def of_candidates(
+        self, regions: Regions, values: NDArray[np.float32], name: str = ""
+    ) -> PictureScore:
+        """Score candidates that are known already.
+
+        Parameters
+        ----------
+        regions
+            Where they are; perhaps none.
+        values
+            Their features, in the order of `features`.
+        name
+            What to call the picture.
+        """
         calibrator = getattr(self.model, "calibrator_", None)
+        if len(regions) == 0:  # From a custom proposer; the others add the whole picture.
+            chance = None if calibrator is None else 0.0
+            return PictureScore(name, regions, np.empty(0), -1, -1, chance, self.threshold)
+        scores = _scores(self.model, values)
+        winner = int(np.argmax(scores))
+        located = voted(regions, scores) if self.vote else winner
         probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
         return PictureScore(
-            name, found.regions, scores, winner, located, probability, self.threshold
+            name,
+            regions,
+            scores,
+            winner,
+            located,
+            probability,
+            self.threshold,
+            values[crc32(name.encode()) % len(values)],
         )
 
 
@@ -227,7 +264,7 @@ def score_folder(
     vote
         See `PictureScorer`.
     threshold
-        See `PictureScore`; left out, that of the model's operating point, where it has one.
+        See `PictureScore`; left out, the model's ``threshold_``.
     networks
         Files of networks that the model needs and does not carry.
     skip_unreadable, workers

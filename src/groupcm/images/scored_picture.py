@@ -1,4 +1,4 @@
-"""What is done with one picture while a folder is scored, and what is kept of it."""
+"""What is done with one picture while a folder or a table is scored, and what is kept of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from groupcm.annotations import Region
@@ -17,6 +18,7 @@ from groupcm.images.parallel_pictures import PictureTask
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.score import PictureScore, PictureScorer
+from groupcm.images.table import row_regions
 from groupcm.images.truth import MarkedPicture, object_regions
 from groupcm.images.vote import vote
 
@@ -62,12 +64,12 @@ class ScoredPicture:
     ----------
     name, height, width
         Of the picture.
-    score, probability, alarm, winner, located
+    score, probability, alarm, winner, located, drawn
         See `groupcm.images.score.PictureScore`.
     n_candidates
         How many there were.
     place
-        The candidate ``located``, alone.
+        The candidate ``located``, alone; none where nothing was proposed.
     n_marked
         How many candidates score at least the threshold; None without one.
     marks, mark_scores
@@ -95,6 +97,7 @@ class ScoredPicture:
     is_positive: bool | None = None
     winner_overlap: float | None = None
     vote_overlap: float | None = None
+    drawn: NDArray[np.float32] | None = None
 
 
 @dataclass(frozen=True)
@@ -130,29 +133,47 @@ class Scoring:
             raise InputError(f"the picture {task.name}: {error}") from error
         if task.overlay is not None:
             write_overlay(draw_overlay(pixels, found, truth=objects), task.overlay)
+        return self._kept(found, objects)
+
+    def rows(self, name: str, rows: pa.Table, marked: MarkedPicture | None = None) -> ScoredPicture:
+        """Score a picture by its rows in a table of candidates, without its pixels."""
+        regions = row_regions(rows)
+        objects = None
+        if marked is not None:
+            objects = object_regions(name, marked, regions.height, regions.width, self.where)
+        columns = [np.asarray(rows.column(each), dtype=np.float32) for each in self.scorer.features]
+        return self._kept(
+            self.scorer.of_candidates(regions, np.stack(columns, axis=1), name), objects
+        )
+
+    def _kept(self, found: PictureScore, objects: Regions | None) -> ScoredPicture:
+        """Return what is kept of a picture's score."""
         on_objects = (None, None) if not objects else _overlaps(found, objects)
         marked = found.marked
         return ScoredPicture(
-            name=task.name,
-            height=height,
-            width=width,
+            name=found.name,
+            height=found.regions.height,
+            width=found.regions.width,
             score=found.score,
             probability=found.probability,
             alarm=found.alarm,
             winner=found.winner,
             located=found.located,
             n_candidates=len(found.regions),
-            place=found.regions.take([found.located]),
+            place=found.regions.take([found.located] if found.located >= 0 else []),
             n_marked=None if found.threshold is None else len(marked),
             marks=found.regions.take(marked) if self.keep_marks else None,
             mark_scores=found.scores[marked] if self.keep_marks else None,
             is_positive=None if objects is None else len(objects) > 0,
             winner_overlap=on_objects[0],
             vote_overlap=on_objects[1],
+            drawn=found.drawn,
         )
 
 
 def _overlaps(found: PictureScore, objects: Regions) -> tuple[float, float]:
+    if found.winner < 0:
+        return 0.0, 0.0
     two = found.regions.take([found.winner, vote(found.regions, found.scores)])
     winner, voted = overlap(two, objects, "box_iou").max(axis=1).tolist()
     return winner, voted

@@ -5,7 +5,7 @@ column              type
 =================== ======== ==================================================================
 picture             text     name of the picture: the group
 candidate           int32    which candidate of its picture, from 0
-patient             text     where it is known of every picture
+patient, split      text     each where it is known of every picture
 label               int8     1 positive, 0 not; this and the next two where pictures are marked
 overlap             float32  largest overlap with an object of the picture
 object              text     which object that is, null where the candidate touches none
@@ -18,19 +18,23 @@ features            float32  a column each, by their names
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from groupcm.annotations import Mask
+from groupcm.annotations import Annotations, Mask, Picture
 from groupcm.annotations.coco_string import compress_many, decompress
+from groupcm.errors import InputError
 from groupcm.images.labelling import Labels
 from groupcm.images.recipe import PictureCandidates, Recipe
 from groupcm.images.regions import Regions
-from groupcm.table_roles import TableDescription, describe
+from groupcm.table_formats import TableFile, is_parquet
+from groupcm.table_roles import TableDescription, describe, description_of
 
 __all__ = [
     "LABEL_COLUMNS",
@@ -38,8 +42,11 @@ __all__ = [
     "as_stored",
     "candidate_rows",
     "candidate_schema",
+    "check_candidates",
     "label_values",
+    "picture_rows",
     "row_regions",
+    "table_pictures",
 ]
 
 _EDGES = ("left", "top", "right", "bottom")
@@ -47,7 +54,9 @@ REGION_COLUMNS = (*_EDGES, "mask", "height", "width")
 LABEL_COLUMNS = {"label": pa.int8(), "overlap": pa.float32(), "object": pa.string()}
 
 
-def candidate_schema(recipe: Recipe, *, labels: bool, patients: bool) -> pa.Schema:
+def candidate_schema(
+    recipe: Recipe, *, labels: bool, patients: bool, splits: bool = False
+) -> pa.Schema:
     """Columns of a table of candidates, with the description that a fit reads.
 
     Examples
@@ -61,6 +70,8 @@ def candidate_schema(recipe: Recipe, *, labels: bool, patients: bool) -> pa.Sche
     if patients:
         kinds["patient"] = pa.string()
         roles["patient"] = "patient"
+    if splits:
+        kinds["split"] = pa.string()
     if labels:
         kinds |= LABEL_COLUMNS
         roles |= {name: name for name in LABEL_COLUMNS}
@@ -77,6 +88,7 @@ def candidate_rows(
     found: PictureCandidates,
     labels: Labels | None = None,
     patient: str | None = None,
+    split: str | None = None,
 ) -> pa.RecordBatch:
     """Rows of one picture.
 
@@ -94,6 +106,7 @@ def candidate_rows(
         "picture": pa.repeat(picture, n),
         "candidate": np.arange(n, dtype=np.int32),
         "patient": pa.repeat(patient or "", n),
+        "split": pa.repeat(split or "", n),
         "mask": pa.array(_masks(regions), pa.string()),
         "height": np.full(n, regions.height, dtype=np.int32),
         "width": np.full(n, regions.width, dtype=np.int32),
@@ -146,6 +159,70 @@ def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regi
         Regions.of(masks, height, width, what="candidate"),
     ]
     return Regions.joined(parts).take(np.argsort(np.argsort(~is_box, kind="stable")))
+
+
+def check_candidates(file: TableFile) -> TableDescription:
+    """Return what a table of candidates says of its columns; refuse any other table."""
+    about = description_of(file.schema, file.path) if is_parquet(file.path) else None
+    missing = [name for name in REGION_COLUMNS if name not in file.schema.names]
+    if about is None or "group" not in about.roles or missing:
+        raise InputError(
+            f"{file.path} does not tell where its candidates are in their pictures; give a table "
+            "that groupcm images propose wrote"
+        )
+    return about
+
+
+def table_pictures(file: TableFile) -> Annotations:
+    """Return the names and sizes of a table's pictures, none of which has been looked at."""
+    group = check_candidates(file).roles["group"]
+    found: dict[str, Picture] = {}
+    for batch in file.batches([group, "width", "height"]):
+        for start in _starts(batch.column(group)):
+            name, width, height = (column[start].as_py() for column in batch.columns)
+            if name not in found:
+                try:
+                    found[name] = Picture(name, width, height, done=False)
+                except ValueError as error:
+                    raise InputError(f"{file.path}: the picture {name!r}: {error}") from error
+    return Annotations(tuple(found.values()))
+
+
+def picture_rows(file: TableFile) -> Iterator[tuple[str, pa.Table]]:
+    """Go through the pictures of a table, each with its rows, which must be contiguous."""
+    group = check_candidates(file).roles["group"]
+    seen: set[str] = set()
+    held: list[pa.Table] = []
+    for batch in file.batches(file.schema.names):
+        rows = pa.Table.from_batches([batch])
+        for start, end in pairwise([*_starts(batch.column(group)), batch.num_rows]):
+            piece = rows.slice(start, end - start)
+            if held and held[-1].column(group)[0] != piece.column(group)[0]:
+                yield _whole(held, seen, file, group)
+                held = []
+            held.append(piece)
+    if held:
+        yield _whole(held, seen, file, group)
+
+
+def _starts(names: pa.Array) -> list[int]:
+    """Rows at which another picture begins, the first one included."""
+    codes = names.dictionary_encode().indices.to_numpy()
+    return np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
+
+
+def _whole(
+    held: list[pa.Table], seen: set[str], file: TableFile, group: str
+) -> tuple[str, pa.Table]:
+    rows = pa.concat_tables(held).combine_chunks()
+    name = rows.column(group)[0].as_py()
+    if name in seen:
+        raise InputError(
+            f"{file.path}: the rows of the picture {name!r} do not stand together; sort first: "
+            f"groupcm sort {file.path} --group {group} -o sorted.parquet"
+        )
+    seen.add(name)
+    return name, rows
 
 
 def as_stored(regions: Regions) -> Regions:

@@ -1,4 +1,4 @@
-"""What a model and its notes say of pictures: the recipe, which of its features, the threshold."""
+"""What a model and its notes say of pictures: the recipe, and which of its features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from groupcm.errors import InputError
 from groupcm.images.recipe import Recipe
 
-__all__ = ["needed_part", "noted_recipe", "noted_threshold", "trained_names"]
+__all__ = ["needed_part", "noted_recipe", "trained_names"]
 
 
 def noted_recipe(notes: Mapping[str, Any], path: str) -> Recipe:
@@ -65,15 +65,3 @@ def needed_part(recipe: Recipe, names: Sequence[str]) -> Recipe:
     """Return the recipe without the families that have none of these features."""
     used = tuple(family for family in recipe.features if not set(family.names).isdisjoint(names))
     return replace(recipe, features=used)
-
-
-def noted_threshold(notes: Mapping[str, Any]) -> float | None:
-    """Return the threshold of the operating point in a model's notes, where it has one.
-
-    Examples
-    --------
-    >>> noted_threshold({"operating_point": {"threshold": 0.5}}), noted_threshold({})
-    (0.5, None)
-    """
-    noted = notes.get("operating_point")
-    return None if noted is None else float(noted["threshold"])

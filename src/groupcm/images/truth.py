@@ -7,14 +7,17 @@ import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from groupcm.annotations import Annotations, Region, read
+from groupcm.annotations.known_pictures import NotThere
 from groupcm.annotations.some_pictures import read_some
-from groupcm.errors import InputError
+from groupcm.errors import InputError, SetAsideWarning
 from groupcm.images.regions import Regions
 from groupcm.words import printable
 
 __all__ = [
+    "MISSING_PICTURES",
     "UNMARKED",
     "MarkedPicture",
     "Truth",
@@ -25,6 +28,7 @@ __all__ = [
 ]
 
 UNMARKED = ("leave_out", "negative")
+MISSING_PICTURES = ("error", "skip")
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,9 @@ class Truth:
     categories
         What to look for; None for whatever is marked.
     unmarked
-        ``"leave_out"`` or ``"negative"``: what to do with pictures that nobody has looked at.
+        ``"leave_out"`` or ``"negative"``: what to do with pictures that are to do (see
+        `groupcm.annotations.Picture.state`) or that the annotations do not name. Objects that are
+        marked in a picture to do count with ``"negative"``.
     n_elsewhere
         How many pictures the file tells of beside these, which are not there.
 
@@ -145,6 +151,7 @@ def read_truth(
     category: str | Sequence[str] | None = None,
     unmarked: str = "leave_out",
     only_some: bool = False,
+    missing_pictures: str | None = None,
 ) -> Truth:
     """Read annotations of pictures that are there.
 
@@ -159,12 +166,15 @@ def read_truth(
     only_some
         Whether the file may tell of other pictures too, which are left out and counted. Where
         none is left, that is an error all the same.
+    missing_pictures
+        As for `read_for`.
     """
     n_elsewhere = 0
     if only_some and isinstance(pictures, Path) and not isinstance(annotations, Annotations):
-        annotations, n_elsewhere, where = _read_some_for(annotations, names, pictures)
+        annotations, elsewhere, where = _read_some_for(annotations, names, pictures)
+        n_elsewhere = len(elsewhere)
     else:
-        annotations, where = read_for(annotations, names, pictures)
+        annotations, where = read_for(annotations, names, pictures, missing_pictures)
     wanted = (category,) if isinstance(category, str) else category
     return Truth(
         annotations, where, None if wanted is None else tuple(wanted), unmarked, n_elsewhere
@@ -175,6 +185,7 @@ def read_for(
     annotations: str | os.PathLike[str] | Annotations,
     names: Collection[str],
     pictures: Path | Annotations | None,
+    missing_pictures: str | None = None,
 ) -> tuple[Annotations, str]:
     """Read annotations of certain pictures, and say what to call them.
 
@@ -187,7 +198,43 @@ def read_for(
     pictures
         The folder, or annotations that know the pictures' names and sizes; None where nothing is
         known of them before they come.
+    missing_pictures
+        ``"skip"`` leaves out the annotations of other pictures, with a warning that counts them;
+        otherwise they are an error, which with ``"error"`` names the remedy.
     """
+    if missing_pictures not in (None, *MISSING_PICTURES):
+        raise InputError(
+            f"missing_pictures is {missing_pictures!r}; it must be "
+            + " or ".join(map(repr, MISSING_PICTURES))
+        )
+    if missing_pictures == "skip" and pictures is not None:
+        marked, elsewhere, where = _read_some_for(annotations, names, pictures)
+        _warn_of_missing(elsewhere, where, stacklevel=3)
+        return marked, where
+    try:
+        return _read_all_for(annotations, names, pictures)
+    except InputError as error:
+        if missing_pictures is None or not isinstance(error.__context__, NotThere):
+            raise
+        raise InputError(f'{error}; missing_pictures="skip" leaves such pictures out') from error
+
+
+def _warn_of_missing(elsewhere: Collection[str], where: str, stacklevel: int) -> None:
+    if elsewhere:
+        pictures = "1 picture" if len(elsewhere) == 1 else f"{len(elsewhere):,} pictures"
+        warnings.warn(
+            printable(f"{where}: skipped {pictures} not found, such as {min(elsewhere)}."),
+            SetAsideWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _read_all_for(
+    annotations: str | os.PathLike[str] | Annotations,
+    names: Collection[str],
+    pictures: Path | Annotations | None,
+) -> tuple[Annotations, str]:
+    """Read annotations whose pictures must all be there."""
     folder = pictures if isinstance(pictures, Path) else None
     if isinstance(annotations, Annotations):
         marked, where = annotations, "the annotations"
@@ -198,31 +245,43 @@ def read_for(
     if folder is not None:
         for picture in marked:
             if picture.name not in names:
-                raise InputError(
-                    f"{where}: the picture {picture.name!r} is not there in {folder}"
-                    + _of_stack(picture.name, names)
-                )
+                _refuse_missing(picture.name, names, where, folder)
     return marked, where
 
 
+def _refuse_missing(name: str, names: Collection[str], where: str, folder: Path) -> NoReturn:
+    sentence = f"the picture {name!r} is not there in {folder}" + _of_stack(name, names)
+    try:
+        raise NotThere(sentence, name)
+    except NotThere as error:
+        raise InputError(f"{where}: {sentence}") from error
+
+
 def _read_some_for(
-    path: str | os.PathLike[str], names: Collection[str], folder: Path
-) -> tuple[Annotations, int, str]:
-    """Annotations of those pictures that are there, the number of others, and the file's name."""
-    where = os.fspath(path)
-    if _has_pages(names, folder):
-        marked, missing = read(path), []
+    annotations: str | os.PathLike[str] | Annotations,
+    names: Collection[str],
+    pictures: Path | Annotations,
+) -> tuple[Annotations, set[str], str]:
+    """Annotations of those pictures that are there, the names of others, and the file's name."""
+    missing: list[str] = []
+    if isinstance(annotations, Annotations):
+        marked, where = annotations, "the annotations"
     else:
-        marked, missing = read_some(path, folder)
+        where = os.fspath(annotations)
+        if isinstance(pictures, Path) and _has_pages(names, pictures):
+            marked = read(annotations)
+        else:
+            marked, missing = read_some(annotations, pictures)
     here = tuple(picture for picture in marked if picture.name in names)
     elsewhere = set(missing) | {picture.name for picture in marked if picture.name not in names}
     if elsewhere and not here:
         first = min(elsewhere)
         raise InputError(
-            f"{where}: none of its pictures is there in {folder}; the first is {first!r}"
-            + _of_stack(first, names)
+            f"{where}: none of its pictures is there"
+            + (f" in {pictures}" if isinstance(pictures, Path) else "")
+            + f"; the first is {first!r}{_of_stack(first, names)}"
         )
-    return Annotations(here, marked.categories, marked.extra), len(elsewhere), where
+    return Annotations(here, marked.categories, marked.extra), elsewhere, where
 
 
 def _has_pages(names: Collection[str], folder: Path) -> bool:

@@ -16,6 +16,7 @@ from groupcm.metrics.froc import froc_curve
 from groupcm.metrics.named import METRICS, Metric, metric_name, metric_named
 from groupcm.metrics.operating import (
     OperatingPoint,
+    at_threshold,
     operating_point,
     sensitivity_at_specificity,
     sensitivity_at_threshold,
@@ -56,6 +57,7 @@ __all__ = [
     "ReliabilityCurve",
     "RocCurve",
     "SensitivityBand",
+    "at_threshold",
     "bootstrap_interval",
     "candidate_roc_auc",
     "candidate_roc_curve",

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.edges import widened_band
 from groupcm.metrics.few_clusters import fewest_clusters
 from groupcm.metrics.named import Metric, metric_named
 from groupcm.metrics.ranking import rank
@@ -45,6 +46,9 @@ def bootstrap_interval(
     in fewer. With many clusters this is the percentile interval; with few it is wider, because
     resamples of few clusters spread less than other clusters would.
 
+    Where the resamples reach 0 or 1, such as those of groups that are separated without an
+    error, the interval is widened to bounds that do not collapse: see `groupcm.metrics.edges`.
+
     Parameters
     ----------
     y, scores, groups
@@ -71,7 +75,9 @@ def bootstrap_interval(
     Returns
     -------
     Interval
-        The estimate is the metric of the data itself.
+        The estimate is the metric of the data itself. The bounds are NaN where they are not
+        known: see below, and where they would exclude nothing, or where all resamples of a
+        metric that is a function of the user's are the same.
 
     Warns
     -----
@@ -106,7 +112,7 @@ def bootstrap_interval(
         resampling=resampling,
         pos_label=pos_label,
     )
-    return resampling.interval(found.estimates[0], found.values[:, 0], found.n_clusters)
+    return found.interval(0, resampling)
 
 
 def roc_band(
@@ -125,7 +131,8 @@ def roc_band(
 
         max { tpr(t) : fpr(t) <= fpr_j }
 
-    of every resample, and its percentiles as in `bootstrap_interval`. For candidates, give their
+    of every resample, and its percentiles as in `bootstrap_interval`, widened in the same way
+    where they reach 0 or 1. For candidates, give their
     groups as clusters.
 
     Parameters
@@ -156,6 +163,13 @@ def roc_band(
     truth = read_truth(y, scores, groups, pos_label=pos_label)
     found = read_clusters(clusters, truth.index, len(np.asarray(y)))
     ranking = rank(truth.is_positive, truth.scores, found.of_group, found.n_clusters)
-    values = resampling.values(sensitivities_at(ranking, at), ranking.positives, ranking.negatives)
+    of_counts = sensitivities_at(ranking, at)
+    values = resampling.values(of_counts, ranking.positives, ranking.negatives)
     n_clusters = fewest_clusters(ranking.positives, ranking.negatives)
-    return SensitivityBand(*resampling.bounds(values, n_clusters))
+    low, high = resampling.bounds(values, n_clusters)
+    estimate = of_counts(np.ones(found.n_clusters, dtype=np.int64))
+    holding = (
+        int(np.count_nonzero(ranking.positives)),
+        int(np.count_nonzero(ranking.negatives)),
+    )
+    return SensitivityBand(*widened_band(estimate, low, high, at, holding, level))

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.metrics.edges import difference_at_edges, ranked_alike
 from groupcm.metrics.few_clusters import two_sided_p_value
 from groupcm.metrics.named import Metric, metric_name, metric_named
 from groupcm.metrics.resampled import resampled_metric
@@ -44,7 +45,9 @@ def compare(
 
     where ``se`` is the standard deviation of ``a − b`` over the resamples and C counts the
     clusters of the class that lies in fewer; with many of them T is the normal Φ. The intervals are
-    percentiles of the same resamples, so that near the level the two may disagree by a little.
+    percentiles of the same resamples, so that near the level the two may disagree by a little;
+    where the resamples of a side do not differ, such as those of an area of 1, they are widened
+    (`groupcm.metrics.edges.difference_at_edges`).
 
     Parameters
     ----------
@@ -82,12 +85,15 @@ def compare(
         resampling=resampling,
         pos_label=pos_label,
     )
-    a, b = (
-        resampling.interval(estimate, values, found.n_clusters)
-        for estimate, values in zip(found.estimates, found.values.T, strict=True)
-    )
+    a, b = (found.interval(k, resampling) for k in range(2))
     differences = found.values[:, 0] - found.values[:, 1]
-    difference = resampling.interval(a.estimate - b.estimate, differences, found.n_clusters)
+    difference = difference_at_edges(
+        a,
+        b,
+        resampling.interval(a.estimate - b.estimate, differences, found.n_clusters),
+        found.values,
+        ranked_alike(*found.scores),
+    )
     return Comparison(
         a=a,
         b=b,

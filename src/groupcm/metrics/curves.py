@@ -2,6 +2,8 @@
 
 A group is an alarm at threshold t where ``max_{i∈G_k} s_i >= t``. Points inside a straight
 horizontal or vertical stretch of a curve are left out: the others draw the same curve.
+
+A score of -inf is that of a group without candidates, which no threshold makes an alarm.
 """
 
 from __future__ import annotations
@@ -40,7 +42,8 @@ def group_roc_curve(
         The label of every candidate; ``pos_label`` is the positive one.
         A group is positive if any of its candidates is.
     scores : array-like of shape (n,)
-        The score of every candidate, finite, larger for more positive.
+        The score of every candidate, larger for more positive; -inf for a group without
+        candidates.
     groups : array-like of shape (n,), or "none", optional
         The group id of every candidate, in any order. Without it every row is a group.
     pos_label : label, optional
@@ -49,7 +52,9 @@ def group_roc_curve(
     Returns
     -------
     RocCurve
-        From (0, 0) at an infinite threshold to (1, 1) at the smallest score.
+        From (0, 0) at an infinite threshold to (1, 1) at the smallest score. Where some groups
+        have no candidates, the last point, (1, 1) at the threshold -inf, is a convention that no
+        threshold reaches: the area under the curve is that of `group_roc_auc`.
 
     Examples
     --------
@@ -59,8 +64,12 @@ def group_roc_curve(
     """
     truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     at = tally(truth.is_positive, truth.scores)
-    kept = corners(at.tp, at.fp)
-    return RocCurve(at.fp[kept] / at.n_negative, at.tp[kept] / at.n_positive, at.thresholds[kept])
+    tp, fp, thresholds = at.tp, at.fp, at.thresholds
+    if tp[-1] < at.n_positive or fp[-1] < at.n_negative:
+        tp, fp = np.append(tp, at.n_positive), np.append(fp, at.n_negative)
+        thresholds = np.append(thresholds, -np.inf)
+    kept = corners(tp, fp)
+    return RocCurve(fp[kept] / at.n_negative, tp[kept] / at.n_positive, thresholds[kept])
 
 
 def candidate_roc_curve(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> RocCurve:
@@ -94,7 +103,8 @@ def group_precision_recall_curve(
     -------
     PrecisionRecallCurve
         Recall rises; the first point (precision 1, recall 0) is a convention. Where recall
-        stands still, only the ends of the stretch are kept.
+        stands still, only the ends of the stretch are kept. Recall ends below 1 where positive
+        groups have no candidates.
 
     Examples
     --------
@@ -124,7 +134,8 @@ def group_average_precision(
     Parameters
     ----------
     y, scores, groups, pos_label
-        As for `group_roc_curve`; infinite scores are ordered too.
+        As for `group_roc_curve`. Positive groups without candidates (-inf) are never found and
+        add nothing.
 
     Returns
     -------

@@ -18,7 +18,7 @@ from groupcm.metrics.results import FrocCurve
 from groupcm.metrics.tallies import corners, tally
 from groupcm.metrics.truth import require_both_classes, rows_and_groups
 
-__all__ = ["froc_curve"]
+__all__ = ["checked_objects", "froc_curve"]
 
 
 def froc_curve(
@@ -40,7 +40,9 @@ def froc_curve(
     y : array-like of shape (n,)
         The label of every candidate; ``pos_label`` is the positive one.
     scores : array-like of shape (n,)
-        The score of every candidate, finite, larger for more positive.
+        The score of every candidate, larger for more positive. A group without candidates is
+        one row of the score -inf: it counts among the groups, is no false alarm, and misses the
+        object of its row where that is positive.
     groups : array-like of shape (n,)
         The group id of every candidate, in any order.
     objects : array-like of shape (n,), optional
@@ -60,7 +62,8 @@ def froc_curve(
 
     Notes
     -----
-    An object that no candidate is on is not in the table and cannot be counted as missed.
+    An object that no candidate is on is not in the table and cannot be counted as missed, unless
+    a row of the score -inf stands for it.
 
     Examples
     --------
@@ -79,7 +82,7 @@ def froc_curve(
     is_positive, scores, index = rows_and_groups(
         y, scores, groups, pos_label=pos_label, finite=True
     )
-    object_of = index.codes if objects is None else _checked(objects, is_positive)
+    object_of = index.codes if objects is None else checked_objects(objects, is_positive)
     found_at = index_groups(object_of[is_positive]).maxima(scores[is_positive])
     can_be_false, n_groups = ~is_positive, index.n_groups
     if false_alarms_in == "negative":
@@ -94,7 +97,8 @@ def froc_curve(
     return FrocCurve(at.fp[kept] / n_groups, at.sensitivity[kept], at.thresholds[kept])
 
 
-def _checked(objects: ArrayLike, is_positive: NDArray[np.bool_]) -> NDArray[Any]:
+def checked_objects(objects: ArrayLike, is_positive: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return one object id per candidate, checked where the candidate is positive."""
     objects = np.asarray(objects)
     if objects.shape != is_positive.shape:
         raise ValueError(

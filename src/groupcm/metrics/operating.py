@@ -1,23 +1,29 @@
 """The threshold that is shipped, and what it does.
 
-A group is an alarm where its score is at least the threshold. Thresholds are scores that
-occur; nothing is interpolated, so a point can be reached as it is stated.
+A group raises an alarm where its score is at least the threshold; a group without candidates, whose
+score is -inf, never does (`groupcm.decision.is_alarm`). Thresholds are scores that occur; nothing
+is interpolated, so a point can be reached as it is stated. What happens at a threshold is counted
+by `at_threshold` alone: reports, the command line and the review page show its numbers.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from groupcm.decision import is_alarm
+from groupcm.group_index import index_groups
+from groupcm.metrics.froc import checked_objects
 from groupcm.metrics.tallies import Tallies, tally
-from groupcm.metrics.truth import Truth, read_truth
+from groupcm.metrics.truth import Truth, positive_rows, read_truth, valid_scores
 
 __all__ = [
     "OperatingPoint",
+    "at_threshold",
     "operating_point",
     "sensitivity_at_specificity",
     "sensitivity_at_threshold",
@@ -39,6 +45,10 @@ class OperatingPoint:
         Share of the alarms that are positive; NaN where there is no alarm.
     true_positives, false_negatives, false_positives, true_negatives : int
         Counts of groups.
+    false_alarms : float
+        Candidates that are not positive and score at least the threshold, per group.
+    objects_found, n_objects : int
+        Objects any of whose positive candidates scores at least the threshold, of how many.
     """
 
     threshold: float
@@ -49,6 +59,9 @@ class OperatingPoint:
     false_negatives: int
     false_positives: int
     true_negatives: int
+    false_alarms: float = math.nan
+    objects_found: int = 0
+    n_objects: int = 0
 
     def at(
         self,
@@ -66,7 +79,7 @@ class OperatingPoint:
         >>> point.at([0, 1, 0], [0.9, 0.85, 0.1]).specificity
         0.5
         """
-        return _point(self.threshold, read_truth(y, scores, groups, pos_label=pos_label))
+        return at_threshold(y, scores, groups, threshold=self.threshold, pos_label=pos_label)
 
 
 def operating_point(
@@ -91,6 +104,7 @@ def operating_point(
         group's and that is one too many.
     sensitivity : float, optional
         Choose the largest threshold whose sensitivity is at least this: the most specific one.
+        It is refused where too many positive groups have no candidates for it to be reached.
     threshold : float, optional
         Use this one.
 
@@ -115,19 +129,89 @@ def operating_point(
         raise ValueError(f"{' and '.join(given)} are both given; an operating point follows one.")
     truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     if threshold is not None:
-        if math.isnan(threshold):
-            raise ValueError("threshold is NaN; it must be a number.")
-        return _point(threshold, truth)
+        return at_threshold(y, scores, groups, threshold=threshold, pos_label=pos_label)
     at = tally(truth.is_positive, truth.scores)
     if specificity is not None:
         chosen = _most_sensitive(at, specificity)
     elif sensitivity is not None:
         _require_share(sensitivity, "sensitivity")
+        if at.sensitivity[-1] < sensitivity:
+            raise ValueError(
+                f"no threshold reaches the sensitivity {sensitivity:g}: "
+                f"{at.n_positive - at.tp[-1]} of {at.n_positive} positive groups have no "
+                f"candidates (score -inf), so that it is at most {at.sensitivity[-1]:.6g}."
+            )
         chosen = int(np.argmax(at.sensitivity >= sensitivity))
     else:
-        # Some finite threshold is always as good as the infinite one: the smallest score is.
-        chosen = 1 + int(np.argmax(at.tp[1:] * at.n_negative - at.fp[1:] * at.n_positive))
-    return _point(float(at.thresholds[chosen]), truth)
+        gain = at.tp * at.n_negative - at.fp * at.n_positive
+        # A finite threshold where one is as good as the infinite one.
+        chosen = 1 + int(np.argmax(gain[1:])) if gain[1:].max(initial=-1) >= 0 else 0
+    chosen_at = float(at.thresholds[chosen])
+    return at_threshold(y, scores, groups, threshold=chosen_at, pos_label=pos_label)
+
+
+def at_threshold(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    threshold: float,
+    objects: ArrayLike | None = None,
+    labelled: ArrayLike | None = None,
+    pos_label: Any = None,
+) -> OperatingPoint:
+    """Count what happens at a threshold: a group raises an alarm when its score is at least it.
+
+        tp = #{k positive : s_k >= t},    fp = #{k negative : s_k >= t},    s_k = max_{i∈k} s_i
+        false_alarms  = #{i not positive : s_i >= t} / #groups
+        objects_found = #{objects o : max_{i on o} s_i >= t}
+
+    Parameters
+    ----------
+    y, scores, groups, pos_label
+        As for `group_roc_curve`; scores may be infinite, and −∞ never raises an alarm.
+    threshold : float
+        May be infinite.
+    objects : array-like of shape (n,), optional
+        The id of the object that a candidate is on, read only where ``y`` is positive. Without it
+        every positive group holds one object.
+    labelled : array-like of bool of shape (n,), optional
+        False for candidates whose own labels are not known, such as those of an unannotated
+        positive group: their groups count, and their candidates and objects do not.
+
+    Examples
+    --------
+    >>> y, scores, groups = [1, 0, 0, 0, 0], [0.6, 0.9, 0.6, 0.6, 0.2], list("aabbc")
+    >>> found = at_threshold(y, scores, groups, threshold=0.6)
+    >>> found.sensitivity, found.specificity, found.false_alarms, found.objects_found
+    (1.0, 0.5, 1.0, 1)
+    """
+    if math.isnan(threshold):
+        raise ValueError("threshold is NaN; it must be a number.")
+    truth = read_truth(y, scores, groups, pos_label=pos_label)
+    is_positive = positive_rows(y, pos_label)
+    alarm = is_alarm(valid_scores(scores, len(is_positive)), threshold)
+    group = np.arange(len(alarm)) if truth.index is None else truth.index.codes
+    known = np.ones(len(alarm), dtype=bool) if labelled is None else np.asarray(labelled, bool)
+    object_of = group if objects is None else checked_objects(objects, is_positive & known)
+    n_groups = int(np.count_nonzero(np.bincount(group[known])))
+    found, n_objects = _objects(object_of, is_positive & known, alarm)
+    return replace(
+        _point(threshold, truth),
+        false_alarms=float(np.count_nonzero(alarm & ~is_positive & known) / max(1, n_groups)),
+        objects_found=found,
+        n_objects=n_objects,
+    )
+
+
+def _objects(
+    object_of: NDArray[Any], is_on: NDArray[np.bool_], alarm: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """Count the objects that any alarm is on, and all of them."""
+    if not is_on.any():
+        return 0, 0
+    index = index_groups(object_of[is_on])
+    return int(np.count_nonzero(index.maxima(alarm[is_on]))), index.n_groups
 
 
 def sensitivity_at_specificity(
@@ -147,7 +231,7 @@ def sensitivity_at_specificity(
     Parameters
     ----------
     y, scores, groups, pos_label
-        As for `group_roc_curve`; infinite scores are ordered too.
+        As for `group_roc_curve`.
     specificity : float
         Between 0 and 1.
 
@@ -220,10 +304,9 @@ def _require_share(value: float, name: str) -> None:
 
 
 def _point(threshold: float, truth: Truth) -> OperatingPoint:
-    # A float64 array, because a Python float beside float32 scores would be rounded to theirs.
-    is_alarm = truth.scores >= np.asarray([threshold], dtype=np.float64)
-    tp = int(np.count_nonzero(is_alarm & truth.is_positive))
-    fp = int(np.count_nonzero(is_alarm)) - tp
+    alarm = is_alarm(truth.scores, threshold)
+    tp = int(np.count_nonzero(alarm & truth.is_positive))
+    fp = int(np.count_nonzero(alarm)) - tp
     return OperatingPoint(
         threshold=float(threshold),
         sensitivity=tp / truth.n_positive,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.special import ndtri
 from groupcm.metrics.few_clusters import student_quantile
 from groupcm.metrics.results import Interval
 
-__all__ = ["share_interval", "wilson_bounds"]
+__all__ = ["share_interval", "wilson_bounds", "wilson_by_quantile"]
 
 
 def wilson_bounds(
@@ -39,10 +40,20 @@ def wilson_bounds(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.0, 0.237], [0.278, 0.763])
     """
-    return _wilson(share, count, float(ndtri(0.5 + level / 2.0)))
+    return wilson_by_quantile(share, count, float(ndtri(0.5 + level / 2.0)))
 
 
-def _wilson(share: ArrayLike, count: ArrayLike, z: float) -> tuple[NDArray[Any], NDArray[Any]]:
+def wilson_by_quantile(
+    share: ArrayLike, count: ArrayLike, z: float
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Compute Wilson's interval for a quantile ``z`` of the caller's, such as Student's.
+
+    Examples
+    --------
+    >>> low, high = wilson_by_quantile(1.0, 18, 1.96)
+    >>> float(low.round(3)), float(high)
+    (0.824, 1.0)
+    """
     q, n = np.asarray(share, dtype=np.float64), np.asarray(count, dtype=np.float64)
     centre = q + z**2 / (2.0 * n)
     reach = z * np.sqrt(q * (1.0 - q) / n + (z / (2.0 * n)) ** 2)
@@ -63,7 +74,7 @@ def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95)
     variance of p from the C clusters. Where every x_i is the same nothing is known of v, and
     n_eff is C: each cluster counts as one case. The small a leads there without a jump, from
     shares that are nearly 0 or 1 or clusters that happen to agree. From one cluster nothing is
-    known: the interval is 0 to 1.
+    known: the bounds are NaN.
 
     Parameters
     ----------
@@ -82,11 +93,11 @@ def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95)
     _, cluster = np.unique(np.asarray(clusters), return_inverse=True)
     p, n_clusters = float(x.mean()), int(cluster.max()) + 1
     if n_clusters == 1:
-        return Interval(p, 0.0, 1.0)
+        return Interval(p, math.nan, math.nan)
     excess = np.bincount(cluster, x - p)
     between = n_clusters / (n_clusters - 1) * float(excess @ excess) / len(x) ** 2
     variance = max(between, p * (1.0 - p) / len(x))
     a = 0.25 / n_clusters**2
     n_eff = (p * (1.0 - p) + a) / (variance + a / n_clusters)
-    low, high = _wilson(p, n_eff, student_quantile(level, n_clusters))
+    low, high = wilson_by_quantile(p, n_eff, student_quantile(level, n_clusters))
     return Interval(p, float(low), float(high))

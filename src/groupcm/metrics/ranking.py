@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,15 @@ class Ranking:
     ends_tie: NDArray[np.bool_]
     positives: NDArray[np.int64]
     negatives: NDArray[np.int64]
+
+    @cached_property
+    def with_candidates(self) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return cluster, class and ends of ties of those that a threshold can reach.
+
+        A score of -inf is that of a group without candidates.
+        """
+        reached = int(np.count_nonzero(self.scores > -np.inf))
+        return self.cluster[:reached], self.is_positive[:reached], self.ends_tie[:reached]
 
 
 def rank(

@@ -13,11 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.group_index import no_groups
 from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.edges import Edges, edges_of
 from groupcm.metrics.few_clusters import fewest_clusters
 from groupcm.metrics.named import Metric
 from groupcm.metrics.ranking import rank
 from groupcm.metrics.rebuilt import on_rebuilt_rows
 from groupcm.metrics.resampling import Resampling
+from groupcm.metrics.results import Interval
 from groupcm.metrics.roc import candidate_roc_auc
 from groupcm.metrics.truth import Truth, positive_rows, read_truth, rows_and_groups
 from groupcm.metrics.weighted import WEIGHTED
@@ -37,11 +39,27 @@ class Resampled:
         On the resamples that hold both classes, the same ones for all scores.
     n_clusters : int
         Of the class that lies in fewer clusters.
+    edges : Edges
+        What is known of the metric where resamples reach 0 or 1.
+    scores : list of ndarray
+        Those that the metric ranks, of groups or of candidates.
     """
 
     estimates: list[float]
     values: NDArray[np.float64]
     n_clusters: int
+    edges: Edges
+    scores: list[NDArray[Any]]
+
+    def interval(self, k: int, resampling: Resampling) -> Interval:
+        """Return the interval of one set of scores, widened where resamples reach the edge.
+
+        Scores that are all the same have their metric for certain.
+        """
+        found = resampling.interval(self.estimates[k], self.values[:, k], self.n_clusters)
+        if np.all(self.scores[k] == self.scores[k][0]):
+            return found
+        return self.edges.widened(found, resampling.level)
 
 
 def resampled_metric(
@@ -99,7 +117,9 @@ def resampled_metric(
         negatives,
         in_threads=is_weighted,
     )
-    return Resampled(estimates, values, fewest_clusters(positives, negatives))
+    edges = edges_of(function if is_weighted else None, parameters, rankings[0])
+    n_clusters = fewest_clusters(positives, negatives)
+    return Resampled(estimates, values, n_clusters, edges, [t.scores for t in truths])
 
 
 def _function_and_parameters(metric: Metric) -> tuple[Any, dict[str, Any]]:

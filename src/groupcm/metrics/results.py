@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -48,11 +49,23 @@ class FrocCurve(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """An estimate between two bounds; the bounds are NaN where the data cannot tell them."""
+    """An estimate between two bounds; the bounds are NaN where the data do not determine them."""
 
     estimate: float
     low: float
     high: float
+
+    def or_unknown(self, least: float = 0.0, most: float = 1.0) -> Interval:
+        """Return NaN for bounds that exclude nothing of what is possible.
+
+        Examples
+        --------
+        >>> Interval(0.8, 0.0, 1.0).or_unknown()
+        Interval(estimate=0.8, low=nan, high=nan)
+        """
+        if self.low <= least and self.high >= most:
+            return Interval(self.estimate, math.nan, math.nan)
+        return self
 
 
 class SensitivityBand(NamedTuple):

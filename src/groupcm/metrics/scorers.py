@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from groupcm.frames import as_frame
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.operating import sensitivity_at_specificity
 from groupcm.metrics.roc import group_roc_auc
@@ -74,6 +75,7 @@ class GroupScorer:
                 "sklearn.set_config(enable_metadata_routing=True) and pass groups as metadata, "
                 "such as cross_val_score(..., params={'groups': groups}), or pass groups='none'."
             )
+        X = as_frame(X)
         if hasattr(estimator, "decision_function"):
             scores = estimator.decision_function(X)
         else:

@@ -4,6 +4,9 @@
 
 Everything that has a threshold is read off these: ROC, precision and recall, FROC,
 operating points.
+
+A score of -inf is that of a group without candidates: it reaches no threshold, and counts among
+``n_positive`` or ``n_negative`` only.
 """
 
 from __future__ import annotations
@@ -21,19 +24,16 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Tallies:
-    """Counts at every distinct score, thresholds falling; the first is infinite, with none."""
+    """Counts at every distinct score, thresholds falling; the first is infinite, with none.
+
+    ``n_positive`` and ``n_negative`` count those that reach no threshold as well.
+    """
 
     thresholds: NDArray[np.float64]
     tp: Counts
     fp: Counts
-
-    @property
-    def n_positive(self) -> int:
-        return int(self.tp[-1])
-
-    @property
-    def n_negative(self) -> int:
-        return int(self.fp[-1])
+    n_positive: int
+    n_negative: int
 
     @property
     def sensitivity(self) -> NDArray[np.float64]:
@@ -54,8 +54,13 @@ def tally(is_positive: NDArray[np.bool_], scores: NDArray[Any]) -> Tallies:
     >>> at.thresholds.tolist(), at.tp.tolist(), at.fp.tolist()
     ([inf, 3.0, 2.0], [0, 1, 2], [0, 0, 1])
     """
-    falling = np.argsort(scores)[::-1]
+    n_positive = int(np.count_nonzero(is_positive))
+    n_negative = len(is_positive) - n_positive
+    falling = np.argsort(scores)[::-1][: np.count_nonzero(scores > -np.inf)]
     scores, is_positive = scores[falling], is_positive[falling]
+    if len(scores) == 0:
+        none = np.zeros(1, dtype=np.int64)
+        return Tallies(np.array([np.inf]), none, none, n_positive, n_negative)
     last_of_tie = np.append(np.flatnonzero(scores[1:] != scores[:-1]), len(scores) - 1)
     tp = np.cumsum(is_positive, dtype=np.int64)[last_of_tie]
     fp = last_of_tie + 1 - tp
@@ -63,6 +68,8 @@ def tally(is_positive: NDArray[np.bool_], scores: NDArray[Any]) -> Tallies:
         np.concatenate([[np.inf], scores[last_of_tie]]).astype(np.float64),
         np.concatenate([[0], tp]),
         np.concatenate([[0], fp]),
+        n_positive,
+        n_negative,
     )
 
 
@@ -87,5 +94,7 @@ def inside_a_level(values: Counts) -> NDArray[np.bool_]:
     >>> inside_a_level(np.array([0, 1, 1, 1, 2])).tolist()
     [False, False, True, False, False]
     """
+    if len(values) == 1:
+        return np.zeros(1, dtype=bool)
     level = np.diff(values) == 0
     return np.concatenate([[False], level[1:] & level[:-1], [False]])

@@ -57,8 +57,8 @@ def read_truth(
 ) -> Truth:
     """The positive flag and the largest score of every group; `ValueError` for what is amiss.
 
-    ``pos_label`` is the positive one of the two labels, by default the larger. ``finite`` asks for
-    scores without infinities, where thresholds among them are needed.
+    ``pos_label`` is the positive one of the two labels, by default the larger. ``finite`` refuses
+    the score +inf, which is no threshold; -inf is that of a group without candidates.
 
     Examples
     --------
@@ -147,10 +147,10 @@ def valid_scores(scores: ArrayLike, n_rows: int, *, finite: bool = False) -> NDA
     if scores.dtype.kind not in "iuf":
         scores = _as_numbers(scores)
     require_present(scores, "scores is NaN at row {}; every candidate needs a number.")
-    if finite and scores.dtype.kind == "f" and np.isinf(scores).any():
+    if finite and scores.dtype.kind == "f" and np.isposinf(scores).any():
         raise ValueError(
-            f"scores is infinite at row {np.argmax(np.isinf(scores))}; "
-            "a threshold needs finite scores."
+            f"scores is infinite at row {np.argmax(np.isposinf(scores))}; "
+            "a threshold needs finite scores (or -inf for a group without candidates)."
         )
     return scores
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.decision import is_alarm
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.operating import (
     sensitivity_at_specificity,
@@ -44,7 +45,7 @@ def _average_precision(ranking: Ranking) -> OfCounts:
     from groupcm.kernels.resample import summed_precision
 
     def of(count: NDArray[np.int64]) -> Any:
-        total = summed_precision(ranking.cluster, ranking.is_positive, ranking.ends_tie, count)
+        total = summed_precision(*ranking.with_candidates, count)
         return total / (count @ ranking.positives)
 
     return of
@@ -91,7 +92,7 @@ def _sensitivities(
     from groupcm.kernels.resample import positives_within
 
     tp = np.empty(len(most_fp), dtype=np.int64)
-    positives_within(ranking.cluster, ranking.is_positive, ranking.ends_tie, count, most_fp, tp)
+    positives_within(*ranking.with_candidates, count, most_fp, tp)
     return tp / (count @ ranking.positives)
 
 
@@ -108,7 +109,7 @@ def _specificity_at_threshold(ranking: Ranking, threshold: float) -> OfCounts:
 def _alarms_by_cluster(
     ranking: Ranking, threshold: float, among: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
-    alarms = among & (ranking.scores >= np.asarray([threshold], dtype=np.float64))
+    alarms = among & is_alarm(ranking.scores, threshold)
     return np.bincount(ranking.cluster[alarms], minlength=len(ranking.positives))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupcm.metrics import bootstrap_interval, operating_point
+from groupcm.metrics import at_threshold, bootstrap_interval
 from groupcm.metrics.few_clusters import FewClustersWarning
 
 __all__ = ["HeldOut", "held_out_of"]
@@ -88,7 +88,7 @@ def held_out_of(
             level=_LEVEL,
             n_resamples=min(_MOST_RESAMPLES, n_resamples),
         )
-    there = None if threshold is None else operating_point(is_positive, scores, threshold=threshold)
+    there = None if threshold is None else at_threshold(is_positive, scores, threshold=threshold)
     return HeldOut(
         n_positive_groups=int(np.count_nonzero(is_positive)),
         n_negative_groups=int(np.count_nonzero(~is_positive)),

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from groupcm.evaluation.decision import own_threshold
 from groupcm.metrics import metric_name
 from groupcm.model_card.card import (
     Certificate,
@@ -23,6 +22,7 @@ from groupcm.model_card.card import (
 from groupcm.model_card.held_out import HeldOut, held_out_of
 from groupcm.model_card.validation import best_validation
 from groupcm.persistence import SavedModel, read
+from groupcm.thresholds import held_out_groups_of, threshold_of
 from groupcm.weights import linear_part, tree_part
 
 __all__ = ["model_card"]
@@ -64,7 +64,7 @@ def _card(saved: SavedModel) -> ModelCard:
     linear, trees = linear_part(model), tree_part(model)
     trained = linear if linear is not None else trees if trees is not None else model
     classes = np.asarray(model.classes_).tolist()
-    threshold = _threshold(model, notes)
+    threshold = _threshold(model)
     return ModelCard(
         model=type(trained).__name__,
         kind="linear" if linear is not None else "trees" if trees is not None else "other",
@@ -143,18 +143,15 @@ def _held_out(model: Any, notes: Mapping[str, Any], threshold: Threshold | None)
         return HeldOut(**notes["held_out"])
     while model is not None and not hasattr(model, "held_out_scores_"):
         model = getattr(model, "estimator_", None)
-    if model is None or len(np.unique(model.held_out_labels_)) < 2:
+    if model is None or held_out_groups_of(model) is None:
         return None
     return held_out_of(model, None if threshold is None else threshold.value)
 
 
-def _threshold(model: Any, notes: Mapping[str, Any]) -> Threshold | None:
-    noted = notes.get("operating_point")
-    if noted:
-        return Threshold(float(noted["threshold"]), str(noted["chosen"]))
+def _threshold(model: Any) -> Threshold | None:
     if len(model.classes_) != 2:
         return None
-    own = own_threshold(model)
+    own = threshold_of(model)
     return Threshold(own.value, own.chosen)
 
 

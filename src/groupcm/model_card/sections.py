@@ -150,8 +150,8 @@ def _unseen(card: ModelCard) -> Rows:
             (
                 "λ by folds",
                 f"{chosen.lam:.4g}, with a {chosen.metric.replace('_', ' ')} of "
-                f"{chosen.mean:.4f} ({chosen.n_folds} folds, {chosen.low:.4f} to "
-                f"{chosen.high:.4f})",
+                f"{chosen.mean:.4f}, the mean over {chosen.n_folds} folds (minimum "
+                f"{chosen.low:.4f}, maximum {chosen.high:.4f})",
             )
         )
     unknown = f"{_NOT_KNOWN}; groupcm evaluate tells it on tables that were not trained on"
@@ -175,7 +175,7 @@ def _alarm(card: ModelCard) -> Rows:
         rows.append(("threshold", "none: a group gets the class of its largest score"))
     else:
         rows.append(("threshold", threshold_rule(card.threshold.value)))
-        rows.append(("who chose it", card.threshold.chosen))
+        rows.append(("how it was chosen", card.threshold.chosen))
     if held_out is not None and held_out.sensitivity is not None:
         rows.append(("positive groups found", f"{percent(held_out.sensitivity)} (sensitivity)"))
     if held_out is not None and held_out.specificity is not None:

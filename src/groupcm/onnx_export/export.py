@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.errors import InputError
-from groupcm.files import whole_file
+from groupcm.files import check_output, whole_file
 from groupcm.group_model import GroupModel
 from groupcm.onnx_export.graph import Graph, Shape
 from groupcm.onnx_export.groups import largest_of_groups
@@ -77,8 +76,10 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
     running the graph.
 
     The file's metadata tell ``groupcm_version``, ``model``, ``classes`` and ``feature_names``
-    (JSON lists, the names only where known), ``threshold`` and ``positive_class`` (JSON; of two
-    classes, the second of ``classes``) and ``decision``: how scores become classes.
+    (JSON lists, the names only where known), ``decision`` (how scores become classes) and, of two
+    classes, ``positive_class`` (JSON; the second of ``classes``), ``threshold`` and
+    ``threshold_chosen`` (what it was chosen for). The scores are float32: compare them with the
+    threshold rounded to float32, so that no alarm is lost.
 
     Examples
     --------
@@ -102,8 +103,7 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
     '[0, 1]'
     """
     scorer = _scorer_of(model)
-    if Path(path).suffix.lower() == ".json":
-        raise InputError(f"{path} is no ONNX file by its name; use .onnx, for .json is a model's")
+    check_output(path, endings=[".onnx"])
     graph = Graph()
     k = n_columns(scorer)
     x = graph.input("X", np.float32, ["candidates", scorer.n_features_in_])

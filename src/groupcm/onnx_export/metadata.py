@@ -18,9 +18,10 @@ def metadata(model: Any) -> dict[str, str]:
         "classes": json.dumps(model.classes_.tolist(), default=str),
         "decision": _decision(model),
     }
-    if len(model.classes_) == 2:
-        told["threshold"] = "0"
+    if model.threshold_ is not None:
         told["positive_class"] = json.dumps(model.classes_.tolist()[1], default=str)
+        told["threshold"] = repr(float(model.threshold_))
+        told["threshold_chosen"] = model.decision_.words
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         told["feature_names"] = json.dumps([str(name) for name in names])
@@ -44,9 +45,4 @@ def described(model: Any, groups: bool) -> str:
 def _decision(model: Any) -> str:
     if len(model.classes_) > 2:
         return "the class of the largest score"
-    if hasattr(model, "calibrator_"):
-        return (
-            "a group is of the second class where its probability is above 0.5, "
-            "a candidate where its score is above 0"
-        )
-    return "the second class where the score is above 0, else the first"
+    return "the second class where the score is at least the threshold, else the first"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from groupcm.evaluation.numbers import Evaluation
 from groupcm.report.figures.distributions import score_distribution_figure
-from groupcm.report.figures.froc import froc_at, froc_figure
+from groupcm.report.figures.froc import froc_figure
 from groupcm.report.figures.learning import learning_figure
 from groupcm.report.figures.plate import Plate
 from groupcm.report.figures.precision_recall import precision_recall_figure
@@ -91,10 +91,10 @@ def _finding(evaluation: Evaluation) -> list[Plate]:
     if froc is None:
         return []
     things = plural(froc.object_word)
-    alarms, found = froc_at(froc, evaluation.decision.point.threshold)
+    point = evaluation.decision.point
     reached = (
-        f"At the chosen threshold {percent(found)} of the {things} are found with "
-        f"{number(alarms)} false alarms a group."
+        f"At the chosen threshold {percent(point.objects_found / point.n_objects)} of the {things} "
+        f"are found with {number(point.false_alarms)} false alarms per group."
     )
     return [
         Plate(
@@ -103,7 +103,7 @@ def _finding(evaluation: Evaluation) -> list[Plate]:
             f"Each point is a threshold: the share of the {things} found (up) for so many false "
             f"alarms in a group on average (right). {reached}",
             reached,
-            froc_figure(froc, evaluation.decision.point.threshold),
+            froc_figure(froc, point),
         )
     ]
 
@@ -149,7 +149,7 @@ def _explaining(evaluation: Evaluation) -> list[Plate]:
                 "importances",
                 "What each feature moves",
                 "By how much, on average, the feature moves the score of a winner up or down from "
-                "the mean winner’s (exact Shapley values of the trees).",
+                "the mean score in training (exact Shapley values of the trees).",
                 f"The features that move most: {listed}.",
                 importances_figure(evaluation.importances),
             )

@@ -34,13 +34,12 @@ def check_report(path: str | os.PathLike[str]) -> Path:
 
     Examples
     --------
-    >>> check_report("no/such/folder/report.html")
+    >>> check_report("report.pdf")
     Traceback (most recent call last):
-    groupcm.errors.InputError: cannot write no/such/folder/report.html: the folder no/such/folder
-    does not exist; make it first or choose another place
+    groupcm.errors.InputError: cannot write report.pdf: end its name in .html
     """
     require_report_extra()
-    page = check_output(path)
+    page = check_output(path, endings=[".html"])
     folder = _figures_beside(page)
     if folder.exists() and not folder.is_dir():
         raise InputError(
@@ -126,7 +125,7 @@ def save_page(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
     from groupcm.report.figures.style import style
 
     folder = _figures_beside(page)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     files = []
     for plate in plates:
         svg, png = (folder / f"{plate.name}.{kind}" for kind in ("svg", "png"))

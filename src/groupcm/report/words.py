@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from math import floor, isfinite, log10
 
+from groupcm.decision import rule_words
 from groupcm.metrics import Interval
 from groupcm.words import seconds
 
@@ -159,7 +160,7 @@ def at_threshold(value: float) -> str:
     """
     if isfinite(value):
         return f"At the threshold {number(value)}"
-    return f"Where {_who_alarms(value)}"
+    return f"Where {rule_words(value)}"
 
 
 def threshold_rule(value: float) -> str:
@@ -169,20 +170,10 @@ def threshold_rule(value: float) -> str:
     --------
     >>> threshold_rule(0.421372)
     '0.421372; a group whose score is at least this raises an alarm'
-    >>> threshold_rule(5e-324)
-    '0; a group whose score is above this raises an alarm'
     >>> threshold_rule(float("inf"))
     '∞; no group raises an alarm'
     """
-    return f"{number(value, 6)}; {_who_alarms(value)}"
-
-
-def _who_alarms(threshold: float) -> str:
-    if 0.0 < threshold < sys.float_info.min:  # next to 0, and written so
-        return "a group whose score is above this raises an alarm"
-    if isfinite(threshold):
-        return "a group whose score is at least this raises an alarm"
-    return "no group raises an alarm" if threshold > 0 else "every group raises an alarm"
+    return f"{number(value, 6)}; {rule_words(value)}"
 
 
 def count(value: int) -> str:

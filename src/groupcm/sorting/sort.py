@@ -96,7 +96,7 @@ def sort_tables(
     """
     share = max(1, int(parse_memory(memory) * _SHARE_OF_MEMORY))
     output, folder = Path(output), Path(temporary or Path(os.path.realpath(output)).parent)
-    if not folder.is_dir():
+    if temporary is not None and not folder.is_dir():
         raise InputError(f"{folder} is not a folder; temporary files need one that exists")
     tables = open_tables(paths, group)
     listener = on_rows or (lambda doing, done, n_rows: None)

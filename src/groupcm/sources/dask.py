@@ -17,7 +17,7 @@ from groupcm.memory import parse_memory
 from groupcm.sources.dask_partitions import Partition, Summary, cut, run_on_slice, summarise
 from groupcm.sources.dask_prepare import Wanted, prepare
 from groupcm.sources.source import Columns, Job, Source
-from groupcm.table_choice import ChosenColumns, choose_columns
+from groupcm.table_choice import ChosenColumns, choose_columns, require_rows
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -188,6 +188,13 @@ class DaskSource(Source):
         self._units = cut([summary.table.n_rows for summary in summaries], row_bytes)
         self._unit_ptr = np.array([0, *(unit.first + unit.hi - unit.lo for unit in self._units)])
 
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled: the partitions belong to the client of this process."""
+        raise TypeError(
+            "a source of Dask cannot be pickled, because its partitions are kept by the workers "
+            "for the client of this process; call from_dask in the process that needs it."
+        )
+
     def __repr__(self) -> str:
         partitions, features = (
             _count(len(self._held), "partition"),
@@ -229,8 +236,7 @@ class DaskSource(Source):
 def _agree(summaries: list[Summary], wanted: Wanted) -> ChosenColumns:
     """The features of all partitions that have rows."""
     tables = [s.table for s in summaries if s.table.n_rows]
-    if not tables:
-        return choose_columns([s.table for s in summaries], wanted.roles, None)  # says so
+    require_rows([s.table for s in summaries])
     spread = next(s.features for s in summaries if s.table.n_rows)
     return choose_columns(tables, wanted.roles, None if wanted.features is None else spread)
 

@@ -13,7 +13,13 @@ from groupcm.candidates import NO_ORDER, Groups, Index
 from groupcm.errors import InputError
 from groupcm.sources.keys import Keys, Labels, Runs
 
-__all__ = ["CandidateIndex", "build_index", "join_runs", "require_together"]
+__all__ = [
+    "CandidateIndex",
+    "build_index",
+    "index_of_no_rows",
+    "join_runs",
+    "require_together",
+]
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,17 @@ def build_index(
     if keys[0].labels is not None:
         classes, codes = _join_labels([key.labels for key in keys], firsts, sizes, n_rows)
     return CandidateIndex(ids, groups, classes, codes)
+
+
+def index_of_no_rows(has_group: bool, has_label: bool) -> CandidateIndex:
+    """Return what is known of a source that has columns and no rows."""
+    nothing = np.empty(0, dtype=np.int64)
+    return CandidateIndex(
+        nothing if has_group else None,
+        Groups(np.zeros(1, dtype=np.int64), NO_ORDER) if has_group else None,
+        nothing if has_label else None,
+        nothing if has_label else None,
+    )
 
 
 def join_runs(runs: Iterable[Runs], firsts: Iterable[int]) -> tuple[Index, NDArray[Any]]:

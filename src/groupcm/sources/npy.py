@@ -165,8 +165,6 @@ class MatrixSource(LocalSource):
             raise ValueError(
                 f"{len(self.feature_names)} feature_names for {self.n_features} features."
             )
-        if len(X) == 0:
-            raise InputError(f"{name} has no rows; a fit or a score needs some")
         self.memory = None if memory is None else parse_memory(memory)
         given = keys or {}
         self._keys = {

@@ -29,6 +29,7 @@ from groupcm.table_choice import (
     check_roles,
     choose_columns,
     described_features,
+    expand_features,
     require_column,
 )
 from groupcm.table_columns import Piece, numbers_of
@@ -40,6 +41,7 @@ from groupcm.table_formats import (
     open_table,
     readable,
 )
+from groupcm.table_partitions import with_constants
 
 __all__ = ["ParquetSource", "from_parquet", "list_column"]
 
@@ -54,6 +56,7 @@ def from_parquet(
     overlap: str | None = None,
     patient: str | None = None,
     features: str | Sequence[str] | None = None,
+    exclude: str | Sequence[str] = (),
     batch_rows: int = 1 << 20,
     memory: str | int | None = None,
 ) -> ParquetSource:
@@ -62,8 +65,9 @@ def from_parquet(
     Parameters
     ----------
     path : str, path or list of them
-        A file, a folder (the Parquet files directly in it, by name), a pattern such as
-        ``"frames/*.parquet"``, or a list of these. Rows are numbered through all files.
+        A file, a folder (the Parquet files directly in it, by name, and in folders of the form
+        ``patient=7``, which give a column), a pattern such as ``"frames/*.parquet"``, or a list
+        of these. Rows are numbered through all files.
     group : str or None
         The column that says which group a row is in. The rows of a group stand together; a
         group may go on in the next row group or file. None: every row is its own group.
@@ -72,9 +76,13 @@ def from_parquet(
     patient : str, optional
         A column that is no feature.
     features : str or sequence of str, optional
-        The feature columns, of any numeric type, or one column of fixed-size lists. By
-        default those that the files describe (see `groupcm.table_roles`), the only column of
-        fixed-size lists, or else every column not named above.
+        The feature columns, of any numeric type, or one column of fixed-size lists. Patterns
+        such as ``"f*"`` and families such as ``"shape"``, for all columns that begin with
+        ``shape_``, stand for several; see `groupcm.table_choice.expand_features`. By default
+        those that the files describe (see `groupcm.table_roles`), the only column of fixed-size
+        lists, or else every column not named above.
+    exclude : str or sequence of str, optional
+        Columns, patterns and families to leave out of these.
     batch_rows : int
         At most so many rows are decoded at once by a thread.
     memory : int or str, optional
@@ -99,6 +107,7 @@ def from_parquet(
     """
     files = [open_table(file) for file in _find(path)]
     roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
+    features = expand_features(files, roles, features, exclude)
     if features is None:
         features = described_features(files, roles)
     listed = list_column(files, {name for name in roles.values() if name}, features)
@@ -107,8 +116,7 @@ def from_parquet(
         check_roles(files, roles, [listed])
         chosen = feature_list(files, listed)
     else:
-        named = [features] if isinstance(features, str) else features
-        chosen = choose_columns(files, roles, named)
+        chosen = choose_columns(files, roles, features)
     return ParquetSource(files, roles, chosen, listed, batch_rows, memory)
 
 
@@ -152,7 +160,7 @@ def list_column(
             return None
         require_column(files[0], named[0], "the features")
     else:
-        named = [name for name in schema.names if name not in taken]
+        named = [n for n in schema.names if n not in taken and n not in files[0].partitions]
     # Not field by name: two columns may have the same, which is refused later.
     fixed = {field.name for field in schema if pa.types.is_fixed_size_list(field.type)}
     lists = [name for name in named if name in fixed]
@@ -194,6 +202,7 @@ class ParquetSource(LocalSource):
         self.memory = None if memory is None else parse_memory(memory)
         self.batch_rows = batch_rows
         self._list_column = list_column
+        self._constants = [dict(file.partitions) for file in files]
         self.has_group = roles["group"] is not None
         self.has_label = roles["label"] is not None
         self.has_overlap = roles["overlap"] is not None
@@ -203,6 +212,13 @@ class ParquetSource(LocalSource):
             unit for number, data in enumerate(self._metadata) for unit in _row_groups(number, data)
         ]
         self._unit_ptr = np.cumsum([0] + [unit.n_rows for unit in self._units])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what another process needs: open files stay where they are."""
+        return {name: value for name, value in vars(self).items() if name != "_readers"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _readers=threading.local())
 
     def __repr__(self) -> str:
         shown = str(self.files[0]) if len(self.files) == 1 else f"{len(self.files)} files"
@@ -231,14 +247,18 @@ class ParquetSource(LocalSource):
     def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
         here = self._units[unit]
         path = self.files[here.file]
-        names = self._columns_to_read(columns)
+        names, constants = self._columns_to_read(columns), self._constants[here.file]
+        stored = [name for name in names if name not in constants]
         first = int(self._unit_ptr[unit])
-        if not names:
-            yield self._chunk(pa.table({}), first, here, here.first_in_file, columns, here.n_rows)
+        if not stored:
+            table = with_constants(None, here.n_rows, constants, names) if names else pa.table({})
+            yield self._chunk(table, first, here, here.first_in_file, columns, here.n_rows)
             return
         row = 0
         with readable(path, f"row group {here.row_group}"):
-            for table in self._tables(here, names):
+            for table in self._tables(here, stored):
+                if len(stored) < len(names):
+                    table = with_constants(table, table.num_rows, constants, names)
                 at = here.first_in_file + row
                 row += table.num_rows
                 if row > here.n_rows:

@@ -21,7 +21,7 @@ from groupcm.errors import InputError
 from groupcm.progress import announce_reading, count_reading
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.chunk import Chunk
-from groupcm.sources.index import CandidateIndex, build_index
+from groupcm.sources.index import CandidateIndex, build_index, index_of_no_rows
 from groupcm.sources.keys import Keys
 
 __all__ = ["Columns", "Job", "Source", "rows_by_unit"]
@@ -88,6 +88,8 @@ class Source(ABC):
 
     def index(self) -> CandidateIndex:
         """Which rows are which group's and of which class; read once and kept."""
+        if self._index is None and self.n_rows == 0:
+            self._index = index_of_no_rows(self.has_group, self.has_label)
         if self._index is None:
             jobs = ((unit, _read_keys) for unit in range(self.n_units))
             columns = Columns(group=self.has_group, label=self.has_label)

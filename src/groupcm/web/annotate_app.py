@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -17,8 +17,10 @@ from starlette.routing import Route
 from groupcm import __version__
 from groupcm.annotations import FORMATS
 from groupcm.annotations.json_files import field
+from groupcm.annotations.reading import Unannotated
 from groupcm.errors import InputError
 from groupcm.web.app_parts import STATIC, Answer, Refusal, json_body, page_app, picture_number
+from groupcm.web.category_names import LONGEST_NEW_NAME
 from groupcm.web.exchange import export, import_bytes
 from groupcm.web.file_stamp import ChangedOnDisk
 from groupcm.web.identity import PROJECT_HEADER, list_id, project_id
@@ -156,6 +158,7 @@ class _Page:
                 "model": self._scores is not None,
                 "threshold": None if self._scores is None else self._scores.threshold,
                 "import_limit": IMPORT_LIMIT,
+                "category_limit": LONGEST_NEW_NAME,
                 "version": __version__,
             }
         )
@@ -290,6 +293,7 @@ class _Page:
                 self._library,
                 content,
                 None if format == "auto" else format,
+                cast(Unannotated, request.query_params.get("unannotated", "todo")),
             )
         except InputError as error:
             raise _bad(error) from error
@@ -298,6 +302,7 @@ class _Page:
                 "pictures": brought.pictures,
                 "objects": brought.objects,
                 "skipped": list(brought.skipped),
+                **brought.states._asdict(),
             }
         )
 

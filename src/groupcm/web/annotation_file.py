@@ -1,12 +1,12 @@
 """The COCO file of the annotate page, kept in pieces so that one change is written fast.
 
-Each picture's part of the file is kept as the JSON it is written as. A picture that nobody
-changes is so written as it was read, field for field, also where it is not in the folder.
+Each picture's part of the file is kept as the JSON it is written as. A picture that is not changed
+is written as it was read, field for field, also where it is not in the folder. Only where the file
+does not say whether a picture without objects was looked at is its state added.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import unicodedata
 from collections.abc import Mapping
@@ -15,17 +15,23 @@ from pathlib import Path
 from typing import Any
 
 from groupcm.annotations import FORMATS, AnnotatedObject, Picture
-from groupcm.annotations.formats.coco import fill, image_record, object_record
+from groupcm.annotations.formats.coco import (
+    TABLES,
+    fill,
+    image_record,
+    in_lines,
+    object_record,
+    piece,
+)
 from groupcm.annotations.json_files import load
-from groupcm.annotations.reading import Reading
+from groupcm.annotations.reading import Reading, Unannotated
 from groupcm.annotations.sniffing import sniff
 from groupcm.errors import InputError
 from groupcm.files import check_output
 from groupcm.web.file_stamp import GuardedFile
 
-__all__ = ["AnnotationFile", "Category", "Content", "Entry", "entry_of", "piece"]
+__all__ = ["AnnotationFile", "Category", "Content", "Entry", "entry_of"]
 
-_TABLES = ("images", "annotations", "categories")
 Key = int | str
 
 
@@ -57,6 +63,7 @@ class Content:
     categories: tuple[Category, ...]
     rest: Mapping[str, Any]
     revision: int
+    undecided: frozenset[str] = frozenset()  # read without objects and without a state
 
     def to_bytes(self) -> bytes:
         """Return the file."""
@@ -68,27 +75,7 @@ class Content:
             [entry.marks for entry in self.entries.values() if entry.marks],
             categories,
         )
-        parts = [piece(name) + b": " + piece(value) for name, value in self.rest.items()]
-        for name, pieces in zip(_TABLES, tables, strict=True):
-            inner = b"\n" + b",\n".join(pieces) + b"\n" if pieces else b""
-            parts.append(piece(name) + b": [" + inner + b"]")
-        return b"{" + b",\n".join(parts) + b"}\n"
-
-
-def piece(value: Any) -> bytes:
-    r"""Return a value as JSON.
-
-    Examples
-    --------
-    >>> piece({"name": "Polyp é"}).decode()
-    '{"name": "Polyp é"}'
-    >>> piece("\ud800")
-    b'"\\ud800"'
-    """
-    try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except UnicodeEncodeError:
-        return json.dumps(value, allow_nan=False).encode()
+        return in_lines(self.rest, tables)
 
 
 def entry_of(
@@ -125,7 +112,7 @@ class AnnotationFile:
             raise InputError(_other_format(self.path, "not a COCO file, which ends in .json"))
         self._file = GuardedFile(self.path)
 
-    def read(self, names: list[str], revision: int) -> Content:
+    def read(self, names: list[str], revision: int, unannotated: Unannotated = "todo") -> Content:
         """Return what the file holds; nothing where there is none.
 
         Parameters
@@ -134,6 +121,8 @@ class AnnotationFile:
             Pictures of the folder, whose spelling counts.
         revision
             The first version of everything.
+        unannotated
+            What pictures are that are listed without objects and without a state.
         """
         if not self._file.look():
             return Content({}, (), {}, revision)
@@ -141,7 +130,7 @@ class AnnotationFile:
             content = load(self.path)
             if not (isinstance(content, dict) and "images" in content):
                 raise InputError(_other_format(self.path, _title(self.path)))
-            return _content(content, _FileReading(self.path, names), revision)
+            return _content(content, _FileReading(self.path, names, unannotated), revision)
         except InputError as error:
             kept = "; the file is kept as it is: correct it, or choose another with --annotations"
             raise InputError(
@@ -174,8 +163,8 @@ def _writable(path: str | os.PathLike[str]) -> Path:
 class _FileReading(Reading):
     """Reading that takes the folder's spelling of a picture's name."""
 
-    def __init__(self, path: Path, names: list[str]) -> None:
-        super().__init__(path)
+    def __init__(self, path: Path, names: list[str], unannotated: Unannotated) -> None:
+        super().__init__(path, unannotated=unannotated)
         self._names = {_plain(name): name for name in names} | {name: name for name in names}
 
     def name(self, written: str, beside: Path | None = None) -> str:
@@ -196,15 +185,18 @@ def _content(content: dict[str, Any], reading: Reading, revision: int) -> Conten
     with reading.at(""):
         for image, picture in zip(content["images"], annotations.pictures, strict=True):
             marks = b",\n".join(map(piece, marks_of.get(image["id"], [])))
+            if image.get("done") is None and not picture.objects:
+                image = image | {"done": picture.done}
             entries[picture.name] = Entry(picture, image["id"], piece(image), marks, revision)
-        rest = {name: value for name, value in content.items() if name not in _TABLES}
+        rest = {name: value for name, value in content.items() if name not in TABLES}
         piece(rest)
     records = content.get("categories") or []
     categories = tuple(
         Category(name, record["id"], record)
         for name, record in zip(annotations.categories, records, strict=True)
     )
-    return Content(_with_ids(entries), categories, rest, revision)
+    undecided = frozenset(reading.undecided)
+    return Content(_with_ids(entries), categories, rest, revision, undecided)
 
 
 def _with_ids(entries: dict[str, Entry]) -> dict[str, Entry]:

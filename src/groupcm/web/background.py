@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from multiprocessing.process import BaseProcess
 
@@ -35,8 +35,6 @@ class BackgroundScores:
         more than a few pictures.
     known
         Results of earlier work, by the numbers of their pictures, which are not made again.
-    with_mean
-        Pictures whose results shall tell the mean of their candidates' features.
     heard
         Called with every new result, in the thread that made it.
 
@@ -67,13 +65,12 @@ class BackgroundScores:
         workers: int | None = 1,
         *,
         known: Mapping[int, Result] | None = None,
-        with_mean: Collection[int] = (),
         heard: Callable[[NumberedPicture, Result], None] | None = None,
     ) -> None:
         self._library, self._scorer, self._workers = library, scorer, workers
         self._results: dict[int, Result] = dict(known or {})
         self._arrived = list(self._results)
-        self._with_mean, self._heard = with_mean, heard
+        self._heard = heard
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -179,7 +176,6 @@ class BackgroundScores:
                     number,
                     PictureFile(self._library.folder, name),
                     picture_stamp(self._library, number),
-                    number in self._with_mean,
                 )
 
     def _give_up(self, reason: str) -> None:

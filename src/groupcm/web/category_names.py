@@ -8,7 +8,10 @@ from collections.abc import Iterable, Sequence
 from groupcm.annotations import Annotations
 from groupcm.errors import InputError
 
-__all__ = ["checked_name", "refuse_twins", "same_name"]
+__all__ = ["LONGEST_NEW_NAME", "checked_name", "new_name", "refuse_twins", "same_name"]
+
+# Files may bring longer names, up to `groupcm.annotations.limits.LONGEST_CATEGORY`.
+LONGEST_NEW_NAME = 100
 
 
 def checked_name(name: object) -> str:
@@ -25,6 +28,23 @@ def checked_name(name: object) -> str:
         return Annotations((), (name,)).categories[0]
     except ValueError as error:
         raise InputError(str(error)) from error
+
+
+def new_name(name: object) -> str:
+    """Return a checked name that a user gives to a category, or raise where it is too long.
+
+    Examples
+    --------
+    >>> new_name("x" * 101)
+    Traceback (most recent call last):
+    groupcm.errors.InputError: the name of a category has 101 characters; a new name may have 100
+    """
+    if isinstance(name, str) and len(name.strip()) > LONGEST_NEW_NAME:
+        raise InputError(
+            f"the name of a category has {len(name.strip()):,} characters; a new name may have "
+            f"{LONGEST_NEW_NAME}"
+        )
+    return checked_name(name)
 
 
 def same_name(name: str, among: Iterable[str]) -> str | None:

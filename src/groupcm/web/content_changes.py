@@ -10,7 +10,7 @@ from typing import Any
 from groupcm.annotations import AnnotatedObject, Picture
 from groupcm.errors import InputError
 from groupcm.web.annotation_file import Category, Content, Entry
-from groupcm.web.category_names import checked_name, same_name
+from groupcm.web.category_names import checked_name, new_name, same_name
 
 __all__ = [
     "category_added",
@@ -27,14 +27,14 @@ _DEFAULT_CATEGORY = "object"
 
 def category_added(content: Content, name: object) -> Content:
     """Content with one more category."""
-    checked = checked_name(name)
+    checked = new_name(name)
     _refuse_taken(checked, content.categories)
     return _next(with_categories(content, [checked]))
 
 
 def category_renamed(content: Content, position: int, name: object) -> Content:
     """Content in which a category, and all objects of it, have another name."""
-    old, checked = _category(content, position), checked_name(name)
+    old, checked = _category(content, position), new_name(name)
     _refuse_taken(checked, [each for each in content.categories if each is not old])
     categories = list(content.categories)
     categories[position] = replace(old, name=checked)

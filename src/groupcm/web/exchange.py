@@ -13,6 +13,8 @@ from threading import Lock
 from typing import NamedTuple
 
 from groupcm.annotations import FORMATS, Annotations, Picture, write
+from groupcm.annotations.model import StateCounts
+from groupcm.annotations.reading import Unannotated
 from groupcm.annotations.sniffing import sniff
 from groupcm.errors import InputError
 from groupcm.web.import_reading import ImportReading
@@ -38,11 +40,16 @@ class Download(NamedTuple):
 
 
 class Imported(NamedTuple):
-    """What an import brought, and a sentence for each kind of thing it left out."""
+    """What an import brought, and a sentence for each kind of thing it left out.
+
+    ``states`` counts the pictures of the file that are in the folder, except those that kept the
+    work they already held.
+    """
 
     pictures: int
     objects: int
     skipped: tuple[str, ...]
+    states: StateCounts
 
 
 def export(store: AnnotationStore, format: str, folder: Path) -> Download:
@@ -75,33 +82,47 @@ def export(store: AnnotationStore, format: str, folder: Path) -> Download:
 
 
 def import_bytes(
-    store: AnnotationStore, library: PictureLibrary, content: bytes, format: str | None = None
+    store: AnnotationStore,
+    library: PictureLibrary,
+    content: bytes,
+    format: str | None = None,
+    unannotated: Unannotated = "todo",
 ) -> Imported:
     """Add the objects of a file that was uploaded; a folder must be packed as a ZIP file.
 
-    Nothing changes where any of it is damaged.
+    Nothing changes where any of it is damaged. ``unannotated`` is as for
+    `groupcm.annotations.read`.
     """
     with _work_folder() as work:
         path = unpacked(content, work, format)
         try:
-            return import_path(store, library, path, format)
+            return import_path(store, library, path, format, unannotated)
         except InputError as error:
             raise InputError(_without_place(str(error), path)) from error
 
 
-def import_file(store: AnnotationStore, library: PictureLibrary, path: Path) -> Imported:
+def import_file(
+    store: AnnotationStore,
+    library: PictureLibrary,
+    path: Path,
+    unannotated: Unannotated = "todo",
+) -> Imported:
     """Add the objects of a file or folder, or of one that is packed as a ZIP file."""
     try:
         if is_packed(path):
-            return import_bytes(store, library, path.read_bytes())
-        return import_path(store, library, path)
+            return import_bytes(store, library, path.read_bytes(), unannotated=unannotated)
+        return import_path(store, library, path, unannotated=unannotated)
     except InputError as error:
         told = str(error)
         raise InputError(told if printable(path) in told else f"{path}: {told}") from error
 
 
 def import_path(
-    store: AnnotationStore, library: PictureLibrary, path: Path, format: str | None = None
+    store: AnnotationStore,
+    library: PictureLibrary,
+    path: Path,
+    format: str | None = None,
+    unannotated: Unannotated = "todo",
 ) -> Imported:
     """Add the objects of a file or folder to the pictures that hold no work yet.
 
@@ -117,7 +138,7 @@ def import_path(
         raise InputError(
             f"annotations of {FORMATS[name].title} are a folder; pack it as a ZIP file"
         )
-    reading = ImportReading(path, library, tolerant=not FORMATS[name].folder)
+    reading = ImportReading(path, library, not FORMATS[name].folder, unannotated)
     with _told_warnings() as told:
         read = FORMATS[name].read(reading)
     left_out = _LeftOut()
@@ -128,7 +149,7 @@ def import_path(
     for kept in merged.kept:
         left_out.add("already done or marked here and kept as they were", kept)
     skipped = (*left_out.sentences(), *_of(told, path))
-    return Imported(merged.pictures, merged.objects, skipped)
+    return Imported(merged.pictures, merged.objects, skipped, merged.states)
 
 
 def _format_of(path: Path) -> str:

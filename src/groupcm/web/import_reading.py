@@ -7,6 +7,7 @@ from pathlib import Path
 from groupcm.annotations import Annotations, Picture
 from groupcm.annotations.known_pictures import KnownPictures, NotThere
 from groupcm.annotations.names import relative_name
+from groupcm.annotations.reading import Unannotated
 from groupcm.annotations.some_pictures import ReadingSome
 from groupcm.web.library import PictureLibrary
 
@@ -39,5 +40,7 @@ class _LibraryPictures(KnownPictures):
 class ImportReading(ReadingSome):
     """Reading that goes on after pictures that a library does not have, and after nothing else."""
 
-    def __init__(self, path: Path, library: PictureLibrary, tolerant: bool) -> None:
-        super().__init__(path, _LibraryPictures(library, tolerant))
+    def __init__(
+        self, path: Path, library: PictureLibrary, tolerant: bool, unannotated: Unannotated = "todo"
+    ) -> None:
+        super().__init__(path, _LibraryPictures(library, tolerant), unannotated)

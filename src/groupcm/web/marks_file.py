@@ -16,6 +16,8 @@ from groupcm.web.file_stamp import GuardedFile
 __all__ = ["Mark", "MarksFile", "read_marks"]
 
 _COLUMNS = ["image", "score", "truth", "outcome", "note"]
+# The picture's column had another name before.
+_OLD_COLUMNS = ["picture", *_COLUMNS[1:]]
 _TRUTHS = ("", "positive", "negative")
 _LONGEST_NOTE = 2_000
 
@@ -68,7 +70,7 @@ def read_marks(path: str | os.PathLike[str]) -> dict[str, Mark]:
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, strict=True)
             columns = next(rows, [])
-            if columns != _COLUMNS:
+            if columns not in (_COLUMNS, _OLD_COLUMNS):
                 raise InputError(
                     f"{path} is no file of marks, whose columns are {', '.join(_COLUMNS)}; "
                     "name another file"

@@ -59,6 +59,7 @@ class _Attentive:
 
     def __init__(self, model: Any) -> None:
         self._model = model
+        self.rows = np.empty((0, 0), dtype=np.float32)  # where there is nothing to score
 
     def decision_function(self, X: NDArray[np.float32], /) -> NDArray[np.float64]:
         self.rows = X

@@ -1,21 +1,26 @@
-"""One picture of a review: all its candidates, and why they score as they do."""
+"""One picture of a review: all its candidates, and the explanation of their scores."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groupcm.errors import InputError
+from groupcm.explanation import explain_scores, require_without_map
+from groupcm.images.features import FAMILIES
+from groupcm.images.recipe import Recipe
 from groupcm.images.score import PictureScorer
+from groupcm.images.trained_recipe import trained_names
 from groupcm.web.background import picture_stamp
 from groupcm.web.candidate_json import candidates_to_json
 from groupcm.web.library import PictureLibrary
 from groupcm.web.measuring import MeasuredPicture, measure_picture
 from groupcm.web.once import WorkedOutOnce
-from groupcm.web.typical import TypicalCandidate, explained
 
-__all__ = ["PictureDetails"]
+__all__ = ["PictureDetails", "explain_candidate", "family_of_features"]
 
 _PICTURES_KEPT = 16
 
@@ -29,8 +34,6 @@ class PictureDetails:
         The pictures.
     scorer
         The model.
-    typical
-        What candidates are compared with.
 
     Examples
     --------
@@ -44,18 +47,14 @@ class PictureDetails:
     ...     def decision_function(self, X):
     ...         return X[:, 0]
     >>> library = PictureLibrary(f"{home}/frames")
-    >>> details = PictureDetails(
-    ...     library, PictureScorer(Lightest(), Recipe()), TypicalCandidate(1)
-    ... )
+    >>> details = PictureDetails(library, PictureScorer(Lightest(), Recipe()))
     >>> told = details.tell(details.measured(0, details.stamp(0)))
     >>> told["score"] == told["candidates"][told["winner"]]["score"]
     True
     """
 
-    def __init__(
-        self, library: PictureLibrary, scorer: PictureScorer, typical: TypicalCandidate
-    ) -> None:
-        self._library, self._scorer, self._typical = library, scorer, typical
+    def __init__(self, library: PictureLibrary, scorer: PictureScorer) -> None:
+        self._library, self._scorer = library, scorer
         self._kept = WorkedOutOnce(self._measure, _PICTURES_KEPT)
 
     def stamp(self, number: int) -> str:
@@ -82,14 +81,11 @@ class PictureDetails:
         }
 
     def explain(self, measured: MeasuredPicture, candidate: int) -> dict[str, Any]:
-        """What the features of one of the candidates that are told add to its score."""
+        """Return what the features of one candidate, by its rank, add to its score."""
         if not 0 <= candidate < len(measured.rows):
             raise IndexError(candidate)
         row = measured.rows[_best_first(measured.found.scores)[candidate]]
-        typical = self._typical.mean()
-        if typical is None:
-            typical = measured.rows.mean(axis=0, dtype=np.float64)
-        return explained(self._scorer, row, typical)
+        return explain_candidate(self._scorer, row)
 
     def _measure(self, picture: tuple[int, str]) -> MeasuredPicture:
         number, _ = picture
@@ -105,3 +101,62 @@ class PictureDetails:
 
 def _best_first(scores: Any) -> list[int]:
     return np.argsort(-scores, kind="stable").tolist()
+
+
+def explain_candidate(scorer: PictureScorer, row: NDArray[Any]) -> dict[str, Any]:
+    """Return the score of a candidate as a sum over features and over their families.
+
+    The numbers are those of `groupcm.explanation.explain_scores`, which a report shows, too.
+
+    Parameters
+    ----------
+    scorer
+        A model that is linear without a feature map, or trees, and its recipe.
+    row
+        Features of the candidate, in the model's order.
+    """
+    require_without_map(scorer.model)
+    (found,) = explain_scores(scorer.model, row)
+    family = family_of_features(scorer.recipe)
+    # A model without names of its own has those of the recipe.
+    name_of = dict(zip(found.names, trained_names(scorer.model, scorer.recipe), strict=True))
+    features = [
+        {
+            "name": name_of[each.feature],
+            "family": family[name_of[each.feature]],
+            "value": each.value,
+            "typical": each.typical,
+            "contribution": each.contribution,
+        }
+        for each in found.listed()
+    ]
+    totals: dict[str, float] = {}
+    for each in features:
+        totals[each["family"]] = totals.get(each["family"], 0.0) + each["contribution"]
+    families = [
+        {"family": name, "contribution": total}
+        for name, total in sorted(totals.items(), key=lambda item: -abs(item[1]))
+    ]
+    return {
+        "score": found.score,
+        "baseline": found.baseline,
+        "base": found.base,
+        "features": features,
+        "families": families,
+    }
+
+
+def family_of_features(recipe: Recipe) -> Mapping[str, str]:
+    """Return the family of each feature of a recipe by its name.
+
+    Examples
+    --------
+    >>> family_of_features(Recipe())["colour_lightness"]
+    'colour'
+    """
+    known = {each: name for name, each in FAMILIES.items()}
+    return {
+        name: known.get(type(family), type(family).__name__)
+        for family in recipe.features
+        for name in family.names
+    }

@@ -23,8 +23,7 @@ def read_picture_model(
     path
         The model file.
     threshold
-        From this score on a picture raises an alarm; left out, that of the model's operating
-        point.
+        A picture whose score is at least this raises an alarm; left out, the model's own.
     command
         What an error calls the work that needs the model.
     """
@@ -32,6 +31,8 @@ def read_picture_model(
         raise InputError(f"--threshold is {threshold}; it must be a number")
     path = os.fspath(path)
     scorer = PictureScorer.of_saved(read(path), path, threshold=threshold)
+    if scorer.threshold is not None and not isfinite(scorer.threshold):
+        scorer.threshold = None  # the page needs one that its slider can show
     if any(isinstance(part, Given) for part in scorer.recipe.proposals.parts):
         raise InputError(
             f"{path} was trained on candidates of a detector; {command} needs a model that finds "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from groupcm.errors import InputError
 from groupcm.images.parallel_pictures import PictureTask, Unreadable
 from groupcm.images.reading import Pixels
 from groupcm.images.score import PictureScorer
@@ -25,8 +26,6 @@ class PictureResult:
         Left, top, width and height of the winner's box.
     width, height
         Of the picture.
-    mean
-        Mean of the candidates' features, in the model's order, where it was asked for.
     """
 
     score: float
@@ -34,7 +33,6 @@ class PictureResult:
     winner: tuple[float, float, float, float]
     width: int
     height: int
-    mean: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,14 +47,11 @@ class NumberedPicture:
         Where its pixels are.
     stamp
         Tells whether the file is still the one that was scored.
-    with_mean
-        Whether the mean of the candidates' features is wanted.
     """
 
     number: int
     picture: PictureTask
     stamp: str = ""
-    with_mean: bool = False
 
     @property
     def name(self) -> str:
@@ -81,30 +76,22 @@ class ResultOfPicture:
     def __call__(self, task: NumberedPicture, pixels: Pixels) -> PictureResult | Unreadable:
         try:
             measured = measure_picture(self.scorer, pixels, task.name)
+            return result_of(measured)
         except Exception as error:
             told = str(error) or type(error).__name__
             return Unreadable(task.name, f"the picture {task.name} cannot be scored: {told}")
-        return result_of(measured, with_mean=task.with_mean)
 
 
-def result_of(measured: MeasuredPicture, *, with_mean: bool) -> PictureResult:
-    """Return what is kept of a picture that was measured.
-
-    Parameters
-    ----------
-    measured
-        The picture.
-    with_mean
-        Whether the mean of the candidates' features is wanted.
-    """
+def result_of(measured: MeasuredPicture) -> PictureResult:
+    """Return what is kept of a picture that was measured."""
     found = measured.found
+    if found.winner < 0:
+        raise InputError("nothing was proposed in it, so that there is no winner to show")
     left, top, width, height = box_of(found.regions, found.winner)
-    mean = tuple(measured.rows.mean(axis=0, dtype=float).tolist()) if with_mean else None
     return PictureResult(
         score=found.score,
         probability=found.probability,
         winner=(left, top, width, height),
         width=found.regions.width,
         height=found.regions.height,
-        mean=mean,
     )

@@ -33,6 +33,9 @@ class PictureTruth:
     >>> truth = PictureTruth(Truth(Annotations([Picture("a.png", 9, 9, [box])]), "marks.json"))
     >>> truth.is_positive("a.png"), truth.is_positive("b.png")
     (True, None)
+    >>> others = PictureTruth(Truth(truth.truth.marked, "marks.json", unmarked="negative"))
+    >>> others.is_positive("b.png"), others.objects("b.png")
+    (False, [])
     >>> truth.beside("a.png", PictureResult(0.5, None, (1.0, 1.0, 4.0, 4.0), 9, 9))["on_object"]
     True
     """
@@ -49,6 +52,8 @@ class PictureTruth:
         """Objects of a picture as JSON; None where nobody has looked."""
         if self.truth is None or self.truth.of(name) is None:
             return None
+        if name not in self.truth.marked:
+            return []
         wanted = self.truth.categories
         return [
             object_to_json(replace(marked, id=place if marked.id is None else marked.id))

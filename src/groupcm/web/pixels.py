@@ -1,9 +1,10 @@
-"""The pictures as a browser gets them: whole, and as thumbnails."""
+"""The pictures as a browser gets them: whole, as previews and as thumbnails."""
 
 from __future__ import annotations
 
 import asyncio
 import io
+import json
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,37 +16,53 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from groupcm.annotations.pictures import opening, pillow
-from groupcm.web.library import PictureLibrary
+from groupcm.images.display import DisplayRange, bits_of, default_range, to_screen
+from groupcm.images.reading import Pixels
+from groupcm.web.library import PictureLibrary, Stamp
+from groupcm.web.once import WorkedOutOnce
 from groupcm.web.path_numbers import ONE_PICTURE
-from groupcm.web.thumbnails import Thumbnails, eight_bits
+from groupcm.web.query import number_asked
+from groupcm.web.renditions import previews_and_thumbnails
 
 __all__ = ["PictureRoutes", "Shown", "shown"]
 
 _TYPES = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp"}
 # Others (16 bits, CMYK, transparency) look different in a browser than in `PictureLibrary.read`.
 _PLAIN_MODES = ("1", "L", "P", "RGB")
+_DEEP_MODES = ("I", "F")
 _EXIF_ORIENTATION = 0x0112
 
 
 class Shown(NamedTuple):
-    """Bytes of a picture file and their media type."""
+    """Bytes of an answer and their media type."""
 
     content: bytes
     media_type: str
 
 
-def shown(library: PictureLibrary, number: int) -> Shown:
+def shown(library: PictureLibrary, number: int, window: DisplayRange | None = None) -> Shown:
     """Return a picture in a form that every browser shows with the pixels that we read.
 
     That is the file itself where it is a plain JPEG, PNG or WebP file, else a PNG file made of it.
+
+    Parameters
+    ----------
+    library, number
+        Which picture.
+    window
+        The values to show black and white; by default see `groupcm.images.display.default_range`.
     """
-    media_type = _own_type(library, number)
+    media_type = _own_type(library, number) if window is None else None
     if media_type is not None:
         # A browser shows what there is of a file that is cut off, without a word.
         library.check(number)
         return Shown(library.path(number).read_bytes(), media_type)
+    return _as_png(library.read(number), window)
+
+
+def _as_png(pixels: Pixels, window: DisplayRange | None) -> Shown:
     written = io.BytesIO()
-    pillow().fromarray(eight_bits(library.read(number))).save(written, "PNG", compress_level=1)
+    pillow().fromarray(to_screen(pixels, window)).save(written, "PNG", compress_level=1)
     return Shown(written.getvalue(), "image/png")
 
 
@@ -69,14 +86,20 @@ class PictureRoutes:
 
     def __init__(self, library: PictureLibrary) -> None:
         self._library = library
-        self._thumbnails = Thumbnails(library)
+        self._previews, self._thumbnails = previews_and_thumbnails(library)
+        # A window is moved again and again over one picture, which is then read once.
+        self._deep_pixels = WorkedOutOnce[tuple[int, Stamp], Pixels](
+            lambda key: library.read(key[0]), at_most=1
+        )
         self._threads = ThreadPoolExecutor(min(4, os.cpu_count() or 1), "pictures")
 
     def routes(self) -> list[Route]:
-        """Return the routes of pixels and thumbnails."""
+        """Return the routes of pixels, copies, and the depth of pictures."""
         return [
             Route(f"{ONE_PICTURE}/pixels", self._pixels),
+            Route(f"{ONE_PICTURE}/preview", self._preview),
             Route(f"{ONE_PICTURE}/thumbnail", self._thumbnail),
+            Route(f"{ONE_PICTURE}/depth", self._depth),
         ]
 
     def close(self) -> None:
@@ -84,12 +107,52 @@ class PictureRoutes:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _pixels(self, request: Request) -> Response:
-        return await self._answer(request, lambda number: shown(self._library, number))
+        window = _window_asked(request)
+        return await self._answer(request, lambda number: self._shown(number, window))
+
+    async def _preview(self, request: Request) -> Response:
+        return await self._answer(
+            request, lambda number: Shown(self._previews(number), "image/jpeg")
+        )
 
     async def _thumbnail(self, request: Request) -> Response:
         return await self._answer(
             request, lambda number: Shown(self._thumbnails(number), "image/jpeg")
         )
+
+    async def _depth(self, request: Request) -> Response:
+        """Answer ``{"bits": 16, "low": 112, "high": 297, "width": 640, "height": 480}``.
+
+        ``low`` and ``high`` are the values that are shown black and white where no other window
+        is asked for.
+        """
+        return await self._answer(
+            request,
+            lambda number: Shown(json.dumps(self._described(number)).encode(), "application/json"),
+        )
+
+    def _shown(self, number: int, window: DisplayRange | None) -> Shown:
+        if window is None and not self._is_deep(number):
+            return shown(self._library, number)
+        return _as_png(self._pixels_of(number), window)
+
+    def _described(self, number: int) -> dict[str, float]:
+        width, height = self._library.size(number)
+        bits, (low, high) = 8, DisplayRange(0.0, 255.0)
+        if self._is_deep(number):
+            pixels = self._pixels_of(number)
+            bits, (low, high) = bits_of(pixels), default_range(pixels)
+        return {"bits": bits, "low": low, "high": high, "width": width, "height": height}
+
+    def _is_deep(self, number: int) -> bool:
+        """Whether the file has more than 8 bits, from its header where that tells."""
+        if self._library.page(number) is not None:
+            return bits_of(self._pixels_of(number)) > 8
+        with opening(self._library.path(number)) as picture:
+            return picture.mode.startswith(_DEEP_MODES)
+
+    def _pixels_of(self, number: int) -> Pixels:
+        return self._deep_pixels((number, self._library.stamp(number)))
 
     async def _answer(self, request: Request, make: Callable[[int], Shown]) -> Response:
         number = request.path_params["number"]
@@ -108,3 +171,13 @@ class PictureRoutes:
         with self._library.problems.noting(number):
             content, media_type = await loop.run_in_executor(self._threads, make, number)
         return Response(content, media_type=media_type, headers=headers)
+
+
+def _window_asked(request: Request) -> DisplayRange | None:
+    """Return the window of the address, or refuse with 400."""
+    low, high = (number_asked(request, name, None) for name in ("low", "high"))
+    if low is None and high is None:
+        return None
+    if low is None or high is None or not low < high:
+        raise HTTPException(400, "A window needs both low and high, and low below high.")
+    return DisplayRange(low, high)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from starlette.exceptions import HTTPException as Refusal
 from starlette.requests import Request
-
-from groupcm.web.app_parts import Refusal
 
 __all__ = ["finite_number", "number_asked", "whole_asked"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from groupcm.errors import InputError
@@ -18,7 +19,6 @@ from groupcm.web.picture_truth import PictureTruth
 from groupcm.web.review_words import outcome_of, results_as_csv, truth_word
 from groupcm.web.score_cache import ScoreCache
 from groupcm.web.told_results import ToldResults
-from groupcm.web.typical import TypicalCandidate
 
 __all__ = ["Review"]
 
@@ -55,14 +55,12 @@ class Review:
         self.library, self.scorer, self.marks, self._cache = library, scorer, marks, cache
         self.truth = PictureTruth(truth)
         self.told = ToldResults(library, self.truth, marks)
-        self._typical = TypicalCandidate(len(library))
-        self._details = PictureDetails(library, scorer, self._typical)
+        self._details = PictureDetails(library, scorer)
         self.scores = BackgroundScores(
             library,
             scorer,
             workers,
             known=self._known_before(),
-            with_mean=self._typical.numbers,
             heard=self._hear,
         )
 
@@ -126,9 +124,19 @@ class Review:
         self.marks.unmark(self.library.names[number])
         return self.told.note_change(number)
 
-    def export(self, threshold: float | None) -> str:
-        """Return all pictures as CSV."""
-        return results_as_csv(zip(self.library.names, self.results(), strict=True), threshold)
+    def export(self, threshold: float | None, pictures: Sequence[int] | None = None) -> str:
+        """Return pictures as CSV.
+
+        Parameters
+        ----------
+        threshold
+            The score from which on a picture raises an alarm; it is written into every line.
+        pictures
+            Their numbers, in the order of the lines; by default all.
+        """
+        numbers = range(len(self.library)) if pictures is None else pictures
+        names = self.library.names
+        return results_as_csv(((names[each], self.told.of(each)) for each in numbers), threshold)
 
     def _known_before(self) -> dict[int, Result]:
         if self._cache is None:
@@ -140,15 +148,12 @@ class Review:
         for number, name in enumerate(names):
             if name in found:
                 known[number] = found[name]
-                self._typical.add(number, found[name])
                 self.told.put(number, found[name], stamps[name])
         return known
 
     def _hear(self, task: NumberedPicture, result: Result) -> None:
-        if isinstance(result, PictureResult):
-            self._typical.add(task.number, result)
-            if self._cache is not None:
-                self._cache.add(task.name, task.stamp, result)
+        if isinstance(result, PictureResult) and self._cache is not None:
+            self._cache.add(task.name, task.stamp, result)
         self.told.put(task.number, result, task.stamp)
 
     def _as_it_is(self, number: int) -> tuple[str, MeasuredPicture]:
@@ -162,8 +167,7 @@ class Review:
                 self._replace(number, stamp, Unreadable(self.library.names[number], str(error)))
             raise
         if was_replaced:
-            with_mean = number in self._typical.numbers
-            self._replace(number, stamp, result_of(measured, with_mean=with_mean))
+            self._replace(number, stamp, result_of(measured))
         return stamp, measured
 
     def _replace(self, number: int, stamp: str, result: Result) -> None:

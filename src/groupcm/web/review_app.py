@@ -77,7 +77,8 @@ class ReviewRoutes:
             Route("/api/project", self.project),
             Route("/api/pictures", self.pictures),
             Route("/api/changes", self.changes),
-            Route("/api/export", self.export),
+            Route("/api/export", self.export, methods=["GET"]),
+            Route("/api/export", self.export_some, methods=["POST"]),
             Route(one, self.details),
             Route(f"{one}/explanation", self.explanation),
             Route(f"{one}/mark", self.mark, methods=["PUT"]),
@@ -155,11 +156,19 @@ class ReviewRoutes:
 
     def export(self, request: Request) -> Response:
         threshold = number_asked(request, "threshold", self.review.scorer.threshold)
-        return Response(
-            self.review.export(threshold),
-            media_type="text/csv",
-            headers={"Content-Disposition": 'attachment; filename="review-list.csv"'},
-        )
+        return _csv(self.review.export(threshold))
+
+    async def export_some(self, request: Request) -> Response:
+        """Export the pictures of a body ``{"pictures": [3, 1], "threshold": 0.5}``."""
+        body = await json_body(request)
+        threshold, pictures = body.get("threshold"), body.get("pictures")
+        threshold = None if threshold is None else finite_number(threshold, "threshold")
+        known = range(len(self.review.library))
+        if not isinstance(pictures, list) or not all(
+            type(each) is int and each in known for each in pictures
+        ):
+            raise Refusal(400, f"pictures must be a list of numbers from 0 to {len(known) - 1}.")
+        return _csv(await run_in_threadpool(self.review.export, threshold, pictures))
 
     async def _meant(self, request: Request) -> tuple[int, dict[str, Any]]:
         """Number and body of a change, or a refusal where the page shows something else."""
@@ -187,3 +196,8 @@ class ReviewRoutes:
     def _counts(self) -> dict[str, Any]:
         scores = self.review.scores
         return {"scored": scores.n_scored, "failed": scores.n_failed}
+
+
+def _csv(content: str) -> Response:
+    headers = {"Content-Disposition": 'attachment; filename="review-list.csv"'}
+    return Response(content, media_type="text/csv", headers=headers)

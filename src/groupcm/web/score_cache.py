@@ -124,8 +124,7 @@ def _read_line(line: str) -> tuple[str, str, PictureResult | None]:
         values: dict[str, Any] = json.loads(line)
         name, stamp = str(values.pop("name")), str(values.pop("stamp"))
         values["winner"] = _numbers(values["winner"])
-        if values["mean"] is not None:
-            values["mean"] = _numbers(values["mean"])
+        values.pop("mean", None)  # version 0.1 kept the mean features, too
         result = PictureResult(**values)
         if not _is_possible(result):
             raise ValueError(line)

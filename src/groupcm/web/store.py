@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 from groupcm.annotations import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.json_files import field
+from groupcm.annotations.model import StateCounts, count_states
+from groupcm.annotations.reading import Unannotated
 from groupcm.errors import InputError
 from groupcm.web.annotation_file import AnnotationFile, Content, Entry, Key, entry_of
 from groupcm.web.category_names import refuse_twins
@@ -45,17 +47,22 @@ class Saved(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What an import brought: pictures, objects, and the pictures that kept their own work."""
+    """What an import brought: pictures, objects, and the pictures that kept their own work.
+
+    ``states`` counts all pictures of the import but those that kept their own work.
+    """
 
     pictures: int
     objects: int
     kept: tuple[str, ...]
+    states: StateCounts = StateCounts(0, 0, 0)
 
 
 class Totals(NamedTuple):
-    """How much is done."""
+    """The number of pictures that are done, of those marked but not done, and of all objects."""
 
     done: int
+    in_progress: int
     objects: int
 
 
@@ -72,6 +79,9 @@ class AnnotationStore:
         The COCO file; made at the first change.
     categories
         Names that objects may have, beside those in the file.
+    unannotated
+        What pictures of the file are that it lists without objects and without saying that they
+        were looked at: ``"todo"``, or ``"negative"`` for "verified empty".
 
     Examples
     --------
@@ -96,13 +106,14 @@ class AnnotationStore:
         library: PictureLibrary,
         path: str | os.PathLike[str],
         categories: Sequence[str] = (),
+        unannotated: Unannotated = "todo",
     ) -> None:
         self._library = library
         self._file = AnnotationFile(path)
         self.path = self._file.path
         # Of the clock: a page left open since an earlier start holds other versions.
         self._first_revision = time.time_ns() // 1_000_000
-        content = self._file.read(library.names, self._first_revision)
+        content = self._file.read(library.names, self._first_revision, unannotated)
         refuse_twins([each.name for each in content.categories], str(path))
         self._saver = Saver(with_categories(content, categories), self._file.write)
         entries = content.entries.values()
@@ -136,15 +147,27 @@ class AnnotationStore:
         """How many pictures of the file are not in the folder."""
         return sum(self._library.number(name) is None for name in self._saved.entries)
 
+    @property
+    def undecided(self) -> int:
+        """How many pictures of the folder had no state in the file, and got that of the caller."""
+        return sum(self._library.number(name) is not None for name in self._saved.undecided)
+
+    def keep_states(self) -> None:
+        """Write the file, so that the states that the caller decided are not asked for again."""
+        self._saver.change(lambda content: replace(content, undecided=frozenset())).result()
+
     def totals(self) -> Totals:
         """Count what is done in the folder."""
-        entries = [
-            entry
+        pictures = [
+            entry.picture
             for name, entry in self._saved.entries.items()
             if self._library.number(name) is not None
         ]
-        done = sum(entry.picture.done for entry in entries)
-        return Totals(done, sum(len(entry.picture.objects) for entry in entries))
+        return Totals(
+            sum(picture.done for picture in pictures),
+            sum(picture.is_positive and not picture.done for picture in pictures),
+            sum(len(picture.objects) for picture in pictures),
+        )
 
     def summary(self, number: int) -> dict[str, Any]:
         """Return done, number of objects and version of a picture."""
@@ -243,14 +266,17 @@ class AnnotationStore:
 
         def changed(content: Content) -> Content:
             nonlocal merged
-            new, kept = [], []
+            new, kept, taken = [], [], []
             for picture in pictures:
                 entry = content.entries.get(picture.name)
                 if entry is not None and (entry.picture.done or entry.picture.objects):
                     kept.append(picture.name)
-                elif picture.done or picture.objects:
+                    continue
+                taken.append(picture)
+                if picture.done or picture.objects:
                     new.append(self._as_new(picture, entry))
-            merged = Merged(len(new), sum(len(each.objects) for each in new), tuple(kept))
+            n_objects = sum(len(each.objects) for each in new)
+            merged = Merged(len(new), n_objects, tuple(kept), count_states(taken))
             if not new:
                 return content
             content = with_categories(content, categories)

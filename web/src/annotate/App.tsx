@@ -1,9 +1,11 @@
 // The page: pictures to the left, the picture in the middle, its objects to the right.
 import { KeyHelp } from "../shared/KeyHelp";
 import { Notices } from "../shared/notices";
+import { panelStates } from "../shared/side_panels";
 import { KEYS } from "./keys";
+import { CategoryPicker } from "./panels/CategoryPicker";
 import { Header } from "./panels/Header";
-import { ObjectsPanel } from "./panels/ObjectsPanel";
+import { Decision, ObjectsPanel } from "./panels/ObjectsPanel";
 import { PictureList } from "./panels/PictureList";
 import { SavingProblem } from "./panels/SavingProblem";
 import { StaleDialog } from "./panels/StaleDialog";
@@ -13,7 +15,7 @@ import { Stage } from "./Stage";
 
 export function App() {
   return (
-    <div class="page">
+    <div class="page" {...panelStates.value}>
       <Header />
       <PictureList />
       <main class="middle" aria-label="Picture">
@@ -21,8 +23,10 @@ export function App() {
         <Stage />
         <StatusBar />
       </main>
+      <Decision />
       <ObjectsPanel />
       <KeyHelp keys={KEYS} />
+      <CategoryPicker />
       <SavingProblem />
       <StaleDialog />
       <Notices />

@@ -1,24 +1,29 @@
 // The picture with all its layers; what the pointer does goes to the tool in hand.
 import { useEffect, useRef } from "preact/hooks";
+import { listenToPinch, type Pinch } from "../shared/pinch";
 import { DraftLayer } from "./layers/DraftLayer";
 import { ObjectLayer } from "./layers/ObjectLayer";
 import { StrokeLayer } from "./layers/StrokeLayer";
 import { endPan, isPanning, pansWith, panTo, startPan } from "./panning";
 import { PicturePixels } from "./PicturePixels";
 import { mouseAt } from "./pointer";
-import { isOnEditor, isOnHandle } from "./shapes";
+import { giveUpEditing, isOnEditor, isOnHandle } from "./shapes";
 import { focusStage, onPicture, onStage, setStageElement } from "./stage_element";
 import { current, names, pictureProblem, sheet, shownPicture, summaries, tool } from "./state";
 import { activeTool } from "./tools";
 import { levelAfter, setLevel } from "./tools/candidate";
 import { selectTool } from "./tools/select";
 import type { Tool } from "./tools/tool";
-import { resizeStage, view, zoomBy } from "./view";
+import { panBy, resizeStage, view, zoomBy } from "./view";
 
 const ZOOM_PER_PIXEL = 1.0018;
 
+const A_TAP_MOVES_LESS = 6;
+
 /** The tool that has the press: handles of the selected shape work in the drawing tools too. */
 let inHand: Tool | null = null;
+/** The press of a finger that has not moved yet: it may be the first of two. */
+let waiting: PointerEvent | null = null;
 
 function press(event: PointerEvent): void {
   focusStage();
@@ -29,22 +34,56 @@ function press(event: PointerEvent): void {
     inHand = isOnHandle(event.target) ? selectTool : activeTool();
     if (inHand && !(inHand === selectTool && isOnEditor(event.target)))
       (event.currentTarget as Element).setPointerCapture(event.pointerId);
-    inHand?.press(onPicture(event), event);
+    if (event.pointerType === "touch") waiting = event;
+    else inHand?.press(onPicture(event), event);
   }
 }
+
+function pressNow(): void {
+  const event = waiting;
+  waiting = null;
+  if (event) inHand?.press(onPicture(event), event);
+}
+
+const hasMoved = (from: PointerEvent, to: PointerEvent) =>
+  Math.hypot(to.clientX - from.clientX, to.clientY - from.clientY) >= A_TAP_MOVES_LESS;
 
 function move(event: PointerEvent): void {
   if (isPanning()) return panTo(event);
   const at = onPicture(event);
   mouseAt(at);
-  (inHand ?? activeTool())?.move(at, event);
+  if (waiting && !inHand?.taps && hasMoved(waiting, event)) pressNow();
+  if (!waiting) (inHand ?? activeTool())?.move(at, event);
 }
 
 function release(event: PointerEvent): void {
   if (isPanning()) return endPan();
+  pressNow();
   inHand?.release(onPicture(event), event);
   inHand = null;
 }
+
+/** The press is of no tool any more, and what it began is as if it had not been. */
+function letGo(): void {
+  endPan();
+  const tool = inHand;
+  inHand = null;
+  // A finger that waits has begun nothing; corners that were set before stay.
+  if (!waiting) tool?.cancel();
+  waiting = null;
+}
+
+const PINCH: Pinch = {
+  begin() {
+    letGo();
+    giveUpEditing();
+    mouseAt(null);
+  },
+  move(factor, at, dx, dy) {
+    panBy(dx, dy);
+    zoomBy(factor, onStage({ clientX: at.x, clientY: at.y }));
+  },
+};
 
 function turn(event: WheelEvent): void {
   event.preventDefault();
@@ -61,8 +100,10 @@ export function Stage() {
     observer.observe(stage);
     // Preact's own listeners of the wheel are passive.
     stage.addEventListener("wheel", turn, { passive: false });
+    const endPinch = listenToPinch(stage, PINCH);
     focusStage();
     return () => {
+      endPinch();
       observer.disconnect();
       setStageElement(null);
     };
@@ -80,7 +121,7 @@ export function Stage() {
       onPointerDownCapture={press}
       onPointerMove={move}
       onPointerUp={release}
-      onPointerCancel={() => (endPan(), inHand?.cancel(), (inHand = null))}
+      onPointerCancel={letGo}
       onPointerLeave={() => mouseAt(null)}
       onDblClick={(event) => activeTool()?.doubleClick?.(event)}
       onContextMenu={(event) => event.preventDefault()}
@@ -89,6 +130,7 @@ export function Stage() {
       {pictureProblem.value && (
         <p class="stage-message">{summaries.value[current.value]?.error ?? pictureProblem.value}</p>
       )}
+      {!open && !pictureProblem.value && <p class="stage-message waits">Opening the picture …</p>}
       {open && <Placed width={open.width} height={open.height} />}
     </div>
   );

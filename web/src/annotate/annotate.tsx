@@ -6,6 +6,7 @@ import { effect } from "@preact/signals";
 import { render } from "preact";
 import { get } from "../shared/api";
 import { listenToKeys } from "../shared/keys";
+import { setCoveringPanels } from "../shared/side_panels";
 import { App } from "./App";
 import { keysNow } from "./keys";
 import { firsts, orderBy } from "./listing";
@@ -45,6 +46,7 @@ effect(() => {
   document.title = `${sheet.value.name} · groupcm annotate`;
   fit();
 });
+setCoveringPanels(["left", "right"]);
 listenToKeys(keysNow, { first: true });
 watchSpace();
 warnBeforeLeaving();

@@ -1,6 +1,7 @@
 // Adding, renaming and deleting categories.
 import { tellError } from "../shared/notices";
 import { requestChange } from "./asking";
+import { rewrite } from "./history";
 import { poll } from "./polling";
 import type { Content } from "./records";
 import { allSaved } from "./saving";
@@ -40,8 +41,8 @@ export async function renameCategory(before: string, after: string): Promise<voi
     ...content,
     objects: content.objects.map((each) => (each.category === before ? { ...each, category: named } : each)),
   });
+  rewrite(renamed);
   for (const sheet of allSheets()) {
-    sheet.history.rewrite(renamed);
     sheet.content.value = renamed(sheet.content.peek());
     sheet.own = sheet.own.map(renamed);
   }

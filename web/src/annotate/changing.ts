@@ -1,28 +1,35 @@
-// Changes of the open picture: each is a step of its history and is saved.
+// Changes of the open picture: each can be undone and is saved.
+import { tell } from "../shared/notices";
 import type { MarkedObject, Region } from "../shared/types";
+import { record, takeRedone, takeUndone, type Step } from "./history";
+import { openPicture } from "./opening";
 import type { Content, ObjectId } from "./records";
 import { sameRegion } from "./regions";
 import { save } from "./saving";
-import { show, type Sheet } from "./sheets";
-import { category, chooseCategory, objects, selected, selectedId, sheet } from "./state";
+import { show } from "./sheets";
+import { category, chooseCategory, chosen, current, objects, selectDrawn, selected, selectedId, sheet } from "./state";
 
 /** `kind`: quick changes of one kind in a row are undone together. */
 export function change(next: (content: Content) => Content, kind?: string): void {
   const open = sheet.peek();
   if (!open) return;
   const before = open.content.peek();
-  open.history.record(before, kind);
+  record(open, before, kind);
   show(open, next(before));
   save(open);
 }
 
+/** A first object contradicts "no object here", and a last one deleted does not say so: both undo Done. */
 const changeObjects = (next: (objects: MarkedObject[]) => MarkedObject[], kind?: string) =>
-  change(({ objects }) => ({ done: true, objects: next(objects) }), kind);
+  change(({ done, objects }) => {
+    const after = next(objects);
+    return { done: done && objects.length > 0 === after.length > 0, objects: after };
+  }, kind);
 
 export function addObject(region: Region): void {
   const object = { id: `new-${crypto.randomUUID()}`, category: category.peek(), region, score: null };
   changeObjects((objects) => [...objects, object]);
-  selectedId.value = object.id;
+  selectDrawn(object.id);
 }
 
 export function setRegion(id: ObjectId, region: Region, kind?: string): void {
@@ -36,11 +43,11 @@ export function deleteObject(id: ObjectId): void {
   if (selectedId.peek() === id) selectedId.value = null;
 }
 
-/** The category of the selected object, and of the next. */
+/** Set the category of the object that the user selected, else of the next one. */
 export function setCategory(name: string): void {
-  chooseCategory(name);
-  const object = selected.peek();
-  if (!object || object.category === name) return;
+  const object = chosen.peek();
+  if (!object) return void chooseCategory(name);
+  if (object.category === name) return;
   changeObjects((objects) => objects.map((each) => (each === object ? { ...each, category: name } : each)));
 }
 
@@ -51,16 +58,19 @@ export function setDone(done: boolean): boolean {
   return true;
 }
 
-export const toggleDone = () => void setDone(!sheet.peek()?.content.peek().done);
+export const undo = () => take(takeUndone(), "Undone");
+export const redo = () => take(takeRedone(), "Redone");
 
-export const undo = () => step((open) => open.history.undo(open.content.peek()));
-export const redo = () => step((open) => open.history.redo(open.content.peek()));
-
-function step(take: (open: Sheet) => Content | undefined): void {
-  const open = sheet.peek();
-  const content = open && take(open);
-  if (!content) return;
-  show(open, content);
-  if (!selected.peek()) selectedId.value = null;
-  save(open);
+/** A step of another picture shows that picture, so that nothing changes unseen. */
+function take(step: Step | undefined, word: string): void {
+  if (!step) return;
+  const { sheet: changed, content } = step;
+  show(changed, content);
+  save(changed);
+  if (changed.picture === current.peek()) {
+    if (!selected.peek()) selectedId.value = null;
+    return;
+  }
+  void openPicture(changed.picture);
+  tell(`${word} in ${changed.name}.`);
 }

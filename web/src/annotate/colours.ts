@@ -14,4 +14,25 @@ const COLOURS: readonly `#${string}`[] = [
 ];
 
 export const numberOf = (category: string) => categories.value.indexOf(category) + 1;
-export const colourOf = (category: string) => COLOURS[Math.max(0, numberOf(category) - 1) % COLOURS.length]!;
+export const colourOf = (category: string) => colourAt(Math.max(0, numberOf(category) - 1));
+
+const GOLDEN_ANGLE = 137.508;
+
+/** Past the colours that were chosen by hand, hues as far from their neighbours as they can be. */
+function colourAt(place: number): `#${string}` {
+  if (place < COLOURS.length) return COLOURS[place]!;
+  return fromHue((place * GOLDEN_ANGLE) % 360, 0.75, place % 2 ? 0.8 : 0.7);
+}
+
+/** A colour of hue in degrees, saturation and lightness, as hexadecimal digits. */
+function fromHue(hue: number, saturation: number, lightness: number): `#${string}` {
+  const spread = saturation * Math.min(lightness, 1 - lightness);
+  const part = (offset: number) => {
+    const at = (offset + hue / 30) % 12;
+    const value = lightness - spread * Math.max(-1, Math.min(at - 3, 9 - at, 1));
+    return Math.round(255 * value)
+      .toString(16)
+      .padStart(2, "0");
+  };
+  return `#${part(0)}${part(8)}${part(4)}`;
+}

@@ -1,50 +1,58 @@
-// Undo and redo of one value.
+// Undo and redo over all pictures, in the order in which the changes were made.
+import { computed, signal } from "@preact/signals";
+import type { Content } from "./records";
+import type { Sheet } from "./sheets";
 
-const LONGEST = 300;
+const LONGEST = 1000;
 const JOINED_WITHIN_MS = 1000;
 
-export class History<Value> {
-  private past: Value[] = [];
-  private future: Value[] = [];
-  private last = { kind: "", time: 0 };
+/** What a picture said before a change, or after one that was undone. */
+export interface Step {
+  sheet: Sheet;
+  content: Content;
+}
 
-  /** Keep the value before a change; quick changes of one kind in a row are one step. */
-  record(before: Value, kind = ""): void {
-    const time = Date.now();
-    const joins = kind !== "" && kind === this.last.kind && time - this.last.time < JOINED_WITHIN_MS;
-    this.last = { kind, time };
-    this.future = [];
-    if (joins) return;
-    this.past.push(before);
-    if (this.past.length > LONGEST) this.past.shift();
+const past = signal<readonly Step[]>([]);
+const future = signal<readonly Step[]>([]);
+let last: { sheet: Sheet | null; kind: string; time: number } = { sheet: null, kind: "", time: 0 };
+
+export const canUndo = computed(() => past.value.length > 0);
+export const canRedo = computed(() => future.value.length > 0);
+
+/** Keep what a picture said before a change; quick changes of one kind in a row are one step. */
+export function record(sheet: Sheet, before: Content, kind = ""): void {
+  const time = Date.now();
+  const joins = kind !== "" && kind === last.kind && sheet === last.sheet && time - last.time < JOINED_WITHIN_MS;
+  last = { sheet, kind, time };
+  future.value = [];
+  if (!joins) past.value = [...past.peek(), { sheet, content: before }].slice(-LONGEST);
+}
+
+export const takeUndone = () => take(past, future);
+export const takeRedone = () => take(future, past);
+
+function take(from: typeof past, to: typeof past): Step | undefined {
+  const step = from.peek().at(-1);
+  last.kind = "";
+  if (!step) return undefined;
+  from.value = from.peek().slice(0, -1);
+  to.value = [...to.peek(), { sheet: step.sheet, content: step.sheet.content.peek() }];
+  return step;
+}
+
+/** Whether the last change was one of this picture. */
+export const isChangedLast = (sheet: Sheet) => past.peek().at(-1)?.sheet === sheet;
+
+/** Apply a change to every step, such as a new name of a category. */
+export function rewrite(change: (content: Content) => Content): void {
+  for (const steps of [past, future]) {
+    steps.value = steps.peek().map(({ sheet, content }) => ({ sheet, content: change(content) }));
   }
+}
 
-  undo(now: Value): Value | undefined {
-    return this.step(this.past, this.future, now);
-  }
-
-  redo(now: Value): Value | undefined {
-    return this.step(this.future, this.past, now);
-  }
-
-  get canUndo(): boolean {
-    return this.past.length > 0;
-  }
-
-  get canRedo(): boolean {
-    return this.future.length > 0;
-  }
-
-  /** Apply a change to all that is kept, such as a new name of a category. */
-  rewrite(change: (value: Value) => Value): void {
-    this.past = this.past.map(change);
-    this.future = this.future.map(change);
-  }
-
-  private step(from: Value[], to: Value[], now: Value): Value | undefined {
-    const value = from.pop();
-    if (value !== undefined) to.push(now);
-    this.last.kind = "";
-    return value;
+/** Forget the steps of one picture, or of all: they must not undo what others changed since. */
+export function forget(sheet?: Sheet): void {
+  for (const steps of [past, future]) {
+    steps.value = sheet ? steps.peek().filter((step) => step.sheet !== sheet) : [];
   }
 }

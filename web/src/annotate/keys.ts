@@ -1,16 +1,20 @@
 // All keys of the page.
 import { helpIsOpen } from "../shared/KeyHelp";
 import type { Key } from "../shared/keys";
+import { panelKeys } from "../shared/side_panels";
+import { resetWindow } from "../shared/window_level";
 import { followArrow, resizeByArrow } from "./arrows";
-import { deleteObject, redo, setCategory, toggleDone, undo } from "./changing";
-import { doneAndNext, noObjectHere } from "./deciding";
+import { openCategoryPicker } from "./category_picker";
+import { deleteObject, redo, setCategory } from "./changing";
+import { doneAndNext, noObjectHere, toggleDone } from "./deciding";
+import { importedFile } from "./importing";
 import { go } from "./opening";
 import { spaceIsHeld } from "./panning";
 import { crosshair, hideCrosshair, isCrosshair, pointer } from "./pointer";
 import { cornerIsSelected } from "./shapes";
 import { canStep, stepThrough } from "./stepping";
 import { categories, menuIsOpen, selectedId, tool } from "./state";
-import { activeTool, chooseTool, isDrawingTool, TOOL_NAMES, TOOLS } from "./tools";
+import { activeTool, chooseTool, isDrawingTool, TOOL_NAMES, TOOLS, undoLast } from "./tools";
 import { resizeBrush } from "./tools/brush";
 import { fit, percent, zoomBy, zoomTo } from "./view";
 
@@ -53,11 +57,11 @@ const pictures: Described[] = [
   {
     keys: ["Enter", "Shift+Enter"],
     shown: ["Enter"],
-    does: "Done, next to do",
+    does: "Done, next to do, if objects are marked",
     run: (event) => event.repeat || activeTool()?.finish?.(event) || doneAndNext(),
   },
   { keys: ["n"], does: "No object here, next to do", run: (event) => event.repeat || noObjectHere() },
-  { keys: ["d"], does: "Done or to do", run: (event) => event.repeat || toggleDone() },
+  { keys: ["d"], does: "Done, or not yet", run: (event) => event.repeat || toggleDone() },
   {
     keys: ["j", "PageDown", "Ctrl+ArrowRight", "Ctrl+ArrowDown"],
     shown: ["J", "Page Down", "Ctrl →"],
@@ -99,10 +103,11 @@ const onObjects: Described[] = [
   {
     keys: [..."123456789"],
     shown: ["1 … 9"],
-    does: "Category of the selected object and the next",
+    does: "Category of the next or selected object",
     run: ({ key }) => chooseNumbered(Number(key)),
   },
-  { keys: ["Ctrl+z"], does: "Undo", run: undo },
+  { keys: ["t"], does: "Find a category by name or number", run: () => openCategoryPicker() },
+  { keys: ["Ctrl+z"], does: "Undo, also on the picture before", run: undoLast },
   { keys: ["Ctrl+y", "Ctrl+Shift+z"], does: "Redo", run: redo },
 ];
 
@@ -111,6 +116,8 @@ const looking: Described[] = [
   { keys: ["-"], does: "Smaller", run: () => zoomBy(1 / 1.25) },
   { keys: ["0"], does: "Fit", run: fit },
   { keys: ["z"], does: "100 %, or fit again", run: () => (percent.peek() === 100 ? fit() : zoomTo(1)) },
+  { keys: ["x"], does: "Window and level as usual", run: resetWindow },
+  ...panelKeys({ left: "List of pictures", right: "Objects and categories" }),
   { keys: ["?"], does: "These keys", run: () => (helpIsOpen.value = true) },
 ];
 
@@ -124,4 +131,7 @@ export const KEYS: readonly PageKey[] = [
   ...inSection("View", looking),
 ];
 
-export const keysNow = () => KEYS.filter(({ when }) => when?.() ?? true);
+/** A dialog that is about to open has the keys already. */
+const dialogOpens = () => helpIsOpen.peek() || importedFile.peek() !== null;
+
+export const keysNow = () => (dialogOpens() ? [] : KEYS.filter(({ when }) => when?.() ?? true));

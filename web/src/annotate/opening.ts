@@ -1,5 +1,5 @@
 // Going to a picture; the address remembers it; its neighbours are fetched ahead.
-import { get, pixelsOf, Refusal } from "../shared/api";
+import { get, isLargePicture, pixelsOf, previewOf, Refusal } from "../shared/api";
 import { isToCorrect, isToDo, listing } from "./listing";
 import type { PictureRecord } from "./records";
 import { isUnsaved } from "./saving";
@@ -36,8 +36,10 @@ export async function refresh(picture: number): Promise<void> {
 }
 
 async function fetchAhead(picture: number): Promise<void> {
-  new Image().src = pixelsOf(picture);
   await refresh(picture);
+  const ahead = sheetOf(picture);
+  if (ahead && isLargePicture(ahead)) new Image().src = previewOf(picture);
+  new Image().src = pixelsOf(picture);
 }
 
 function neighbours(picture: number): number[] {

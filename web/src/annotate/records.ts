@@ -20,6 +20,8 @@ export interface Project {
   model: boolean;
   threshold: number | null;
   import_limit: number;
+  /** The most characters of a name that is typed. */
+  category_limit: number;
   version: string;
 }
 

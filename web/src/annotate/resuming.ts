@@ -1,6 +1,7 @@
 // A page that is out of date loads itself anew; what it could not save comes along.
 import { get } from "../shared/api";
 import { tell } from "../shared/notices";
+import { record as recordStep } from "./history";
 import type { Content, PictureRecord } from "./records";
 import { leaveFreely, save, unsavedSheets } from "./saving";
 import { saysTheSame, sheetOf, show, takeRecord } from "./sheets";
@@ -51,7 +52,7 @@ async function saveAgain(picture: number, content: Content, own: Content[]): Pro
   if (record === null || !own.some((each) => saysTheSame(record, each))) return false;
   takeRecord(picture, record);
   const opened = sheetOf(picture)!;
-  opened.history.record(opened.content.peek());
+  recordStep(opened, opened.content.peek());
   show(opened, content);
   save(opened);
   return true;

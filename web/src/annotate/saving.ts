@@ -3,6 +3,7 @@ import { computed, signal } from "@preact/signals";
 import { Refusal } from "../shared/api";
 import { tell } from "../shared/notices";
 import { requestChange } from "./asking";
+import { record } from "./history";
 import type { PictureRecord } from "./records";
 import { saysTheSame, show, takeRecord, type Sheet } from "./sheets";
 import { staleness } from "./staleness";
@@ -82,7 +83,9 @@ function takeNewer(sheet: Sheet, newer: PictureRecord): void {
     queueMicrotask(() => void send(sheet));
     return;
   }
+  const mine = sheet.content.peek();
   if (takeRecord(sheet.picture, newer)) {
+    record(sheet, mine);
     tell("Changed elsewhere; the newer version is shown. Undo brings yours back.", { bad: true });
   }
   settle(sheet);
@@ -92,7 +95,7 @@ function takeNewer(sheet: Sheet, newer: PictureRecord): void {
 function takeBack(sheet: Sheet, sentence: string): void {
   const confirmed = sheet.own[0]!;
   sheet.own = [confirmed];
-  sheet.history.record(sheet.content.peek());
+  record(sheet, sheet.content.peek());
   show(sheet, confirmed);
   if (corrected.has(sheet)) setSummary(sheet.picture, { first: true });
   settle(sheet);

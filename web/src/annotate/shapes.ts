@@ -1,6 +1,6 @@
 // Annotorious edits the selected box or polygon; it holds nothing else.
 import { createImageAnnotator, type ImageAnnotation, type ImageAnnotator } from "@annotorious/annotorious";
-import { effect } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import type { MarkedObject } from "../shared/types";
 import { setRegion } from "./changing";
 import { colourOf } from "./colours";
@@ -9,6 +9,8 @@ import { regionOf, shapeOf } from "./shape_regions";
 import { selected, sheet } from "./state";
 
 let annotator: ImageAnnotator | null = null;
+/** Whether the selected shape is drawn here; else it is drawn like any other. */
+export const isEditing = signal(false);
 let shown: MarkedObject | null = null;
 /** A new one each time, so that no editor is taken over for a shape of another kind. */
 let shownId = "";
@@ -21,12 +23,14 @@ export function editOn(image: HTMLImageElement): () => void {
   const stopNaming = nameHandles(element);
   // Its own keys delete selected corners.
   element.addEventListener("keyup", takeEdited);
+  isEditing.value = true;
   const stopShowing = effect(() => showSelected(selected.value));
   annotator.on("selectionChanged", (chosen: ImageAnnotation[]) => {
     // A click beside a handle lets go of the shape; what is selected is decided elsewhere.
     if (chosen.length === 0 && shown && selected.peek() === shown) queueMicrotask(() => reselect());
   });
   return () => {
+    isEditing.value = false;
     stopShowing();
     stopNaming();
     annotator?.destroy();
@@ -47,6 +51,11 @@ function showSelected(object: MarkedObject | null): void {
   annotator!.setAnnotations([{ id: shownId, bodies: [], target }], true);
   annotator!.setSelected(shownId, true);
   shown = object;
+}
+
+/** Show the selected shape as it was before it was edited, and let go of its handles. */
+export function giveUpEditing(): void {
+  if (annotator) showSelected(selected.peek());
 }
 
 const reselect = () => shown && annotator?.setSelected(shownId, true);

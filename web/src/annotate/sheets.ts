@@ -1,7 +1,7 @@
-// The pictures that were opened: their content, its history, the version the server has.
+// The pictures that were opened: their content, and the version the server has.
 import { signal, type Signal } from "@preact/signals";
 import type { MarkedObject } from "../shared/types";
-import { History } from "./history";
+import { forget } from "./history";
 import type { Content, PictureRecord } from "./records";
 import { setSummary } from "./state";
 
@@ -14,7 +14,6 @@ export interface Sheet {
   /** What the server may have if nobody else changed it: what it confirmed last, and what was sent since. */
   own: Content[];
   content: Signal<Content>;
-  history: History<Content>;
 }
 
 const sheets = new Map<number, Sheet>();
@@ -22,21 +21,21 @@ const sheets = new Map<number, Sheet>();
 export const sheetOf = (picture: number) => sheets.get(picture);
 export const allSheets = () => [...sheets.values()];
 
-/** Take what the server has; what was there before stays in the history. True if it differs. */
+/** Take what the server has, which cannot be undone here. True if it differs from what was shown. */
 export function takeRecord(picture: number, record: PictureRecord): boolean {
   const { name, width, height, version, done, objects } = record;
   const known = sheets.get(picture);
   if (!known) {
     const content = signal<Content>({ done, objects });
     const own = [content.peek()];
-    sheets.set(picture, { picture, name, width, height, version, own, content, history: new History() });
+    sheets.set(picture, { picture, name, width, height, version, own, content });
     return false;
   }
   known.version = version;
   known.own = [{ done, objects }];
   const before = known.content.peek();
   if (saysTheSame(before, record)) return false;
-  known.history.record(before);
+  forget(known);
   show(known, { done, objects });
   return true;
 }

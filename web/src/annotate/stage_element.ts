@@ -5,12 +5,17 @@ let element: HTMLElement | null = null;
 
 export const setStageElement = (stage: HTMLElement | null) => (element = stage);
 
-export function onStage({ clientX, clientY }: MouseEvent): Point {
+interface OnScreen {
+  clientX: number;
+  clientY: number;
+}
+
+export function onStage({ clientX, clientY }: OnScreen): Point {
   const { left, top } = element!.getBoundingClientRect();
   return { x: clientX - left, y: clientY - top };
 }
 
-export const onPicture = (event: MouseEvent): Point => toPicture(onStage(event));
+export const onPicture = (event: OnScreen): Point => toPicture(onStage(event));
 
 export const focusStage = () => element?.focus({ preventScroll: true });
 

@@ -1,5 +1,5 @@
 // What the page knows and shows.
-import { computed, signal } from "@preact/signals";
+import { batch, computed, signal } from "@preact/signals";
 import type { MarkedObject } from "../shared/types";
 import type { ObjectId, Project, Summary } from "./records";
 import type { Sheet } from "./sheets";
@@ -23,21 +23,38 @@ export const objects = computed<MarkedObject[]>(() => sheet.value?.content.value
 
 export const selectedId = signal<ObjectId | null>(null);
 export const selected = computed(() => objects.value.find(({ id }) => id === selectedId.value) ?? null);
+/** The object that is selected only because it was drawn last. */
+const drawnId = signal<ObjectId | null>(null);
+/** The selected object, if the user selected it. */
+export const chosen = computed(() => (selectedId.value === drawnId.value ? null : selected.value));
+
+export function choose(id: ObjectId | null): void {
+  batch(() => {
+    drawnId.value = null;
+    selectedId.value = id;
+  });
+}
+
+/** An object that was just drawn can be edited and deleted, but digits are for the next one. */
+export function selectDrawn(id: ObjectId): void {
+  batch(() => {
+    drawnId.value = id;
+    selectedId.value = id;
+  });
+}
 
 /** Whether the menu of exports and imports is open. */
 export const menuIsOpen = signal(false);
 
 export const tool = signal<ToolName>("box");
 export const brushSize = signal(24);
-export const brightness = signal(100);
-export const contrast = signal(100);
 
-const chosen = signal("");
+const chosenCategory = signal("");
 /** The category of the next object. */
 export const category = computed(() =>
-  categories.value.includes(chosen.value) ? chosen.value : (categories.value[0] ?? "object"),
+  categories.value.includes(chosenCategory.value) ? chosenCategory.value : (categories.value[0] ?? "object"),
 );
-export const chooseCategory = (name: string) => (chosen.value = name);
+export const chooseCategory = (name: string) => (chosenCategory.value = name);
 
 export function setSummary(picture: number, change: Partial<Summary>): void {
   const next = summaries.peek().slice();

@@ -1,6 +1,6 @@
 // Tab on the stage: from object to object, or from region to larger region; then on through the page.
 import { stageHasFocus } from "./stage_element";
-import { objects, selectedId, tool } from "./state";
+import { choose, objects, selectedId, tool } from "./state";
 import { levelAfter, setLevel } from "./tools/candidate";
 
 const placeOfSelected = () => objects.peek().findIndex(({ id }) => id === selectedId.peek());
@@ -19,5 +19,5 @@ export function canStep(steps: number): boolean {
 
 export function stepThrough(steps: number): void {
   if (tool.peek() === "candidate") setLevel(levelAfter(steps));
-  else selectedId.value = objectAfter(steps)?.id ?? null;
+  else choose(objectAfter(steps)?.id ?? null);
 }

@@ -18,7 +18,7 @@ export function Contributions() {
 
 function Explained({ explanation }: { explanation: Explanation }) {
   const [showsAll, showAll] = useState(false);
-  const { families, features, base, score } = explanation;
+  const { families, features, baseline, base, score } = explanation;
   const shown = showsAll ? features : features.slice(0, FIRST_SHOWN);
   const largest = (list: readonly { contribution: number }[]) =>
     Math.max(Number.MIN_VALUE, ...list.map(({ contribution }) => Math.abs(contribution)));
@@ -27,7 +27,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
     <>
       <p id="sentence">{inOneSentence(explanation)}</p>
       <p class="quiet number">
-        An average candidate scores {scoreText(base)}; this one {withSign(score - base, 2)}, together {scoreText(score)}.
+        Baseline ({baseline}) {scoreText(base)}; this candidate {withSign(score - base, 2)}, together {scoreText(score)}.
       </p>
       <table class="contributions" id="families">
         <caption class="visually-hidden">Contributions of the families of features</caption>
@@ -46,9 +46,9 @@ function Explained({ explanation }: { explanation: Explanation }) {
           {shown.map(({ name, family, value, typical, contribution }) => (
             <tr key={name}>
               <th scope="row" title={name}>
-                {featureInWords(name, family)}
+                <span class="feature-name">{name}</span>
                 <small class="number quiet">
-                  {brief(value)}
+                  {featureInWords(name, family)}: {brief(value)}
                   {typical !== null && `, typically ${brief(typical)}`}
                 </small>
               </th>

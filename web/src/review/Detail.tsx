@@ -1,6 +1,7 @@
 // One picture large, with all that is known of it beside it.
+import { WindowControls } from "../shared/WindowControls";
 import { Contributions } from "./Contributions";
-import { DetailToolbar } from "./DetailToolbar";
+import { DetailToolbar, ZoomButtons } from "./DetailToolbar";
 import { Facts } from "./Facts";
 import { large, selected } from "./large";
 import { MarkEditor } from "./MarkEditor";
@@ -16,7 +17,11 @@ export function Detail() {
     <div class="detail" id="detail" data-picture={number} data-outcome={outcomes.value[number]}>
       <DetailToolbar name={name} />
       <Stage number={number} name={name} />
-      <div class="beside" role="region" aria-label="About this picture" tabIndex={0}>
+      <div class="stage-bar">
+        <WindowControls />
+        <ZoomButtons />
+      </div>
+      <div id="beside" class="beside right-panel" role="region" aria-label="About this picture" tabIndex={0}>
         <OutcomeLabel outcome={outcomes.value[number] ?? "waiting"} />
         <Facts number={number} />
         <MarkEditor number={number} />

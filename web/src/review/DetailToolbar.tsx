@@ -1,5 +1,6 @@
 // Ways on and back, and what lies over the large picture.
 import type { ComponentChildren } from "preact";
+import { PanelButton } from "../shared/side_panels";
 import { close, go } from "./address";
 import { showsCandidates, showsTruth } from "./large";
 import { whole } from "./numbers";
@@ -34,14 +35,20 @@ export function DetailToolbar({ name }: { name: string }) {
           Truth <kbd>T</kbd>
         </Toggle>
       )}
-      <SignButton sign="−" title="Smaller" letter="-" onClick={() => zoom(1 / ZOOM)} />
-      <button onClick={fitToStage} title="Fit (0)">
-        Fit
-      </button>
-      <SignButton sign="+" title="Larger" letter="+" onClick={() => zoom(ZOOM)} />
+      <PanelButton side="right" title="About this picture" controls="beside" />
     </div>
   );
 }
+
+export const ZoomButtons = () => (
+  <span class="row zoom">
+    <SignButton sign="−" title="Smaller" letter="-" onClick={() => zoom(1 / ZOOM)} />
+    <button onClick={fitToStage} title="Fit (0)">
+      Fit
+    </button>
+    <SignButton sign="+" title="Larger" letter="+" onClick={() => zoom(ZOOM)} />
+  </span>
+);
 
 function Toggle({ shows, children }: { shows: { value: boolean }; children: ComponentChildren }) {
   return (
@@ -60,7 +67,7 @@ interface SignButtonProps {
 }
 
 const SignButton = ({ sign, title, letter, disabled, onClick }: SignButtonProps) => (
-  <button title={`${title} (${letter})`} aria-label={title} disabled={disabled} onClick={onClick}>
+  <button class="sign-button" title={`${title} (${letter})`} aria-label={title} disabled={disabled} onClick={onClick}>
     {sign}
   </button>
 );

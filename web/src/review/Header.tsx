@@ -1,5 +1,6 @@
 // What is under review, how far scoring is, and help.
 import { helpIsOpen } from "../shared/KeyHelp";
+import { PanelButton } from "../shared/side_panels";
 import { ThemeButton } from "../shared/ThemeButton";
 import { duration, whole } from "./numbers";
 import { names, pace, project, scoring } from "./state";
@@ -8,7 +9,8 @@ import { secondsLeft } from "./time-left";
 export function Header() {
   return (
     <header class="head">
-      <h1>
+      <PanelButton side="left" title="Threshold and counts" controls="left-panel" />
+      <h1 class="clip">
         <b>{project.value?.folder ?? "…"}</b> <span class="quiet">scored by</span> <b>{project.value?.model ?? "…"}</b>
       </h1>
       <Progress />

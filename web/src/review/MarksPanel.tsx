@@ -1,7 +1,9 @@
 // The list of annotations to correct: how many, the export, and the command that goes on with it.
-import { tell } from "../shared/notices";
+import { download } from "../shared/api";
+import { tell, tellError } from "../shared/notices";
+import { settleThreshold } from "./moving";
 import { whole } from "./numbers";
-import { marked, project, threshold } from "./state";
+import { marked, names, project, scoreText, shown, threshold } from "./state";
 
 /** As a shell reads it. */
 const quoted = (word: string) => (/^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
@@ -33,12 +35,30 @@ export function MarksPanel() {
         </>
       ) : (
         <p class="quiet">
-          Press <kbd>M</kbd> where the annotation is wrong.
+          Mark pictures whose annotation is wrong. <kbd>M</kbd>
         </p>
       )}
-      <a id="export" class="button" href={`/api/export?threshold=${threshold.value}`} download>
-        Export list
-      </a>
+      <ExportButton />
     </section>
+  );
+}
+
+/** What the list shows, in its order, with the threshold of the page. */
+function ExportButton() {
+  const [n, all] = [shown.value.length, names.value.length];
+  const pictures = n === 1 ? "picture" : "pictures";
+  const save = () => {
+    settleThreshold();
+    download("/api/export", { pictures: shown.peek(), threshold: threshold.peek() }).catch(tellError);
+  };
+  return (
+    <>
+      <button id="export" disabled={n === 0} onClick={save}>
+        {n === all ? `Export all ${whole(n)} ${pictures}` : `Export the ${whole(n)} ${pictures} shown`}
+      </button>
+      <p class="quiet" id="export-note">
+        CSV in the order of the list, with alarms from {scoreText(threshold.value)} on.
+      </p>
+    </>
   );
 }

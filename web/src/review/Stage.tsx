@@ -1,12 +1,15 @@
 // One picture large, to zoom by wheel and to pan by dragging.
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { thumbnailOf } from "../shared/api";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isLargePicture, previewOf, thumbnailOf } from "../shared/api";
+import { listenToPinch } from "../shared/pinch";
+import { depth, findDepth, forgetDepth, lightFilter, renditionOf } from "../shared/window_level";
 import { pixelsAt } from "./asking";
 import { Candidates, HoverNote } from "./Candidates";
 import { large } from "./large";
 import { Legend } from "./Legend";
 import { fitToStage, pan, setPicture, setStage, view, zoom } from "./stageView";
 import { results } from "./state";
+import type { Size } from "./view";
 
 const SMOOTH_UP_TO = 6;
 const A_CLICK_MOVES_LESS = 4;
@@ -15,13 +18,17 @@ export function Stage({ number, name }: { number: number; name: string }) {
   const stage = useRef<HTMLDivElement>(null);
   const drag = useRef({ isOn: false, x: 0, y: 0, way: 0 });
   const { picture, refused } = large.value;
-  const { width, height, error, stamp } = results.value[number] ?? {};
+  const { error, stamp } = results.value[number] ?? {};
+  const size = sizeOf(number);
 
-  useEffect(fitToStage, [number]);
   useEffect(() => {
-    if (picture) setPicture(picture);
-    else if (width && height) setPicture({ width, height });
-  }, [picture, width, height]);
+    fitToStage();
+    forgetDepth();
+    if (!error) findDepth(number);
+  }, [number, error]);
+  useEffect(() => {
+    if (size) setPicture(size);
+  }, [size?.width, size?.height]);
   useLayoutEffect(() => {
     const element = stage.current!;
     const observer = new ResizeObserver(() => setStage({ width: element.clientWidth, height: element.clientHeight }));
@@ -32,15 +39,24 @@ export function Stage({ number, name }: { number: number; name: string }) {
       zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - left, event.clientY - top);
     };
     element.addEventListener("wheel", turn, { passive: false });
+    const endPinch = listenToPinch(element, {
+      begin: () => (drag.current = { ...drag.current, isOn: false, way: A_CLICK_MOVES_LESS }),
+      move(factor, at, dx, dy) {
+        const { left, top } = element.getBoundingClientRect();
+        pan(dx, dy);
+        zoom(factor, at.x - left, at.y - top);
+      },
+    });
     return () => {
+      endPinch();
       observer.disconnect();
       element.removeEventListener("wheel", turn);
     };
   }, []);
 
   const { scale, x, y } = view.value;
-  const size = picture ?? (width && height ? { width, height } : null);
   const sentence = error ?? refused;
+  const address = renditionOf(number) ?? pixelsAt(number, picture?.stamp ?? stamp);
   return (
     <div
       ref={stage}
@@ -70,24 +86,57 @@ export function Stage({ number, name }: { number: number; name: string }) {
               top: `${y}px`,
               width: `${size.width * scale}px`,
               height: `${size.height * scale}px`,
-              backgroundImage: `url(${thumbnailOf(number)})`,
+              "--light": lightFilter.value,
             }}
           >
-            <img
+            <div class="stand-in" style={{ backgroundImage: standInsOf(number, size) }} />
+            <Whole
               key={number}
-              src={pixelsAt(number, picture?.stamp ?? stamp)}
-              alt={name}
-              draggable={false}
-              style={{ imageRendering: scale > SMOOTH_UP_TO ? "pixelated" : "auto" }}
+              address={address}
+              waitsFor={isLargePicture(size) ? previewOf(number) : null}
+              name={name}
+              exact={scale > SMOOTH_UP_TO}
             />
             {picture && <Candidates picture={picture} wasDragged={() => drag.current.way >= A_CLICK_MOVES_LESS} />}
           </div>
         ) : (
-          <p class="empty quiet">Looking for candidates …</p>
+          <p class="empty quiet">Opening the picture …</p>
         )
       )}
+      {size && !picture && !sentence && <p class="hover-note">Looking for candidates …</p>}
       {picture && <HoverNote picture={picture} />}
       {picture && <Legend />}
     </div>
   );
+}
+
+/** Known from the candidates, from the score, or from the file alone. */
+function sizeOf(number: number): Size | null {
+  if (large.value.picture) return large.value.picture;
+  const { width, height } = results.value[number] ?? {};
+  return width && height ? { width, height } : depth.value;
+}
+
+/** Copies of the picture under it, the larger on top, so that the stage is never blank. */
+const standInsOf = (number: number, size: Size) =>
+  [...(isLargePicture(size) ? [previewOf(number)] : []), thumbnailOf(number)].map((each) => `url(${each})`).join(", ");
+
+interface WholeProps {
+  address: string;
+  /** The server makes this first, and alone. */
+  waitsFor: string | null;
+  name: string;
+  exact: boolean;
+}
+
+function Whole({ address, waitsFor, name, exact }: WholeProps) {
+  const [isAwaited, setAwaited] = useState(waitsFor !== null);
+  useEffect(() => {
+    if (waitsFor === null) return;
+    const image = new Image();
+    image.src = waitsFor;
+    void image.decode().catch(() => undefined).then(() => setAwaited(false));
+  }, [waitsFor]);
+  if (isAwaited) return null;
+  return <img id="picture" src={address} alt={name} draggable={false} style={{ imageRendering: exact ? "pixelated" : "auto" }} />;
 }

@@ -31,7 +31,7 @@ export function Toolbar() {
     unreadable: scoring.value.failed,
   }));
   return (
-    <div class="toolbar">
+    <div class="toolbar wall-toolbar">
       <div class="filters" role="group" aria-label="Show">
         {offeredFilters().map((each) => (
           <button key={each} data-filter={each} aria-pressed={filter.value === each} onClick={() => (filter.value = each)}>

@@ -1,7 +1,9 @@
 // Every key of the page.
 import { helpIsOpen } from "../shared/KeyHelp";
 import type { Key } from "../shared/keys";
+import { panelKeys } from "../shared/side_panels";
 import { nextTheme } from "../shared/ThemeButton";
+import { resetWindow } from "../shared/window_level";
 import { close, go, open } from "./address";
 import { select, selectWeaker, showsCandidates, showsTruth } from "./large";
 import { toggleMark } from "./marks";
@@ -27,6 +29,7 @@ const always: Key[] = [
   { section: "Threshold", keys: [">", ":"], does: "Raise by ten steps", run: () => stepThreshold(10) },
   { section: "Threshold", keys: ["r"], does: "Back to the model’s", run: resetThreshold },
   { section: "Threshold", keys: ["s"], does: "To the slider (then arrows)", run: () => focus("threshold") },
+  ...panelKeys({ left: "Threshold and counts" }).map((key) => ({ section: "Page", ...key })),
   { section: "Page", keys: ["d"], does: "Light, dark or as the system", run: nextTheme },
   { section: "Page", keys: ["?"], does: "Keys", run: () => (helpIsOpen.value = true) },
 ];
@@ -57,6 +60,8 @@ const onLarge: Key[] = [
   { section: "One picture", keys: ["+", "="], does: "Larger", run: () => zoom(1.4) },
   { section: "One picture", keys: ["-"], does: "Smaller", run: () => zoom(1 / 1.4) },
   { section: "One picture", keys: ["0"], does: "Fit", run: fitToStage },
+  { section: "One picture", keys: ["x"], does: "Window and level as usual", run: resetWindow },
+  ...panelKeys({ right: "About this picture" }).map((key) => ({ section: "One picture", ...key })),
 ];
 
 function next<Item>(items: readonly Item[], item: Item): Item {

@@ -11,7 +11,13 @@ function choose(value: number | null): void {
     chosenThreshold.value = value;
   });
   clearTimeout(rest);
-  rest = setTimeout(() => (heldThreshold.value = null), REST_MILLISECONDS);
+  rest = setTimeout(settleThreshold, REST_MILLISECONDS);
+}
+
+/** The wall follows now. */
+export function settleThreshold(): void {
+  clearTimeout(rest);
+  heldThreshold.value = null;
 }
 
 export function setThreshold(value: number): void {

@@ -8,6 +8,7 @@ import { render } from "preact";
 import { KeyHelp } from "../shared/KeyHelp";
 import { listenToKeys } from "../shared/keys";
 import { Notices, tellError } from "../shared/notices";
+import { panelStates, setCoveringPanels } from "../shared/side_panels";
 import { followAddress } from "./address";
 import { CountsPanel } from "./CountsPanel";
 import { Detail } from "./Detail";
@@ -23,9 +24,9 @@ import { Wall } from "./Wall";
 
 function Page() {
   return (
-    <div class="review">
+    <div class="review" {...panelStates.value}>
       <Header />
-      <div class="panel" role="region" aria-label="Threshold and counts">
+      <div id="left-panel" class="panel left-panel" role="region" aria-label="Threshold and counts">
         {project.value && (
           <>
             <Threshold />
@@ -52,6 +53,7 @@ function Page() {
 }
 
 followAddress();
+setCoveringPanels(["left"]);
 listenToKeys(keysNow);
 render(<Page />, document.getElementById("page")!);
 load().catch(tellError);

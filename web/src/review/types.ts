@@ -86,6 +86,7 @@ export interface FamilyContribution {
 
 export interface Explanation {
   score: number;
+  baseline: string;
   base: number;
   features: FeatureContribution[];
   families: FamilyContribution[];

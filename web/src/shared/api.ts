@@ -44,9 +44,10 @@ export async function request<Answer>(
   return (await answered(path, { method, headers: { ...headers, ...others }, body: payload })).json();
 }
 
-/** Let the browser keep a file; the sentences the server sent with it. */
-export async function download(path: string): Promise<string[]> {
-  const response = await answered(path, {});
+/** Let the browser keep a file; the sentences the server sent with it. A body is posted as JSON. */
+export async function download(path: string, body?: unknown): Promise<string[]> {
+  const posted = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const response = await answered(path, body === undefined ? {} : posted);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());
   link.download = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? "";
@@ -59,4 +60,10 @@ export async function download(path: string): Promise<string[]> {
 export const get = <Answer>(path: string) => request<Answer>("GET", path);
 
 export const pixelsOf = (picture: number) => `/api/pictures/${picture}/pixels`;
+export const previewOf = (picture: number) => `/api/pictures/${picture}/preview`;
 export const thumbnailOf = (picture: number) => `/api/pictures/${picture}/thumbnail`;
+
+/** Larger pictures are shown as a preview until all their pixels are there. */
+const MOST_PIXELS_AT_ONCE = 4_000_000;
+export const isLargePicture = ({ width, height }: { width: number; height: number }) =>
+  width * height > MOST_PIXELS_AT_ONCE;

@@ -1,25 +1,44 @@
 """COCO: one JSON file of images, categories and annotations.
 
-Fields that COCO does not define are kept. A picture to do has ``"done": false``, a field of ours.
+Fields that COCO does not define are kept. The state of a picture is written into its image as
+``"done": true`` or ``"done": false``, a field that COCO does not define: ``true`` without
+annotations is "verified empty". An image without this field and without annotations is merely
+listed, and the reader's ``unannotated`` decides.
+
+Version 0.1 wrote ``done`` for pictures to do alone, so that in its files an image without the field
+is done. Such a file is recognised by having ``"done": false`` and no ``"done": true``, or by the
+layout of the annotate page, one image or annotation per line (`in_lines`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
 from groupcm.annotations.coco_string import compress, decompress
 from groupcm.annotations.json_files import field, load, number, save, whole
+from groupcm.annotations.limits import read_bytes
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
 from groupcm.annotations.writing import Writing
 
-__all__ = ["fill", "image_record", "object_record", "pairs", "read", "write"]
+__all__ = [
+    "TABLES",
+    "fill",
+    "image_record",
+    "in_lines",
+    "object_record",
+    "pairs",
+    "piece",
+    "read",
+    "write",
+]
 
 _OWN = frozenset({"id", "image_id", "category_id", "bbox", "segmentation", "area", "score"})
-_TABLES = frozenset({"images", "annotations", "categories"})
+TABLES = ("images", "annotations", "categories")
 
 
 def read(reading: Reading) -> Annotations:
@@ -33,6 +52,7 @@ def fill(reading: Reading, content: Any) -> tuple[tuple[str, ...], dict[str, Any
         images = field(content, "images", list)
         marks = field(content, "annotations", list, [])
         categories, category_fields = _categories(field(content, "categories", list, []))
+    done_by_default = True if _is_of_v01(images, content, reading) else None
     pictures = {}
     for position, image in enumerate(images, start=1):
         with reading.perhaps(f"image {position}"):
@@ -43,7 +63,7 @@ def fill(reading: Reading, content: Any) -> tuple[tuple[str, ...], dict[str, Any
             known = {"file_name", "width", "height", "done"}
             extra = {name: value for name, value in image.items() if name not in known}
             draft = reading.picture(name, whole(image, "width"), whole(image, "height"), extra)
-            draft.done = field(image, "done", bool, True)
+            draft.done = field(image, "done", bool, done_by_default)
             pictures[key] = draft
     for position, mark in enumerate(marks, start=1):
         place = _place(mark, position)
@@ -55,9 +75,75 @@ def fill(reading: Reading, content: Any) -> tuple[tuple[str, ...], dict[str, Any
                 raise ValueError(f"there is no image with the id {key!r}")
         if draft is not None:
             draft.add(f"{place} ({draft.name})", lambda mark=mark: _object(mark, categories))
-    extra = {name: content[name] for name in content if name not in _TABLES}
+    extra = {name: content[name] for name in content if name not in TABLES}
     names = tuple(categories.values())
     return names, extra | {"category_fields": category_fields}
+
+
+def _is_of_v01(images: list[Any], content: dict[str, Any], reading: Reading) -> bool:
+    """Whether version 0.1 wrote the file, in which an image without ``done`` is done."""
+    said = [image.get("done") for image in images if isinstance(image, dict)]
+    if True in said or None not in said:
+        return False
+    if False in said:
+        return True
+    written = read_bytes(reading.path)
+    # The beginning and the end of a table are compared first, as the whole may be large.
+    if b'"images": [\n{' not in written or not written.endswith(b"]}\n"):
+        return False
+    tables = [content.get(name) for name in TABLES]
+    if not all(isinstance(table, list) for table in tables):
+        return False
+    rest = {name: value for name, value in content.items() if name not in TABLES}
+    try:
+        return written == in_lines(rest, [list(map(piece, table or ())) for table in tables])
+    except ValueError:
+        return False
+
+
+def in_lines(rest: Mapping[str, Any], tables: Iterable[list[bytes]]) -> bytes:
+    r"""Return a COCO file as the annotate page lays it out: one image or annotation per line.
+
+    Parameters
+    ----------
+    rest
+        Everything but the three tables.
+    tables
+        The images, annotations and categories, each as JSON.
+
+    Examples
+    --------
+    >>> print(in_lines({"year": 2026}, [[b'{"id": 1}', b'{"id": 2}'], [], []]).decode())
+    {"year": 2026,
+    "images": [
+    {"id": 1},
+    {"id": 2}
+    ],
+    "annotations": [],
+    "categories": []}
+    <BLANKLINE>
+    """
+    parts = [piece(name) + b": " + piece(value) for name, value in rest.items()]
+    for name, pieces in zip(TABLES, tables, strict=True):
+        inner = b"\n" + b",\n".join(pieces) + b"\n" if pieces else b""
+        parts.append(piece(name) + b": [" + inner + b"]")
+    return b"{" + b",\n".join(parts) + b"}\n"
+
+
+def piece(value: Any) -> bytes:
+    r"""Return a value as JSON.
+
+    Examples
+    --------
+    >>> piece({"name": "Polyp é"}).decode()
+    '{"name": "Polyp é"}'
+    >>> piece("\ud800")
+    b'"\\ud800"'
+    """
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, allow_nan=False).encode()
 
 
 def _place(mark: Any, position: int) -> str:
@@ -149,7 +235,7 @@ def write(annotations: Annotations, writing: Writing, *, compressed: bool = True
     rest = {
         name: value
         for name, value in annotations.extra.items()
-        if name not in _TABLES and name != "category_fields"
+        if name not in TABLES and name != "category_fields"
     }
     content = rest | {"images": images, "annotations": records, "categories": categories}
     save(writing.path, content)
@@ -171,8 +257,7 @@ def _ids(wanted: Iterable[Any]) -> list[int]:
 def image_record(picture: Picture, key: int | str) -> dict[str, Any]:
     """Return what a file says of a picture, without its objects."""
     image = {**picture.extra, "id": key, "file_name": picture.name}
-    image |= {"width": picture.width, "height": picture.height}
-    return image if picture.done else image | {"done": False}
+    return image | {"width": picture.width, "height": picture.height, "done": picture.done}
 
 
 def object_record(marked: AnnotatedObject, compressed: bool = True) -> dict[str, Any]:

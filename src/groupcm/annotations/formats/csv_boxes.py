@@ -1,8 +1,13 @@
-"""A plain CSV of boxes, one a line; a picture whose box is empty has no object.
+"""A plain CSV of boxes, one per line; a picture without objects has one line with an empty box.
 
 The columns are ``image``, the box as ``x, y, width, height`` or by its edges ``xmin, ymin, xmax,
-ymax``, and if wanted ``category``, ``score``, ``image_width`` and ``image_height``; many other
-names for the same are understood. Edges are where the box ends, so ``xmax − xmin`` is its width.
+ymax``, and if wanted ``category``, ``score``, ``image_width``, ``image_height`` and ``state``; many
+other names for the same are understood. Edges are where the box ends, so ``xmax − xmin`` is its
+width.
+
+``state`` is "verified empty", "annotated" or "to do", the same in all lines of a picture. An empty
+box without a state merely lists its picture, and the reader's ``unannotated`` decides. Only in a
+file with exactly the columns that version 0.1 wrote does an empty box say "verified empty".
 """
 
 from __future__ import annotations
@@ -28,6 +33,7 @@ _NAMES = {
     "score": "score confidence probability",
     "image_width": "imagewidth imgwidth picturewidth",
     "image_height": "imageheight imgheight pictureheight",
+    "state": "state",
 }
 # Left, top, right, bottom; then left, top, width, height. The first that is there whole counts.
 _EDGES = (
@@ -47,6 +53,7 @@ _SIZES = (
     ("bboxx", "bboxy", "bboxw", "bboxh"),
 )
 _DEFAULT_CATEGORY = "object"
+_COLUMNS_OF_V01 = ("image", "x", "y", "width", "height", "category", "image_width", "image_height")
 
 
 class _Columns:
@@ -61,6 +68,7 @@ class _Columns:
             meaning: next((self.at[name] for name in names.split() if name in self.at), None)
             for meaning, names in _NAMES.items()
         }
+        self.is_of_v01 = tuple(header) in (_COLUMNS_OF_V01, (*_COLUMNS_OF_V01, "score"))
         edges = next((names for names in _EDGES if self._all(names)), None)
         sizes = next((names for names in _SIZES if self._all(names)), None)
         self.by_edges = edges is not None
@@ -114,6 +122,7 @@ def read(reading: Reading) -> Annotations:
                 if len(row) != len(header or ()):
                     raise ValueError(f"{len(row)} cells stand under {len(header or ())} columns")
                 draft = _picture(reading, columns, row)
+                _note_state(draft, columns, row)
             if draft is not None and any(columns.box_cells(row).values()):
                 build = lambda row=row, columns=columns: _object(columns, row)  # noqa: E731
                 draft.add(place, build)
@@ -139,6 +148,18 @@ def _picture(reading: Reading, columns: _Columns, row: list[str]) -> Draft:
     return draft
 
 
+def _note_state(draft: Draft, columns: _Columns, row: list[str]) -> None:
+    """Take over what a line says of its picture's state; words of other programs say nothing."""
+    state = "".join(filter(str.isalnum, columns.cell(row, "state").lower()))
+    has_box = any(columns.box_cells(row).values())
+    if state == "verifiedempty" and has_box:
+        raise ValueError(f"the picture {draft.name!r} is verified empty and has a box")
+    if state == "todo":
+        draft.done = False
+    elif state == "verifiedempty" or (columns.is_of_v01 and not has_box):
+        draft.done = True
+
+
 def _object(columns: _Columns, row: list[str]) -> AnnotatedObject:
     numbers = [read_number(text, name) for name, text in columns.box_cells(row).items()]
     box = Box.from_corners(*numbers) if columns.by_edges else Box(*numbers)
@@ -153,16 +174,15 @@ def _object(columns: _Columns, row: list[str]) -> AnnotatedObject:
 def write(annotations: Annotations, writing: Writing) -> None:
     """Write a CSV of boxes."""
     scored = any(marked.score is not None for marked in annotations.objects())
-    header = ["image", "x", "y", "width", "height", "category", "image_width", "image_height"]
-    rows = [header + ["score"] * scored]
+    rows = [[*_COLUMNS_OF_V01, "state"] + ["score"] * scored]
     for picture in writing.known_pictures(annotations):
-        size = [str(picture.width), str(picture.height)]
+        of_picture = [str(picture.width), str(picture.height), picture.state]
         for marked in picture.objects:
             box = writing.box(picture, marked)
             numbers = [shortest(value) for value in (box.x, box.y, box.width, box.height)]
             score = [] if not scored else ["" if marked.score is None else repr(marked.score)]
-            rows.append([picture.name, *numbers, marked.category, *size, *score])
+            rows.append([picture.name, *numbers, marked.category, *of_picture, *score])
         if not picture.objects:
-            rows.append([picture.name, "", "", "", "", "", *size, *([""] * scored)])
+            rows.append([picture.name, "", "", "", "", "", *of_picture, *([""] * scored)])
     with whole_file(writing.path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows(rows)

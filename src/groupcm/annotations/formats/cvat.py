@@ -2,6 +2,12 @@
 
 Boxes may be turned (they become polygons). A mask is the runs of a part of the picture, row by
 row. A polygon of several parts is written as the mask of its pixels.
+
+CVAT lists all images of a task, whether a person has looked at them or not. The tag "verified
+empty" of an image says that it shows no object, and the tag "to do" that its shapes are not all
+yet; an image with neither and without shapes is merely listed, and the reader's ``unannotated``
+decides. Version 0.1 wrote finished images alone; its files are recognised by a ``<task>`` that has
+nothing but labels.
 """
 
 from __future__ import annotations
@@ -22,6 +28,7 @@ __all__ = ["read", "write"]
 
 _REGIONS = frozenset({"box", "polygon", "mask"})
 _NO_OBJECTS = frozenset({"tag"})
+_STATES = ("verified empty", "to do")  # tags
 
 
 def read(reading: Reading) -> Annotations:
@@ -32,18 +39,48 @@ def read(reading: Reading) -> Annotations:
             raise ValueError(f"the XML is a <{root.tag}>; CVAT's is <annotations>")
         if root.find("track") is not None:
             raise ValueError("this is CVAT's XML for video; export 'CVAT for images 1.1'")
+    done_by_default = True if _is_of_v01(root) else None
     for image in root.iter("image"):
         with reading.perhaps(line_of(image)):
-            _read_image(reading, image)
-    labels = [(label.text or "").strip() for label in root.iterfind("./meta//labels/label/name")]
-    used = {shape.get("label", "").strip() for shape in root.iterfind("./image/*")}
+            _read_image(reading, image, done_by_default)
+    labels = [
+        (label.findtext("name") or "").strip()
+        for label in root.iterfind("./meta//labels/label")
+        if not _is_state(label)
+    ]
+    used = {
+        shape.get("label", "").strip()
+        for shape in root.iterfind("./image/*")
+        if shape.tag not in _NO_OBJECTS
+    }
     # Without a list of labels, or with one that is not whole, the objects tell the categories.
     return reading.annotations(tuple(labels) if used <= set(labels) else ())
 
 
-def _read_image(reading: Reading, image: Element) -> None:
+def _is_of_v01(root: Element) -> bool:
+    """Whether version 0.1 wrote the file, in which every image is done."""
+    task = root.find("./meta/task")
+    return task is not None and [each.tag for each in task] == ["labels"]
+
+
+def _is_state(label: Element) -> bool:
+    """Whether a label is there for the tags that tell a picture's state."""
+    is_tag = (label.findtext("type") or "").strip() == "tag"
+    return is_tag and (label.findtext("name") or "").strip() in _STATES
+
+
+def _state(image: Element, done_by_default: bool | None) -> bool | None:
+    """Whether the tags of an image say that it is done; None where they do not say."""
+    tags = {tag.get("label", "").strip() for tag in image.iterfind("tag")}
+    if "to do" in tags:
+        return False
+    return True if "verified empty" in tags else done_by_default
+
+
+def _read_image(reading: Reading, image: Element, done_by_default: bool | None) -> None:
     width, height = (read_whole(image.get(side), side) for side in ("width", "height"))
     draft = reading.picture(reading.name(image.get("name", "")), width, height)
+    draft.done = _state(image, done_by_default)
     for shape in image:
         place = f"{line_of(shape)} ({draft.name})"
         if shape.tag in _REGIONS:
@@ -100,12 +137,18 @@ def write(annotations: Annotations, writing: Writing) -> None:
     """Write CVAT's XML for images."""
     root = Element("annotations")
     SubElement(root, "version").text = "1.1"
-    labels = SubElement(SubElement(SubElement(root, "meta"), "task"), "labels")
-    for category in annotations.categories:
+    pictures = list(writing.known_pictures(annotations))
+    task = SubElement(SubElement(root, "meta"), "task")
+    SubElement(task, "size").text = str(len(pictures))
+    labels = SubElement(task, "labels")
+    states = [name for name in _STATES if any(name == each.state for each in pictures)]
+    for name in (*annotations.categories, *states):
         label = SubElement(labels, "label")
-        SubElement(label, "name").text = category
+        SubElement(label, "name").text = name
+        if name in states:
+            SubElement(label, "type").text = "tag"
         SubElement(label, "attributes")
-    for number, picture in enumerate(writing.known_pictures(annotations)):
+    for number, picture in enumerate(pictures):
         _write_image(SubElement(root, "image", {"id": str(number)}), picture, writing)
     save(writing.path, root)
 
@@ -116,6 +159,8 @@ def _write_image(image: Element, picture: Picture, writing: Writing) -> None:
         "width": str(picture.width),
         "height": str(picture.height),
     }
+    if picture.state in _STATES:
+        SubElement(image, "tag", {"label": picture.state, "source": "manual"})
     for marked in picture.objects:
         tag, values = _shape(marked, picture, writing)
         common = {"label": marked.category, "source": "manual", "occluded": "0"}

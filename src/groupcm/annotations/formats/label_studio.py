@@ -1,7 +1,11 @@
 """Label Studio: one JSON file, a list of tasks; coordinates in percent of the picture.
 
-A task with an annotation is done, with or without objects; a task with predictions alone is to do
-and its objects are theirs. A polygon of several parts is written as a brush mask of its pixels.
+A task with an annotation is done, with or without objects: an annotation without results is how
+Label Studio stores a picture that was submitted as empty. A task with predictions alone is to do,
+with their objects, and so is one that was skipped. A task with none of these is merely listed, and
+the reader's ``unannotated`` decides.
+
+A polygon of several parts is written as a brush mask of its pixels.
 """
 
 from __future__ import annotations
@@ -48,17 +52,14 @@ def read(reading: Reading) -> Annotations:
 
 def _read_task(reading: Reading, task: dict[str, Any], place: str) -> None:
     name = name_of_task(task, reading)
-    finished = [
-        each
-        for each in field(task, "annotations", list, field(task, "completions", list, []))
-        if not field(each, "was_cancelled", bool, False)
-    ]
+    submitted = field(task, "annotations", list, field(task, "completions", list, []))
+    finished = [each for each in submitted if not field(each, "was_cancelled", bool, False)]
     if len(finished) > 1:
         reading.tally.count("tasks with several annotations, of which the first was taken", place)
     results = finished[:1] or field(task, "predictions", list, [])[:1]
     marks = field(results[0], "result", list, []) if results else []
     draft = reading.picture(name, *size_of_task(task, marks))
-    draft.done = bool(finished)
+    draft.done = None if not (submitted or results) else bool(finished)
     labelled = {
         str(mark["id"])
         for mark in marks

@@ -1,7 +1,10 @@
 """labelme: one JSON file a picture, beside it.
 
 Shapes with the same label and the same ``group_id`` are one object. A circle becomes a polygon of
-72 corners. A picture to do that holds objects has the flag ``to do``.
+72 corners.
+
+A file without shapes says "verified empty"; a picture without a file is to do. A picture to do that
+holds objects already has the flag ``to do``.
 """
 
 from __future__ import annotations

@@ -3,11 +3,13 @@
 We write one PNG a picture with a value an object, more where objects overlap or there are more
 than 255, and ``masks.json``, which says what each value is. Without that file the meaning of the
 values is asked for, unless there is but one.
+
+A mask without any object says "verified empty"; a picture without a mask is to do. In
+``masks.json`` each picture has ``"done": true`` or ``"done": false``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from groupcm.annotations.json_files import field, load, save, whole
 from groupcm.annotations.limits import check_pixels
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.names import relative_name
-from groupcm.annotations.pictures import pillow
+from groupcm.annotations.pictures import MASK_ENDING, MASK_SIDE_FILE, picture_files, pillow
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Mask
 from groupcm.annotations.writing import Writing, stems
@@ -30,10 +32,9 @@ from .mask_values import MaskPicture, Meaning, MeaningName, name_of_value, read_
 
 __all__ = ["SIDE_FILE", "read", "write"]
 
-SIDE_FILE = "masks.json"
+SIDE_FILE = MASK_SIDE_FILE
 # Compression with losses changes values, so JPEG cannot be a mask.
 _SUFFIXES = frozenset({".png", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".pbm", ".ppm"})
-_ENDING = re.compile(r"[ _-](mask|seg|segmentation|label|labels|gt)$", re.IGNORECASE)
 _MOST_VALUES = 255
 _MOST_LAYERS = 1_000
 _MOST_LAYER_PIXELS = 2**30
@@ -51,7 +52,13 @@ def read(
     folder = reading.path
     if (folder / SIDE_FILE).is_file():
         return _read_described(reading)
-    files = sorted(file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES)
+    # Where pictures are stored with their masks, only the masks are masks.
+    together = picture_files(folder)
+    files = [
+        folder / name
+        for name in together.masks or together.pictures
+        if Path(name).suffix.lower() in _SUFFIXES
+    ]
     if not files:
         raise InputError(f"there is no PNG mask in {folder}")
     found = set()
@@ -71,6 +78,7 @@ def read(
             reading.begin_file(file)
             mask = read_mask(file)
             draft = _picture(reading, place, mask)
+            draft.done = draft.done is not False
             objects = meaning.objects(mask, reading.budget)
             for position, marked in enumerate(objects, start=1):
                 draft.add(f"{place}, object {position}", lambda marked=marked: marked)
@@ -96,9 +104,12 @@ def _picture(reading: Reading, place: str, mask: MaskPicture) -> Draft:
     try:
         name = reading.known.name(stem)
     except ValueError:
-        if not _ENDING.search(stem):
+        if not MASK_ENDING.search(stem):
             raise
-        name = reading.known.name(_ENDING.sub("", stem))
+        name = reading.known.name(MASK_ENDING.sub("", stem))
+        if (draft := reading.drafted(name)) is not None:  # a_mask.png and a_mask_1.png
+            _check_size(mask, draft)
+            return draft
     draft = reading.picture(name, *reading.known.size(name))
     _check_size(mask, draft)
     return draft
@@ -123,7 +134,7 @@ def _read_described(reading: Reading) -> Annotations:
         with reading.perhaps(place):
             name = reading.name(field(record, "name", str))
             draft = reading.picture(name, whole(record, "width"), whole(record, "height"))
-            draft.done = field(record, "done", bool, True)
+            draft.done = field(record, "done", bool, None)
             loaded: dict[str, MaskPicture] = {}
             for number, item in enumerate(field(record, "objects", list), start=1):
                 build = lambda item=item: _described(item, reading, draft, loaded)  # noqa: B023, E731

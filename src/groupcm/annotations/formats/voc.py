@@ -2,6 +2,9 @@
 
 VOC counts pixels from 1 and its corners belong to the box, so the box from ``xmin`` to ``xmax``
 begins at ``x = xmin − 1`` and is ``xmax − xmin + 1`` wide.
+
+A file without objects says "verified empty"; a picture without a file is to do. A picture to do
+that holds objects already has ``<state>to do</state>``, an element that VOC does not define.
 """
 
 from __future__ import annotations
@@ -52,6 +55,7 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
         written = str(PurePosixPath(inside.as_posix()) / (written or file.stem))
     width, height = (_side(root, side) for side in ("width", "height"))
     draft = reading.picture(reading.name(written), width, height)
+    draft.done = (root.findtext("state") or "").strip() != "to do"
     for position, element in enumerate(root.iter("object"), start=1):
         where = f"{place + ', ' if place else ''}{line_of(element)}, object {position}"
         draft.add(where, lambda element=element: _object(element))
@@ -91,6 +95,8 @@ def _annotation(picture: Picture, writing: Writing) -> Element:
     for side, value in (("width", picture.width), ("height", picture.height), ("depth", 3)):
         SubElement(size, side).text = str(value)
     SubElement(root, "segmented").text = "0"
+    if not picture.done:
+        SubElement(root, "state").text = picture.state
     for marked in picture.objects:
         element = SubElement(root, "object")
         SubElement(element, "name").text = marked.category

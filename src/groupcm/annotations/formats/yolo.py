@@ -2,7 +2,10 @@
 
 A line is ``category x y width height`` with the box's centre, or ``category x1 y1 x2 y2 x3 y3 …``
 with a polygon's corners, all as shares of the picture's width and height. A sixth number after a
-box is a detector's score. An empty file says "no object here".
+box is a detector's score.
+
+An empty file says "verified empty"; a picture without a file is to do. Pictures to do that hold
+objects already are listed in ``to_do.txt`` next to the folder ``labels``, one name per line.
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from .yolo_names import NAME_FILES, find_names
 
 __all__ = ["read", "write"]
 
+_TO_DO = "to_do.txt"
 _DIGITS = 9  # of a pixel: what the division by the width took is put back
 
 
@@ -37,15 +41,23 @@ def read(reading: Reading) -> Annotations:
     files = sorted(file for file in labels.rglob("*.txt") if file.name not in NAME_FILES)
     if not files:
         raise InputError(f"there is no text file with labels in {labels}")
+    to_do = _to_do(folder) if labels != folder else frozenset()
     for file in files:
         place = file.relative_to(labels).as_posix()
         with reading.perhaps(place):
             draft = reading.picture(reading.name(place.removesuffix(".txt")), None, None)
+            draft.done = place.removesuffix(".txt") not in to_do
             for number, line in enumerate(text_of(file).splitlines(), start=1):
                 if words := line.split():
                     build = lambda words=words, draft=draft: _object(words, draft, names)  # noqa: E731
                     draft.add(f"{place}, line {number}", build)
     return reading.annotations(tuple(names))
+
+
+def _to_do(folder: Path) -> frozenset[str]:
+    """Files of labels, without their ending, whose pictures are to do."""
+    file = folder / _TO_DO
+    return frozenset(text_of(file).splitlines() if file.is_file() else ())
 
 
 def _pictures_beside(labels: Path) -> KnownPictures | None:
@@ -95,7 +107,11 @@ def write(annotations: Annotations, writing: Writing) -> None:
         with whole_file(folder / NAME_FILES[0]) as beside:
             text = "".join(f"{name}\n" for name in annotations.categories)
             beside.write_text(text, encoding="utf-8")
-        for picture, stem in zip(pictures, stems(pictures, writing.format), strict=True):
+        named = list(zip(pictures, stems(pictures, writing.format), strict=True))
+        if to_do := [stem for picture, stem in named if not picture.done]:
+            with whole_file(folder / _TO_DO) as beside:
+                beside.write_text("".join(f"{stem}\n" for stem in to_do), encoding="utf-8")
+        for picture, stem in named:
             file = folder / "labels" / f"{stem}.txt"
             file.parent.mkdir(parents=True, exist_ok=True)
             lines = [

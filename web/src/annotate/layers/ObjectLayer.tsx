@@ -2,6 +2,7 @@
 import type { MarkedObject } from "../../shared/types";
 import { colourOf, numberOf } from "../colours";
 import { anchorOf, pathOf } from "../regions";
+import { isEditing } from "../shapes";
 import { objects, selectedId } from "../state";
 import { stroke } from "../tools/brush";
 import { maskShift } from "../tools/select";
@@ -23,7 +24,7 @@ export function ObjectLayer() {
 
 function Outline({ object }: { object: MarkedObject }) {
   const isSelected = object.id === selectedId.value;
-  if (isSelected && object.region.type !== "mask") return null;
+  if (isSelected && isEditing.value && object.region.type !== "mask") return null;
   const path = pathOf(object.region);
   const shift = isSelected ? maskShift() : null;
   return (

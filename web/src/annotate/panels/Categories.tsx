@@ -2,15 +2,22 @@
 import { useSignal } from "@preact/signals";
 import { addCategory, deleteCategory, renameCategory } from "../categories";
 import { setCategory } from "../changing";
+import { tell } from "../../shared/notices";
+import { openCategoryPicker } from "../category_picker";
 import { focusStage } from "../stage_element";
-import { categories, category, selected } from "../state";
+import { categories, category, chosen, project, selected } from "../state";
 import { CategoryChip } from "./CategoryChip";
 
 export function Categories() {
   const renamed = useSignal<string | null>(null);
   return (
     <section id="categories" aria-label="Categories">
-      <h2 title="Keys 1 to 9">Category of the {selected.value ? "selected" : "next"} object</h2>
+      <h2 title="Keys 1 to 9, or T to search">Category of the {chosen.value ? "selected" : "next"} object</h2>
+      {selected.value && !chosen.value && (
+        <p class="quiet after-drawing">
+          <kbd>V</kbd> selects the object just drawn.
+        </p>
+      )}
       <ul class="plain-list">
         {categories.value.map((name) => (
           <li key={name} class="entry" data-category={name}>
@@ -27,12 +34,14 @@ export function Categories() {
               <>
                 <button
                   class="plain entry-choice"
-                  aria-pressed={(selected.value?.category ?? category.value) === name}
+                  aria-pressed={(chosen.value?.category ?? category.value) === name}
                   onClick={() => setCategory(name)}
                   onDblClick={() => (renamed.value = name)}
                 >
                   <CategoryChip category={name} />
-                  <span class="clip">{name}</span>
+                  <span class="clip" title={name}>
+                    {name}
+                  </span>
                 </button>
                 <span class="entry-actions">
                   <button
@@ -58,6 +67,9 @@ export function Categories() {
         ))}
       </ul>
       <NewCategory />
+      <button id="find-category" class="plain quiet" onClick={() => openCategoryPicker()}>
+        Find a category <kbd>T</kbd>
+      </button>
     </section>
   );
 }
@@ -79,7 +91,10 @@ function NewCategory() {
 
 /** Enter takes the name, Escape or leaving gives it up. */
 function NameField({ label, value, done }: { label: string; value: string; done: (name: string | null) => void }) {
+  const most = project.value!.category_limit;
   const end = (name: string | null) => {
+    const length = [...(name ?? "").trim()].length;
+    if (length > most) return tell(`The name has ${length} characters; a category may have ${most}.`, { bad: true });
     done(name);
     focusStage();
   };
@@ -90,7 +105,6 @@ function NameField({ label, value, done }: { label: string; value: string; done:
       aria-label={label}
       placeholder="Name, then Enter"
       defaultValue={value}
-      maxLength={100}
       ref={(field) => field?.focus()}
       onKeyDown={(event) => {
         if (event.key === "Enter") end(event.currentTarget.value);

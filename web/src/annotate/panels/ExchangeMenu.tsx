@@ -1,8 +1,9 @@
 // Export into, and import from, every format.
 import { useEffect, useRef } from "preact/hooks";
 import { exportAs, exportPath } from "../exporting";
-import { importFile, skipped } from "../importing";
+import { chooseImport } from "../importing";
 import { menuIsOpen, project } from "../state";
+import { ImportDialog, Skipped } from "./ImportDialog";
 
 export function ExchangeMenu() {
   const menu = useRef<HTMLDivElement>(null);
@@ -57,31 +58,11 @@ export function ExchangeMenu() {
           const chosen = event.currentTarget.files?.[0];
           event.currentTarget.value = "";
           menuIsOpen.value = false;
-          if (chosen) void importFile(chosen);
+          if (chosen) chooseImport(chosen);
         }}
       />
+      <ImportDialog />
       <Skipped />
     </div>
-  );
-}
-
-function Skipped() {
-  const dialog = useRef<HTMLDialogElement>(null);
-  const sentences = skipped.value;
-  useEffect(() => {
-    if (sentences.length) dialog.current?.showModal();
-  }, [sentences]);
-  return (
-    <dialog ref={dialog} aria-label="Not imported" onClose={() => (skipped.value = [])}>
-      <h2>Not imported</h2>
-      <ul class="skipped">
-        {sentences.map((sentence) => (
-          <li key={sentence}>{sentence}</li>
-        ))}
-      </ul>
-      <button autofocus onClick={() => dialog.current!.close()}>
-        Close
-      </button>
-    </dialog>
   );
 }

@@ -1,7 +1,8 @@
 // What is annotated, how far it is, whether it is saved.
 import { helpIsOpen } from "../../shared/KeyHelp";
+import { PanelButton } from "../../shared/side_panels";
 import { ThemeButton } from "../../shared/ThemeButton";
-import { counts } from "../listing";
+import { progress } from "../listing";
 import { savingState } from "../saving";
 import { project } from "../state";
 import { ExchangeMenu } from "./ExchangeMenu";
@@ -10,6 +11,7 @@ export function Header() {
   const { folder, file } = project.value!;
   return (
     <header class="header">
+      <PanelButton side="left" title="List of pictures" controls="pictures" />
       <h1 class="clip">
         <b>{folder}</b> <span class="quiet">{file}</span>
       </h1>
@@ -20,17 +22,21 @@ export function Header() {
       <button class="plain" title="Keys (?)" aria-label="Keys" onClick={() => (helpIsOpen.value = true)}>
         ?
       </button>
+      <PanelButton side="right" title="Objects and categories" controls="right-panel" />
     </header>
   );
 }
 
 function Progress() {
-  const { readable, unreadable, done, positive } = counts.value;
+  const { readable, unreadable, done, withObjects, empty, inProgress } = progress.value;
   return (
     <div class="progress number">
       <progress id="progress" max={readable} value={done} aria-label="Pictures done" />
       <span id="counts">
-        <b>{done}</b> of {readable} done <span class="quiet">· {positive} with objects</span>
+        <b>{done}</b> of {readable} done{" "}
+        <span class="quiet">
+          · {withObjects} with objects, {empty} verified empty{inProgress > 0 && ` · ${inProgress} in progress`}
+        </span>
         {unreadable > 0 && <span class="unreadable"> · {unreadable} unreadable</span>}
       </span>
     </div>

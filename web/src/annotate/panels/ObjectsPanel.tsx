@@ -1,16 +1,16 @@
 // The objects of the picture, and what is said of it as a whole.
 import type { MarkedObject } from "../../shared/types";
-import { deleteObject, toggleDone } from "../changing";
-import { doneAndNext, noObjectHere } from "../deciding";
+import { deleteObject } from "../changing";
+import { doneAndNext, noObjectHere, toggleDone } from "../deciding";
+import { stateOf, STATES } from "../listing";
 import { areaOf } from "../regions";
-import { objects, selectedId, sheet } from "../state";
+import { choose, chosen, current, objects, selectedId, sheet, summaries } from "../state";
 import { Categories } from "./Categories";
 import { CategoryChip } from "./CategoryChip";
 
 export function ObjectsPanel() {
   return (
-    <aside class="panel objects" aria-label="Objects and categories">
-      <Decision />
+    <aside id="right-panel" class="panel objects right-panel" aria-label="Objects and categories">
       <section id="objects" aria-label="Objects">
         <h2>
           Objects <span class="number">{objects.value.length || ""}</span>
@@ -34,9 +34,15 @@ function ObjectEntry({ object, place }: { object: MarkedObject; place: number })
   const kind = KINDS[region.type];
   return (
     <li class="entry" data-object={id} data-kind={region.type}>
-      <button class="plain entry-choice" aria-pressed={selectedId.value === id} onClick={() => (selectedId.value = id)}>
+      <button
+        class={chosen.value?.id === id ? "plain entry-choice" : "plain entry-choice drawn"}
+        aria-pressed={selectedId.value === id}
+        onClick={() => choose(id)}
+      >
         <CategoryChip category={category} />
-        <span class="clip">{category}</span>
+        <span class="clip" title={category}>
+          {category}
+        </span>
         <span class="entry-detail number">
           {kind}
           {/* COCO's area of a polygon is that of its pixels, which are found at the end. */}
@@ -57,19 +63,26 @@ function ObjectEntry({ object, place }: { object: MarkedObject; place: number })
   );
 }
 
-function Decision() {
+export function Decision() {
   const isDone = sheet.value?.content.value.done ?? false;
+  const summary = summaries.value[current.value];
+  const state = summary && stateOf(summary);
   return (
-    <section class="decision" aria-label="This picture">
+    <section class="panel decision" aria-label="This picture">
       <button id="no-object" onClick={noObjectHere}>
         No object here <kbd>N</kbd>
       </button>
-      <button id="done-next" class="primary" onClick={doneAndNext}>
+      <button id="done-next" class={objects.value.length > 0 ? "primary" : ""} onClick={doneAndNext}>
         Done, next <kbd>Enter</kbd>
       </button>
       <label class="done-box">
         <input id="done" type="checkbox" checked={isDone} onChange={toggleDone} />
-        Done <kbd>D</kbd>
+        Done
+        <span id="state" class="quiet" title={state && STATES[state]}>
+          <span class={`dot ${state}`} />
+          <span class="state-words">{state && STATES[state]}</span>
+        </span>
+        <kbd>D</kbd>
       </label>
     </section>
   );

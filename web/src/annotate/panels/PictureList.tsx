@@ -1,7 +1,23 @@
 // All pictures, a row each: a thumbnail, the name, what is known of it.
 import { Thumbnail } from "../../shared/Thumbnail";
+import { closeIfCovering } from "../../shared/side_panels";
 import { VirtualGrid } from "../../shared/VirtualGrid";
-import { counts, filter, FILTERS, listing, order, orderBy, reasons, sought, type FilterName } from "../listing";
+import {
+  filter,
+  FILTER_NAMES,
+  filterCounts,
+  FILTERS,
+  listing,
+  order,
+  orderBy,
+  reasons,
+  restriction,
+  showAll,
+  sought,
+  stateOf,
+  STATES,
+  type FilterName,
+} from "../listing";
 import { openFirstToDo, openPicture } from "../opening";
 import { isScoring } from "../polling";
 import type { Summary } from "../records";
@@ -13,7 +29,7 @@ const ROW_HEIGHT = 54;
 export function PictureList() {
   const list = listing.value;
   return (
-    <nav id="pictures" class="panel pictures" aria-label="Pictures">
+    <nav id="pictures" class="panel pictures left-panel" aria-label="Pictures">
       <ListControls />
       <div class="picture-rows">
         <VirtualGrid
@@ -38,6 +54,7 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
   const summary = summaries.value[picture]!;
   const choose = () => {
     void openPicture(picture);
+    closeIfCovering("left");
     focusStage();
   };
   return (
@@ -58,7 +75,7 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
           <bdi>{shortened(name)}</bdi>
         </div>
         <div class="row quiet number">
-          <span class={`dot ${kindOf(summary)}`} />
+          <span class={`dot ${stateOf(summary)}`} />
           <span class="clip" title={summary.error ?? undefined}>
             {wordsOf(summary, order.value === "useful" ? reasons.value.get(picture) : undefined)}
           </span>
@@ -80,18 +97,16 @@ const [HEAD, TAIL] = [15, 20];
 const shortened = (name: string) =>
   name.length <= HEAD + TAIL + 1 ? name : `${name.slice(0, HEAD)}…${name.slice(-TAIL)}`;
 
-const kindOf = ({ done, objects, error }: Summary) =>
-  error !== null ? "unreadable" : !done ? "todo" : objects > 0 ? "positive" : "empty";
-
-function wordsOf({ done, objects, error }: Summary, why = "to do"): string {
-  if (error !== null) return "unreadable";
-  const told = objects === 0 ? (done ? "no object" : why) : objects === 1 ? "1 object" : `${objects} objects`;
-  return `${told}${objects > 0 && !done ? ", to do" : ""}`;
+function wordsOf(summary: Summary, why?: string): string {
+  const state = stateOf(summary);
+  if (state === "todo" && why) return why;
+  if (state !== "progress" && state !== "positive") return STATES[state];
+  return `${summary.objects === 1 ? "1 object" : `${summary.objects} objects`}, ${STATES[state]}`;
 }
 
 function ListControls() {
   const isChoosable = (name: FilterName) =>
-    (name !== "correct" && name !== "unreadable") || counts.value[name] > 0;
+    (name !== "correct" && name !== "unreadable") || filterCounts.value[name] > 0 || filter.value === name;
   return (
     <div class="list-controls">
       <input
@@ -101,7 +116,7 @@ function ListControls() {
         aria-label="Search pictures by name"
         value={sought.value}
         onInput={(event) => (sought.value = event.currentTarget.value)}
-        onKeyDown={(event) => (event.key === "Enter" || event.key === "Escape") && focusStage()}
+        onKeyDown={followKey}
       />
       <div class="list-choices">
         <select
@@ -113,16 +128,38 @@ function ListControls() {
             focusStage();
           }}
         >
-          {(Object.keys(FILTERS) as FilterName[]).filter(isChoosable).map((name) => (
+          {FILTER_NAMES.filter(isChoosable).map((name) => (
             <option key={name} value={name}>
-              {FILTERS[name].title} ({counts.value[name]})
+              {FILTERS[name].title} ({filterCounts.value[name]})
             </option>
           ))}
         </select>
         {project.value?.model && <OrderChoice />}
       </div>
+      {restriction.value && (
+        <p id="restriction" class="spread quiet number">
+          {restriction.value}
+          <button
+            class="plain small"
+            onClick={() => {
+              showAll();
+              focusStage();
+            }}
+          >
+            Show all
+          </button>
+        </p>
+      )}
     </div>
   );
+}
+
+/** Enter keeps what is sought, Escape gives it up; a browser's own Escape would empty the field alone. */
+function followKey(event: KeyboardEvent): void {
+  if (event.key !== "Enter" && event.key !== "Escape") return;
+  event.preventDefault();
+  if (event.key === "Escape") sought.value = "";
+  focusStage();
 }
 
 function OrderChoice() {

@@ -1,16 +1,16 @@
 // The tools, beside the picture.
-import { redo, undo } from "../changing";
-import { project, sheet, tool, type ToolName } from "../state";
-import { chooseTool, TOOL_NAMES, TOOLS } from "../tools";
+import { openCategoryPicker } from "../category_picker";
+import { redo } from "../changing";
+import { canRedo, canUndo } from "../history";
+import { category, project, tool, type ToolName } from "../state";
+import { chooseTool, TOOL_NAMES, TOOLS, undoLast } from "../tools";
+import { CategoryChip } from "./CategoryChip";
 import { Icon } from "./Icon";
 
 /** A click leaves the focus where it is: keys go on working. */
 export const keepFocus = (event: MouseEvent) => event.preventDefault();
 
 export function Toolbar() {
-  const open = sheet.value;
-  // The buttons follow every change of the content.
-  void open?.content.value;
   return (
     <div class="toolbar" role="toolbar" aria-label="Tools" aria-orientation="vertical" onMouseDown={keepFocus}>
       {TOOL_NAMES.filter((name) => name !== "candidate" || project.value!.suggestions).map((name) => (
@@ -22,8 +22,8 @@ export function Toolbar() {
         class="tool"
         title="Undo (Ctrl Z)"
         aria-label="Undo"
-        disabled={!open?.history.canUndo}
-        onClick={undo}
+        disabled={!canUndo.value}
+        onClick={undoLast}
       >
         <Icon name="undo" />
       </button>
@@ -32,12 +32,31 @@ export function Toolbar() {
         class="tool"
         title="Redo (Ctrl Y)"
         aria-label="Redo"
-        disabled={!open?.history.canRedo}
+        disabled={!canRedo.value}
         onClick={redo}
       >
         <Icon name="redo" />
       </button>
+      <hr />
+      <NextCategory />
     </div>
+  );
+}
+
+/** The category of the next object, wherever the user looks. */
+function NextCategory() {
+  const name = category.value;
+  return (
+    <button
+      id="next-category"
+      class="tool"
+      data-category-of-next={name}
+      aria-label={`The next object is ${name}; choose another category`}
+      title={`The next object is ${name}; click to choose another category`}
+      onClick={() => openCategoryPicker("next")}
+    >
+      <CategoryChip category={name} />
+    </button>
   );
 }
 

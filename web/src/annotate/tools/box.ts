@@ -4,7 +4,7 @@ import type { BoxRegion } from "../../shared/types";
 import { addObject } from "../changing";
 import { pointer, within } from "../pointer";
 import { objectAt } from "../regions";
-import { objects, selectedId } from "../state";
+import { choose, objects } from "../state";
 import { view, type Point } from "../view";
 import type { Tool } from "./tool";
 
@@ -50,7 +50,7 @@ export const boxTool: Tool = {
     if (dragged >= LEAST_DRAG_ON_SCREEN) complete();
     else {
       draft.value = null;
-      selectedId.value = objectAt(objects.peek(), at)?.id ?? null;
+      choose(objectAt(objects.peek(), at)?.id ?? null);
     }
   },
   set(at) {

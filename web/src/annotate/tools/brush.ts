@@ -1,12 +1,12 @@
 // Brush and eraser: strokes add to the selected mask, or begin one; or take away.
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { tell } from "../../shared/notices";
 import { boundsOf, emptyBitmap, fromCounts, maskOf, type Bitmap } from "../../shared/runs";
 import type { MarkedObject } from "../../shared/types";
 import { addObject, deleteObject, setRegion } from "../changing";
 import { objectAt } from "../regions";
 import { onPicture } from "../stage_element";
-import { brushSize, objects, selected, selectedId, sheet } from "../state";
+import { brushSize, category, chosen, objects, selected, selectedId, sheet } from "../state";
 import type { Point } from "../view";
 import type { Tool } from "./tool";
 
@@ -30,12 +30,21 @@ export const drawn = signal<Dirty | null>(null);
 
 const isMask = (object: MarkedObject | null | undefined) => object?.region.type === "mask";
 
+/** The mask that a stroke adds to: the one just drawn only while the next object is of its category. */
+export const continuedMask = computed(() => {
+  const object = selected.value;
+  const goesOn = object !== null && (chosen.value !== null || object.category === category.value);
+  return goesOn && isMask(object) ? object : null;
+});
+
+/** The eraser takes away from the selected mask, else from the one under it. */
+const erasedMask = (at: Point) =>
+  isMask(selected.peek()) ? selected.peek() : (objectAt(objects.peek().filter(isMask), at) ?? null);
+
 function begin(at: Point, value: 0 | 1): void {
   const open = sheet.peek();
   if (!open) return;
-  const chosen = selected.peek();
-  const under = value === 0 ? objectAt(objects.peek().filter(isMask), at) : undefined;
-  const object = (isMask(chosen) ? chosen : under) ?? null;
+  const object = value === 1 ? continuedMask.peek() : erasedMask(at);
   if (value === 0 && !object) return tell("The eraser takes away from a mask; there is none here.");
   const region = object?.region;
   const bitmap =

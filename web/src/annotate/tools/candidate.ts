@@ -8,7 +8,7 @@ import { pointer } from "../pointer";
 import { areaOf, holds, regionOfCandidate, sameRegion } from "../regions";
 import { pictureAfter } from "../listing";
 import { sheetOf, type Sheet } from "../sheets";
-import { objects, project, selectedId, sheet, tool } from "../state";
+import { choose, objects, project, sheet, tool } from "../state";
 import type { Tool } from "./tool";
 
 interface Proposal {
@@ -90,7 +90,7 @@ function accept(): boolean {
   if (!region) return false;
   const taken = objects.peek().find((each) => sameRegion(each.region, region));
   if (taken) {
-    selectedId.value = taken.id;
+    choose(taken.id);
     return false;
   }
   addObject(region);
@@ -98,6 +98,7 @@ function accept(): boolean {
 }
 
 export const candidateTool: Tool = {
+  taps: true,
   press() {
     if (!proposed.peek()) tell(proposals.peek() ? "No region is proposed here." : "The regions are being found.");
     else accept();

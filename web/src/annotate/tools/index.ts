@@ -1,8 +1,9 @@
 // All tools: what each is called, its key, what it says of itself.
 import { batch } from "@preact/signals";
 import type { Region } from "../../shared/types";
+import { undo } from "../changing";
 import { hideCrosshair } from "../pointer";
-import { selected, selectedId, tool, type ToolName } from "../state";
+import { choose, selected, selectedId, tool, type ToolName } from "../state";
 import { boxTool, draftedBox } from "./box";
 import { brushTool, eraserTool, stroke } from "./brush";
 import { candidateTool } from "./candidate";
@@ -52,6 +53,9 @@ export const activeTool = () => TOOLS[tool.peek()].acts;
 
 export const isDrawing = () => draftedBox() !== null || corners.peek().length > 0 || stroke.peek() !== null;
 
+/** Take back a corner of what is being drawn, else undo the last change. */
+export const undoLast = () => void (activeTool()?.takeBack?.() || undo());
+
 /** Who takes up a tool to draw is done with the object before; chosen again, any tool lets go of it. */
 function letsGo(name: ToolName): boolean {
   const kind = selected.peek()?.region.type;
@@ -63,6 +67,7 @@ export function chooseTool(name: ToolName): void {
     activeTool()?.cancel();
     if (!isDrawingTool(name)) hideCrosshair();
     if (letsGo(name)) selectedId.value = null;
+    else if (name === "select") choose(selectedId.peek());
     tool.value = name;
   });
 }

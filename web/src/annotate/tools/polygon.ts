@@ -3,18 +3,21 @@ import { signal } from "@preact/signals";
 import { addObject, setRegion } from "../changing";
 import { pointer, within } from "../pointer";
 import { objectAt } from "../regions";
-import { objects, selected, selectedId } from "../state";
+import { choose, objects, selected } from "../state";
 import { view, type Point } from "../view";
 import type { Tool } from "./tool";
 
 const NEAR_ON_SCREEN = 8;
+/** A finger meets the first corner less exactly, and has no Enter key. */
+const NEAR_FOR_FINGERS = 22;
+const closingDistance = () => (window.matchMedia("(pointer: coarse)").matches ? NEAR_FOR_FINGERS : NEAR_ON_SCREEN);
 
 export const corners = signal<readonly Point[]>([]);
 
-const near = (one: Point, other: Point) =>
-  Math.hypot(one.x - other.x, one.y - other.y) * view.peek().scale < NEAR_ON_SCREEN;
+const near = (one: Point, other: Point, distance = NEAR_ON_SCREEN) =>
+  Math.hypot(one.x - other.x, one.y - other.y) * view.peek().scale < distance;
 
-export const closesAt = (at: Point) => corners.peek().length > 2 && near(corners.peek()[0]!, at);
+export const closesAt = (at: Point) => corners.peek().length > 2 && near(corners.peek()[0]!, at, closingDistance());
 
 function addCorner(at: Point): void {
   const tenth = (value: number) => Math.round(value * 10) / 10;
@@ -37,6 +40,7 @@ function close(joins: boolean): boolean {
 }
 
 export const polygonTool: Tool = {
+  taps: true,
   press(at, event) {
     const last = corners.peek().at(-1);
     if (closesAt(at)) close(event.shiftKey);
@@ -49,7 +53,7 @@ export const polygonTool: Tool = {
     if (drawn.length > 2) close(event.shiftKey);
     else if (drawn.length === 1) {
       // Two clicks on one place are meant for what lies there.
-      selectedId.value = objectAt(objects.peek(), drawn[0]!)?.id ?? null;
+      choose(objectAt(objects.peek(), drawn[0]!)?.id ?? null);
       corners.value = [];
     }
   },

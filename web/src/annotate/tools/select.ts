@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { setRegion } from "../changing";
 import { moved, objectAt } from "../regions";
 import { isOnEditor, takeEdited } from "../shapes";
-import { objects, selected, selectedId, sheet } from "../state";
+import { choose, objects, selected, selectedId, sheet } from "../state";
 import { view, type Point } from "../view";
 import type { Tool } from "./tool";
 
@@ -30,7 +30,7 @@ export const selectTool: Tool = {
   press(at, event) {
     const onEditor = isOnEditor(event.target);
     drag.value = { from: at, to: at, onEditor };
-    if (!onEditor) selectedId.value = objectAt(objects.peek(), at)?.id ?? null;
+    if (!onEditor) choose(objectAt(objects.peek(), at)?.id ?? null);
   },
   move(at) {
     if (drag.peek()) drag.value = { ...drag.peek()!, to: at };
@@ -44,7 +44,7 @@ export const selectTool: Tool = {
     if (dragged.onEditor) {
       // A click on the selected shape may be meant for a smaller object inside it.
       if (!takeEdited() && !isDragged(dragged)) {
-        selectedId.value = objectAt(objects.peek(), dragged.from)?.id ?? selectedId.peek();
+        choose(objectAt(objects.peek(), dragged.from)?.id ?? selectedId.peek());
       }
     } else if (shift && object?.region.type === "mask") {
       setRegion(object.id, moved(object.region, shift.x, shift.y, sheet.peek()!));

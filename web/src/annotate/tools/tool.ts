@@ -2,6 +2,8 @@
 import type { Point } from "../view";
 
 export interface Tool {
+  /** Whether a press alone acts: a finger then acts when it is lifted, as a second one may follow. */
+  taps?: boolean;
   press(at: Point, event: PointerEvent): void;
   /** With or without a button held. */
   move(at: Point, event: PointerEvent): void;

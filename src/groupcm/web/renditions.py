@@ -1,40 +1,52 @@
-"""Small copies of pictures, made when they are first asked for."""
+"""Smaller copies of pictures, made when they are first asked for."""
 
 from __future__ import annotations
 
 import io
 from collections import OrderedDict
 from threading import Lock
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from groupcm.annotations.pictures import opening, pillow
-from groupcm.errors import InputError
-from groupcm.images.reading import Pixels
+from groupcm.images.display import to_screen
 from groupcm.web.library import PictureLibrary, Stamp
 
-__all__ = ["Thumbnails", "eight_bits"]
+__all__ = ["PREVIEW_SIDE", "Renditions", "previews_and_thumbnails"]
 
-_LONGEST_SIDE = 192
+PREVIEW_SIDE = 1_600
+_THUMBNAIL_SIDE = 192
 _MOST_BYTES = 64 * 2**20
 _QUALITY = 82
 
 
-class Thumbnails:
-    """JPEG copies, 192 pixels at their longest side; the least wanted are forgotten first.
+class Renditions:
+    """JPEG copies of at most a given size; the least recently used are forgotten first.
 
     Parameters
     ----------
     library
         The pictures.
+    longest_side
+        The longest side of a copy, in pixels; a smaller picture keeps its size.
     most_bytes
         How much memory the copies may take.
+    larger
+        Larger copies, from which these are made where a picture is larger still, so that a large
+        file is decoded once.
     """
 
-    def __init__(self, library: PictureLibrary, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(
+        self,
+        library: PictureLibrary,
+        longest_side: int = _THUMBNAIL_SIDE,
+        most_bytes: int = _MOST_BYTES,
+        *,
+        larger: Renditions | None = None,
+    ) -> None:
         self._library = library
+        self._longest_side = longest_side
         self._most_bytes = most_bytes
+        self._larger = larger
         self._n_bytes = 0
         self._made: OrderedDict[tuple[int, Stamp], bytes] = OrderedDict()
         self._lock = Lock()
@@ -58,13 +70,15 @@ class Thumbnails:
     def _make(self, number: int) -> bytes:
         small = self._shrunk_jpeg(number)
         if small is None:
-            small = pillow().fromarray(eight_bits(self._library.read(number)))
-        small.thumbnail((_LONGEST_SIDE, _LONGEST_SIDE))
+            small = self._shrunk_copy(number)
+        if small is None:
+            small = pillow().fromarray(to_screen(self._library.read(number)))
+        small.thumbnail((self._longest_side, self._longest_side))
         written = io.BytesIO()
         small.convert("RGB").save(written, "JPEG", quality=_QUALITY)
         return written.getvalue()
 
-    def _shrunk_jpeg(self, number: int):
+    def _shrunk_jpeg(self, number: int) -> Any:
         """Return a JPEG file as read at a fraction of its size, which is many times faster."""
         from PIL import ImageOps
 
@@ -74,22 +88,19 @@ class Thumbnails:
         with opening(path) as picture:
             if picture.format != "JPEG":
                 return None
-            picture.draft("RGB", (2 * _LONGEST_SIDE, 2 * _LONGEST_SIDE))
+            # Twice as large for a thumbnail, which looks better; that pays for small copies only.
+            side = max(self._longest_side, 2 * _THUMBNAIL_SIDE)
+            picture.draft("RGB", (side, side))
             return ImageOps.exif_transpose(picture.convert("RGB"))
 
+    def _shrunk_copy(self, number: int) -> Any:
+        """Return the larger copy of a picture that is larger still."""
+        if self._larger is None or max(self._library.size(number)) <= self._larger._longest_side:
+            return None
+        return pillow().open(io.BytesIO(self._larger(number)))
 
-def eight_bits(pixels: Pixels) -> NDArray[np.uint8]:
-    """Return pixels as a screen shows them, 0 to 255.
 
-    Examples
-    --------
-    >>> eight_bits(np.array([[0, 65_535]], dtype=np.uint16))
-    array([[  0, 255]], dtype=uint8)
-    """
-    if pixels.dtype == np.uint8:
-        return pixels.astype(np.uint8, copy=False)
-    if pixels.dtype == np.uint16:
-        return np.round(pixels / 257.0).astype(np.uint8)
-    if pixels.dtype == np.float32:
-        return np.round(pixels * 255.0).astype(np.uint8)
-    raise InputError(f"pixels of the kind {pixels.dtype} cannot be shown")
+def previews_and_thumbnails(library: PictureLibrary) -> tuple[Renditions, Renditions]:
+    """Return copies that fill a stage, and small ones for lists."""
+    previews = Renditions(library, PREVIEW_SIDE)
+    return previews, Renditions(library, larger=previews)

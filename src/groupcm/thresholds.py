@@ -1,0 +1,322 @@
+"""The threshold of a fitted model: how it is set, how it is tuned, and what it was chosen for."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _num_samples, check_is_fitted
+
+from groupcm.any_estimator import group_scores_of
+from groupcm.decision import DecisionRule
+from groupcm.errors import ThresholdWarning
+from groupcm.frames import as_frame
+from groupcm.group_index import index_groups, no_groups
+from groupcm.metrics import operating_point
+from groupcm.model_state import Expected, Maybe, Nullable, Number, PerClass, Record
+from groupcm.sources.source import Source
+from groupcm.training_data import leave_out, source_of_columns
+from groupcm.validation import as_labels
+
+__all__ = [
+    "ChosenThreshold",
+    "ThresholdModel",
+    "choose_threshold",
+    "held_out_groups_of",
+    "positive_groups",
+    "score_labelled_groups",
+    "threshold_of",
+]
+
+Vector = NDArray[np.float64]
+
+_LEFT_OUT = "groups that the folds left out"
+_NUMBER, _RULE = Number(finite=False, nan=False), Record((DecisionRule,))
+
+
+@dataclass(frozen=True)
+class ChosenThreshold:
+    """A threshold and how it was chosen.
+
+    Attributes
+    ----------
+    value : float
+        A group that scores at least this raises an alarm.
+    decision : DecisionRule
+        What the threshold was chosen for, and on which data.
+    is_chosen_here : bool
+        Whether it was chosen on the groups that are evaluated, which flatters it.
+    """
+
+    value: float
+    decision: DecisionRule = field(default_factory=DecisionRule)
+    is_chosen_here: bool = False
+
+    @property
+    def chosen(self) -> str:
+        """How it was chosen, in words."""
+        return self.decision.words
+
+    @classmethod
+    def given(cls, value: float) -> ChosenThreshold:
+        """Return a threshold that the user gave."""
+        return cls(float(value), DecisionRule(chosen_on="given"))
+
+
+def choose_threshold(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    specificity: float | None = None,
+    sensitivity: float | None = None,
+    where: str = "validation groups",
+    is_chosen_here: bool = False,
+) -> ChosenThreshold:
+    """Choose the threshold that keeps a specificity or a sensitivity on some groups.
+
+    Parameters
+    ----------
+    y, scores, groups
+        One label, one score and one group per candidate, as for `groupcm.metrics.operating_point`.
+    specificity, sensitivity : float, optional
+        What to keep, one of them; with neither, the largest sum of both.
+    where : str
+        What these groups are, in words.
+    is_chosen_here : bool
+        Whether they are the groups that are evaluated.
+
+    Examples
+    --------
+    >>> choose_threshold([0, 1, 0, 1], [0.1, 0.8, 0.5, 0.6], specificity=1.0).chosen
+    'chosen for a specificity of 1 on 4 validation groups'
+    """
+    point = operating_point(y, scores, groups, specificity=specificity, sensitivity=sensitivity)
+    n_groups = len(np.asarray(scores)) if groups is None else index_groups(groups).n_groups
+    target, value = "youden", None
+    if specificity is not None:
+        target, value = "specificity", float(specificity)
+    elif sensitivity is not None:
+        target, value = "sensitivity", float(sensitivity)
+    on = f"{n_groups:,} {where}"
+    rule = DecisionRule(target=target, value=value, chosen_on=on)
+    if point.threshold == math.inf:
+        warnings.warn(
+            f"no threshold keeps a {target} of {value:g} on {on} and finds any positive one; the "
+            "threshold chosen never raises an alarm: ask for a lower specificity.",
+            ThresholdWarning,
+            stacklevel=2,
+        )
+    return ChosenThreshold(point.threshold, rule, is_chosen_here)
+
+
+class ThresholdModel:
+    """A model that decides about groups: one raises an alarm when ``score >= threshold_``.
+
+    Attributes
+    ----------
+    threshold_ : float or None
+        None for more than two classes, where the largest score decides.
+    decision_ : DecisionRule or None
+        How the threshold was chosen.
+    """
+
+    threshold_: float | None
+    decision_: DecisionRule | None
+
+    # Files of version 0.1 have neither; `_fill_in_threshold` adds them.
+    _threshold_state: ClassVar[Mapping[str, Expected]] = {
+        "threshold_": Maybe(PerClass(_NUMBER, Nullable(_NUMBER))),
+        "decision_": Maybe(PerClass(_RULE, Nullable(_RULE))),
+    }
+
+    def set_threshold(self, threshold: float) -> Self:
+        """Set the score from which on a group raises an alarm.
+
+        Parameters
+        ----------
+        threshold : float
+            May be infinite: then no group, or every group, raises an alarm.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from groupcm import GroupClassifier
+        >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+        >>> model.threshold_, model.set_threshold(0.5).threshold_
+        (0.0, 0.5)
+        """
+        return self._take_threshold(ChosenThreshold.given(threshold))
+
+    def tune_threshold(
+        self,
+        X: Any = None,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        *,
+        specificity: float | None = None,
+        sensitivity: float | None = None,
+        where: str | None = None,
+    ) -> Self:
+        """Choose the threshold on groups that the model was not trained on.
+
+        Parameters
+        ----------
+        X, y, groups : optional
+            Labelled candidates, as for ``score``. Without X, the groups that the folds of the fit
+            left out: ``held_out_scores_`` of `GroupClassifierCV`, of trees with early stopping and
+            of a calibrated model. A file does not keep those.
+        specificity, sensitivity : float, optional
+            What to keep, one of them; with neither, the largest sum of both.
+        where : str, optional
+            What the groups are, in words, for ``decision_``.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from groupcm import GroupClassifierCV
+        >>> from groupcm.simulate import capsule
+        >>> data = capsule(60, n_positive=20, group_size=10)
+        >>> model = GroupClassifierCV(lams=[0.5]).fit(data.X, data.y, data.groups, data.overlap)
+        >>> model.tune_threshold(specificity=0.9).decision_.words
+        'chosen for a specificity of 0.9 on 80 groups that the folds left out'
+        """
+        check_is_fitted(self)
+        self._require_one_threshold()
+        if X is None:
+            found = held_out_groups_of(self)
+            if found is None:
+                raise ValueError(
+                    f"this {type(self).__name__} has no scores of both positive and negative "
+                    "groups that folds left out; give labelled candidates as X, y and groups."
+                )
+            (positive, scores), default = found, _LEFT_OUT
+        else:
+            scores, positive = score_labelled_groups(self, X, y, groups)
+            default = "groups given"
+        chosen = choose_threshold(
+            positive,
+            scores,
+            specificity=specificity,
+            sensitivity=sensitivity,
+            where=default if where is None else where,
+        )
+        return self._take_threshold(chosen)
+
+    def _take_threshold(self, chosen: ChosenThreshold) -> Self:
+        check_is_fitted(self)
+        self._require_one_threshold()
+        if math.isnan(chosen.value):
+            raise ValueError("threshold is NaN; it must be a number.")
+        self.threshold_, self.decision_ = chosen.value, chosen.decision
+        return self
+
+    def _require_one_threshold(self) -> None:
+        n_classes = len(getattr(self, "classes_", ()))
+        if n_classes != 2:
+            raise ValueError(
+                f"the model has {n_classes} classes, and the largest score decides; a threshold "
+                "is for two."
+            )
+
+    def _default_threshold(self) -> ChosenThreshold:
+        """Return the threshold of a model that was not tuned."""
+        return ChosenThreshold(0.0)
+
+    def _reset_threshold(self) -> None:
+        """Set the default threshold of a model that has just been fitted."""
+        self.threshold_, self.decision_ = None, None
+        if len(getattr(self, "classes_", ())) == 2:
+            default = self._default_threshold()
+            self.threshold_, self.decision_ = default.value, default.decision
+
+    def _fill_in_threshold(self) -> None:
+        """Add the default threshold to a model that was saved by version 0.1."""
+        if "threshold_" not in vars(self) or "decision_" not in vars(self):
+            self._reset_threshold()
+
+
+def threshold_of(model: Any) -> ChosenThreshold:
+    """Return the threshold by which a fitted model of two classes decides.
+
+    A model that is not groupcm's has none of its own: it decides by the sign of its score.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> threshold_of(model.set_threshold(0.25))
+    ChosenThreshold(value=0.25, decision=DecisionRule(level='group', target=None, value=None,
+    guarantee=None, chosen_on='given'), is_chosen_here=False)
+    """
+    value, decision = getattr(model, "threshold_", None), getattr(model, "decision_", None)
+    if value is None:
+        return ChosenThreshold(0.0)
+    return ChosenThreshold(
+        float(value), decision if isinstance(decision, DecisionRule) else DecisionRule()
+    )
+
+
+def held_out_groups_of(model: Any) -> tuple[NDArray[np.bool_], Vector] | None:
+    """Return which groups left out by folds are positive, and their scores.
+
+    None where the model has no such groups of both classes.
+    """
+    scores = getattr(model, "held_out_scores_", None)
+    if scores is None:
+        return None
+    known = np.isfinite(scores)
+    positive = model.held_out_labels_[known] == model.classes_[1]
+    if positive.all() or not positive.any():
+        return None
+    return positive, scores[known]
+
+
+def score_labelled_groups(
+    model: Any, X: Any, y: Any, groups: Any
+) -> tuple[Vector, NDArray[np.bool_]]:
+    """Return the scores of groups by a fitted model, and which of the groups are positive."""
+    check_is_fitted(model)
+    classes = model.classes_
+    if len(classes) != 2:
+        raise ValueError(
+            f"the estimator has {len(classes)} classes; only one of two classes can be calibrated."
+        )
+    if isinstance(X, Source):
+        leave_out(y=y, groups=groups)
+    if isinstance(X, str | os.PathLike):
+        names = getattr(model, "feature_names_in_", None)
+        X = source_of_columns(X, groups, y, features=None if names is None else list(names))
+    if isinstance(X, Source):
+        truth = X.index()
+        return group_scores_of(model, X, None).score, truth.group_labels(classes[1])
+    X = as_frame(X)
+    groups = np.arange(_num_samples(X)) if no_groups(groups) else groups
+    positive = positive_groups(classes, y, groups)
+    return group_scores_of(model, X, groups).score, positive
+
+
+def positive_groups(classes: NDArray[Any], y: Any, groups: ArrayLike) -> NDArray[np.bool_]:
+    """Return which groups hold a candidate of the second class; refuse labels of no class."""
+    index = index_groups(groups)
+    y = as_labels(y, index.n_rows)
+    unknown = ~np.isin(y, classes)
+    if unknown.any():
+        row = int(np.argmax(unknown))
+        raise ValueError(
+            f"y holds {y[row]!s} at row {row}, which is no class of the estimator; "
+            f"it knows {classes[0]!s} and {classes[1]!s}."
+        )
+    return index.maxima(y == classes[1])

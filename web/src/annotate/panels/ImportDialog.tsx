@@ -1,0 +1,90 @@
+// Before an import: what the file means by pictures without annotations. After it: what was left out.
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { giveUpImport, importChosen, importedFile, skipped, unannotated } from "../importing";
+
+export function ImportDialog() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const file = importedFile.value;
+  useLayoutEffect(() => {
+    if (file) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [file]);
+  // The browser reports a closing later, when another file may have been chosen.
+  const afterClosing = () => !dialog.current?.open && importedFile.peek() === file && giveUpImport();
+  return (
+    <dialog ref={dialog} id="import-dialog" class="import-dialog" aria-labelledby="import-title" onClose={afterClosing}>
+      {file && (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void importChosen();
+          }}
+        >
+          <h2 id="import-title" class="clip" title={file.name}>
+            Import {file.name}
+          </h2>
+          <fieldset>
+            <legend>Pictures that the file lists without any object are</legend>
+            <Meaning meaning="todo" title="still to do" words="nobody has looked at them yet" />
+            <Meaning meaning="negative" title="verified empty" words="someone has looked and found no object" />
+          </fieldset>
+          <p class="quiet">
+            Pictures that are done or marked here keep their work. An import cannot be undone.
+          </p>
+          <p class="row">
+            <button class="primary" autofocus>
+              Import
+            </button>
+            <button type="button" onClick={() => dialog.current!.close()}>
+              Cancel
+            </button>
+          </p>
+        </form>
+      )}
+    </dialog>
+  );
+}
+
+interface MeaningProps {
+  meaning: "todo" | "negative";
+  title: string;
+  words: string;
+}
+
+function Meaning({ meaning, title, words }: MeaningProps) {
+  return (
+    <label>
+      <input
+        type="radio"
+        name="unannotated"
+        value={meaning}
+        checked={unannotated.value === meaning}
+        onChange={() => (unannotated.value = meaning)}
+      />
+      <span>
+        <b>{title}</b> <span class="quiet">({words})</span>
+      </span>
+    </label>
+  );
+}
+
+export function Skipped() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const sentences = skipped.value;
+  useEffect(() => {
+    if (sentences.length) dialog.current?.showModal();
+  }, [sentences]);
+  return (
+    <dialog ref={dialog} aria-label="Not imported" onClose={() => (skipped.value = [])}>
+      <h2>Not imported</h2>
+      <ul class="skipped">
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+      <button autofocus onClick={() => dialog.current!.close()}>
+        Close
+      </button>
+    </dialog>
+  );
+}
