@@ -187,5 +187,7 @@ def small_targets(page: Page) -> list[str]:
 
 
 def sideways(page: Page) -> int:
-    """By how many pixels the page is wider than its window."""
-    return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    """By how many pixels the page is wider than its window; a phone would zoom out to show it."""
+    size = page.viewport_size
+    assert size is not None
+    return page.evaluate("document.documentElement.scrollWidth") - size["width"]
