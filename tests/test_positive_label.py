@@ -43,6 +43,7 @@ from groupcm.selection import lambda_path
 from groupcm.simulate import capsule
 from groupcm.sources import from_arrays, from_dask, from_npy, from_parquet
 from groupcm.table_formats import write_table
+from groupcm.thresholds import choose_threshold
 
 NAMES = np.array(["healthy", "cancer"])  # the positive one comes first in the alphabet
 IN_ORDER = np.array(["normal", "polyp"])
@@ -200,6 +201,14 @@ def test_every_metric_takes_the_positive_label(name):
     assert repr(found) == repr(expected)
     swapped = metric(1 - TRUTH, SCORES, GROUPS, pos_label=0)
     assert repr(swapped) == repr(expected)
+
+
+def test_a_threshold_is_chosen_by_the_positive_label():
+    expected = choose_threshold(TRUTH, SCORES, GROUPS, specificity=0.9)
+    found = choose_threshold(NAMES[TRUTH], SCORES, GROUPS, specificity=0.9, pos_label="cancer")
+    assert found == expected
+    alone = choose_threshold(TRUTH, SCORES, specificity=0.9)
+    assert choose_threshold(TRUTH, SCORES, "none", specificity=0.9) == alone
 
 
 @pytest.mark.parametrize("metric", [metrics.group_brier_score, metrics.reliability_curve])

@@ -78,12 +78,13 @@ def choose_threshold(
     sensitivity: float | None = None,
     where: str = "validation groups",
     is_chosen_here: bool = False,
+    pos_label: Any = None,
 ) -> ChosenThreshold:
     """Choose the threshold that keeps a specificity or a sensitivity on some groups.
 
     Parameters
     ----------
-    y, scores, groups
+    y, scores, groups, pos_label
         One label, one score and one group per candidate, as for `groupcm.metrics.operating_point`.
     specificity, sensitivity : float, optional
         What to keep, one of them; with neither, the largest sum of both.
@@ -97,7 +98,15 @@ def choose_threshold(
     >>> choose_threshold([0, 1, 0, 1], [0.1, 0.8, 0.5, 0.6], specificity=1.0).chosen
     'chosen for a specificity of 1 on 4 validation groups'
     """
-    point = operating_point(y, scores, groups, specificity=specificity, sensitivity=sensitivity)
+    groups = None if no_groups(groups) else groups
+    point = operating_point(
+        y,
+        scores,
+        groups,
+        specificity=specificity,
+        sensitivity=sensitivity,
+        pos_label=pos_label,
+    )
     n_groups = len(np.asarray(scores)) if groups is None else index_groups(groups).n_groups
     target, value = "youden", None
     if specificity is not None:
