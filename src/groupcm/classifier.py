@@ -240,8 +240,8 @@ class GroupClassifier(ChoosingModel):
             One row per candidate. A data frame is one of pandas, polars or Arrow, and is matched
             by the names of its columns; a polars LazyFrame, a Dask DataFrame and an Arrow
             RecordBatch or Dataset are collected into memory first. With a source of
-            `groupcm.sources` the rest comes with it. With the path of Parquet files, ``y``, ``groups`` and ``overlap`` name columns, and the
-            other columns are the features.
+            `groupcm.sources` the rest comes with it. With the path of Parquet files, ``y``,
+            ``groups`` and ``overlap`` name columns, and the other columns are the features.
         y : array-like of shape (n,)
             A label a candidate; of two labels the larger, ``classes_[1]``, is the positive one.
             A group is positive if any of its candidates is.
