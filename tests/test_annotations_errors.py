@@ -475,9 +475,11 @@ def test_folders_with_something_in_them_are_not_written_to(tmp_path):
         write(one, tmp_path, "voc")
     with pytest.raises(InputError, match=r"old\.txt: it is a file; give the name of a folder"):
         write(one, tmp_path / "old.txt", "voc")
-    with pytest.raises(InputError, match="does not exist; make it first"):
-        write(one, tmp_path / "no" / "out", "voc")
+    with pytest.raises(InputError, match=r"old\.txt is not a folder"):
+        write(one, tmp_path / "old.txt" / "out", "voc")
     assert [file.name for file in tmp_path.iterdir()] == ["old.txt"]
+    write(one, tmp_path / "new" / "out", "voc")
+    assert (tmp_path / "new" / "out").is_dir()
 
 
 def test_an_empty_folder_is_filled(tmp_path):

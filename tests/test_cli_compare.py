@@ -219,8 +219,9 @@ def test_options_are_checked_before_tables_are_read(folder):
     assert "--folds must be at least 2; got 1" in at_once(folds=1)
     assert "--settings must be at least 1; got 0" in at_once(settings=0)
     assert "no model 'forest' to compare; choose among svm, " in at_once(models=["forest"])
-    assert "the folder nowhere does not exist" in at_once(report="nowhere/report.html")
+    assert "end its name in .html" in at_once(report="report.pdf")
     (folder / "a_figures").write_text("")
+    assert "a_figures is not a folder" in at_once(report="a_figures/report.html")
     assert "a_figures is a file" in at_once(report="a.html")
 
 

@@ -412,7 +412,8 @@ def test_damaged_tables(folder, table, capsys, command, damage, said):
     before = left(folder)
     ask = {"fit": ["fit", *COLUMNS], "score": ["score", "m.json", "--label", "polyp"]}[command]
     capsys.readouterr()
-    assert main([*ask, "t.parquet", "b.parquet", "-o", "new.parquet"]) == 2
+    output = {"fit": "new.json", "score": "new.parquet"}[command]
+    assert main([*ask, "t.parquet", "b.parquet", "-o", output]) == 2
     shown = capsys.readouterr()
     lines = [line for line in shown.err.splitlines() if line.startswith("groupcm: ")]
     assert len(lines) == 1
