@@ -98,7 +98,7 @@ def _given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
 def _linear(arguments: argparse.Namespace) -> Any:
     of_fit = [name for name in _LINEAR_ONLY if name not in ("map", "degree", "components")]
     # The same command gives the same model.
-    options = {"random_state": 0} | _given(arguments, *of_fit, *_BOTH)
+    options: dict[str, Any] = {"random_state": 0} | _given(arguments, *of_fit, *_BOTH)
     with mistakes():
         feature_map = feature_map_of(arguments.map, arguments.degree, arguments.components)
     if feature_map is not None:

@@ -99,6 +99,7 @@ class TrainedColumns:
             files,
             display,
             features=self.features,
+            exclude=(),
             allow_missing=takes_missing(self.saved.model),
             allow_empty=False,
             **roles,
