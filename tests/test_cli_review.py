@@ -72,8 +72,8 @@ def test_mistakes(home, tmp_path, capsys):
     marks.write_text("a,b\n")
     assert "marks.csv is no file of marks" in told(capsys, model, frames, "--marks", marks)
     assert marks.read_text() == "a,b\n"
-    sentence = told(capsys, model, frames, "--marks", tmp_path / "no" / "m.csv")
-    assert "no does not exist" in sentence
+    sentence = told(capsys, model, frames, "--marks", damaged / "m.csv")
+    assert "damaged.json is not a folder" in sentence
     assert "--marks says where" in sentence
     assert "model.json is read and cannot hold marks" in told(
         capsys, model, frames, "--marks", model
