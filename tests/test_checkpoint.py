@@ -108,7 +108,8 @@ def test_a_damaged_point_is_refused(source, tmp_path, monkeypatch):
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_fit(source, tmp_path):
-    for place in (tmp_path / "no" / "c.json", tmp_path):
+    (tmp_path / "file").touch()
+    for place in (tmp_path / "file" / "c.json", tmp_path):
         with pytest.raises((InputError, OSError)):
             fit(source, place)
     with pytest.raises(ValueError, match="checkpoint must be"):
