@@ -27,7 +27,7 @@ from groupcm.web.serve import listening
 
 TOKEN = "token-of-the-test"
 PATIENCE_SECONDS = 60
-PATIENCE_MILLISECONDS = 20_000
+PATIENCE_MILLISECONDS = 60_000
 GRAVE = ("serious", "critical")
 TELL_VIOLATIONS = """
 document.addEventListener("securitypolicyviolation", (event) =>
