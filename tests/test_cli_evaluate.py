@@ -92,7 +92,7 @@ def seen(monkeypatch) -> list[Evaluation]:
 NOTHING: dict[str, Any] = dict.fromkeys(
     ("label", "positive", "group", "patient", "object", "overlap", "annotated", "features",
      "validation", "specificity", "sensitivity", "threshold", "train", "title", "report", "images",
-     "annotations")
+     "annotations", "all_groups")
 )  # fmt: skip
 NOTHING["least_overlap"] = 0.3
 
