@@ -167,9 +167,9 @@ class _FileReading(Reading):
         super().__init__(path, unannotated=unannotated)
         self._names = {_plain(name): name for name in names} | {name: name for name in names}
 
-    def name(self, written: str, beside: Path | None = None) -> str:
+    def name(self, written: str) -> str:
         found = self._names.get(written) or self._names.get(_plain(written))
-        return found or super().name(written, beside)
+        return found or super().name(written)
 
 
 def _plain(name: str) -> str:
