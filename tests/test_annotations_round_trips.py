@@ -336,6 +336,19 @@ def test_all_three_states_survive_every_format(tmp_path, format, known):
     assert with_folder(found, tmp_path / "images").state_counts() == (1, 2, 3)
 
 
+@pytest.mark.parametrize("part", ["", "labels", "labels/sub"])
+def test_yolo_labels_know_the_pictures_to_do_wherever_reading_begins(tmp_path, part):
+    box = AnnotatedObject("polyp", Box(1, 1, 4, 4))
+    to_do = Picture("sub/a.png", 20, 10, (box,), done=False)
+    with pytest.warns(AnnotationWarning, match="with a mark that groupcm reads"):
+        write(Annotations([to_do, Picture("sub/b.png", 20, 10, (box,))]), tmp_path / "out", "yolo")
+    names = ["a.png", "b.png"] if part == "labels/sub" else ["sub/a.png", "sub/b.png"]
+    found = read(tmp_path / "out" / part, Annotations([Picture(name, 20, 10) for name in names]))
+    assert [(each.name, each.state) for each in found] == list(
+        zip(names, ["to do", "annotated"], strict=True)
+    )
+
+
 def listed(format: str, folder: Path) -> Path:
     """Six pictures as other programs list them, one of them with an object."""
     path = folder / f"listed{SUFFIX[format]}"
