@@ -284,6 +284,7 @@ def test_coco_keeps_what_it_does_not_know(tmp_path):
     (tmp_path / "old.json").write_text(json.dumps(content))
     write(read(tmp_path / "old.json"), tmp_path / "new.json", "coco")
     content["images"][0]["done"] = True  # the state is written out
+    content |= {"groupcm": {"states": "done"}}  # and that it is
     assert json.loads((tmp_path / "new.json").read_text()) == content
 
 
@@ -427,6 +428,22 @@ def test_files_of_version_01_keep_their_meaning(tmp_path):
     )
     for path in (csv, cvat):
         assert read(path).state_counts() == (1, 1, 0)
+
+
+def test_images_added_to_a_file_of_this_version_are_merely_listed(tmp_path):
+    """A script appends images without a state to a file in which all pictures are to do."""
+    to_do = Annotations([Picture("a.png", 9, 9, done=False)])
+    write(to_do, tmp_path / "written.json", "coco")
+    write_pictures(tmp_path / "pictures", to_do)
+    library = PictureLibrary(tmp_path / "pictures")
+    with closing(AnnotationStore(library, tmp_path / "page.json")) as store:
+        store.put(0, {"version": store.picture(0)["version"], "done": False, "objects": []})
+    for path in (tmp_path / "written.json", tmp_path / "page.json"):
+        content = json.loads(path.read_text())
+        content["images"].append({"id": 7, "file_name": "b.png", "width": 9, "height": 9})
+        path.write_text(json.dumps(content))
+        assert read(path).state_counts() == (0, 0, 2)
+        assert read(path, unannotated="negative").state_counts() == (0, 1, 1)
 
 
 def test_a_state_that_contradicts_a_box_is_refused(tmp_path):
