@@ -29,12 +29,21 @@ from annotate_page import (
     marked,
 )
 from annotate_page import put as put_in_page
-from groupcm.annotations import read
+from groupcm.annotations import (
+    AnnotatedObject,
+    Annotations,
+    AnnotationWarning,
+    Box,
+    Picture,
+    read,
+    write,
+)
 from groupcm.cli import main
 from groupcm.commands.web_options import add_annotate
 from groupcm.web import serve as serving
 from groupcm.web.extra import require_web
 from groupcm.web.identity import PROJECT_HEADER
+from groupcm.web.review_words import results_as_csv
 from picture_model import fitted, saved_model, some_frames
 
 COMMAND = "import sys; from groupcm.cli import main; sys.exit(main())"
@@ -333,6 +342,36 @@ def test_a_list_of_something_else_is_refused_in_a_sentence(capsys, folder, tmp_p
     assert str(listed) in told
     assert "review.csv" in told
     assert len(told) < 200 + len(str(listed))
+
+
+def test_first_takes_the_marks_of_a_review_and_not_a_list_that_its_page_exports(
+    capsys, folder, served, tmp_path
+):
+    listed = tmp_path / "review-list.csv"
+    listed.write_text(results_as_csv([("a.png", None)], 0.5))
+    told = refused(capsys, folder, "--first", listed, "--port", 0)
+    assert "--first takes the review.csv that groupcm review wrote, not a list" in told
+    for column in ("image", "picture"):  # the second is that of older files
+        (tmp_path / "review.csv").write_text(f"{column},score,truth,outcome,note\nb.png,,,,\n")
+        first = ["--first", str(tmp_path / "review.csv")]
+        assert main(["annotate", str(folder), *first, "--no-suggestions"]) == 0
+
+
+def test_pictures_in_progress_and_unreadable_ones_are_named_so(capsys, folder, served, tmp_path):
+    (folder / "broken.png").write_bytes(b"no picture")
+    box = AnnotatedObject("polyp", Box(1, 1, 3, 3))
+    pictures = [
+        Picture("a.png", WIDTH, HEIGHT, (box,), done=False),
+        Picture("b.png", WIDTH, HEIGHT, (box,)),
+    ]
+    path = tmp_path / "voc"
+    with pytest.warns(AnnotationWarning, match="pictures in progress were written with a mark"):
+        write(Annotations(pictures), path, "voc")
+    served.work = lambda page: page.get("/api/pictures/2")
+    assert main(["annotate", str(folder), "--import", str(path), "--no-suggestions"]) == 0
+    told = capsys.readouterr().out
+    assert "2 objects in 2 pictures (1 annotated, 0 verified empty, 1 in progress, 0 to do)" in told
+    assert told.endswith("1 of 3 pictures done, 1 in progress, 2 objects, 1 unreadable\n")
 
 
 def test_a_port_in_use_is_told_before_anything_is_imported(capsys, folder, tmp_path):

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
+from PIL import Image
 
 from annotate_page import (
     BOX,
@@ -27,7 +28,8 @@ from annotate_page import (
 )
 from groupcm import __version__
 from groupcm.annotations import FORMATS, read
-from groupcm.errors import InputError
+from groupcm.annotations.pictures import PictureFiles
+from groupcm.errors import InputError, SetAsideWarning
 from groupcm.web import library as library_module
 from groupcm.web.identity import PROJECT_HEADER, list_id, project_id
 from groupcm.web.security import IMPORT_LIMIT
@@ -102,10 +104,19 @@ def test_the_project(client, folder):
         "suggestions": False,
         "model": False,
         "threshold": None,
+        "set_aside": None,
         "import_limit": IMPORT_LIMIT,
         "category_limit": 100,
         "version": __version__,
     }
+
+
+def test_the_project_names_the_masks_that_were_set_aside(folder):
+    Image.new("L", (WIDTH, HEIGHT)).save(folder / "a_mask.png")
+    with pytest.warns(SetAsideWarning, match="1 mask is stored"):
+        client = browser(app_of(folder))
+    told = client.get("/api/project").json()["set_aside"]
+    assert told.startswith("1 mask is stored with the pictures and set aside, such as a_mask.png;")
 
 
 def test_the_list_of_pictures_reads_none_of_them(folder, monkeypatch):
@@ -439,6 +450,7 @@ def test_an_export_of_all_three_states_is_imported_with_them(client, tmp_path, f
     elsewhere = browser(app_of(make_pictures(tmp_path / "other"), categories=["polyp"]))
     answer = elsewhere.post(f"/api/import?format={format}", content=content)
     assert (answer.json()["annotated"], answer.json()["verified_empty"]) == (1, 1)
+    assert answer.json()["in_progress"] == 0
     summaries = elsewhere.get("/api/pictures").json()["summaries"]
     assert [(each["done"], each["objects"]) for each in summaries] == [
         (True, 1),
@@ -461,7 +473,9 @@ def test_a_zip_that_grows_beyond_measure_is_refused(client, monkeypatch):
 def test_ten_thousand_pictures_are_listed_without_a_look_at_them(tmp_path, monkeypatch):
     folder = make_pictures(tmp_path, "9999.png")
     names = [f"{number}.png" for number in range(10_000)]
-    monkeypatch.setattr(library_module, "list_pictures", lambda folder: names)
+    monkeypatch.setattr(
+        library_module, "list_picture_files", lambda folder: PictureFiles(names, [])
+    )
     client = browser(app_of(folder))
     put(client, 9_999, marked(BOX))
     asked = []

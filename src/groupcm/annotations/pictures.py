@@ -37,6 +37,7 @@ __all__ = [
     "picture_files",
     "picture_size",
     "pillow",
+    "sentence_of_masks",
     "warn_of_masks",
 ]
 
@@ -127,15 +128,27 @@ def picture_files(folder: str | os.PathLike[str]) -> PictureFiles:
 def warn_of_masks(folder: str | os.PathLike[str], masks: list[str], stacklevel: int) -> None:
     """Warn, where there are any, that masks of a folder are not listed as pictures."""
     if masks:
-        count = "1 mask is" if len(masks) == 1 else f"{len(masks):,} masks are"
         warnings.warn(
-            printable(
-                f"{folder}: {count} stored with the pictures and set aside, such as {masks[0]}; a "
-                "mask is never taken for a picture."
-            ),
+            printable(f"{folder}: {sentence_of_masks(masks)}"),
             SetAsideWarning,
             stacklevel=stacklevel + 1,
         )
+
+
+def sentence_of_masks(masks: list[str]) -> str:
+    """Return how many masks are not listed as pictures, with the name of one.
+
+    Examples
+    --------
+    >>> sentence_of_masks(["a_mask.png"])
+    '1 mask is stored with the pictures and set aside, such as a_mask.png; a mask is never taken
+    for a picture.'
+    """
+    count = "1 mask is" if len(masks) == 1 else f"{len(masks):,} masks are"
+    return printable(
+        f"{count} stored with the pictures and set aside, such as {masks[0]}; a mask is never "
+        "taken for a picture."
+    )
 
 
 def _stem(name: PurePosixPath) -> str:

@@ -61,7 +61,7 @@ class Writing:
                 yield picture
             elif picture.objects:
                 self.tally.count(
-                    "pictures to do that hold objects were written with a mark that groupcm reads; "
+                    "pictures in progress were written with a mark that groupcm reads; "
                     f"to other programs that read {self.format} they are done",
                     picture.name,
                 )

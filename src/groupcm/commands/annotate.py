@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run"]
 
-_LIST_BEGINS = "image,"
+_LONGEST_HEADER = 200
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -140,12 +140,14 @@ def _first(arguments: argparse.Namespace, library: PictureLibrary) -> frozenset[
 
 def _refuse_no_list(path: str) -> None:
     """Refuse a file that is something else altogether, whose first line may be of any length."""
+    from groupcm.web.marks_file import COLUMNS, OLD_COLUMNS
+
     with open(path, encoding="utf-8-sig", errors="replace") as file:
-        begins = file.read(len(_LIST_BEGINS))
-    if begins != _LIST_BEGINS:
+        header = file.read(_LONGEST_HEADER).partition("\n")[0]
+    if header.split(",") not in (COLUMNS, OLD_COLUMNS):
         raise InputError(
             f"{path} is no list of pictures to correct; --first takes the review.csv that "
-            "groupcm review wrote"
+            "groupcm review wrote, not a list that its page exports"
         )
 
 
@@ -157,9 +159,11 @@ def _import(
     brought = import_file(store, library, Path(path), unannotated)
     objects, pictures = counted(brought.objects, "object"), counted(brought.pictures, "picture")
     states = brought.states
+    in_progress = f"{brought.in_progress:,} in progress, " if brought.in_progress else ""
     print_line(
         f"from {path}: {objects} in {pictures} ({states.annotated:,} annotated, "
-        f"{states.verified_empty:,} verified empty, {states.todo:,} to do)"
+        f"{states.verified_empty:,} verified empty, {in_progress}"
+        f"{states.todo - brought.in_progress:,} to do)"
     )
     for sentence in brought.skipped:
         print_line(f"  {sentence}")
@@ -185,4 +189,7 @@ def _progress(library: PictureLibrary, store: AnnotationStore) -> str:
     totals = store.totals()
     objects = counted(totals.objects, "object")
     in_progress = f", {totals.in_progress:,} in progress" if totals.in_progress else ""
-    return f"{totals.done:,} of {counted(len(library), 'picture')} done{in_progress}, {objects}"
+    n_unreadable = library.problems.n_pictures
+    unreadable = f", {n_unreadable:,} unreadable" if n_unreadable else ""
+    readable = counted(len(library) - n_unreadable, "picture")
+    return f"{totals.done:,} of {readable} done{in_progress}, {objects}{unreadable}"

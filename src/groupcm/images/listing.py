@@ -8,11 +8,11 @@ import unicodedata
 from pathlib import Path
 
 from groupcm.annotations.names import relative_name
-from groupcm.annotations.pictures import picture_files, warn_of_masks
+from groupcm.annotations.pictures import PictureFiles, picture_files, warn_of_masks
 from groupcm.errors import InputError
 from groupcm.images.reading import page_count
 
-__all__ = ["list_pictures", "natural_order"]
+__all__ = ["list_picture_files", "list_pictures", "natural_order"]
 
 _MAY_HAVE_PAGES = (".tif", ".tiff", ".gif", ".webp")
 _NUMBER = re.compile(r"(\d+)")
@@ -39,9 +39,15 @@ def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list
     >>> list_pictures(folder)
     ['Été.jpg', 'frame 2.png', 'frame 10.png']
     """
+    found = list_picture_files(folder, pages=pages)
+    warn_of_masks(folder, found.masks, stacklevel=2)
+    return found.pictures
+
+
+def list_picture_files(folder: str | os.PathLike[str], *, pages: bool = True) -> PictureFiles:
+    """Return what `list_pictures` lists, and the masks that it sets aside."""
     folder = Path(folder)
     found = picture_files(folder)
-    warn_of_masks(folder, found.masks, stacklevel=2)
     names = sorted(found.pictures, key=natural_order)
     _refuse_links_that_leave(folder, names)
     for name in names:
@@ -49,9 +55,9 @@ def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list
             relative_name(name)
         except ValueError as error:
             raise InputError(f"in the folder {folder}, {error}; rename the file") from error
-    if not pages:
-        return names
-    return [each for name in names for each in _with_pages(folder, name)]
+    if pages:
+        names = [each for name in names for each in _with_pages(folder, name)]
+    return PictureFiles(names, found.masks)
 
 
 def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:

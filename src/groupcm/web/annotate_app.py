@@ -157,6 +157,7 @@ class _Page:
                 "suggestions": self._suggestions is not None,
                 "model": self._scores is not None,
                 "threshold": None if self._scores is None else self._scores.threshold,
+                "set_aside": self._library.set_aside,
                 "import_limit": IMPORT_LIMIT,
                 "category_limit": LONGEST_NEW_NAME,
                 "version": __version__,
@@ -303,6 +304,7 @@ class _Page:
                 "objects": brought.objects,
                 "skipped": list(brought.skipped),
                 **brought.states._asdict(),
+                "in_progress": brought.in_progress,
             }
         )
 

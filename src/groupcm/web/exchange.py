@@ -44,13 +44,14 @@ class Imported(NamedTuple):
     """What an import brought, and a sentence for each kind of thing it left out.
 
     ``states`` counts the pictures of the file that are in the folder, except those that kept the
-    work they already held.
+    work they already held; ``in_progress`` counts those of its pictures to do that hold objects.
     """
 
     pictures: int
     objects: int
     skipped: tuple[str, ...]
     states: StateCounts
+    in_progress: int = 0
 
 
 def export(store: AnnotationStore, format: str, folder: Path) -> Download:
@@ -151,7 +152,7 @@ def import_path(
     for kept in merged.kept:
         left_out.add("already done or marked here and kept as they were", kept)
     skipped = (*left_out.sentences(), *_of(told, path))
-    return Imported(merged.pictures, merged.objects, skipped, merged.states)
+    return Imported(merged.pictures, merged.objects, skipped, merged.states, merged.in_progress)
 
 
 def _format_of(path: Path) -> str:

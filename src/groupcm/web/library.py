@@ -11,9 +11,9 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from groupcm.annotations.pictures import picture_size
+from groupcm.annotations.pictures import picture_size, sentence_of_masks, warn_of_masks
 from groupcm.errors import InputError
-from groupcm.images.listing import list_pictures
+from groupcm.images.listing import list_picture_files
 from groupcm.images.reading import Pixels, read_picture
 from groupcm.web.problems import Problems
 from groupcm.words import printable
@@ -39,7 +39,11 @@ class PictureLibrary:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
-        self.names = list_pictures(self.folder)
+        found = list_picture_files(self.folder)
+        warn_of_masks(self.folder, found.masks, stacklevel=2)
+        self.names = found.pictures
+        # What was set aside, for people who do not see the warning.
+        self.set_aside = sentence_of_masks(found.masks) if found.masks else None
         if not self.names:
             raise InputError(f"there is no picture in the folder {self.folder}")
         self._home = self.folder.resolve()

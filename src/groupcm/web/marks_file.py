@@ -13,11 +13,11 @@ from pathlib import Path
 from groupcm.errors import InputError
 from groupcm.web.file_stamp import GuardedFile
 
-__all__ = ["Mark", "MarksFile", "read_marks"]
+__all__ = ["COLUMNS", "OLD_COLUMNS", "Mark", "MarksFile", "read_marks"]
 
-_COLUMNS = ["image", "score", "truth", "outcome", "note"]
+COLUMNS = ["image", "score", "truth", "outcome", "note"]
 # The picture's column had another name before.
-_OLD_COLUMNS = ["picture", *_COLUMNS[1:]]
+OLD_COLUMNS = ["picture", *COLUMNS[1:]]
 _TRUTHS = ("", "positive", "negative")
 _LONGEST_NOTE = 2_000
 
@@ -70,16 +70,16 @@ def read_marks(path: str | os.PathLike[str]) -> dict[str, Mark]:
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, strict=True)
             columns = next(rows, [])
-            if columns not in (_COLUMNS, _OLD_COLUMNS):
+            if columns not in (COLUMNS, OLD_COLUMNS):
                 raise InputError(
-                    f"{path} is no file of marks, whose columns are {', '.join(_COLUMNS)}; "
+                    f"{path} is no file of marks, whose columns are {', '.join(COLUMNS)}; "
                     "name another file"
                 )
             for row in rows:
                 where = f"{path}, line {rows.line_num}"
-                if len(row) != len(_COLUMNS):
+                if len(row) != len(COLUMNS):
                     raise InputError(
-                        f"{where}: there are {len(row)} values and must be {len(_COLUMNS)}"
+                        f"{where}: there are {len(row)} values and must be {len(COLUMNS)}"
                     )
                 if not row[0] or row[0] in marks:
                     told = f"is marked twice: {row[0]}" if row[0] else "has no name"
@@ -134,7 +134,7 @@ class MarksFile:
             open(beside, "w", encoding="utf-8", newline="") as file,
         ):
             rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(_COLUMNS)
+            rows.writerow(COLUMNS)
             for name, mark in marks.items():
                 score = "" if mark.score is None else repr(mark.score)
                 rows.writerow([name, score, mark.truth, mark.outcome, mark.note])

@@ -35,6 +35,11 @@ class Problems:
         self._changed: list[int] = []
         self._lock = Lock()
 
+    @property
+    def n_pictures(self) -> int:
+        """The number of pictures that are known to be unreadable."""
+        return len(self._sentences)
+
     def sentence(self, number: int) -> str | None:
         """Return why a picture could not be read; None where it could, or nobody tried."""
         return self._sentences.get(number)

@@ -101,6 +101,7 @@ class ReviewRoutes:
                 "threshold": review.scorer.threshold,
                 "truth": truth is not None,
                 "categories": categories,
+                "set_aside": review.library.set_aside,
                 "version": __version__,
             }
         )

@@ -49,13 +49,15 @@ class Saved(NamedTuple):
 class Merged(NamedTuple):
     """What an import brought: pictures, objects, and the pictures that kept their own work.
 
-    ``states`` counts all pictures of the import but those that kept their own work.
+    ``states`` counts all pictures of the import but those that kept their own work, and
+    ``in_progress`` those of them that hold objects and are not done.
     """
 
     pictures: int
     objects: int
     kept: tuple[str, ...]
     states: StateCounts = StateCounts(0, 0, 0)
+    in_progress: int = 0
 
 
 class Totals(NamedTuple):
@@ -175,7 +177,7 @@ class AnnotationStore:
         ]
         return Totals(
             sum(picture.done for picture in pictures),
-            sum(picture.is_positive and not picture.done for picture in pictures),
+            sum(picture.is_in_progress for picture in pictures),
             sum(len(picture.objects) for picture in pictures),
         )
 
@@ -286,7 +288,8 @@ class AnnotationStore:
                 if picture.done or picture.objects:
                     new.append(self._as_new(picture, entry))
             n_objects = sum(len(each.objects) for each in new)
-            merged = Merged(len(new), n_objects, tuple(kept), count_states(taken))
+            n_in_progress = sum(each.is_in_progress for each in taken)
+            merged = Merged(len(new), n_objects, tuple(kept), count_states(taken), n_in_progress)
             if not new:
                 return content
             content = with_categories(content, categories)
