@@ -440,3 +440,14 @@ def test_scores_carry_the_patient_and_the_split(home, candidates, tmp_path, caps
     error = capsys.readouterr().err
     assert f"few.csv has no row for the picture '{names[-1]}'" in error
     assert "partial" not in error
+
+
+def test_pictures_of_16_bits_that_use_few_of_their_values_are_named(home, tmp_path, capsys):
+    (tmp_path / "frames").mkdir()
+    for name in ("a.tif", "b.tif"):
+        values = np.linspace(1000, 1300, HEIGHT * WIDTH).reshape(HEIGHT, WIDTH)
+        Image.fromarray(values.astype(np.uint16)).save(tmp_path / "frames" / name)
+    assert score(home, folder=tmp_path / "frames", output=tmp_path / "s.csv") == 0
+    told = capsys.readouterr().err
+    assert "warning: 2 pictures of more than 8 bits, such as a.tif, use less than 5% of the" in told
+    assert "or convert them to 8 bits." in told

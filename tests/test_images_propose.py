@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, read, write
-from groupcm.errors import InputError
+from groupcm.errors import InputError, SmallRangeWarning
 from groupcm.images import resuming
 from groupcm.images.features import FAMILIES
 from groupcm.images.made import write_frames
@@ -161,6 +161,20 @@ def test_pictures_that_are_not_finished_are_left_out_and_counted(folder):
     assert done.n_positive == sum(bool(picture.objects) for picture in others)
     assert second.name in rows(folder)["picture"].to_pylist()
     assert first.name not in rows(folder)["picture"].to_pylist()
+
+
+def test_pictures_of_16_bits_that_use_few_of_their_values_are_named(folder):
+    """One of two 16-bit pictures has values from 1000 to 1300 alone."""
+    values = np.linspace(0, 1, 32 * 40).reshape(32, 40)
+    for name, low, high in (("low.tif", 1000, 1300), ("whole.tif", 0, 65_535)):
+        pixels = (low + values * (high - low)).astype(np.uint16)
+        Image.fromarray(pixels).save(folder / "frames" / name)
+    with pytest.warns(SmallRangeWarning, match=r"^1 picture of more than 8 bits, such as low"):
+        propose(folder, annotations=None)
+    for file in (folder / "frames").glob("*.png"):
+        file.unlink()
+    (folder / "frames" / "low.tif").unlink()
+    assert propose(folder, annotations=None).n_pictures >= 1  # without a warning
 
 
 def test_a_category_decides_what_is_positive(folder):

@@ -142,6 +142,7 @@ def test_the_project(page, made, tmp_path):
         "threshold": THRESHOLD,
         "truth": True,
         "categories": ["polyp"],
+        "set_aside": None,
         "version": groupcm.__version__,
     }
 

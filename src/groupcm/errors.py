@@ -18,6 +18,7 @@ __all__ = [
     "PositiveLabelWarning",
     "SetAsideWarning",
     "ShiftWarning",
+    "SmallRangeWarning",
     "ThresholdWarning",
     "warn_user",
 ]
@@ -71,6 +72,10 @@ class ThresholdWarning(UserWarning):
 
 class ShiftWarning(UserWarning):
     """Candidates that are scored differ from those of the training by more than chance."""
+
+
+class SmallRangeWarning(UserWarning):
+    """Pictures of more than 8 bits use a small part of their range, and so look almost uniform."""
 
 
 class CertificateError(RuntimeError):

@@ -37,6 +37,7 @@ from groupcm.images.parallel_pictures import (
 )
 from groupcm.images.patients import notes_of
 from groupcm.images.proposals import Given
+from groupcm.images.reading import warn_of_small_ranges
 from groupcm.images.score import PictureScorer
 from groupcm.images.scored_picture import ScoredPicture, Scoring, ScoringTask
 from groupcm.images.table import check_candidates, picture_rows, table_pictures
@@ -82,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         display.status("scoring pictures")
         unreadable: list[Unreadable] = []
+        small_ranges: list[str] = []
         if table is None:
             with mistakes_in_options(OPTION_OF_PARAMETER):
                 tasks = _tasks(arguments, names, truth, given)
@@ -94,11 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
                 for result in found:
                     if isinstance(result, Unreadable):
                         unreadable.append(result)
-                    else:
-                        scores.add(result)
+                        continue
+                    if result.has_small_range:
+                        small_ranges.append(result.name)
+                    scores.add(result)
             if unreadable and not arguments.skip_unreadable:
                 raise InputError(_told(unreadable) + "; --skip-unreadable leaves such pictures out")
         scores.warn_of_shift(scorer.model)
+        warn_of_small_ranges(small_ranges)
     scores.write(output, marks)
     for picture in unreadable:
         print_error(f"groupcm: left out: {picture.reason}")

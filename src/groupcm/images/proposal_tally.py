@@ -85,6 +85,7 @@ class Tally:
     n_positive_candidates: int = 0
     best: dict[str, list[float]] = field(default_factory=dict)
     skipped: dict[int, Unreadable] = field(default_factory=dict)
+    small_ranges: list[str] = field(default_factory=list)
 
     def add(self, place: int, done: DonePicture) -> None:
         """Count a picture at a place of the table."""
@@ -93,6 +94,8 @@ class Tally:
             return
         notes = done.notes or {}
         best = notes.get("best", {})
+        if notes.get("small_range"):
+            self.small_ranges.append(done.name)
         self.n_pictures += 1
         self.n_candidates += done.n_rows
         self.n_positive += any(map(len, best.values()))

@@ -22,7 +22,7 @@ from groupcm.images.proposal_tally import Proposed, Tally
 from groupcm.images.proposal_tasks import FolderTasks, ProposalTask, ProposalTasks, VideoTasks
 from groupcm.images.proposals import Given
 from groupcm.images.proposing import Proposing
-from groupcm.images.reading import MOST_PIXELS
+from groupcm.images.reading import MOST_PIXELS, warn_of_small_ranges
 from groupcm.images.recipe import Recipe
 from groupcm.images.resuming import Parts
 from groupcm.images.table import candidate_schema
@@ -239,6 +239,7 @@ def _propose(
             raise InputError(_nothing(tally, tasks))
         announce_stage(f"writing {parts.output}")
         parts.join()
+    warn_of_small_ranges(tally.small_ranges)
     return tally.proposed(
         parts.output,
         len(work.recipe.feature_names),

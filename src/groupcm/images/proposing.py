@@ -13,7 +13,7 @@ from groupcm.errors import InputError
 from groupcm.images.labelling import Labelling
 from groupcm.images.proposal_tally import picture_notes
 from groupcm.images.proposal_tasks import ProposalTask
-from groupcm.images.reading import Pixels
+from groupcm.images.reading import Pixels, has_small_range
 from groupcm.images.recipe import Recipe
 from groupcm.images.table import as_stored, candidate_rows
 from groupcm.images.truth import object_regions
@@ -56,16 +56,17 @@ class Proposing:
             found = self.recipe.candidates(pixels, task.given)
         except ValueError as error:
             raise InputError(f"the picture {task.name}: {error}") from error
+        small_range = {"small_range": True} if has_small_range(pixels) else {}
         if self.labelling is None or task.marked is None:
             rows = candidate_rows(self.schema, task.name, found, None, task.patient, task.split)
-            return FoundRows(rows)
+            return FoundRows(rows, small_range)
         height, width = pixels.shape[:2]
         objects = object_regions(task.name, task.marked, height, width, self.where)
         candidates = as_stored(found.regions)
         labels = self.labelling.of(candidates, objects)
         rows = candidate_rows(self.schema, task.name, found, labels, task.patient, task.split)
         notes = picture_notes(candidates, objects, labels, self.labelling.overlap)
-        return FoundRows(rows, notes)
+        return FoundRows(rows, notes | small_range)
 
     def settings(self) -> dict[str, Any]:
         """Plain values that the rows of all pictures depend on."""

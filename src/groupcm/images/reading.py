@@ -14,6 +14,7 @@ files of floating-point numbers ``float32`` from 0 to 1. `as_rgb` brings all of 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,27 @@ from numpy.typing import NDArray
 
 from groupcm.annotations.limits import MOST_PAGES, most_pixels
 from groupcm.annotations.pictures import opening
-from groupcm.errors import InputError
+from groupcm.errors import InputError, SmallRangeWarning, warn_user
+from groupcm.words import printable
 
-__all__ = ["MOST_PIXELS", "as_rgb", "page_count", "read_named", "read_picture"]
+__all__ = [
+    "MOST_PIXELS",
+    "as_rgb",
+    "has_small_range",
+    "page_count",
+    "read_named",
+    "read_picture",
+    "warn_of_small_ranges",
+]
 
 MOST_PIXELS = most_pixels()
+_SMALL_RANGE = 0.05
+_PIXELS_LOOKED_AT = 100_000
 _STACKS = ("TIFF", "GIF", "WEBP")
 _EXIF_ORIENTATION = 0x0112
 _TIFF_KIND_OF_PAGE = 254
 _SMALLER_COPY = 1
+_FULL = {"uint8": 255, "uint16": 65_535, "float32": 1}
 Pixels = NDArray[np.uint8 | np.uint16 | np.float32]
 
 
@@ -109,13 +122,48 @@ def as_rgb(pixels: Pixels) -> NDArray[np.float32]:
     array([[[0., 0., 0.],
             [1., 1., 1.]]], dtype=float32)
     """
-    full = {"uint8": 255, "uint16": 65_535, "float32": 1}.get(str(pixels.dtype))
+    full = _FULL.get(str(pixels.dtype))
     if full is None:
         raise ValueError(f"pixels are {pixels.dtype}; they must be uint8, uint16 or float32")
     if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] != 3):
         raise ValueError(f"pixels have the shape {pixels.shape}; they must be grey or RGB")
     unit = pixels.astype(np.float32) / np.float32(full)
     return unit if unit.ndim == 3 else np.repeat(unit[:, :, None], 3, axis=2)
+
+
+def has_small_range(pixels: Pixels) -> bool:
+    """Return whether a picture of more than 8 bits uses less than 5 % of its range.
+
+    The range is that from the 0.5th to the 99.5th percentile. A picture of one value has none.
+
+    Examples
+    --------
+    >>> values = np.arange(1000, 1300, dtype=np.uint16).reshape(15, 20)
+    >>> has_small_range(values), has_small_range(values * 50)
+    (True, False)
+    >>> has_small_range(values.astype(np.uint8) // 100)
+    False
+    """
+    if pixels.dtype == np.uint8:
+        return False
+    step = 1 + int((pixels.size / _PIXELS_LOOKED_AT) ** 0.5)
+    low, high = np.percentile(pixels[::step, ::step], [0.5, 99.5])
+    return bool(0 < high - low < _SMALL_RANGE * _FULL[str(pixels.dtype)])
+
+
+def warn_of_small_ranges(names: Sequence[str]) -> None:
+    """Warn, where there are any, of pictures for which `has_small_range` is true."""
+    if names:
+        count = "1 picture" if len(names) == 1 else f"{len(names):,} pictures"
+        warn_user(
+            printable(
+                f"{count} of more than 8 bits, such as {min(names)}, "
+                f"{'uses' if len(names) == 1 else 'use'} less than {_SMALL_RANGE:.0%} of the "
+                "possible values, so that few candidates are found there; stretch all pictures "
+                "by one factor, or convert them to 8 bits."
+            ),
+            SmallRangeWarning,
+        )
 
 
 def page_count(path: str | os.PathLike[str]) -> int:

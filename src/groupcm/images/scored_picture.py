@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,7 @@ from groupcm.images.overlap import overlap
 from groupcm.images.overlay import draw_overlay
 from groupcm.images.overlay_files import write_overlay
 from groupcm.images.parallel_pictures import PictureTask
-from groupcm.images.reading import Pixels
+from groupcm.images.reading import Pixels, has_small_range
 from groupcm.images.regions import Regions
 from groupcm.images.score import PictureScore, PictureScorer
 from groupcm.images.table import row_regions
@@ -79,6 +79,8 @@ class ScoredPicture:
     winner_overlap, vote_overlap
         Largest overlap (IoU of boxes) of the winner, and of the candidate that the best ones vote
         for, with an object; None where there is no object.
+    has_small_range
+        See `groupcm.images.reading.has_small_range`; False where no pixels were read.
     """
 
     name: str
@@ -98,6 +100,7 @@ class ScoredPicture:
     winner_overlap: float | None = None
     vote_overlap: float | None = None
     drawn: NDArray[np.float32] | None = None
+    has_small_range: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,7 +136,7 @@ class Scoring:
             raise InputError(f"the picture {task.name}: {error}") from error
         if task.overlay is not None:
             write_overlay(draw_overlay(pixels, found, truth=objects), task.overlay)
-        return self._kept(found, objects)
+        return replace(self._kept(found, objects), has_small_range=has_small_range(pixels))
 
     def rows(self, name: str, rows: pa.Table, marked: MarkedPicture | None = None) -> ScoredPicture:
         """Score a picture by its rows in a table of candidates, without its pixels."""
