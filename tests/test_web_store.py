@@ -619,7 +619,7 @@ def test_merging_adds_only_where_there_is_no_work(folder):
         Picture("c.png", WIDTH, HEIGHT, (polyp, ulcer), False, {"id": 1, "patient": "p7"}),
     ]
     merged = store.merge(pictures, ["POLYP", "ulcer"])
-    assert merged == (1, 2, ("a.png", "b.png"), (0, 0, 1))
+    assert merged == (1, 2, ("a.png", "b.png"), (0, 0, 1), 1)
     assert [each["category"] for each in store.picture(2)["objects"]] == ["polyp", "ulcer"]
     assert not store.picture(2)["done"]
     assert store.categories == ["polyp", "ulcer"]
