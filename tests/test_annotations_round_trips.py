@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tempfile
 import warnings
+import zipfile
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pycocotools.coco import COCO
 
 from annotation_examples import annotations, marked_set, write_pictures
@@ -28,6 +32,9 @@ from groupcm.annotations import (
     write,
 )
 from groupcm.errors import InputError
+from groupcm.web.exchange import export, import_bytes, import_file
+from groupcm.web.library import PictureLibrary
+from groupcm.web.store import AnnotationStore
 
 # pycocotools has not followed NumPy 2 in how it hands out its arrays.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation:DeprecationWarning")
@@ -115,6 +122,106 @@ def test_round_trip_keeps_what_the_format_carries(format, drawn):
         assert found.categories == drawn.categories
 
 
+TWINS = ("g.png", "h.png", "sub/g.png", "sub/h.png", "sub/sub/g.png", "pat 1/g.png", "été/h.png")
+
+
+@st.composite
+def twins(draw: st.DrawFn) -> tuple[Annotations, list[str]]:
+    """Pictures of the same base names in several folders, of which some are annotated."""
+    there = draw(st.lists(st.sampled_from(TWINS), unique=True, min_size=1))
+    marked = draw(st.lists(st.sampled_from(there), unique=True, min_size=1))
+    pictures = []
+    for name in there:
+        box = Box(TWINS.index(name), 1, 5, 6)
+        objects = (AnnotatedObject("polyp", box),) if name in marked else ()
+        done = draw(st.booleans()) if objects else False
+        pictures.append(Picture(name, 20, 10, objects, done))
+    return Annotations(tuple(pictures), ("polyp",)), marked
+
+
+@pytest.mark.parametrize("way", ["read", "own names", "page", "command"])
+@pytest.mark.parametrize("format", list(FORMATS))
+@settings(some, max_examples=8)
+@given(drawn=twins())
+def test_no_object_moves_to_a_picture_of_the_same_name_in_another_folder(format, way, drawn):
+    wanted, marked = drawn
+    expected = {name: (TWINS.index(name), wanted[name].done) for name in marked}
+    with tempfile.TemporaryDirectory() as home, warnings.catch_warnings():
+        warnings.simplefilter("ignore", AnnotationWarning)
+        pictures = Path(home) / "pictures"
+        write_pictures(pictures, wanted)
+        library = PictureLibrary(pictures)
+        with closing(AnnotationStore(library, Path(home) / "first.json")) as store:
+            store.merge(list(wanted), wanted.categories)
+            content = export(store, format, pictures).content
+        if way in ("page", "command"):
+            file = Path(home) / f"packed{SUFFIX.get(format, '.zip')}"
+            file.write_bytes(content)
+            with closing(AnnotationStore(library, Path(home) / "second.json")) as store:
+                if way == "page":
+                    import_bytes(store, library, content)
+                else:
+                    import_file(store, library, file)
+                found = store.annotations()
+        else:
+            path = Path(home) / f"file{SUFFIX.get(format, '')}"
+            if FORMATS[format].folder:
+                with zipfile.ZipFile(io.BytesIO(content)) as archive:
+                    archive.extractall(path)
+            else:
+                path.write_bytes(content)
+            found = read(path, pictures if way == "read" else wanted)
+    marked = [each for each in found if each.objects]
+    got = {each.name: (round(each.objects[0].region.box.x, 6), each.done) for each in marked}
+    assert got == expected
+
+
+def labelme_file(path: Path, image: str, **fields) -> Path:
+    shape = {"label": "polyp", "points": [[1, 1], [5, 6]], "shape_type": "rectangle"}
+    size = {"imageHeight": 10, "imageWidth": 20}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"shapes": [shape], "imagePath": image, **size, **fields}))
+    return path
+
+
+def voc_file(path: Path, image: str, folder: str = "VOC2007") -> Path:
+    edges = "".join(f"<{edge}>{2}</{edge}>" for edge in ("xmin", "ymin", "xmax", "ymax"))
+    size = "<size><width>20</width><height>10</height></size>"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        f"<annotation><folder>{folder}</folder><filename>{image}</filename>{size}"
+        f"<object><name>polyp</name><bndbox>{edges}</bndbox></object></annotation>"
+    )
+    return path
+
+
+def test_annotations_next_to_their_pictures_belong_to_those(tmp_path):
+    write_pictures(tmp_path, Annotations([Picture(name, 20, 10) for name in TWINS]))
+    labelme = labelme_file(tmp_path / "sub" / "g.json", "g.png")
+    for path in (tmp_path, labelme.parent, labelme):
+        assert [each.name for each in read(path, tmp_path, "labelme")] == ["sub/g.png"]
+    labelme.unlink()
+    voc = voc_file(tmp_path / "sub" / "g.xml", "g.png")
+    for path in (tmp_path, voc.parent, voc):
+        assert [each.name for each in read(path, tmp_path, "voc")] == ["sub/g.png"]
+
+
+def test_a_file_that_may_mean_two_pictures_is_refused(tmp_path):
+    known = Annotations([Picture("g.png", 20, 10), Picture("sub/g.png", 20, 10)])
+    alone = labelme_file(tmp_path / "one" / "g.json", "g.png")
+    flat = voc_file(tmp_path / "voc" / "g.xml", "g.png", "sub")
+    tasks = tmp_path / "tasks.json"
+    tasks.write_text(json.dumps([{"data": {"image": "https://a.b/other/g.png"}}]))
+    for path in (alone, flat, tasks):
+        with pytest.raises(InputError, match=r"may be 'g\.png' or 'sub/g\.png'; write the folder"):
+            read(path, known)
+    told = labelme_file(tmp_path / "two" / "g.json", "g.png", imageFolder=".")
+    assert read(told, known).pictures[0].name == "g.png"
+    task = {"width": 20, "height": 10, "image": "https://a.b/bucket/sub/g.png"}
+    tasks.write_text(json.dumps([{"data": task}]))
+    assert read(tasks, known).pictures[0].name == "sub/g.png"
+
+
 @some
 @given(drawn=annotations())
 def test_coco_gives_everything_back_exactly(drawn):
@@ -177,6 +284,7 @@ def test_coco_keeps_what_it_does_not_know(tmp_path):
     (tmp_path / "old.json").write_text(json.dumps(content))
     write(read(tmp_path / "old.json"), tmp_path / "new.json", "coco")
     content["images"][0]["done"] = True  # the state is written out
+    content |= {"groupcm": {"states": "done"}}  # and that it is
     assert json.loads((tmp_path / "new.json").read_text()) == content
 
 
@@ -227,6 +335,19 @@ def test_all_three_states_survive_every_format(tmp_path, format, known):
     }
     assert states == {each.name: each.state for each in marked}
     assert with_folder(found, tmp_path / "images").state_counts() == (1, 2, 3)
+
+
+@pytest.mark.parametrize("part", ["", "labels", "labels/sub"])
+def test_yolo_labels_know_the_pictures_to_do_wherever_reading_begins(tmp_path, part):
+    box = AnnotatedObject("polyp", Box(1, 1, 4, 4))
+    to_do = Picture("sub/a.png", 20, 10, (box,), done=False)
+    with pytest.warns(AnnotationWarning, match="with a mark that groupcm reads"):
+        write(Annotations([to_do, Picture("sub/b.png", 20, 10, (box,))]), tmp_path / "out", "yolo")
+    names = ["a.png", "b.png"] if part == "labels/sub" else ["sub/a.png", "sub/b.png"]
+    found = read(tmp_path / "out" / part, Annotations([Picture(name, 20, 10) for name in names]))
+    assert [(each.name, each.state) for each in found] == list(
+        zip(names, ["to do", "annotated"], strict=True)
+    )
 
 
 def listed(format: str, folder: Path) -> Path:
@@ -307,6 +428,22 @@ def test_files_of_version_01_keep_their_meaning(tmp_path):
     )
     for path in (csv, cvat):
         assert read(path).state_counts() == (1, 1, 0)
+
+
+def test_images_added_to_a_file_of_this_version_are_merely_listed(tmp_path):
+    """A script appends images without a state to a file in which all pictures are to do."""
+    to_do = Annotations([Picture("a.png", 9, 9, done=False)])
+    write(to_do, tmp_path / "written.json", "coco")
+    write_pictures(tmp_path / "pictures", to_do)
+    library = PictureLibrary(tmp_path / "pictures")
+    with closing(AnnotationStore(library, tmp_path / "page.json")) as store:
+        store.put(0, {"version": store.picture(0)["version"], "done": False, "objects": []})
+    for path in (tmp_path / "written.json", tmp_path / "page.json"):
+        content = json.loads(path.read_text())
+        content["images"].append({"id": 7, "file_name": "b.png", "width": 9, "height": 9})
+        path.write_text(json.dumps(content))
+        assert read(path).state_counts() == (0, 0, 2)
+        assert read(path, unannotated="negative").state_counts() == (0, 1, 1)
 
 
 def test_a_state_that_contradicts_a_box_is_refused(tmp_path):

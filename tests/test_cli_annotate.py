@@ -196,7 +196,7 @@ def test_work_elsewhere_is_counted_and_kept(capsys, folder, served, tmp_path):
     assert main(["annotate", str(folder), *arguments]) == 0
     told = capsys.readouterr().out
     assert f"of {path}, not in {folder}: 1 picture; what is marked there is kept\n" in told
-    assert json.loads(path.read_text())["images"][0] == image | {"done": False}
+    assert json.loads(path.read_text())["images"][0] == image
     assert served.page.get("/api/project").json()["suggestions"] is False
 
 
@@ -216,8 +216,31 @@ def test_pictures_that_a_file_only_lists_are_to_do_unless_asked(
     else:
         hint = "listed without an annotation: 5 pictures, still to do; --unannotated negative"
         assert (hint in told) == (done == 1)
+        recorded = "5 pictures, now recorded as verified empty, as --unannotated negative asks"
+        assert (recorded in told) == (done == 6)
         # What was asked for is kept, so that the next start need not be asked again.
         assert read(path).state_counts() == (1, done - 1, 6 - done)
+
+
+def test_listed_pictures_can_be_taken_as_negative_after_the_first_change(capsys, served, tmp_path):
+    folder = make_pictures(tmp_path / "six", *(f"{n}.png" for n in range(6)))
+    path = half_annotated_coco(tmp_path / "listed.json", folder)
+    start = ["annotate", str(folder), "--annotations", str(path), "--no-suggestions"]
+
+    def work(page):
+        assert put_in_page(page, 1).status_code == 200  # verified empty
+        assert put_in_page(page, 2, done=False).status_code == 200  # to do, by decision
+
+    served.work = work
+    assert main(start) == 0
+    assert read(path).state_counts() == (1, 1, 4)
+    served.work = lambda page: None
+    capsys.readouterr()
+    assert main([*start, "--unannotated", "negative"]) == 0
+    told = capsys.readouterr().out
+    assert "3 pictures, now recorded as verified empty" in told
+    assert "already recorded as to do: 1 picture, which --unannotated negative does not" in told
+    assert read(path).state_counts() == (1, 4, 1)
 
 
 def test_import_and_first(capsys, folder, served, tmp_path):

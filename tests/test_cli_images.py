@@ -101,6 +101,18 @@ def test_what_was_left_out_is_counted(folder, capsys):
     assert "warning: some.json: the patient is told of 10 of 12 pictures" in shown.err
 
 
+def test_pictures_in_progress_are_counted_and_never_finished_by_an_option(folder, capsys):
+    content = json.loads((folder / "marks.json").read_text())
+    marked = {each["image_id"] for each in content["annotations"]}
+    for image in content["images"]:
+        image["done"] = image["id"] not in marked
+    (folder / "some.json").write_text(json.dumps(content))
+    assert run("--annotations", "some.json", "--unmarked", "negative") == 0
+    out = capsys.readouterr().out
+    assert re.search(r"pictures +6, of them 0 with an object", out)
+    assert re.search(r"left out +6 in progress; finish them", out)
+
+
 def test_masks_next_to_the_pictures_are_set_aside(folder, capsys):
     marked = read("marks.json")
     for picture in marked.pictures[:3]:

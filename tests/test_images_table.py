@@ -163,7 +163,7 @@ def test_pictures_that_nobody_has_looked_at_are_left_out():
 def test_or_count_as_negative_by_request():
     truth = Truth(MARKED, "marks.json", unmarked="negative")
     assert truth.of("unknown.png") == MarkedPicture()
-    assert truth.of("to do.png") == MarkedPicture((ULCER.region,), (20, 10))
+    assert truth.of("to do.png") is None  # in progress: an object is marked
 
 
 def test_other_categories_are_no_objects():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from groupcm.annotations.model import Annotations
@@ -10,7 +11,9 @@ from groupcm.annotations.names import relative_name
 from groupcm.annotations.pictures import find_pictures, picture_size
 from groupcm.errors import InputError
 
-__all__ = ["KnownPictures", "NotThere"]
+__all__ = ["KnownPictures", "NotThere", "Places"]
+
+Places = Sequence[Sequence[str]]
 
 
 class NotThere(ValueError):
@@ -52,25 +55,52 @@ class KnownPictures:
             for key in {_plain(name), _plain(str(PurePosixPath(name).with_suffix("")))}:
                 self._alike.setdefault(key, []).append(name)
 
-    def name(self, written: str, beside: Path | None = None) -> str:
+    def name(self, written: str, places: Places | None = None) -> str:
         """Find the picture that a file means by a name, with or without its ending.
 
-        ``beside`` is the folder the name starts from where that is not the folder of pictures.
+        Parameters
+        ----------
+        written
+            The name that the file writes.
+        places
+            The names that the picture may have, the most certain first; by default the written
+            one. Of names that are equally certain, at most one may be that of a picture.
         """
-        if written in self._names:
-            return written
-        name = self._from(beside, written) if beside else relative_name(written)
-        if name in self._names:
-            return name
-        found = self._alike.get(_plain(name), [])
-        if len(found) > 1:
-            raise ValueError(
-                f"the picture {written!r} may be {found[0]!r} or {found[1]!r}; write the ending"
-            )
-        if not found:
-            where = "" if self.folder is None else f" in {self.folder}"
-            raise NotThere(f"the picture {written!r} is not there{where}", written)
-        return found[0]
+        outside: ValueError | None = None
+        for alternatives in places or [[written]]:
+            found: dict[str, None] = {}
+            for name in alternatives:
+                try:
+                    found |= dict.fromkeys(self._pictures_called(name))
+                except ValueError as error:
+                    outside = error if name == written else outside
+            if len(found) > 1:
+                first, second = list(found)[:2]
+                same = PurePosixPath(first).parent == PurePosixPath(second).parent
+                raise ValueError(
+                    f"the picture {written!r} may be {first!r} or {second!r}; write the "
+                    + ("ending" if same else "folder")
+                )
+            if found:
+                return next(iter(found))
+        if outside is not None:
+            raise outside
+        where = "" if self.folder is None else f" in {self.folder}"
+        raise NotThere(f"the picture {written!r} is not there{where}", written)
+
+    def with_base_name(self, name: str) -> list[str]:
+        """Return all pictures of this file name, whatever their folder."""
+        plain = _plain(PurePosixPath(name).name)
+        return [each for each in sorted(self._names) if _plain(PurePosixPath(each).name) == plain]
+
+    def within(self, path: Path) -> str | None:
+        """Return the name that a file would have as a picture; None outside of the folder."""
+        if self.folder is None:
+            return None
+        target, root = path.resolve(), self.folder.resolve()
+        if target == root or not target.is_relative_to(root):
+            return None
+        return target.relative_to(root).as_posix()
 
     def __contains__(self, name: str) -> bool:
         return name in self._names
@@ -82,14 +112,12 @@ class KnownPictures:
             self._sizes[name] = picture_size(self.folder / name)
         return self._sizes[name]
 
-    def _from(self, beside: Path, written: str) -> str:
-        """Name relative to the folder of pictures of what a file in ``beside`` points at."""
-        if self.folder is not None:
-            target = (beside / written.replace("\\", "/")).resolve()
-            root = self.folder.resolve()
-            if target.is_relative_to(root) and target != root:
-                return target.relative_to(root).as_posix()
-        return relative_name(written)
+    def _pictures_called(self, written: str) -> list[str]:
+        """Pictures of exactly this name, or else those that are called so without their ending."""
+        if written in self._names:
+            return [written]
+        name = relative_name(written)
+        return [name] if name in self._names else self._alike.get(_plain(name), [])
 
 
 def _plain(name: str) -> str:

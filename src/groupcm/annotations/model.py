@@ -113,6 +113,11 @@ class Picture:
         return bool(self.objects)
 
     @property
+    def is_in_progress(self) -> bool:
+        """Whether objects are marked in a picture that is not finished."""
+        return bool(self.objects) and not self.done
+
+    @property
     def state(self) -> State:
         """What is known of the picture: "to do", "verified empty" or "annotated".
 

@@ -10,9 +10,10 @@ be read is left out and counted; a picture that lost an object so is to do, neve
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NoReturn, get_args
 
 from groupcm.annotations.known_pictures import KnownPictures
@@ -86,11 +87,46 @@ class Reading:
             else:
                 self.fail(place, error)
 
-    def name(self, written: str, beside: Path | None = None) -> str:
+    def name(self, written: str) -> str:
         """Name of the picture that the file calls so."""
         if self.known is not None:
-            return self.known.name(written, beside)
+            return self.known.name(written)
         return relative_name(written)
+
+    def name_in_own_file(self, written: str, file: Path, root: Path, folder: str | None) -> str:
+        """Return the name of a picture that has a file of annotations of its own.
+
+        The picture is next to its file, or else in the folder of the same name as the file's
+        within ``root``. A picture of the same base name in another folder is another picture.
+
+        Parameters
+        ----------
+        written
+            The picture as the file names it, relative to the file.
+        file
+            The file of annotations.
+        root
+            The folder that is read.
+        folder
+            The picture's folder, relative to that of the pictures, where the file names one.
+        """
+        inside = file.parent.relative_to(root).as_posix()
+        name = _joined(inside, written)
+        if self.known is None:
+            return relative_name(name)
+        places = [[name]]
+        if inside == "." and folder is not None:
+            places = [[name, _joined(folder, written)]]
+            if PurePosixPath(folder) == PurePosixPath("."):
+                places = [[name]]
+        elif file == self.path and name in self.known and "/" not in name:
+            places = [self.known.with_base_name(name)]
+        next_to_file = self.known.within(file.parent / written.replace("\\", "/"))
+        if next_to_file is not None:
+            places.insert(0, [next_to_file])
+        if "/" in written or "\\" in written:
+            places.append([written])
+        return self.known.name(name, places)
 
     def size(self, name: str) -> tuple[int, int]:
         """Width and height of a picture, where the file does not tell them."""
@@ -142,6 +178,13 @@ class Reading:
                 f"the picture {picture.name!r} is said to be {picture.width} × {picture.height} "
                 f"pixels and is {width} × {height}"
             )
+
+
+def _joined(folder: str, written: str) -> str:
+    """Name of a file that is written relative to a folder."""
+    name = str(PurePosixPath(folder) / written)
+    plain = name.replace("\\", "/")
+    return posixpath.normpath(plain) if ".." in PurePosixPath(plain).parts else name
 
 
 class Draft:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from groupcm.annotations.files import FORMATS
-from groupcm.annotations.known_pictures import KnownPictures, NotThere
+from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
 from groupcm.annotations.model import Annotations
 from groupcm.annotations.names import relative_name
 from groupcm.annotations.reading import Reading, Unannotated
@@ -58,9 +58,9 @@ class _SomeKnown(KnownPictures):
         super().__init__(images)
         self._keeps_others = keeps_others
 
-    def name(self, written: str, beside: Path | None = None) -> str:
+    def name(self, written: str, places: Places | None = None) -> str:
         try:
-            return super().name(written, beside)
+            return super().name(written, places)
         except NotThere:
             if self._keeps_others:
                 return relative_name(written)

@@ -73,14 +73,7 @@ def _serve(
             f"of {store.path}, not in {library.folder}: {counted(store.n_elsewhere, 'picture')}; "
             "what is marked there is kept"
         )
-    if store.undecided and arguments.unannotated == "negative":
-        store.keep_states()
-    elif store.undecided:
-        print_line(
-            f"of {store.path}, listed without an annotation: "
-            f"{counted(store.undecided, 'picture')}, still to do; --unannotated negative takes "
-            "them to show no object"
-        )
+    _decide_listed(arguments, store)
     if arguments.import_from is not None:
         _import(arguments.import_from, library, store, arguments.unannotated)
     try:
@@ -101,6 +94,26 @@ def _serve(
     finally:
         if suggestions is not None:
             suggestions.stop()
+
+
+def _decide_listed(arguments: argparse.Namespace, store: AnnotationStore) -> None:
+    """Record and report what pictures are that the file lists without objects and a state."""
+    listed = f"of {store.path}, listed without an annotation: {counted(store.undecided, 'picture')}"
+    if arguments.unannotated != "negative":
+        if store.undecided:
+            print_line(
+                f"{listed}, still to do; --unannotated negative takes them to show no object"
+            )
+        return
+    if store.undecided:
+        store.keep_states()
+        print_line(f"{listed}, now recorded as verified empty, as --unannotated negative asks")
+    if store.n_to_do_by_record:
+        print_line(
+            f"of {store.path}, already recorded as to do: "
+            f"{counted(store.n_to_do_by_record, 'picture')}, which --unannotated negative does not "
+            "change"
+        )
 
 
 def _scorer(arguments: argparse.Namespace):

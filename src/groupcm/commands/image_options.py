@@ -25,7 +25,8 @@ _ANNOTATIONS = (
 
 _UNMARKED = (
     "pictures to do, which the annotations do not name or only list: leave them out, or take them "
-    "to show no object (default: %(default)s)"
+    "to show no object; pictures in progress, which hold objects and are not finished, are always "
+    "left out (default: %(default)s)"
 )
 
 

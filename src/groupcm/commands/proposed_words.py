@@ -46,14 +46,13 @@ def proposed_rows(done: Proposed) -> list[tuple[str, str]]:
     if done.n_before:
         pictures += f"; {done.n_before:,} done by an earlier run"
     rows = [("pictures", pictures)]
-    if done.n_left_out:
-        rows.append(
-            (
-                "left out",
-                f"{done.n_left_out:,} still to do; --unmarked negative takes them to show no "
-                "object",
-            )
-        )
+    n_to_do = done.n_left_out - done.n_in_progress
+    if n_to_do:
+        told = f"{n_to_do:,} still to do; --unmarked negative takes them to show no object"
+        rows.append(("left out", told))
+    if done.n_in_progress:
+        told = f"{done.n_in_progress:,} in progress; finish them on the annotate page to use them"
+        rows.append(("left out", told))
     if done.skipped:
         rows.append(("unreadable", f"{len(done.skipped):,}, listed above"))
     candidates = f"{done.n_candidates:,}, {done.n_candidates / done.n_pictures:,.0f} a picture"

@@ -68,7 +68,8 @@ def add_review(parser: argparse.ArgumentParser) -> None:
         choices=("leave-out", "negative"),
         default="leave-out",
         help="pictures to do, which the annotations do not name or only list: their truth is not "
-        "known, or they show no object (default: %(default)s)",
+        "known, or they show no object; that of pictures in progress is never known "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--marks",

@@ -34,7 +34,9 @@ class Proposed:
         How well candidates fit the objects, by kind of overlap: that of boxes, and the one that
         labels were made by. Empty where nothing is marked.
     n_left_out
-        Pictures that nobody has looked at, which are not in the table.
+        Pictures that are not finished, which are not in the table.
+    n_in_progress
+        Those of them in which objects are marked.
     n_before
         Pictures that an earlier run had done.
     skipped
@@ -51,6 +53,7 @@ class Proposed:
     n_left_out: int
     n_before: int = 0
     skipped: tuple[Unreadable, ...] = ()
+    n_in_progress: int = 0
 
 
 def picture_notes(
@@ -103,7 +106,14 @@ class Tally:
         return {kind: Recall.of(np.array(best), a_picture) for kind, best in self.best.items()}
 
     def proposed(
-        self, output: Path, n_features: int, *, is_marked: bool, n_left_out: int, n_before: int
+        self,
+        output: Path,
+        n_features: int,
+        *,
+        is_marked: bool,
+        n_left_out: int,
+        n_before: int,
+        n_in_progress: int = 0,
     ) -> Proposed:
         """Sum up."""
         return Proposed(
@@ -117,4 +127,5 @@ class Tally:
             n_left_out,
             n_before,
             tuple(self.skipped[place] for place in sorted(self.skipped)),
+            n_in_progress,
         )

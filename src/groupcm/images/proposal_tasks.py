@@ -54,7 +54,9 @@ class ProposalTasks(ABC):
     names
         Those that are not left out, in order; None where they are not known before they come.
     n_left_out
-        Pictures that nobody has looked at, as far as they have come.
+        Pictures that are not finished, as far as they have come.
+    n_in_progress
+        Those of them in which objects are marked.
     has_patients, has_splits
         Whether the patient, and the split, of every picture is known.
     settings
@@ -62,7 +64,7 @@ class ProposalTasks(ABC):
     """
 
     names: list[str] | None = None
-    n_left_out = 0
+    n_left_out = n_in_progress = 0
     has_patients = has_splits = False
 
     def __init__(self, truth: Truth | None, given: GivenCandidates | None) -> None:
@@ -83,6 +85,9 @@ class ProposalTasks(ABC):
             return True, None
         marked = self._truth.of(name)
         return marked is not None, marked
+
+    def _is_in_progress(self, name: str) -> bool:
+        return self._truth is not None and self._truth.is_in_progress(name)
 
     def _given_in(self, name: str) -> tuple[Region, ...] | None:
         return None if self._given is None else self._given.get(name, ())
@@ -105,6 +110,7 @@ class FolderTasks(ProposalTasks):
         self._folder, self._most_pixels = folder, most_pixels
         self.names = [name for name in names if self._marked(name)[0]]
         self.n_left_out = len(names) - len(self.names)
+        self.n_in_progress = sum(map(self._is_in_progress, names))
         self._patients = {}
         if patient_from is not None:
             self._patients = _patients_in_names(self.names, patient_from)
@@ -155,6 +161,7 @@ class VideoTasks(ProposalTasks):
                 yield ProposalTask(place, frame, marked, self._given_in(name), None)
             place += is_taken
             self.n_left_out += not is_taken
+            self.n_in_progress += self._is_in_progress(name)
         self._warn_of_others(seen)
 
     def _warn_of_others(self, seen: set[str]) -> None:

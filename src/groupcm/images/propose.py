@@ -77,7 +77,8 @@ def propose_folder(
         When a candidate is positive; see `groupcm.images.labelling.Labelling`.
     unmarked
         Pictures that are to do, and those that the annotations do not name, are left out, or with
-        ``"negative"`` taken to show no object. "Verified empty" is always negative; see
+        ``"negative"`` taken to show no object. Pictures in progress, which are to do and hold
+        objects, are always left out. "Verified empty" is always negative; see
         `groupcm.annotations.Picture.state`.
     missing_pictures
         Annotations of pictures that are not in the folder are an error, or with ``"skip"`` left
@@ -244,6 +245,7 @@ def _propose(
         is_marked=work.labelling is not None,
         n_left_out=tasks.n_left_out,
         n_before=n_before,
+        n_in_progress=tasks.n_in_progress,
     )
 
 
@@ -280,6 +282,6 @@ def _nothing(tally: Tally, tasks: ProposalTasks) -> str:
         first = next(iter(tally.skipped.values()))
         return f"no picture could be read; the first is {first.name}: {first.reason}"
     return (
-        f"{tasks.n_left_out:,} pictures are there and the annotations say of none that somebody "
-        'has looked at it; unmarked="negative" takes them to show no object'
+        f"{tasks.n_left_out:,} pictures are there and the annotations say of none that it is "
+        'finished; unmarked="negative" takes those without objects to show none'
     )

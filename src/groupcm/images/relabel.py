@@ -93,7 +93,7 @@ def label_table(
     by_picture = notes_of(patients, split)
     schema = _labelled_schema(file.schema, about, by_picture)
     boxes = overlap == "box_iou"
-    tally, n_left_out = Tally(), 0
+    tally, n_left_out, n_in_progress = Tally(), 0, 0
     with whole_file(output) as beside, parquet_writer(beside, schema) as writer:
         held: list[pa.Table] = []
         for place, (name, rows) in enumerate(picture_rows(file)):
@@ -103,6 +103,7 @@ def label_table(
             marked = truth.of(name)
             if marked is None:
                 n_left_out += 1
+                n_in_progress += truth.is_in_progress(name)
                 continue
             candidates = _candidates(file.path, name, rows, boxes)
             objects = object_regions(name, marked, candidates.height, candidates.width, truth.where)
@@ -118,13 +119,18 @@ def label_table(
             raise InputError(f"{patients} puts no picture of {table} into the split {split!r}")
         if not tally.n_pictures:
             raise InputError(
-                f"{truth.where} says of no picture of {table} that somebody has looked at it; "
-                'unmarked="negative" takes them to show no object'
+                f"{truth.where} says of no picture of {table} that it is finished; "
+                'unmarked="negative" takes those without objects to show none'
             )
         if held:
             writer.write_table(pa.concat_tables(held))
     return tally.proposed(
-        output, len(about.features), is_marked=True, n_left_out=n_left_out, n_before=0
+        output,
+        len(about.features),
+        is_marked=True,
+        n_left_out=n_left_out,
+        n_before=0,
+        n_in_progress=n_in_progress,
     )
 
 

@@ -61,8 +61,8 @@ class Truth:
         What to look for; None for whatever is marked.
     unmarked
         ``"leave_out"`` or ``"negative"``: what to do with pictures that are to do (see
-        `groupcm.annotations.Picture.state`) or that the annotations do not name. Objects that are
-        marked in a picture to do count with ``"negative"``.
+        `groupcm.annotations.Picture.state`) or that the annotations do not name. A picture in
+        progress, which is to do and holds objects, is always left out.
     n_elsewhere
         How many pictures the file tells of beside these, which are not there.
 
@@ -104,7 +104,7 @@ class Truth:
         if name not in self.marked:
             return MarkedPicture() if self.unmarked == "negative" else None
         picture = self.marked[name]
-        if not picture.done and self.unmarked == "leave_out":
+        if not picture.done and (picture.objects or self.unmarked == "leave_out"):
             return None
         objects = tuple(
             marked.region
@@ -112,6 +112,10 @@ class Truth:
             if self.categories is None or marked.category in self.categories
         )
         return MarkedPicture(objects, (picture.width, picture.height))
+
+    def is_in_progress(self, name: str) -> bool:
+        """Return whether a picture holds objects and is not finished."""
+        return name in self.marked and self.marked[name].is_in_progress
 
     def patient(self, name: str) -> str | None:
         """Whose picture it is, where the annotations say so."""

@@ -1,8 +1,8 @@
 """The COCO file of the annotate page, kept in pieces so that one change is written fast.
 
 Each picture's part of the file is kept as the JSON it is written as. A picture that is not changed
-is written as it was read, field for field, also where it is not in the folder. Only where the file
-does not say whether a picture without objects was looked at is its state added.
+is written as it was read, field for field, also where it is not in the folder. Only where a picture
+without objects was taken as verified empty without the file saying so is its state added.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 from groupcm.annotations import FORMATS, AnnotatedObject, Picture
 from groupcm.annotations.formats.coco import (
+    STATES,
     TABLES,
     fill,
     image_record,
@@ -75,7 +76,7 @@ class Content:
             [entry.marks for entry in self.entries.values() if entry.marks],
             categories,
         )
-        return in_lines(self.rest, tables)
+        return in_lines({**STATES, **self.rest}, tables)
 
 
 def entry_of(
@@ -167,9 +168,9 @@ class _FileReading(Reading):
         super().__init__(path, unannotated=unannotated)
         self._names = {_plain(name): name for name in names} | {name: name for name in names}
 
-    def name(self, written: str, beside: Path | None = None) -> str:
+    def name(self, written: str) -> str:
         found = self._names.get(written) or self._names.get(_plain(written))
-        return found or super().name(written, beside)
+        return found or super().name(written)
 
 
 def _plain(name: str) -> str:
@@ -185,10 +186,10 @@ def _content(content: dict[str, Any], reading: Reading, revision: int) -> Conten
     with reading.at(""):
         for image, picture in zip(content["images"], annotations.pictures, strict=True):
             marks = b",\n".join(map(piece, marks_of.get(image["id"], [])))
-            if image.get("done") is None and not picture.objects:
-                image = image | {"done": picture.done}
+            if image.get("done") is None and picture.done and not picture.objects:
+                image = image | {"done": True}
             entries[picture.name] = Entry(picture, image["id"], piece(image), marks, revision)
-        rest = {name: value for name, value in content.items() if name not in TABLES}
+        rest = {name: value for name, value in content.items() if name not in {*TABLES, *STATES}}
         piece(rest)
     records = content.get("categories") or []
     categories = tuple(

@@ -8,7 +8,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from groupcm.words import printable
 __all__ = ["Download", "Imported", "export", "import_bytes", "import_file", "import_path"]
 
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+_ALSO_ONE_FILE = ("labelme", "voc")  # a file names its picture
 # The filter of warnings belongs to the whole process.
 _warnings_lock = Lock()
 
@@ -94,7 +95,8 @@ def import_bytes(
     `groupcm.annotations.read`.
     """
     with _work_folder() as work:
-        path = unpacked(content, work, format)
+        folders = {part for name in library.names for part in PurePosixPath(name).parts[:-1]}
+        path = unpacked(content, work, format, folders)
         try:
             return import_path(store, library, path, format, unannotated)
         except InputError as error:
@@ -134,7 +136,7 @@ def import_path(
     name = format or _format_of(path)
     if path.is_dir() and not FORMATS[name].folder:
         raise InputError(f"{path} is a folder; annotations of {FORMATS[name].title} are one file")
-    if not path.is_dir() and FORMATS[name].folder and name != "labelme":
+    if not path.is_dir() and FORMATS[name].folder and name not in _ALSO_ONE_FILE:
         raise InputError(
             f"annotations of {FORMATS[name].title} are a folder; pack it as a ZIP file"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from groupcm.annotations import Annotations, Picture
-from groupcm.annotations.known_pictures import KnownPictures, NotThere
+from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
 from groupcm.annotations.names import relative_name
 from groupcm.annotations.reading import Unannotated
 from groupcm.annotations.some_pictures import ReadingSome
@@ -23,9 +23,9 @@ class _LibraryPictures(KnownPictures):
         self._library = library
         self._tolerant = tolerant
 
-    def name(self, written: str, beside: Path | None = None) -> str:
+    def name(self, written: str, places: Places | None = None) -> str:
         try:
-            return super().name(written, beside)
+            return super().name(written, places)
         except ValueError as error:
             if self._tolerant:
                 return relative_name(written)

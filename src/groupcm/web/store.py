@@ -152,6 +152,16 @@ class AnnotationStore:
         """How many pictures of the folder had no state in the file, and got that of the caller."""
         return sum(self._library.number(name) is not None for name in self._saved.undecided)
 
+    @property
+    def n_to_do_by_record(self) -> int:
+        """How many pictures of the folder the file records as to do, without any object."""
+        saved = self._saved
+        return sum(
+            not (entry.picture.done or entry.picture.objects or name in saved.undecided)
+            for name, entry in saved.entries.items()
+            if self._library.number(name) is not None
+        )
+
     def keep_states(self) -> None:
         """Write the file, so that the states that the caller decided are not asked for again."""
         self._saver.change(lambda content: replace(content, undecided=frozenset())).result()

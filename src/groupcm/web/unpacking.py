@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import unicodedata
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 
 from groupcm.annotations.names import relative_name
@@ -25,8 +27,12 @@ def is_packed(path: Path) -> bool:
         return file.read(len(_PACKED)) == _PACKED
 
 
-def unpacked(content: bytes, work: Path, format: str | None) -> Path:
-    """Put an upload where it can be read."""
+def unpacked(content: bytes, work: Path, format: str | None, folders: Collection[str] = ()) -> Path:
+    """Put an upload where it can be read.
+
+    A folder that holds everything else in a ZIP file is opened, unless it is one of ``folders``,
+    the names of the folders in which pictures are: then it is part of the pictures' names.
+    """
     if not content.strip():
         raise InputError("the file is empty")
     if not content.startswith(_PACKED):
@@ -49,8 +55,13 @@ def unpacked(content: bytes, work: Path, format: str | None) -> Path:
         ) from error
     except Exception as error:  # zipfile raises many kinds for damaged files
         raise InputError("the ZIP file is damaged or locked with a password") from error
+    named = {unicodedata.normalize("NFC", name) for name in folders}
     inner = list(home.iterdir())
-    while len(inner) == 1 and inner[0].is_dir():
+    while (
+        len(inner) == 1
+        and inner[0].is_dir()
+        and unicodedata.normalize("NFC", inner[0].name) not in named
+    ):
         home, inner = inner[0], list(inner[0].iterdir())
     return inner[0] if len(inner) == 1 and inner[0].suffix in ENDINGS.values() else home
 

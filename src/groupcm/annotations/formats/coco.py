@@ -5,9 +5,12 @@ Fields that COCO does not define are kept. The state of a picture is written int
 annotations is "verified empty". An image without this field and without annotations is merely
 listed, and the reader's ``unannotated`` decides.
 
+Files are written with ``"groupcm": {"states": "done"}``, which says that ``done`` has this meaning.
+
 Version 0.1 wrote ``done`` for pictures to do alone, so that in its files an image without the field
-is done. Such a file is recognised by having ``"done": false`` and no ``"done": true``, or by the
-layout of the annotate page, one image or annotation per line (`in_lines`).
+is done. Such a file does not have that mark, and is recognised by having ``"done": false`` and no
+``"done": true``, or by the layout of the annotate page, one image or annotation per line
+(`in_lines`).
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from groupcm.annotations.regions import Box, Mask, Polygons, Region
 from groupcm.annotations.writing import Writing
 
 __all__ = [
+    "STATES",
     "TABLES",
     "fill",
     "image_record",
@@ -38,6 +42,7 @@ __all__ = [
 ]
 
 _OWN = frozenset({"id", "image_id", "category_id", "bbox", "segmentation", "area", "score"})
+STATES: Mapping[str, Any] = {"groupcm": {"states": "done"}}
 TABLES = ("images", "annotations", "categories")
 
 
@@ -75,13 +80,15 @@ def fill(reading: Reading, content: Any) -> tuple[tuple[str, ...], dict[str, Any
                 raise ValueError(f"there is no image with the id {key!r}")
         if draft is not None:
             draft.add(f"{place} ({draft.name})", lambda mark=mark: _object(mark, categories))
-    extra = {name: content[name] for name in content if name not in TABLES}
+    extra = {name: content[name] for name in content if name not in {*TABLES, *STATES}}
     names = tuple(categories.values())
     return names, extra | {"category_fields": category_fields}
 
 
 def _is_of_v01(images: list[Any], content: dict[str, Any], reading: Reading) -> bool:
     """Whether version 0.1 wrote the file, in which an image without ``done`` is done."""
+    if any(name in content for name in STATES):
+        return False
     said = [image.get("done") for image in images if isinstance(image, dict)]
     if True in said or None not in said:
         return False
@@ -237,7 +244,7 @@ def write(annotations: Annotations, writing: Writing, *, compressed: bool = True
         for name, value in annotations.extra.items()
         if name not in TABLES and name != "category_fields"
     }
-    content = rest | {"images": images, "annotations": records, "categories": categories}
+    content = {**STATES, **rest, "images": images, "annotations": records, "categories": categories}
     save(writing.path, content)
 
 

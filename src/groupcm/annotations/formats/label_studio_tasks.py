@@ -31,10 +31,15 @@ def address(name: str, prefix: str) -> str:
 def name_of_task(task: dict[str, Any], reading: Reading) -> str:
     """Name of the picture, from a plain name, an upload, a local storage or a web address."""
     names = _possible_names(_written(field(task, "data", dict)))
-    for name in names[:-1]:
-        if reading.known is not None and name in reading.known:
-            return name
-    return reading.name(names[-1])
+    if reading.known is None:
+        return reading.name(names[-1])
+    places = [[name] for name in names]
+    if len(names) == 1 or "/" not in names[0]:
+        return reading.known.name(names[-1], places)
+    if names[-1] in reading.known:
+        # Where the folders of an address are not known, its file name must be that of one picture.
+        places[-1] = reading.known.with_base_name(names[-1])
+    return reading.known.name(names[0], places)
 
 
 def size_of_task(task: dict[str, Any], marks: list[Any]) -> tuple[int | None, int | None]:
@@ -69,7 +74,8 @@ def _possible_names(written: str) -> list[str]:
     """What the picture may be called, the best guess last."""
     path = _path(written)
     if "://" in written:
-        return [path.lstrip("/"), PurePosixPath(path).name]
+        parts = path.lstrip("/").split("/")
+        return ["/".join(parts[level:]) for level in range(len(parts))]
     if _UPLOADED.match(path):
         uploaded = unquote(_UPLOADED.sub("", path))
         return [uploaded, _UPLOAD_MARK.sub("", uploaded)]

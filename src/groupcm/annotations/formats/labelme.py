@@ -3,6 +3,9 @@
 Shapes with the same label and the same ``group_id`` are one object. A circle becomes a polygon of
 72 corners.
 
+The name of a picture is relative to its file. ``imageFolder``, a field that labelme does not
+define, is the picture's folder within that of all pictures.
+
 A file without shapes says "verified empty"; a picture without a file is to do. A picture to do that
 holds objects already has the flag ``to do``.
 """
@@ -27,6 +30,7 @@ __all__ = ["read", "write"]
 
 _READABLE = frozenset({"polygon", "rectangle", "circle", "mask"})
 _TO_DO = "to do"
+_FOLDER = "imageFolder"  # labelme keeps fields that it does not define
 
 
 def read(reading: Reading) -> Annotations:
@@ -68,12 +72,8 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
 
 def _picture(reading: Reading, content: Any, file: Path, folder: Path) -> Draft:
     written = field(content, "imagePath", str)
-    beside = None
-    if reading.known is not None and reading.known.folder is not None:
-        name = reading.known.name(written, beside=file.parent)
-    else:
-        beside = PurePosixPath(file.parent.relative_to(folder).as_posix())
-        name = reading.name(str(beside / written) if beside.parts else written)
+    told = field(content, _FOLDER, str, None)
+    name = reading.name_in_own_file(written, file, folder, told)
     return reading.picture(name, whole(content, "imageWidth"), whole(content, "imageHeight"))
 
 
@@ -149,6 +149,7 @@ def _content(picture: Picture) -> dict[str, Any]:
         "flags": {} if picture.done else {_TO_DO: True},
         "shapes": shapes,
         "imagePath": PurePosixPath(picture.name).name,
+        _FOLDER: str(PurePosixPath(picture.name).parent),
         "imageData": None,
         "imageHeight": picture.height,
         "imageWidth": picture.width,

@@ -50,11 +50,13 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
     if root.tag != "annotation":
         raise ValueError(f"the XML is a <{root.tag}>; Pascal VOC's is an <annotation>")
     written = (root.findtext("filename") or "").strip("\r\n\t")
-    inside = file.parent.relative_to(folder)
-    if "/" not in written and "\\" not in written:
-        written = str(PurePosixPath(inside.as_posix()) / (written or file.stem))
+    told = (root.findtext("folder") or "").strip() or None
+    if "/" in written:
+        name = reading.name(written)
+    else:
+        name = reading.name_in_own_file(written or file.stem, file, folder, told)
     width, height = (_side(root, side) for side in ("width", "height"))
-    draft = reading.picture(reading.name(written), width, height)
+    draft = reading.picture(name, width, height)
     draft.done = (root.findtext("state") or "").strip() != "to do"
     for position, element in enumerate(root.iter("object"), start=1):
         where = f"{place + ', ' if place else ''}{line_of(element)}, object {position}"

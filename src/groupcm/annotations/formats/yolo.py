@@ -10,7 +10,7 @@ objects already are listed in ``to_do.txt`` next to the folder ``labels``, one n
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from groupcm.annotations.json_files import text_of
 from groupcm.annotations.known_pictures import KnownPictures
@@ -41,7 +41,7 @@ def read(reading: Reading) -> Annotations:
     files = sorted(file for file in labels.rglob("*.txt") if file.name not in NAME_FILES)
     if not files:
         raise InputError(f"there is no text file with labels in {labels}")
-    to_do = _to_do(folder) if labels != folder else frozenset()
+    to_do = _to_do(labels)
     for file in files:
         place = file.relative_to(labels).as_posix()
         with reading.perhaps(place):
@@ -54,10 +54,21 @@ def read(reading: Reading) -> Annotations:
     return reading.annotations(tuple(names))
 
 
-def _to_do(folder: Path) -> frozenset[str]:
-    """Files of labels, without their ending, whose pictures are to do."""
-    file = folder / _TO_DO
-    return frozenset(text_of(file).splitlines() if file.is_file() else ())
+def _to_do(labels: Path) -> frozenset[str]:
+    """Files of labels, without their ending, whose pictures are to do.
+
+    They are listed next to the folder ``labels``, of which a part alone may be read.
+    """
+    labels = labels.absolute()
+    for folder in (labels, *labels.parents):
+        file = folder.parent / _TO_DO
+        if (folder == labels or folder.name == "labels") and file.is_file():
+            inside = PurePosixPath(labels.relative_to(folder).as_posix())
+            listed = (PurePosixPath(line) for line in text_of(file).splitlines())
+            return frozenset(
+                str(name.relative_to(inside)) for name in listed if name.is_relative_to(inside)
+            )
+    return frozenset()
 
 
 def _pictures_beside(labels: Path) -> KnownPictures | None:
