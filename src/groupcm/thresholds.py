@@ -164,6 +164,9 @@ class ThresholdModel:
     threshold_: float | None
     decision_: DecisionRule | None
 
+    # Set by `groupcm.persistence.read`, and written again by `save` until the model is fitted.
+    _file_notes: Any = None
+
     # Files of version 0.1 have neither; `_fill_in_threshold` adds them.
     _threshold_state: ClassVar[Mapping[str, Expected]] = {
         "threshold_": Maybe(PerClass(_NUMBER, Nullable(_NUMBER))),
@@ -271,6 +274,7 @@ class ThresholdModel:
 
     def _reset_threshold(self) -> None:
         """Set the default threshold of a model that has just been fitted."""
+        vars(self).pop("_file_notes", None)
         self.threshold_, self.decision_ = None, None
         if len(getattr(self, "classes_", ())) == 2:
             default = self._default_threshold()
