@@ -89,6 +89,7 @@ def test_an_older_tab_does_not_overwrite(browser, folder):
 
         tab.unroute("**/api/changes*")
         page.page.bring_to_front()
+        expect(page.page.locator("#state")).to_have_text("in progress")
         draw_mask(page)
         page.has("polygons", "mask")
         other.has("polygons", "mask")
@@ -154,7 +155,7 @@ def test_names_are_text_and_a_damaged_picture_stops_nothing(browser, tmp_path):
 
     with annotating(browser, folder, forgiven=["422"]) as page:
         page.page.on("dialog", hear)
-        assert page.page.locator("bdi").all_text_contents() == [
+        assert page.page.locator("#pictures bdi").all_text_contents() == [
             "<img src=x onerror=alert(1)>.png",
             "a picture  of Ünïcödé.png",
             "damaged.png",
