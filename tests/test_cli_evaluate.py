@@ -27,6 +27,7 @@ from groupcm.errors import InputError
 from groupcm.evaluation.numbers import Evaluation
 from groupcm.persistence import load, save
 from groupcm.table_formats import write_table
+from groupcm.thresholds import choose_threshold
 
 COLUMNS = {"group": "frame", "label": "polyp", "overlap": "fit", "patient": "who"}
 
@@ -223,9 +224,9 @@ def test_a_missing_extra_is_said_first(folder, seen, monkeypatch):
 def test_the_threshold_comes_from_validation_tables(folder, seen, model):
     evaluate(validation=["val.parquet"], specificity=0.9)
     other = make(2)
-    chosen = metrics.operating_point(other.y, scores(model, other), other.groups, specificity=0.9)
+    chosen = choose_threshold(other.y, scores(model, other), other.groups, specificity=0.9)
     decision = seen[0].decision
-    assert decision.point.threshold == pytest.approx(chosen.threshold)
+    assert decision.point.threshold == pytest.approx(chosen.value)
     assert decision.chosen == "chosen for a specificity of 0.9 on 80 groups of val.parquet"
     assert not decision.is_chosen_here
 

@@ -105,8 +105,10 @@ def test_operating_point_at_a_specificity_is_the_most_sensitive_one(problem, spe
     point = operating_point(y, scores, groups, specificity=specificity)
     fpr, tpr, thresholds = roc_curve(*group_maxima(y, scores, groups), drop_intermediate=False)
     allowed = 1 - fpr >= specificity - 1e-12
-    assert point.threshold == min(thresholds[allowed])
+    best = allowed & (tpr == max(tpr[allowed]))
+    assert point.threshold == max(thresholds[best])
     assert point.sensitivity == max(tpr[allowed])
+    assert point.specificity == pytest.approx(1 - min(fpr[best]))
     assert point.specificity >= specificity
     assert sensitivity_at_specificity(y, scores, groups, specificity=specificity) == max(
         tpr[allowed]
@@ -154,9 +156,19 @@ def test_youden_is_the_choice_without_a_wish_and_its_counts_are_sklearns(problem
 @pytest.mark.parametrize("specificity", [0.7, 0.8, 0.9])
 def test_a_specificity_that_is_just_reached_counts(n_negative, specificity):
     y = np.repeat([False, True], [n_negative, 1])
-    scores = np.append(np.arange(n_negative), -1.0)
+    # The positive group is just below the negative ones that may be false alarms.
+    n_alarms = round((1 - specificity) * n_negative)
+    scores = np.append(np.arange(n_negative), n_negative - n_alarms - 0.5)
     point = operating_point(y, scores, specificity=specificity)
     assert point.false_positives == round((1 - specificity) * n_negative)
+
+
+def test_no_false_alarm_is_raised_that_finds_nothing():
+    y, scores = np.repeat([0, 1], 20), np.arange(40.0)
+    point = operating_point(y, scores, specificity=0.9)
+    assert (point.threshold, point.sensitivity, point.specificity) == (20.0, 1.0, 1.0)
+    y = np.repeat([1, 0], [1, 20])
+    assert operating_point(y, np.arange(21.0), specificity=0.9).threshold == math.inf
 
 
 def test_a_specificity_out_of_reach_makes_nothing_an_alarm():

@@ -415,3 +415,100 @@ def test_a_list_of_groups_with_mistakes_is_refused(listed, capsys):
         ):
             assert main([*command, "--all-groups", "all.csv"]) == 2
             assert said in capsys.readouterr().err
+
+
+@pytest.fixture
+def named_labels(listed):
+    """Write the same tables with other names of the labels than the model has."""
+    names = np.array(["healthy", "cancer"])
+    for file in ("t.parquet", "all.csv"):
+        table = pa.Table.from_batches(list(open_table(Path(file)).batches(_names(file))))
+        at = table.column_names.index("label")
+        words = pa.array(names[table["label"].to_numpy()])
+        write_table(table.set_column(at, "label", words), file)
+    return listed
+
+
+def _names(file):
+    return open_table(Path(file)).schema.names
+
+
+SCORE = ["score", "m.json", "t.parquet", "--label", "label", "-o", "s.csv"]
+EVALUATE = ["evaluate", "m.json", "t.parquet"]
+
+
+def _change(column, group, value):
+    """Give one group of the list another value."""
+    table = pd.read_csv("all.csv")
+    table[column] = table[column].astype(object)
+    table.loc[table["frame"] == group, column] = value
+    table.to_csv("all.csv", index=False)
+
+
+def test_the_labels_of_a_list_are_named_by_positive_too(named_labels, capsys):
+    assert main([*SCORE, "--positive", "cancer", "--all-groups", "all.csv"]) == 0
+    scores = pd.read_csv("s.csv")["score"]
+    area = metrics.group_roc_auc(named_labels["label"].to_pylist(), scores)
+    assert f"{area:.4f}" in capsys.readouterr().out
+    assert main([*EVALUATE, "--positive", "cancer", "--all-groups", "all.csv"]) == 0
+    assert f"{area:.4f}" in capsys.readouterr().out
+    _change("label", "missed", "Cancer")
+    for command in (SCORE, EVALUATE):
+        assert main([*command, "--positive", "cancer", "--all-groups", "all.csv"]) == 2
+        said = capsys.readouterr().err
+        assert "--positive is for two labels" in said
+        assert "'Cancer'" in said
+
+
+def test_a_positive_label_may_occur_in_the_list_alone(named_labels, capsys):
+    table = pd.read_parquet("t.parquet")
+    table[table["label"] == "healthy"].to_parquet("t.parquet")
+    frames = set(pd.read_parquet("t.parquet")["frame"])
+    everything = pd.read_csv("all.csv")
+    everything.loc[everything["frame"].isin(frames), "label"] = "healthy"
+    everything.to_csv("all.csv", index=False)
+    assert main([*SCORE, "--positive", "cancer", "--all-groups", "all.csv"]) == 0
+    # Two groups have no candidates: the positive one is below the others, and ties with "quiet".
+    assert re.search(rf"group AUC +{0.5 / 25:.4f}", capsys.readouterr().out)
+
+
+def test_a_label_of_the_list_that_no_class_has_is_refused(listed, capsys):
+    _change("label", "missed", 7)
+    for command in (SCORE, EVALUATE):
+        assert main([*command, "--all-groups", "all.csv"]) == 2
+        said = capsys.readouterr().err
+        assert "the group missed has the label 7 in the list of all groups" in said
+
+
+def test_a_list_that_contradicts_the_candidates_is_refused(listed, capsys):
+    label = dict(zip(listed["frame"].to_pylist(), listed["label"].to_pylist(), strict=True))
+    for wrong, said in ((1, "is positive in the list"), (0, "is negative in the list")):
+        group = next(each for each in label if label[each] != wrong)
+        _change("label", group, wrong)
+        for command in (SCORE, EVALUATE):
+            assert main([*command, "--all-groups", "all.csv"]) == 2
+            assert f"the group {group} {said}" in capsys.readouterr().err
+        _change("label", group, label[group])
+    _change("who", "frame 3", 98)
+    assert main([*EVALUATE, "--patient", "who", "--all-groups", "all.csv"]) == 2
+    said = capsys.readouterr().err
+    assert "the group frame 3 has the patient 98 in the list of all groups, and 0 by its" in said
+
+
+def test_a_list_of_three_classes_agrees_with_the_candidates(data, three_classes, listed, capsys):
+    _, y, groups = data
+    kinds = np.where(y == 1, 1 + groups // 2 % 2, 0)
+    table = pd.read_parquet("t.parquet").assign(label=kinds)
+    table.to_parquet("t.parquet")
+    save(three_classes, "m.json", notes={"columns": {"group": "frame"}})
+    everything = pd.read_csv("all.csv").set_index("frame")
+    everything["label"] = table.groupby("frame")["label"].max().reindex(everything.index)
+    everything.loc[["missed", "quiet"], "label"] = [2, 0]
+    everything.astype({"label": int}).reset_index().to_csv("all.csv", index=False)
+    assert main([*SCORE, "--all-groups", "all.csv"]) == 0
+    assert "group AUC of 2" in capsys.readouterr().out
+    positive = table.loc[table["label"] == 1, "frame"].iloc[0]
+    for wrong in (0, 2):
+        _change("label", positive, wrong)
+        assert main([*SCORE, "--all-groups", "all.csv"]) == 2
+        assert f"has the label {wrong} in the list of all groups, and" in capsys.readouterr().err

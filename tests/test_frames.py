@@ -25,6 +25,7 @@ from groupcm.comparison.candidate_model import CandidateModel
 from groupcm.evaluation.evaluate import evaluate
 from groupcm.explanation import explain_scores
 from groupcm.metrics import group_roc_auc_scorer
+from groupcm.sources import from_arrays
 from model_kinds import NAMES, candidates
 
 
@@ -194,3 +195,28 @@ def test_extension_types_of_numbers_are_taken(data, dtype):
     model = GroupClassifier().fit(plain.astype(dtype), y, groups)
     expected = GroupClassifier().fit(plain, y, groups)
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-5)
+
+
+@every_kind
+def test_a_source_of_a_frame_has_the_names_of_its_columns(kind, data, models):
+    frame, y, groups = data
+    order = np.argsort(groups, kind="stable")
+    frame, y, groups = frame.iloc[order].reset_index(drop=True), y[order], groups[order]
+    source = from_arrays(kind(frame), group=groups, label=y)
+    assert source.feature_names == NAMES
+    assert GroupClassifier().fit(source).feature_names_in_.tolist() == NAMES
+    reordered = from_arrays(kind(frame[NAMES[::-1]]), group=groups, label=y)
+    for model in models[:4]:
+        expected = model.group_scores(frame, groups).score
+        np.testing.assert_allclose(model.group_scores(source).score, expected, atol=1e-6)
+        with pytest.raises(ValueError, match="name the features in the order of training"):
+            model.group_scores(reordered)
+
+
+def test_names_of_a_frame_are_not_given_again_otherwise(data):
+    frame, _, groups = data
+    assert from_arrays(frame, group=groups, feature_names=NAMES).feature_names == NAMES
+    with pytest.raises(ValueError, match="feature_names are others than the columns of X"):
+        from_arrays(frame, group=groups, feature_names=NAMES[::-1])
+    numbered = pd.DataFrame(frame.to_numpy())
+    assert from_arrays(numbered, feature_names=NAMES).feature_names == NAMES

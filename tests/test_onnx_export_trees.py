@@ -53,6 +53,7 @@ def model_of(*boosters: Any) -> TreeModel:
     model.n_features_in_ = boosters[0].num_feature()
     model.classes_ = np.arange(max(2, len(boosters)))
     model.background_ = np.zeros(len(model.classes_), bool)
+    model._reset_threshold()
     return model
 
 

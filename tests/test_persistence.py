@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from sklearn.kernel_approximation import Nystroem as SklearnNystroem
 from sklearn.pipeline import make_pipeline
 
 import model_kinds
-from groupcm import features, simulate
+from groupcm import CalibratedGroupClassifier, features, simulate
 from groupcm.classifier import GroupClassifier
 from groupcm.errors import InputError
 from groupcm.model_json import Unstorable, decode, encode
@@ -79,6 +80,38 @@ def test_notes_come_back(tmp_path):
     model, _ = fitted()
     save(model, tmp_path / "m.json", notes={"columns": {"group": "frame", "patient": None}})
     assert read(tmp_path / "m.json").notes == {"columns": {"group": "frame", "patient": None}}
+
+
+def test_a_loaded_model_keeps_the_notes_of_its_file(tmp_path):
+    """Before, a threshold set in Python lost the columns, the training and the pictures."""
+    model, made = fitted()
+    shares = {"sensitivity": 0.8, "specificity": 0.9}
+    held_out = {"n_positive_groups": 10, "n_negative_groups": 30, "group_auc": 0.9}
+    held_out |= {"group_auc_low": 0.8, "group_auc_high": 1.0, "level": 0.95, "drawn": "groups"}
+    notes = {"columns": {"group": "frame"}, "recipe": {"a": 1}, "held_out": held_out | shares}
+    save(model, tmp_path / "m.json", notes=notes)
+    save(load(tmp_path / "m.json"), tmp_path / "same.json")
+    assert read(tmp_path / "same.json").notes == notes
+    back = deepcopy(load(tmp_path / "m.json")).set_threshold(0.2)
+    save(back, tmp_path / "set.json", notes={"mine": 1, "columns": {"group": "g"}})
+    found = read(tmp_path / "set.json")
+    unknown = {"sensitivity": None, "specificity": None}
+    # The shares were those of the threshold before.
+    assert found.notes == {
+        "columns": {"group": "g"}, "recipe": {"a": 1}, "held_out": held_out | unknown, "mine": 1,
+    }  # fmt: skip
+    assert found.model.threshold_ == 0.2
+    tuned = load(tmp_path / "m.json").tune_threshold(made.X, made.y, made.groups)
+    save(tuned, tmp_path / "tuned.json")
+    assert read(tmp_path / "tuned.json").notes["recipe"] == {"a": 1}
+    # A calibrated model has those of the model that it calibrates, and a new fit has none.
+    loaded = load(tmp_path / "m.json")
+    calibrated = CalibratedGroupClassifier(loaded, cv="prefit").fit(made.X, made.y, made.groups)
+    save(calibrated, tmp_path / "c.json")
+    assert read(tmp_path / "c.json").notes["columns"] == {"group": "frame"}
+    for again in (loaded, clone(back)):
+        save(again.fit(made.X, made.y, made.groups), tmp_path / "new.json")
+        assert read(tmp_path / "new.json").notes == {}
 
 
 @pytest.mark.parametrize(

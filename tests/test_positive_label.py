@@ -16,6 +16,7 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, get_scorer, make_scorer, roc_auc_score
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -230,6 +231,24 @@ def test_metrics_of_texts_warn_and_name_what_is_wrong():
     assert guessed == 1.0 - metrics.group_roc_auc(TRUTH, SCORES)
     with pytest.raises(ValueError, match="'x', which does not occur: y holds 'cancer' and"):
         metrics.group_roc_auc(NAMES[TRUTH], SCORES, pos_label="x")
+
+
+@pytest.mark.parametrize("wrap", [lambda model: model, partial(make_pipeline, StandardScaler())])
+def test_a_scorer_that_takes_the_larger_label_as_positive_warns(data, wrap):
+    y = texts(data)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = wrap(GroupClassifier(0.5, pos_label="cancer")).fit(data.X, y, groups=data.groups)
+    roc_auc = get_scorer("roc_auc")
+    with pytest.warns(PositiveLabelWarning, match="the result is inverted"):
+        inverted = roc_auc(model, data.X, y)
+    auc = roc_auc_score(data.y, model.decision_function(data.X))
+    assert inverted == pytest.approx(1.0 - auc)
+    with warnings.catch_warnings(action="error"):  # neither of these is inverted
+        get_scorer("accuracy")(model, data.X, y)
+        make_scorer(
+            average_precision_score, response_method="decision_function", pos_label="cancer"
+        )(model, data.X, y)
+        model.decision_function(data.X)
 
 
 @pytest.mark.parametrize("scorer", ["group_roc_auc_scorer", "sensitivity_at_specificity_scorer"])

@@ -49,6 +49,7 @@ from groupcm.report.page import evaluation_page
 from groupcm.simulate import capsule
 from groupcm.sources import from_parquet
 from groupcm.table_formats import write_table
+from groupcm.thresholds import choose_threshold
 from groupcm.training_profile import (
     compare_with_profile,
     draw_candidates,
@@ -205,6 +206,38 @@ def test_the_threshold_is_part_of_every_model(kind, made, tmp_path):
     assert (decision.point.threshold, decision.chosen) == (threshold, "given")
 
 
+def assert_between(threshold: float, score: float, scores: Any) -> None:
+    """Assert that a threshold is halfway between a score and the next lower one."""
+    lower = max(scores[scores < score])
+    assert lower < threshold < score
+    assert threshold == pytest.approx((lower + score) / 2)
+
+
+def test_a_chosen_threshold_is_no_score():
+    """On version 0.1 and before this test it was one, and rounding decided about its group."""
+    rng = np.random.default_rng(0)
+    y, scores = rng.integers(0, 2, 200), rng.normal(size=200)
+    for target in ({"specificity": 0.9}, {"sensitivity": 0.9}, {"sensitivity": 1.0}, {}):
+        chosen = choose_threshold(y, scores, **target).value
+        point = operating_point(y, scores, **target)
+        found = at_threshold(y, scores, threshold=chosen)
+        assert (found.true_positives, found.false_positives) == (
+            point.true_positives, point.false_positives,
+        )  # fmt: skip
+        assert min(abs(scores - chosen)) > 1e-6
+        for rounded in (scores * (1 + 1e-9), scores.astype(np.float32)):
+            assert at_threshold(y, rounded, threshold=chosen).false_positives == (
+                point.false_positives
+            )
+    # The lowest score, the only one, neighbouring numbers and groups without candidates.
+    assert choose_threshold([0, 1, 1], [2.0, 1.0, 3.0], sensitivity=1.0).value == 0.5
+    assert choose_threshold([0, 1], [2.0, 2.0], sensitivity=1.0).value == 1.0
+    after = np.nextafter(1.0, 2.0)
+    assert choose_threshold([0, 1], [1.0, after], sensitivity=1.0).value == after
+    assert choose_threshold([0, 1, 0], [-np.inf, 1.0, 0.0], specificity=1.0).value == 0.5
+    assert np.isfinite(choose_threshold([0, 1], [-1.7e308, 1.7e308]).value)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_threshold_is_tuned_on_labelled_groups(kind, made):
     model = fitted(kind, made)
@@ -212,7 +245,8 @@ def test_a_threshold_is_tuned_on_labelled_groups(kind, made):
     scores = model.group_scores(other.X, other.groups).score
     positive = metrics.index_groups(other.groups).maxima(other.y)
     model.tune_threshold(other.X, other.y, other.groups, sensitivity=0.8)
-    assert model.threshold_ == operating_point(positive, scores, sensitivity=0.8).threshold
+    expected = operating_point(positive, scores, sensitivity=0.8)
+    assert_between(model.threshold_, expected.threshold, scores)
     rule = model.decision_
     assert (rule.level, rule.target, rule.value, rule.guarantee) == (
         "group", "sensitivity", 0.8, None,
@@ -232,7 +266,7 @@ def test_a_threshold_is_tuned_on_groups_that_folds_left_out(kind, made):
     model.tune_threshold(specificity=0.8)
     positive = model.held_out_labels_ == 1
     expected = operating_point(positive, model.held_out_scores_, specificity=0.8)
-    assert model.threshold_ == expected.threshold
+    assert_between(model.threshold_, expected.threshold, model.held_out_scores_)
     assert model.decision_.chosen_on == "84 groups that the folds left out"
 
 

@@ -13,6 +13,7 @@ from annotate_browser import (
     HEIGHT,
     WIDTH,
     AnnotatePage,
+    Proposed,
     annotating,
     draw_box,
     draw_polygon,
@@ -103,6 +104,67 @@ def test_only_the_user_finishes_a_picture(browser, folder):
         ]
 
 
+def test_nothing_is_decided_or_left_while_something_is_drawn(browser, folder):
+    with annotating(browser, folder, suggestions=Proposed()) as page:
+        undecided = "0 of 4 done · 0 with objects, 0 verified empty"
+        corners = page.page.locator(".corner")
+        unfinished = "The polygon is not closed yet"
+        page.tool("polygon")
+        for corner in CORNERS:
+            page.click(*corner)
+        for act in (
+            lambda: page.press("n"),
+            page.page.locator("#no-object").click,
+            page.page.locator("#done-next").click,
+            lambda: page.press("d"),
+            lambda: page.press("j"),
+            row(page, 2).click,
+        ):
+            act()
+            page.told(unfinished)
+            expect(corners).to_have_count(3)
+        expect(page.page.locator("#done")).not_to_be_checked()
+        page.counts(undecided)
+        page.press("Control+z", "Enter")
+        page.told("A polygon needs three corners")
+        expect(corners).to_have_count(2)
+        page.press("Escape")
+
+        # The first corner of a box set by keys, and a stroke of the brush under way.
+        page.tool("box")
+        page.press("ArrowLeft", "Space", "n", "d")
+        page.told("The box is not finished yet")
+        page.press("Escape")
+        page.tool("brush")
+        page.hover(30, 100)
+        page.page.mouse.down()
+        page.press("n", "d", "j", "Enter")
+        page.told("The stroke is not finished yet")
+        page.page.mouse.up()
+        page.has("mask")
+        page.counts(f"{undecided} · 1 in progress")
+        assert [page.record(number)["done"] for number in range(4)] == [False] * 4
+
+        # Enter accepts a proposed region only where the pointer was moved to in this picture.
+        page.press("Enter")
+        page.shows(1)
+        page.press("c")
+        page.hover(40, 40)
+        expect(page.page.locator("#hint")).to_contain_text("Region 1 of 2")
+        page.press("Enter", "Enter")
+        page.shows(2)
+        expect(page.page.locator("#hint")).to_contain_text("Region 1 of 2")
+        page.press("Enter", "Enter")
+        page.told("No object is marked here")
+        page.has()
+        is_in(page, "to do")
+        page.counts("2 of 4 done · 2 with objects, 0 verified empty")
+        page.hover(41, 41)
+        page.press("Enter")
+        page.has("mask")
+        assert [len(page.regions(number)) for number in range(4)] == [1, 1, 1, 0]
+
+
 def test_a_picture_that_is_not_shown_is_not_decided(browser, folder):
     with annotating(browser, folder) as page:
         held: list[Route] | None = []
@@ -175,7 +237,10 @@ def test_undo_goes_to_the_picture_that_it_changes(browser, folder):
 
 
 def test_list_counts_and_search_field_agree(browser, folder):
-    with annotating(browser, folder, first=frozenset({0})) as page:
+    empty = {"id": 1, "file_name": "d.png", "width": WIDTH, "height": HEIGHT, "done": True}
+    coco = {"images": [empty], "annotations": [], "categories": [{"id": 1, "name": "polyp"}]}
+    (folder / "annotations.json").write_text(json.dumps(coco))
+    with annotating(browser, folder, first=frozenset({3}), shows=3) as page:
         rows, search = page.page.locator("[data-picture]"), page.page.locator("#search")
         chosen = page.page.locator("#filter option:checked")
         restriction = page.page.locator("#restriction")
@@ -191,18 +256,35 @@ def test_list_counts_and_search_field_agree(browser, folder):
         expect(restriction).to_have_count(0)
         expect(page.page.locator("#stage")).to_be_focused()
 
-        # Enter keeps what is sought, and both stay in sight.
+        # Enter opens the first match and keeps what is sought; once more finishes neither picture.
+        for number in (0, 1):
+            page.open(number)
+            draw_box(page)
+            page.has("box")
         page.press("/")
-        page.page.keyboard.type("c.p")
+        page.page.keyboard.type("no such")
+        page.press("Enter", "Enter")
+        page.told("No picture in this list is called like this.")
+        search.fill("a.p")
         page.press("Enter")
-        expect(search).to_have_value("c.p")
-        expect(rows).to_have_count(2)
+        page.shows(0)
+        page.press("Enter")
+        page.told("Press Enter again if all objects of a.png are marked.")
+        assert [page.record(number)["done"] for number in (0, 1)] == [False, False]
+        page.press("Control+z", "Control+z")
+        page.shows(0)
+        page.has()
+        expect(search).to_have_value("a.p")
+        expect(rows).to_have_count(1)
         restriction.get_by_role("button", name="Show all").click()
         expect(search).to_have_value("")
         expect(rows).to_have_count(4)
 
         # A filter that shows nothing any more is still the one that is named.
+        page.open(3)
         page.page.locator("#filter").select_option("correct")
+        page.press("Enter")
+        page.told("d.png is verified empty and flagged to be corrected.")
         page.press("n")
         page.is_saved()
         expect(chosen).to_have_text("To correct (0)")

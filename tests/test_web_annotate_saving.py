@@ -61,11 +61,35 @@ def test_an_older_tab_does_not_overwrite(browser, folder):
         other.has("box")
         assert page.regions(0) == [BOX]
 
+        # Undo adds what was drawn here to the newer work, and the other tab is told.
+        tab.keyboard.press("Control+z")
+        other.has("box", "polygons")
+        page.told("a.png was changed elsewhere")
+        page.has("box", "polygons")  # what one tab changes is seen in the other
+        page.page.bring_to_front()
+        page.press("v")
+        page.objects.nth(0).locator("button").first.click()
+        page.press("Delete", "d")
+        page.has("polygons")
+        # An edit of an object that is unchanged elsewhere is taken; nothing is decided by that.
+        tab.bring_to_front()
+        other.press("v")
+        other.objects.nth(1).locator("button").first.click()
+        other.press("ArrowRight")
+        other.told("Changed elsewhere; the newer version is shown")
+        other.has("polygons")
+        (before,) = page.regions(0)
+        assert page.record(0)["done"]
         tab.keyboard.press("Control+z")
         other.has("polygons")
-        page.has("polygons")  # what one tab changes is seen in the other
+        expect(tab.locator("#state")).to_have_text("in progress")
+        (after,) = page.regions(0)
+        moved = [x + (place % 2 == 0) for place, x in enumerate(before["parts"][0])]
+        assert after["parts"] == [moved]
+
         tab.unroute("**/api/changes*")
         page.page.bring_to_front()
+        expect(page.page.locator("#state")).to_have_text("in progress")
         draw_mask(page)
         page.has("polygons", "mask")
         other.has("polygons", "mask")
@@ -131,7 +155,7 @@ def test_names_are_text_and_a_damaged_picture_stops_nothing(browser, tmp_path):
 
     with annotating(browser, folder, forgiven=["422"]) as page:
         page.page.on("dialog", hear)
-        assert page.page.locator("bdi").all_text_contents() == [
+        assert page.page.locator("#pictures bdi").all_text_contents() == [
             "<img src=x onerror=alert(1)>.png",
             "a picture  of Ünïcödé.png",
             "damaged.png",

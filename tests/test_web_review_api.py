@@ -271,7 +271,7 @@ def test_a_model_with_a_map_is_not_explained(made, tmp_path):
     X, y = training_rows()[:2]
     model = GroupClassifier(0.5, feature_map=Polynomial(2), tol=0.1)
     names = cheap_recipe().feature_names[:2]
-    model.fit(X[:, :2], y)
+    model.fit(X[:, :2], y, groups="none")
     model.feature_names_in_ = np.array(names, dtype=object)
     review = review_of(made / "frames", tmp_path / "r.csv", scorer=scorer(model))
     review.start = lambda: None

@@ -244,6 +244,8 @@ def test_the_threshold_by_keyboard(shown):
     page = shown.page
     first = check_counts(shown, THRESHOLD)
     assert not first["#on-object"].startswith("0 ")
+    left_out = "1 of these is unannotated and left out of sensitivity and false alarms."
+    expect(page.locator("#without-truth")).to_have_text(left_out)
     page.keyboard.press("s")
     expect(page.locator("#threshold")).to_be_focused()
     seen, at = [first], THRESHOLD
@@ -275,6 +277,12 @@ def test_a_score_equal_to_the_threshold_is_an_alarm(shown):
         told = check_counts(shown, threshold)
         assert told["#sensitivity"] == f"{point.true_positives} of {sum(truth)}"
         assert told["#false-alarms"].startswith(f"{point.false_positives} of ")
+        # What is shown once nothing is typed any more raises the same alarms.
+        shown.page.locator("#threshold-number").blur()
+        rounded = float(shown.page.locator("#threshold-number").input_value())
+        assert check_counts(shown, rounded) == told
+        note = shown.page.locator("#export-note").inner_text().replace("−", "-")
+        assert check_counts(shown, float(note.split()[-2])) == told
     shown.page.locator("#reset-threshold").click()
 
 

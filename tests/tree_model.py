@@ -11,8 +11,9 @@ import pytest
 from groupcm.boosting.forest import Forest
 from groupcm.boosting.lightgbm_text import read_forest
 from groupcm.boosting.scorer import TreeScorer
+from groupcm.frames import feature_names
 from groupcm.group_model import GroupModel
-from groupcm.validation import as_matrix, feature_names
+from groupcm.validation import as_matrix
 
 lightgbm: Any = pytest.importorskip("lightgbm")
 

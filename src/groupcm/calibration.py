@@ -22,7 +22,7 @@ from groupcm.frames import as_frame
 from groupcm.group_index import index_groups, no_groups
 from groupcm.group_model import labelled, mean_right
 from groupcm.held_out_groups import hold_out_groups
-from groupcm.labels import order_classes
+from groupcm.labels import order_classes, warn_of_sorting_scorer
 from groupcm.model_state import (
     Count,
     Expected,
@@ -359,6 +359,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """The estimator's score of each candidate."""
         check_is_fitted(self)
+        warn_of_sorting_scorer(self.classes_)
         return candidate_scores(self.estimator_, X)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from groupcm.candidates import Groups
 from groupcm.decision import is_alarm
 from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups, no_groups
-from groupcm.labels import check_class_order
+from groupcm.labels import check_class_order, warn_of_sorting_scorer
 from groupcm.model_state import Array, Count, Labels, Maybe, Names, Nullable, Record
 from groupcm.scoring import GroupScores, Scorer, among_all_groups, require_features
 from groupcm.smoothing import Matrix
@@ -69,6 +69,8 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Score of each candidate: shape (n,), or (n, n_classes) for more than two classes."""
+        check_is_fitted(self)
+        warn_of_sorting_scorer(self.classes_)
         X = self._source_at(X, None)
         if isinstance(X, Source):
             X = self._read_source(X)

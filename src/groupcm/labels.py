@@ -7,6 +7,7 @@ alphabet: a guess, about which a `groupcm.errors.PositiveLabelWarning` is issued
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = [
     "positive_of_model",
     "require_pos_label",
     "shown_labels",
+    "warn_of_sorting_scorer",
 ]
 
 # Texts that can only mean the positive class: no warning is needed where one of them is taken.
@@ -185,6 +187,33 @@ def require_pos_label(pos_label: Any) -> None:
             "pos_label must be None or a label: a text, a number, True or False; "
             f"got {printable(repr(pos_label))}."
         )
+
+
+def warn_of_sorting_scorer(classes: NDArray[Any]) -> None:
+    """Warn where a scorer of scikit-learn asks for scores and takes the larger label as positive.
+
+    Such as ``scoring="roc_auc"``, which has no ``pos_label``: where the smaller label is positive
+    it gives one minus the area, and a search over hyperparameters chooses the worst.
+
+    Parameters
+    ----------
+    classes : ndarray
+        Those of the model whose scores are asked for.
+    """
+    if len(classes) != 2 or max(classes.tolist()) == classes.tolist()[1]:
+        return
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("sklearn."):
+        is_scorer = frame.f_globals["__name__"] == "sklearn.metrics._scorer"
+        if is_scorer and frame.f_locals.get("pos_label", ...) is None:
+            warn_user(
+                "this scorer of scikit-learn takes the larger label as positive, and the model "
+                "scores for the smaller one, so that the result is inverted; use "
+                "groupcm.metrics.group_roc_auc_scorer, or labels whose larger one is positive.",
+                PositiveLabelWarning,
+            )
+            return
+        frame = frame.f_back
 
 
 def shown_labels(classes: Sequence[Any] | NDArray[Any]) -> str:

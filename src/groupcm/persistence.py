@@ -122,6 +122,14 @@ class SavedModel:
     groupcm: str = __version__
 
 
+@dataclass(frozen=True)
+class _FileNotes:
+    """The notes of the file that a model was read from, and the threshold that it had."""
+
+    notes: Mapping[str, Any]
+    threshold: float | None
+
+
 def save(
     model: Any, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
 ) -> None:
@@ -135,7 +143,8 @@ def save(
         The file to write, ``.json``; one that exists is replaced, and a folder that does not
         exist is made.
     notes : mapping, optional
-        Plain values to keep beside the model, such as the names of columns.
+        Plain values to store with the model, such as the names of columns. A model that was
+        loaded, and not fitted since, keeps the notes of its file; those given here come first.
 
     See Also
     --------
@@ -159,15 +168,16 @@ def save(
 
         raise NotFittedError(f"this {name} is not fitted yet; call fit before saving it")
     check_output(path, endings=[".json"])
+    notes = _notes_of_file(model) | dict(notes or {})
     try:
         content = {
             "format": _FORMAT,
             "version": _VERSION,
             "groupcm": __version__,
             "model": encode(model, name),
-            "notes": encode(dict(notes or {}), "notes"),
+            "notes": encode(notes, "notes"),
         }
-        _check_notes(dict(notes or {}))
+        _check_notes(notes)
         _require_plain(content)
     except (Damaged, StateError, Unstorable) as error:
         raise InputError(f"cannot save this {name}: {error}") from error
@@ -223,6 +233,8 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
     except Exception as error:
         # What no check foresaw, such as an attribute that another version of scikit-learn lacks.
         raise _damaged(path) from error
+    if hasattr(type(model), "_file_notes"):
+        model._file_notes = _FileNotes(notes, model.threshold_)
     return SavedModel(model, notes, content["groupcm"])
 
 
@@ -297,6 +309,21 @@ def _take_over_threshold(model: Any, notes: dict[str, Any]) -> None:
         )
         model.threshold_ = float(noted["threshold"])
         model.decision_ = DecisionRule.of_note(str(noted["chosen"]))
+
+
+def _notes_of_file(model: Any) -> dict[str, Any]:
+    """Return what a model, or the one that it calibrates, was noted for when it was read."""
+    threshold = getattr(model, "threshold_", None)
+    while model is not None:
+        found = getattr(model, "_file_notes", None)
+        if isinstance(found, _FileNotes):
+            # The threshold is the model's now.
+            notes = {k: v for k, v in found.notes.items() if k != "operating_point"}
+            if notes.get("held_out") and threshold != found.threshold:
+                notes["held_out"] = notes["held_out"] | {"sensitivity": None, "specificity": None}
+            return notes
+        model = getattr(model, "estimator_", None)
+    return {}
 
 
 def _check_notes(notes: dict[str, Any]) -> None:

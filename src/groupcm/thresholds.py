@@ -19,6 +19,7 @@ from groupcm.errors import ThresholdWarning
 from groupcm.frames import as_frame
 from groupcm.group_index import index_groups, no_groups
 from groupcm.metrics import operating_point
+from groupcm.metrics.truth import read_truth
 from groupcm.model_state import Expected, Maybe, Nullable, Number, PerClass, Record
 from groupcm.sources.source import Source
 from groupcm.training_data import leave_out, source_of_columns
@@ -82,6 +83,10 @@ def choose_threshold(
 ) -> ChosenThreshold:
     """Choose the threshold that keeps a specificity or a sensitivity on some groups.
 
+    It is halfway between the score of the operating point and the next lower score of a group:
+    the alarms are the same, and a group keeps its decision where another way of computing its
+    score, such as in single precision, rounds differently.
+
     Parameters
     ----------
     y, scores, groups, pos_label
@@ -97,6 +102,8 @@ def choose_threshold(
     --------
     >>> choose_threshold([0, 1, 0, 1], [0.1, 0.8, 0.5, 0.6], specificity=1.0).chosen
     'chosen for a specificity of 1 on 4 validation groups'
+    >>> choose_threshold([0, 1, 0, 1], [0.1, 0.8, 0.5, 0.7], specificity=1.0).value
+    0.6
     """
     groups = None if no_groups(groups) else groups
     point = operating_point(
@@ -107,7 +114,8 @@ def choose_threshold(
         sensitivity=sensitivity,
         pos_label=pos_label,
     )
-    n_groups = len(np.asarray(scores)) if groups is None else index_groups(groups).n_groups
+    group_scores = read_truth(y, scores, groups, pos_label=pos_label).scores
+    n_groups = len(group_scores)
     target, value = "youden", None
     if specificity is not None:
         target, value = "specificity", float(specificity)
@@ -122,7 +130,24 @@ def choose_threshold(
             ThresholdWarning,
             stacklevel=2,
         )
-    return ChosenThreshold(point.threshold, rule, is_chosen_here)
+    value = _between_scores(point.threshold, group_scores.astype(np.float64))
+    return ChosenThreshold(value, rule, is_chosen_here)
+
+
+def _between_scores(threshold: float, scores: Vector) -> float:
+    """Return a threshold of the same alarms as one of the scores, but away from all of them."""
+    if not math.isfinite(threshold):
+        return threshold
+    levels = np.unique(scores[np.isfinite(scores)])
+    place = int(np.searchsorted(levels, threshold))
+    if place > 0:
+        below = float(levels[place - 1])
+    elif len(levels) > 1:  # as far below the lowest score as the next one is above it
+        below = threshold - (float(levels[1]) - threshold)
+    else:
+        below = threshold - max(1.0, abs(threshold))
+    between = threshold / 2 + below / 2
+    return between if below < between < threshold else threshold
 
 
 class ThresholdModel:
@@ -138,6 +163,9 @@ class ThresholdModel:
 
     threshold_: float | None
     decision_: DecisionRule | None
+
+    # Set by `groupcm.persistence.read`, and written again by `save` until the model is fitted.
+    _file_notes: Any = None
 
     # Files of version 0.1 have neither; `_fill_in_threshold` adds them.
     _threshold_state: ClassVar[Mapping[str, Expected]] = {
@@ -246,6 +274,7 @@ class ThresholdModel:
 
     def _reset_threshold(self) -> None:
         """Set the default threshold of a model that has just been fitted."""
+        vars(self).pop("_file_notes", None)
         self.threshold_, self.decision_ = None, None
         if len(getattr(self, "classes_", ())) == 2:
             default = self._default_threshold()

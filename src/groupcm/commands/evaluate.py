@@ -16,7 +16,7 @@ from groupcm.commands.described_columns import fill_in_columns
 from groupcm.commands.display import Display, mistakes, plain_warnings, working
 from groupcm.commands.evaluation_words import evaluation_rows
 from groupcm.commands.learning import learn_again
-from groupcm.commands.option_mistakes import mistakes_in_options
+from groupcm.commands.option_mistakes import mistakes_in_options, mistakes_in_positive
 from groupcm.commands.side_columns import read_all_groups, read_overlap
 from groupcm.commands.trained import TrainedColumns, name_of
 from groupcm.commands.words import print_line, show_rows
@@ -25,6 +25,7 @@ from groupcm.evaluation.evaluate import evaluate_scored
 from groupcm.evaluation.numbers import DataCounts, Evaluation
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import require_two_classes, with_all_groups
+from groupcm.labels import label_named
 from groupcm.persistence import SavedModel, read
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input, find_tables
@@ -129,8 +130,11 @@ def _evaluate(
             label=columns.label,
             patient=None if scored.by_patient is None else columns.patient(arguments.tables),
         )
-        with mistakes():
-            scored = with_all_groups(saved.model, scored, listed.labels, listed.patients)
+        positive = arguments.positive
+        if positive is not None:
+            positive = label_named(positive, list(listed.labels.values()))
+        with mistakes_in_positive():
+            scored = with_all_groups(saved.model, scored, listed.labels, listed.patients, positive)
     display.status("evaluating")
     with mistakes_in_options({"least_overlap": "--least-overlap"}):
         evaluation = evaluate_scored(

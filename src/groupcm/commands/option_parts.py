@@ -83,7 +83,7 @@ def add_all_groups(parser: argparse.ArgumentParser, columns: str) -> None:
     parser.add_argument(
         "--all-groups",
         metavar="TABLE",
-        help=f"one row per group, with the columns {columns}: a group without candidates has the "
+        help=f"one row per group, with {columns}: a group without candidates has the "
         "score -inf and never alarms",
     )
 

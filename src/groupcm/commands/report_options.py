@@ -55,7 +55,10 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         help="from this overlap on, a winner lies on the object (default: %(default)s)",
     )
     add_features(columns, "default: by the names the model was trained with")
-    add_all_groups(parser, "group, label and, where they are known, patient")
+    add_all_groups(
+        parser,
+        "the columns of --group and --label, and that of --patient where the tables have patients",
+    )
     pictures = parser.add_argument_group("pictures in the report")
     pictures.add_argument(
         "--images",

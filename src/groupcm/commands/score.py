@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from groupcm.commands.trained import features_of, name_features, needed_column, 
 from groupcm.commands.words import print_line, show_rows
 from groupcm.decision import is_alarm
 from groupcm.errors import InputError
+from groupcm.evaluation.scoring import class_numbers, truth_of_all_groups
 from groupcm.files import check_output
 from groupcm.metrics import group_roc_auc
 from groupcm.persistence import read
@@ -73,11 +73,13 @@ def run(arguments: argparse.Namespace) -> int:
             allow_empty=True,
         )
         name_features(saved.model, arguments.model, candidates.feature_names)
-        if arguments.label is not None:
-            take_classes(candidates, saved.model, arguments.positive, arguments.label)
         listed = None
         if arguments.all_groups is not None:
             listed = read_all_groups(arguments.all_groups, group=group, label=arguments.label)
+        if arguments.label is not None:
+            listed = take_classes(
+                candidates, saved.model, arguments.positive, arguments.label, listed
+            )
         scored = score_candidates(
             saved.model, candidates, display, arguments.label is not None, listed
         )
@@ -119,7 +121,8 @@ def score_candidates(
 ) -> Scored:
     """Score the groups of candidates whose features are in the model's order.
 
-    With a list of all groups, those without candidates have the score -inf and the winner -1.
+    With a list of all groups, those without candidates have the score -inf and the winner -1. Its
+    labels agree with those of the candidates; see `groupcm.evaluation.scoring.truth_of_all_groups`.
     """
     if has_truth:
         _check_labels(model, candidates)
@@ -138,17 +141,18 @@ def score_candidates(
         for c, value in enumerate(model.classes_):
             columns[f"score_{value}"] = pa.array(np.ascontiguousarray(found.score[:, c]))
             columns[f"winner_{value}"] = pa.array(np.ascontiguousarray(found.winner[:, c]))
-    if not has_truth or len(proposed.group) == 0:
+    if not has_truth:
         return Scored(pa.table(columns), [])
-
-    def holds(value: Any) -> np.ndarray:
-        of_candidates = candidates.groups_with(value)
-        if listed is None:
-            return of_candidates
-        known = dict(zip(np.asarray(proposed.group).tolist(), of_candidates, strict=True))
-        return np.array([known.get(each, listed.labels[each] == value) for each in listed.ids])
-
-    return Scored(pa.table(columns), _auc(model, holds, found))
+    held = np.zeros((len(proposed.group), len(model.classes_)), dtype=bool)
+    if len(held):
+        held = np.column_stack([candidates.groups_with(value) for value in model.classes_])
+    if listed is not None:
+        with mistakes():
+            codes = class_numbers(model.classes_, listed.labels)
+            ids = np.asarray(proposed.group)
+            held = truth_of_all_groups(model, ids, held, np.asarray(listed.ids), codes)
+    auc = _auc(model, held, found) if len(proposed.group) else []
+    return Scored(pa.table(columns), auc)
 
 
 def _check_labels(model: Any, candidates: Candidates) -> None:
@@ -161,15 +165,12 @@ def _check_labels(model: Any, candidates: Candidates) -> None:
         )
 
 
-def _auc(
-    model: Any, holds: Callable[[Any], np.ndarray], found: GroupScores
-) -> list[tuple[str, str]]:
-    classes = model.classes_
+def _auc(model: Any, held: np.ndarray, found: GroupScores) -> list[tuple[str, str]]:
     if found.score.ndim == 1:
-        return [("group AUC", _one_auc(holds(classes[1]), found.score))]
+        return [("group AUC", _one_auc(held[:, 1], found.score))]
     return [
-        (f"group AUC of {value}", _one_auc(holds(value), found.score[:, c]))
-        for c, value in enumerate(classes)
+        (f"group AUC of {value}", _one_auc(held[:, c], found.score[:, c]))
+        for c, value in enumerate(model.classes_)
     ]
 
 

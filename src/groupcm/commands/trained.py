@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from groupcm.commands.display import Display
 from groupcm.commands.fitting import tell_names
 from groupcm.commands.inputs import open_candidates
 from groupcm.commands.option_mistakes import mistakes_in_positive, positive_label
+from groupcm.commands.side_columns import AllGroups
 from groupcm.errors import InputError
 from groupcm.labels import positive_of_model
 from groupcm.persistence import SavedModel
@@ -150,7 +152,13 @@ class TrainedColumns:
         return None
 
 
-def take_classes(candidates: Candidates, model: Any, positive: str | None, label: str) -> None:
+def take_classes(
+    candidates: Candidates,
+    model: Any,
+    positive: str | None,
+    label: str,
+    listed: AllGroups | None = None,
+) -> AllGroups | None:
     """Let candidates have the classes of a model, of which ``positive`` names the positive one.
 
     Parameters
@@ -162,6 +170,13 @@ def take_classes(candidates: Candidates, model: Any, positive: str | None, label
         their labels are the model's.
     label : str
         The column of the labels.
+    listed : AllGroups, optional
+        The list of all groups, whose labels are those of the candidates.
+
+    Returns
+    -------
+    AllGroups or None
+        The list, with the model's classes as its labels.
     """
     if len(model.classes_) != 2:
         if positive is not None:
@@ -169,15 +184,24 @@ def take_classes(candidates: Candidates, model: Any, positive: str | None, label
                 f"--positive is for two classes, and the model has {len(model.classes_)}; "
                 "leave it out"
             )
-        return
-    given = positive_label(positive, candidates.classes, label)
+        return listed
+    occurring = candidates.classes
+    if listed is not None:
+        both = dict.fromkeys([*occurring.tolist(), *listed.labels.values()])
+        occurring = np.array(list(both), dtype=object)
+    given = positive_label(positive, occurring, label)
     if given is not None:
         with mistakes_in_positive():
             where = f"the label column {label!r}"
-            positive_of_model(model.classes_, candidates.classes, given, where=where)
-        is_positive = np.array([each == given for each in candidates.classes.tolist()])
-        candidates.rename_classes(model.classes_[is_positive.astype(int)])
+            positive_of_model(model.classes_, occurring, given, where=where)
+        is_positive = np.array([each == given for each in candidates.classes.tolist()], dtype=int)
+        candidates.rename_classes(model.classes_[is_positive])
+        if listed is not None:
+            names = model.classes_.tolist()
+            labels = {group: names[each == given] for group, each in listed.labels.items()}
+            listed = replace(listed, labels=labels)
     candidates.pos_label = model.classes_[1]
+    return listed
 
 
 def name_of(tables: Sequence[str | Path]) -> str:

@@ -112,7 +112,7 @@ def evaluate(
         pos_label=pos_label,
     )
     if all_groups is not None:
-        scored = with_all_groups(model, scored, all_groups, all_patients)
+        scored = with_all_groups(model, scored, all_groups, all_patients, pos_label)
     return evaluate_scored(model, scored, **options)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.evaluation.scored import EmptyGroups, ScoredCandidates
 from groupcm.frames import as_frame
 from groupcm.group_index import GroupIndex, index_groups, no_groups
-from groupcm.group_table import index_patients
-from groupcm.labels import positive_of_model
+from groupcm.group_table import index_patients, patient_of_groups
+from groupcm.labels import positive_of_model, shown_labels
+from groupcm.scoring import GroupScores, among_all_groups
 from groupcm.sources.source import Source
 from groupcm.sources.stream import Stream
 from groupcm.training_data import leave_out
@@ -28,6 +29,7 @@ from groupcm.validation import (
 from groupcm.words import printable
 
 __all__ = [
+    "class_numbers",
     "index_source",
     "positive_in_source",
     "positive_rows",
@@ -35,6 +37,7 @@ __all__ = [
     "score_candidates",
     "score_source",
     "scores_of",
+    "truth_of_all_groups",
     "with_all_groups",
 ]
 
@@ -84,6 +87,7 @@ def with_all_groups(
     scored: ScoredCandidates,
     labels: Mapping[Any, Any],
     patients: Mapping[Any, Any] | None = None,
+    pos_label: Any = None,
 ) -> ScoredCandidates:
     """Return what was scored together with the groups that have no candidates.
 
@@ -94,25 +98,143 @@ def with_all_groups(
     labels : mapping
         The label of every group; where a group has candidates, it agrees with theirs.
     patients : mapping, optional
-        The patient of every group, needed where those of the candidates are known.
+        The patient of every group, needed where those of the candidates are known, and the same.
+    pos_label : label, optional
+        The positive one of ``labels``, where they are others than the model's.
     """
-    ids = np.empty(len(labels), dtype=object)
-    ids[:] = list(labels)
-    is_positive = positive_rows(model, np.array(list(labels.values())))
+    ids = _objects(labels)
+    codes = class_numbers(model.classes_, labels, pos_label)
+    positive = scored.group_positive[: scored.index.n_groups]
+    held = np.column_stack([~positive, positive])
+    truth = truth_of_all_groups(model, scored.index.ids, held, ids, codes)
     patient_of = None
     if patients is not None:
-        patient_of = np.empty(len(ids), dtype=object)
-        patient_of[:] = [patients[group] for group in labels]
-    empty = EmptyGroups.among(scored.index.ids, ids, is_positive, patient_of)
-    listed = dict(zip(ids.tolist(), is_positive.tolist(), strict=True))
-    for group, positive in zip(scored.index.ids.tolist(), scored.group_positive, strict=False):
-        if listed[group] != positive:
-            has, says = ("a", "negative") if positive else ("no", "positive")
-            raise ValueError(
-                f"the group {printable(group)} is {says} in the list of all groups, and has {has} "
-                "positive candidate; the two need to agree."
-            )
+        patient_of = _objects(patients[group] for group in labels)
+        if scored.by_patient is not None:
+            _require_same_patients(scored, patients)
+    empty = EmptyGroups.among(scored.index.ids, ids, truth[:, 1], patient_of)
     return replace(scored, empty=empty)
+
+
+def class_numbers(
+    classes: NDArray[Any], labels: Mapping[Any, Any], pos_label: Any = None
+) -> NDArray[np.intp]:
+    """Return the number of each listed group's class, and refuse a label that is none.
+
+    Parameters
+    ----------
+    classes : ndarray
+        The classes of the model.
+    labels : mapping
+        The label of every group.
+    pos_label : label, optional
+        The positive label, where the labels are others than the model's.
+
+    Examples
+    --------
+    >>> class_numbers(np.array([0, 1]), {"a": "polyp", "b": "normal"}, "polyp").tolist()
+    [1, 0]
+    >>> class_numbers(np.array(["call", "noise"]), {"a": "call", "b": "Call"})
+    Traceback (most recent call last):
+    ValueError: the group b has the label 'Call' in the list of all groups, which is not a class of
+    the model; it knows 'call' and 'noise'.
+    """
+    if pos_label is not None:
+        found = distinct(np.array(list(labels.values())))
+        where = "the list of all groups"
+        positive = positive_of_model(classes, found, pos_label, where=where)
+        return np.array([label == positive for label in labels.values()], dtype=np.intp)
+    number = {label: at for at, label in enumerate(classes.tolist())}
+    for group, label in labels.items():
+        if label not in number:
+            raise ValueError(
+                f"the group {printable(group)} has the label {printable(repr(label))} in the list "
+                f"of all groups, which is not a class of the model; it knows "
+                f"{shown_labels(classes)}."
+            )
+    return np.array([number[label] for label in labels.values()], dtype=np.intp)
+
+
+def truth_of_all_groups(
+    model: Any,
+    found: NDArray[Any],
+    held: NDArray[np.bool_],
+    ids: NDArray[Any],
+    codes: NDArray[np.intp],
+) -> NDArray[np.bool_]:
+    """Return which classes every listed group holds, and refuse a list that contradicts labels.
+
+    Parameters
+    ----------
+    model : estimator
+        Of k classes.
+    found : ndarray of shape (m,)
+        The groups that have candidates.
+    held : ndarray of bool of shape (m, k)
+        Which classes their candidates have.
+    ids, codes : ndarray
+        Every group, and the number of its class.
+
+    Returns
+    -------
+    ndarray of bool, one row per listed group
+        As the candidates have it, and of a group without candidates as the list has it.
+    """
+    scores = GroupScores(found, np.zeros(len(found)), np.arange(len(found)))
+    at = among_all_groups(scores, ids).winner
+    truth = np.zeros((len(ids), held.shape[1]), dtype=bool)
+    truth[np.arange(len(ids)), codes] = True
+    background = np.zeros(held.shape[1], dtype=bool)
+    background[0] = held.shape[1] == 2
+    background = getattr(model, "background_", background)
+    known = at >= 0
+    has = held[at[known]]
+    shows = has[:, ~background].any(axis=1)
+    listed = codes[known]
+    agrees = np.where(background[listed], ~shows, has[np.arange(len(has)), listed])
+    if not agrees.all():
+        first = int(np.argmin(agrees))
+        raise _contradiction(model.classes_, ids[known][first], listed[first], has[first])
+    truth[known] = has
+    return truth
+
+
+def _contradiction(
+    classes: NDArray[Any], group: Any, listed: int, has: NDArray[np.bool_]
+) -> ValueError:
+    if len(classes) == 2:
+        says, candidate = ("positive", "no") if listed else ("negative", "a")
+        return ValueError(
+            f"the group {printable(group)} is {says} in the list of all groups, and has "
+            f"{candidate} positive candidate; the two need to agree."
+        )
+    return ValueError(
+        f"the group {printable(group)} has the label {shown_labels(classes[[listed]])} in the list "
+        f"of all groups, and its candidates have {shown_labels(classes[has])}; the two need to "
+        "agree."
+    )
+
+
+def _require_same_patients(scored: ScoredCandidates, patients: Mapping[Any, Any]) -> None:
+    """Raise one sentence where the list has another patient of a group than its candidates."""
+    by_patient = scored.by_patient
+    if by_patient is None:
+        return
+    owners = by_patient.ids[patient_of_groups(scored.index, by_patient)]
+    for group, patient in zip(scored.index.ids.tolist(), owners.tolist(), strict=True):
+        if patients[group] != patient:
+            raise ValueError(
+                f"the group {printable(group)} has the patient {printable(repr(patients[group]))} "
+                f"in the list of all groups, and {printable(repr(patient))} by its candidates; "
+                "the two need to agree, by ids of the same type."
+            )
+
+
+def _objects(values: Iterable[Any]) -> NDArray[Any]:
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
 
 
 def score_source(

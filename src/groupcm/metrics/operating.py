@@ -99,9 +99,9 @@ def operating_point(
     y, scores, groups, pos_label
         As for `group_roc_curve`.
     specificity : float, optional
-        Choose the smallest threshold whose specificity is at least this: the most sensitive
-        one. It is infinite, and nothing an alarm, where even the largest score is a negative
-        group's and that is one too many.
+        Choose the most sensitive threshold whose specificity is at least this, and of equally
+        sensitive ones the most specific. It is infinite, and nothing an alarm, where no positive
+        group can be found without too many negative ones.
     sensitivity : float, optional
         Choose the largest threshold whose sensitivity is at least this: the most specific one.
         It is refused where too many positive groups have no candidates for it to be reached.
@@ -293,9 +293,10 @@ def specificity_at_threshold(
 
 
 def _most_sensitive(at: Tallies, specificity: float) -> int:
-    """The last, so the smallest, threshold of at least this specificity."""
+    """Return the largest of the most sensitive thresholds of at least this specificity."""
     _require_share(specificity, "specificity")
-    return int(np.count_nonzero(at.specificity >= specificity)) - 1
+    smallest = int(np.count_nonzero(at.specificity >= specificity)) - 1
+    return int(np.searchsorted(at.tp, at.tp[smallest]))
 
 
 def _require_share(value: float, name: str) -> None:

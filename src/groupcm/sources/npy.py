@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.candidates import Index
 from groupcm.errors import InputError
+from groupcm.frames import as_frame, frame_to_matrix, is_frame
+from groupcm.frames import feature_names as frame_names
 from groupcm.group_index import require_present
 from groupcm.memory import parse_memory
 from groupcm.sources.chunk import Chunk, FeatureRows
@@ -28,7 +30,7 @@ _UNIT_BYTES = 1 << 23
 
 
 def from_arrays(
-    X: ArrayLike,
+    X: Any,
     *,
     group: ArrayLike | None = None,
     label: ArrayLike | None = None,
@@ -37,18 +39,20 @@ def from_arrays(
     batch_rows: int | None = None,
     memory: str | int | None = None,
 ) -> MatrixSource:
-    """Candidates in a dense array, as a source like any other.
+    """Candidates in a dense array or a data frame, as a source like any other.
 
     The rows of a group must stand together, as in every source; `GroupClassifier.fit` itself
     takes arrays in any order.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        float32 and float64 are used in place.
+    X : array or data frame of shape (n, d)
+        Arrays of float32 and float64 are used in place. The columns of a frame name the features,
+        which a model compares with those it was trained on.
     group, label, overlap : array-like of shape (n,), optional
         The group, class and overlap of each row; without groups each row is its own.
     feature_names : sequence of str, optional
+        Of an array; those of a frame are its columns.
     batch_rows : int, optional
         How many rows are worked on at once.
     memory : int or str, optional
@@ -62,6 +66,11 @@ def from_arrays(
     >>> GroupClassifier(lam=0.9).fit(source).predict_groups(source)
     array([1, 0, 0])
     """
+    X = as_frame(X)
+    if is_frame(X):
+        feature_names = _names_of_frame(X, feature_names)
+        X = frame_to_matrix(X)
+        X = X if isinstance(X, np.ndarray) else X.toarray()
     matrix = np.asarray(X)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
         raise ValueError(
@@ -71,6 +80,19 @@ def from_arrays(
         matrix = matrix.astype(np.float64)
     keys = {"group": group, "label": label, "overlap": overlap}
     return MatrixSource(np.ascontiguousarray(matrix), "X", keys, feature_names, batch_rows, memory)
+
+
+def _names_of_frame(X: Any, given: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the names of the columns; those given must not be others."""
+    names = frame_names(X)
+    if names is None:
+        return given
+    if given is not None and list(map(str, given)) != names.tolist():
+        raise ValueError(
+            "feature_names are others than the columns of X, or in another order; leave them out, "
+            "or rename the columns."
+        )
+    return names.tolist()
 
 
 def from_npy(

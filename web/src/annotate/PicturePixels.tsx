@@ -78,6 +78,7 @@ function showIn(host: HTMLElement, sheet: Sheet): () => void {
   } else void showWhole().catch(fail);
   return () => {
     isGone = true;
+    shownPicture.value = -1;
     clearTimeout(emptying);
     for (const end of endings) end();
   };

@@ -48,10 +48,18 @@ function pressNow(): void {
 const hasMoved = (from: PointerEvent, to: PointerEvent) =>
   Math.hypot(to.clientX - from.clientX, to.clientY - from.clientY) >= A_TAP_MOVES_LESS;
 
+/** Browsers also report moves of a resting mouse under which the page has changed. */
+let restedAt = { x: NaN, y: NaN };
+function hasRested({ clientX: x, clientY: y }: PointerEvent): boolean {
+  const before = restedAt;
+  restedAt = { x, y };
+  return before.x === x && before.y === y;
+}
+
 function move(event: PointerEvent): void {
   if (isPanning()) return panTo(event);
   const at = onPicture(event);
-  mouseAt(at);
+  if (!hasRested(event)) mouseAt(at);
   if (waiting && !inHand?.taps && hasMoved(waiting, event)) pressNow();
   if (!waiting) (inHand ?? activeTool())?.move(at, event);
 }

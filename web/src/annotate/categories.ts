@@ -47,7 +47,7 @@ export async function renameCategory(before: string, after: string): Promise<voi
     sheet.own = sheet.own.map(renamed);
   }
   if (wasChosen) chooseCategory(named);
-  await poll();
+  await poll(true);
 }
 
 export const deleteCategory = (name: string) => ask("DELETE", `/${categories.peek().indexOf(name)}`);

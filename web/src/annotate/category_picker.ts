@@ -41,8 +41,10 @@ const before = () => (receiver.peek() === "selected" ? chosen.peek()?.category :
 /** Open at once: what is typed right after the key must not act on the picture. */
 export function openCategoryPicker(wanted: Receiver = chosen.peek() ? "selected" : "next"): void {
   receiver.value = wanted;
+  typed.value = "";
   place.value = Math.max(0, categories.peek().indexOf(before() ?? ""));
   dialog?.showModal();
+  dialog?.querySelector("input")?.focus();
   timesOpened.value++;
 }
 

@@ -8,6 +8,7 @@ import { sameRegion } from "./regions";
 import { save } from "./saving";
 import { show } from "./sheets";
 import { category, chooseCategory, chosen, current, objects, selectDrawn, selected, selectedId, sheet } from "./state";
+import { mustFinishDrawing } from "./tools/drafts";
 
 /** `kind`: quick changes of one kind in a row are undone together. */
 export function change(next: (content: Content) => Content, kind?: string): void {
@@ -58,8 +59,8 @@ export function setDone(done: boolean): boolean {
   return true;
 }
 
-export const undo = () => take(takeUndone(), "Undone");
-export const redo = () => take(takeRedone(), "Redone");
+export const undo = () => mustFinishDrawing() || take(takeUndone(), "Undone");
+export const redo = () => mustFinishDrawing() || take(takeRedone(), "Redone");
 
 /** A step of another picture shows that picture, so that nothing changes unseen. */
 function take(step: Step | undefined, word: string): void {
@@ -72,5 +73,5 @@ function take(step: Step | undefined, word: string): void {
     return;
   }
   void openPicture(changed.picture);
-  tell(`${word} in ${changed.name}.`);
+  tell(`${word} in ${changed.name}.`, { kind: "undo" });
 }

@@ -40,8 +40,10 @@ function take(from: typeof past, to: typeof past): Step | undefined {
   return step;
 }
 
+export const lastStep = () => past.peek().at(-1);
+
 /** Whether the last change was one of this picture. */
-export const isChangedLast = (sheet: Sheet) => past.peek().at(-1)?.sheet === sheet;
+export const isChangedLast = (sheet: Sheet) => lastStep()?.sheet === sheet;
 
 /** Apply a change to every step, such as a new name of a category. */
 export function rewrite(change: (content: Content) => Content): void {

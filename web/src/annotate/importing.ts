@@ -55,7 +55,7 @@ export async function importChosen(): Promise<void> {
     if (imported.pictures > 0) forget();
     skipped.value = imported.skipped;
     tell(sentenceOn(imported));
-    await poll();
+    await poll(true);
   } catch (error) {
     tellError(error);
   }

@@ -13,7 +13,7 @@ import { spaceIsHeld } from "./panning";
 import { crosshair, hideCrosshair, isCrosshair, pointer } from "./pointer";
 import { cornerIsSelected } from "./shapes";
 import { canStep, stepThrough } from "./stepping";
-import { categories, menuIsOpen, selectedId, tool } from "./state";
+import { categories, menuIsOpen, openIsShown, selectedId, tool } from "./state";
 import { activeTool, chooseTool, isDrawingTool, TOOL_NAMES, TOOLS, undoLast } from "./tools";
 import { resizeBrush } from "./tools/brush";
 import { fit, percent, zoomBy, zoomTo } from "./view";
@@ -29,7 +29,7 @@ const withArrows = (before: string) => ARROWS.map((arrow) => `${before}${arrow}`
 
 function space(): void {
   const acts = isDrawingTool(tool.peek()) && (isCrosshair.peek() || pointer.peek() === null);
-  if (acts) activeTool()?.set?.(crosshair());
+  if (acts) openIsShown() && activeTool()?.set?.(crosshair());
   else spaceIsHeld.value = true;
 }
 

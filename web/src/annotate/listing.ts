@@ -22,6 +22,12 @@ export function stateOf({ done, objects, error }: Summary): State {
   return done ? "empty" : "todo";
 }
 
+const [HEAD, TAIL] = [15, 20];
+
+/** Both ends of a long name: pictures of a folder often differ in the last letters alone. */
+export const shortened = (name: string) =>
+  name.length <= HEAD + TAIL + 1 ? name : `${name.slice(0, HEAD)}…${name.slice(-TAIL)}`;
+
 /** Not done, whether or not something is marked. */
 export const isToDo = ({ done, error }: Summary) => !done && error === null;
 export const isToCorrect = ({ first, error }: Summary) => first && error === null;
@@ -77,6 +83,9 @@ const named = computed(() => {
 });
 
 const isAskedFor = (picture: number) => FILTERS[filter.value].shows(summaries.value[picture]!);
+
+/** The first picture that is sought and that the filter shows. */
+export const firstMatch = () => named.peek().find(isAskedFor);
 
 /** The open picture stays in the list, even if it is no longer what the filter asks for. */
 export const listing = computed(() => {

@@ -1,34 +1,44 @@
 // Going to a picture; the address remembers it; its neighbours are fetched ahead.
 import { get, isLargePicture, pixelsOf, previewOf, Refusal } from "../shared/api";
+import { tell } from "../shared/notices";
 import { isToCorrect, isToDo, listing } from "./listing";
 import type { PictureRecord } from "./records";
 import { isUnsaved } from "./saving";
 import { isStale, staleness } from "./staleness";
 import { sheetOf, takeRecord } from "./sheets";
 import { current, names, pictureProblem, selectedId, setSummary, sheet, summaries } from "./state";
+import { mustFinishDrawing } from "./tools/drafts";
 
 export async function openPicture(picture: number): Promise<void> {
   if (picture === current.peek() && sheet.peek()) return;
+  if (mustFinishDrawing()) return nameInAddress(current.peek());
   current.value = picture;
   selectedId.value = null;
   pictureProblem.value = null;
   sheet.value = sheetOf(picture) ?? null;
-  window.history.replaceState(null, "", `#${picture}`);
+  nameInAddress(picture);
   await refresh(picture);
   if (current.peek() !== picture) return;
   sheet.value = sheetOf(picture) ?? null;
   for (const beside of neighbours(picture)) void fetchAhead(beside);
 }
 
-/** Fetch what the server has, if it may be newer and nothing here waits to be saved. */
-export async function refresh(picture: number): Promise<void> {
+/**
+ * Fetch what the server has, if it may be newer and nothing here waits to be saved.
+ * `isExpected`: this page asked for the change, such as an import, and need not tell of it.
+ */
+export async function refresh(picture: number, isExpected = false): Promise<void> {
   const known = sheetOf(picture);
   if (staleness.peek() !== null) return;
   if (known && (known.version >= summaries.peek()[picture]!.version || isUnsaved(picture))) return;
   try {
     const record = await get<PictureRecord>(`/api/pictures/${picture}`);
     if (isStale(picture, record)) return;
-    if (!isUnsaved(picture) && record.version >= (sheetOf(picture)?.version ?? 0)) takeRecord(picture, record);
+    if (isUnsaved(picture) || record.version < (sheetOf(picture)?.version ?? 0)) return;
+    const isChanged = takeRecord(picture, record);
+    if (isChanged && !isExpected && picture === current.peek()) {
+      tell(`${record.name} was changed elsewhere; the newer version is shown.`, { bad: true });
+    }
   } catch (error) {
     if (error instanceof Refusal && error.status === 422) setSummary(picture, { error: error.message });
     if (picture === current.peek() && !known) pictureProblem.value = (error as Error).message;
@@ -70,6 +80,8 @@ export function openFirstToDo(): void {
   const first = firstToDo(listing.peek()) ?? listing.peek()[0];
   if (first !== undefined) void openPicture(first);
 }
+
+const nameInAddress = (picture: number) => window.history.replaceState(null, "", `#${picture}`);
 
 export function pictureInAddress(): number {
   const digits = /^#(\d+)$/.exec(window.location.hash)?.[1];

@@ -1,12 +1,16 @@
 // The point of the picture under the mouse, or under the crosshair that arrow keys move.
 import { signal } from "@preact/signals";
-import { sheet } from "./state";
+import { current, sheet } from "./state";
 import { bringIntoSight, centreOfView, type Point } from "./view";
 
 /** Null while the mouse is elsewhere. */
 export const pointer = signal<Point | null>(null);
 /** Whether arrow keys placed it, which shows the crosshair. */
 export const isCrosshair = signal(false);
+/** The picture in which the pointer was moved last: in the next one it merely rests where it was. */
+let movedIn = -1;
+export const pointHere = () => void (movedIn = current.peek());
+export const isPointedHere = () => pointer.peek() !== null && movedIn === current.peek();
 
 export function within({ x, y }: Point): Point {
   const open = sheet.peek();
@@ -16,6 +20,7 @@ export function within({ x, y }: Point): Point {
 
 export function mouseAt(at: Point | null): void {
   if (at === null && isCrosshair.peek()) return;
+  pointHere();
   isCrosshair.value = false;
   pointer.value = at;
 }
@@ -32,6 +37,7 @@ export function crosshair(): Point {
 export function moveCrosshair(dx: number, dy: number): Point {
   const { x, y } = crosshair();
   const at = within({ x: x + dx, y: y + dy });
+  pointHere();
   pointer.value = at;
   bringIntoSight(at);
   return at;

@@ -19,7 +19,8 @@ export function pollFrom(start: number): void {
   window.addEventListener("focus", () => void poll());
 }
 
-export async function poll(): Promise<void> {
+/** `isExpected`: what has changed was asked for by this page. */
+export async function poll(isExpected = false): Promise<void> {
   if (staleness.peek() !== null) return;
   let changes: Changes;
   try {
@@ -35,7 +36,7 @@ export async function poll(): Promise<void> {
     takeSummaries(changes.summaries);
   });
   followScores(changes);
-  await refresh(current.peek());
+  await refresh(current.peek(), isExpected);
 }
 
 function takeSummaries(changed: Changes["summaries"]): void {

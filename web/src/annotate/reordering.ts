@@ -1,7 +1,7 @@
 // The order "most useful first" follows the scores while they come, but never in the middle of a stroke.
 import { order, orderBy } from "./listing";
 import type { Changes } from "./records";
-import { isDrawing } from "./tools";
+import { isDrawing } from "./tools/drafts";
 
 const EVERY_MS = 15_000;
 let scoredThen = 0;

@@ -5,7 +5,7 @@ import { tell } from "../shared/notices";
 import { requestChange } from "./asking";
 import { record } from "./history";
 import type { PictureRecord } from "./records";
-import { saysTheSame, show, takeRecord, type Sheet } from "./sheets";
+import { merged, saysTheSame, show, takeRecord, type Sheet } from "./sheets";
 import { staleness } from "./staleness";
 import { setSummary, summaries } from "./state";
 
@@ -83,10 +83,11 @@ function takeNewer(sheet: Sheet, newer: PictureRecord): void {
     queueMicrotask(() => void send(sheet));
     return;
   }
-  const mine = sheet.content.peek();
+  const both = merged(sheet.own[0]!, sheet.content.peek(), newer);
   if (takeRecord(sheet.picture, newer)) {
-    record(sheet, mine);
-    tell("Changed elsewhere; the newer version is shown. Undo brings yours back.", { bad: true });
+    if (both) record(sheet, both);
+    const mine = both ? "Undo adds what you changed." : "Your change was not saved.";
+    tell(`Changed elsewhere; the newer version is shown. ${mine}`, { bad: true });
   }
   settle(sheet);
 }

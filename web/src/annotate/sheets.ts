@@ -46,12 +46,37 @@ export function show(sheet: Sheet, content: Content): void {
 }
 
 /** Equal but for the ids, which the server may replace by its own. */
+const isSameObject = (one: MarkedObject, other: MarkedObject) => inWords(one) === inWords(other);
+
+const inWords = ({ category, region }: MarkedObject) =>
+  JSON.stringify([category, region.type, ...Object.entries(region).sort(([a], [b]) => (a < b ? -1 : 1))]);
+
 export function saysTheSame(one: Content, other: Content): boolean {
-  const told = ({ category, region }: MarkedObject) =>
-    JSON.stringify([category, region.type, ...Object.entries(region).sort(([a], [b]) => (a < b ? -1 : 1))]);
   return (
     one.done === other.done &&
     one.objects.length === other.objects.length &&
-    one.objects.every((object, place) => told(object) === told(other.objects[place]!))
+    one.objects.every((object, place) => isSameObject(object, other.objects[place]!))
   );
+}
+
+/**
+ * The newer content with the changes of objects that were made here since `base`; null if that changes nothing.
+ *
+ * What is newer is never lost: an object that was changed on both sides is kept in both versions, and the
+ * picture is not done, as nobody has seen it so.
+ */
+export function merged(base: Content, mine: Content, newer: Content): Content | null {
+  let objects = [...newer.objects];
+  for (const before of base.objects) {
+    const after = mine.objects.find(({ id }) => id === before.id);
+    const place = objects.findIndex((each) => isSameObject(each, before));
+    if (place < 0 || (after && isSameObject(before, after))) continue;
+    const { id } = objects[place]!;
+    objects.splice(place, 1, ...(after ? [{ ...after, id }] : []));
+  }
+  const isKnown = (object: MarkedObject) => [...base.objects, ...objects].some((each) => isSameObject(each, object));
+  const added = mine.objects.filter((object) => !isKnown(object));
+  objects = [...objects, ...added.map((object) => ({ ...object, id: `new-${crypto.randomUUID()}` }))];
+  const content = { done: false, objects };
+  return saysTheSame({ ...newer, done: false }, content) ? null : content;
 }

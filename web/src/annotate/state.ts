@@ -19,6 +19,8 @@ export const sheet = signal<Sheet | null>(null);
 export const pictureProblem = signal<string | null>(null);
 /** Number of the picture whose pixels are on the stage. */
 export const shownPicture = signal(-1);
+/** Whether the open picture is on the stage: only what is seen can be marked or decided. */
+export const openIsShown = () => sheet.peek() !== null && shownPicture.peek() === current.peek();
 export const objects = computed<MarkedObject[]>(() => sheet.value?.content.value.objects ?? []);
 
 export const selectedId = signal<ObjectId | null>(null);

@@ -32,7 +32,7 @@ function lines(): Line[] {
     },
     winnersOnObject && {
       id: "on-object",
-      title: "Winner on the object",
+      title: "Winner on the object, if found",
       share: winnersOnObject,
       told: of(winnersOnObject),
       hint: "Among pictures with an object that raised an alarm",
@@ -58,6 +58,12 @@ export function CountsPanel() {
           </div>
         ))}
       </dl>
+      {knowsTruth.value && counts.value.withoutTruth > 0 && (
+        <p id="without-truth" class="quiet number">
+          {whole(counts.value.withoutTruth)} of these {counts.value.withoutTruth === 1 ? "is" : "are"} unannotated and
+          left out of sensitivity and false alarms.
+        </p>
+      )}
       {!knowsTruth.value && (
         <p class="quiet">Start with --annotations FILE to see sensitivity and false alarms.</p>
       )}

@@ -1,7 +1,7 @@
 // Score, probability, threshold and rank of the large picture.
 import { large } from "./large";
 import { inPercent, whole } from "./numbers";
-import { ranks, results, scoreText, threshold } from "./state";
+import { ranks, results, scoreText, threshold, thresholdText } from "./state";
 
 export function Facts({ number }: { number: number }) {
   const result = results.value[number];
@@ -11,7 +11,7 @@ export function Facts({ number }: { number: number }) {
   const rank = ranks.value.get(number);
   const facts: [string, string, string][] = [["score", "Score", scoreText(score)]];
   if (probability !== null) facts.push(["probability", "Probability", inPercent(100 * probability)]);
-  facts.push(["at-threshold", "Threshold", scoreText(threshold.value)]);
+  facts.push(["at-threshold", "Threshold", thresholdText(threshold.value)]);
   if (rank !== undefined) facts.push(["rank", "Rank", `${whole(rank)} of ${whole(ranks.value.size)}`]);
   return (
     <dl class="facts">

@@ -3,7 +3,7 @@ import { download } from "../shared/api";
 import { tell, tellError } from "../shared/notices";
 import { settleThreshold } from "./moving";
 import { whole } from "./numbers";
-import { marked, names, project, scoreText, shown, threshold } from "./state";
+import { marked, names, project, shown, threshold, thresholdText } from "./state";
 
 /** As a shell reads it. */
 const quoted = (word: string) => (/^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
@@ -57,7 +57,7 @@ function ExportButton() {
         {n === all ? `Export all ${whole(n)} ${pictures}` : `Export the ${whole(n)} ${pictures} shown`}
       </button>
       <p class="quiet" id="export-note">
-        CSV in the order of the list, with alarms from {scoreText(threshold.value)} on.
+        CSV in the order of the list, with alarms from {thresholdText(threshold.value)} on.
       </p>
     </>
   );

@@ -1,7 +1,7 @@
 // The threshold: a slider between the histograms, a number, and the way back to the model's own.
 import { Histogram } from "./Histogram";
 import { resetThreshold, setThresholdNear, stepThreshold } from "./moving";
-import { knowsTruth, modelThreshold, project, scoreText, span, threshold } from "./state";
+import { knowsTruth, modelThreshold, project, span, threshold, thresholdText } from "./state";
 import { ThresholdNumber } from "./ThresholdNumber";
 
 const STEPS: Record<string, number> = {
@@ -32,7 +32,7 @@ export function Threshold() {
       {knowsTruth.value && <p class="quiet histogram-title lower">without object</p>}
       <div class="spread threshold-foot">
         <span class="quiet number">
-          {isModels ? ownThreshold() : `${ownThreshold()}: ${scoreText(modelThreshold.value)}`}
+          {isModels ? ownThreshold() : `${ownThreshold()}: ${thresholdText(modelThreshold.value)}`}
         </span>
         <button id="reset-threshold" disabled={isModels} onClick={resetThreshold}>
           Reset
@@ -53,7 +53,7 @@ function Slider() {
       step="any"
       value={threshold.value}
       aria-label="Threshold"
-      aria-valuetext={scoreText(threshold.value)}
+      aria-valuetext={thresholdText(threshold.value)}
       onInput={(event) => setThresholdNear(event.currentTarget.valueAsNumber)}
       onKeyDown={(event) => {
         const steps = STEPS[event.key];

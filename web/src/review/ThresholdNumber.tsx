@@ -1,7 +1,7 @@
 // The threshold as a number; what is being typed stays as it is typed.
 import { useState } from "preact/hooks";
 import { setThreshold, stepThreshold } from "./moving";
-import { threshold } from "./state";
+import { roundedThreshold, threshold } from "./state";
 
 const STEPS: Record<string, number> = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 };
 
@@ -13,7 +13,7 @@ export function ThresholdNumber() {
       class="number"
       type="number"
       step="any"
-      value={draft ?? Number(threshold.value.toPrecision(5))}
+      value={draft ?? roundedThreshold(threshold.value)}
       onInput={(event) => {
         write(event.currentTarget.value);
         setThreshold(event.currentTarget.valueAsNumber);

@@ -13,6 +13,8 @@ export interface Counts {
   falseAlarms: Share | null;
   falseAlarmsPerHundred: number | null;
   winnersOnObject: Share | null;
+  /** Scored pictures of which the annotations do not say whether they show an object. */
+  withoutTruth: number;
 }
 
 export function countsOf(results: Results, outcomes: readonly Outcome[]): Counts {
@@ -38,6 +40,7 @@ export function countsOf(results: Results, outcomes: readonly Outcome[]): Counts
     falseAlarms: share(falseAlarms, negatives),
     falseAlarmsPerHundred: negatives ? (100 * falseAlarms) / (positives + negatives) : null,
     winnersOnObject: share(onObject, placed),
+    withoutTruth: number("alarm") + number("no alarm"),
   };
 }
 

@@ -48,7 +48,26 @@ export const marked = computed(() => results.value.filter((result) => result?.ma
 export const span = computed(() => spanOf(results.value, [modelThreshold.value, threshold.value]));
 export const bins = computed(() => binsOf(results.value, span.value, BINS));
 export const step = computed(() => niceStep(span.value.high - span.value.low));
-export const scoreText = (score: number) => fixed(score, Math.max(2, decimalsOf(step.value)));
+const scoreDecimals = computed(() => Math.max(2, decimalsOf(step.value)));
+export const scoreText = (score: number) => fixed(score, scoreDecimals.value);
+
+const MOST_DECIMALS = 20;
+
+/** As many decimals as it takes for the rounded threshold to raise the same alarms. */
+function thresholdDecimals(wanted: number): number {
+  const isTheSame = (rounded: number) => (result: Results[number]) =>
+    result?.score == null || result.score >= wanted === result.score >= rounded;
+  let decimals = scoreDecimals.value;
+  while (decimals < MOST_DECIMALS) {
+    const rounded = Number(wanted.toFixed(decimals));
+    if (rounded === wanted || results.value.every(isTheSame(rounded))) break;
+    decimals++;
+  }
+  return decimals;
+}
+
+export const thresholdText = (wanted: number) => fixed(wanted, thresholdDecimals(wanted));
+export const roundedThreshold = (wanted: number) => Number(wanted.toFixed(thresholdDecimals(wanted)));
 
 /** Place of each picture when all are ordered by falling score. */
 export const ranks = computed(() => {

@@ -9,8 +9,9 @@ export function KeyHelp({ keys }: { keys: readonly Key[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const open = helpIsOpen.value;
   useEffect(() => {
-    if (open) dialog.current?.showModal();
-    else dialog.current?.close();
+    if (!open) return dialog.current?.close();
+    dialog.current?.showModal();
+    dialog.current?.querySelector("button")?.focus();
   }, [open]);
   const sections = [...new Set(keys.map((key) => key.section))];
   return (
@@ -37,7 +38,7 @@ export function KeyHelp({ keys }: { keys: readonly Key[] }) {
         ))}
       </div>
       <form method="dialog" class="row">
-        <button autofocus>Close</button>
+        <button>Close</button>
       </form>
     </dialog>
   );

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 
 interface Notice {
   id: number;
+  kind: string;
   text: string;
   bad: boolean;
 }
@@ -10,10 +11,15 @@ interface Notice {
 const notices = signal<Notice[]>([]);
 let next = 0;
 
-/** Show a sentence for a while; bad ones stay longer. */
-export function tell(text: string, { bad = false } = {}): void {
+/** So many at once leave the picture in sight. */
+const MOST = 3;
+
+/** Show a sentence for a while, in place of one of the same `kind`; bad ones stay longer. */
+export function tell(text: string, { bad = false, kind = text } = {}): void {
   const id = next++;
-  notices.value = [...notices.value.filter((each) => each.text !== text), { id, text, bad }];
+  const kept = [...notices.value.filter((each) => each.kind !== kind), { id, kind, text, bad }];
+  const leaving = kept.find((each) => !each.bad && each.id !== id) ?? kept[0];
+  notices.value = kept.length > MOST ? kept.filter((each) => each !== leaving) : kept;
   setTimeout(() => (notices.value = notices.value.filter((each) => each.id !== id)), bad ? 12_000 : 4_000);
 }
 

@@ -6,7 +6,8 @@ import { pathOf } from "../regions";
 import { brushSize, category, sheet, tool } from "../state";
 import { draftedBox } from "../tools/box";
 import { proposed } from "../tools/candidate";
-import { closesAt, corners, draftedPolygon } from "../tools/polygon";
+import { corners } from "../tools/drafts";
+import { closesAt, draftedPolygon } from "../tools/polygon";
 import { view } from "../view";
 
 export function DraftLayer() {

@@ -4,7 +4,7 @@ import { colourOf, numberOf } from "../colours";
 import { anchorOf, pathOf } from "../regions";
 import { isEditing } from "../shapes";
 import { objects, selectedId } from "../state";
-import { stroke } from "../tools/brush";
+import { stroke } from "../tools/drafts";
 import { maskShift } from "../tools/select";
 import { view } from "../view";
 

@@ -3,7 +3,8 @@ import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { colourOf } from "../colours";
 import { category, sheet } from "../state";
-import { drawn, stroke } from "../tools/brush";
+import { drawn } from "../tools/brush";
+import { stroke } from "../tools/drafts";
 
 const OPACITY = 120;
 

@@ -52,7 +52,6 @@ export function CategoryPicker() {
         aria-autocomplete="list"
         autocomplete="off"
         placeholder="Name or number, then Enter"
-        autofocus
         value={typed.value}
         onInput={(event) => type(event.currentTarget.value)}
         onKeyDown={followKey}

@@ -12,7 +12,7 @@ export function Header() {
   return (
     <header class="header">
       <PanelButton side="left" title="List of pictures" controls="pictures" />
-      <h1 class="clip">
+      <h1 class="clip" title={`${folder}, ${file}`}>
         <b>{folder}</b> <span class="quiet">{file}</span>
       </h1>
       <Progress />

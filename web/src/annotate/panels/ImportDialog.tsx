@@ -72,7 +72,9 @@ export function Skipped() {
   const dialog = useRef<HTMLDialogElement>(null);
   const sentences = skipped.value;
   useEffect(() => {
-    if (sentences.length) dialog.current?.showModal();
+    if (!sentences.length) return;
+    dialog.current?.showModal();
+    dialog.current?.querySelector("button")?.focus();
   }, [sentences]);
   return (
     <dialog ref={dialog} aria-label="Not imported" onClose={() => (skipped.value = [])}>
@@ -82,7 +84,7 @@ export function Skipped() {
           <li key={sentence}>{sentence}</li>
         ))}
       </ul>
-      <button autofocus onClick={() => dialog.current!.close()}>
+      <button onClick={() => dialog.current!.close()}>
         Close
       </button>
     </dialog>

@@ -2,9 +2,9 @@
 import type { MarkedObject } from "../../shared/types";
 import { deleteObject } from "../changing";
 import { doneAndNext, noObjectHere, toggleDone } from "../deciding";
-import { stateOf, STATES } from "../listing";
+import { shortened, stateOf, STATES } from "../listing";
 import { areaOf } from "../regions";
-import { choose, chosen, current, objects, selectedId, sheet, summaries } from "../state";
+import { choose, chosen, current, names, objects, selectedId, sheet, summaries } from "../state";
 import { Categories } from "./Categories";
 import { CategoryChip } from "./CategoryChip";
 
@@ -67,8 +67,18 @@ export function Decision() {
   const isDone = sheet.value?.content.value.done ?? false;
   const summary = summaries.value[current.value];
   const state = summary && stateOf(summary);
+  const name = names.value[current.value];
   return (
     <section class="panel decision" aria-label="This picture">
+      <div class="open-picture">
+        <span id="open-name" title={name}>
+          <bdi>{name && shortened(name)}</bdi>
+        </span>
+        <span id="state" class="quiet">
+          <span class={`dot ${state}`} />
+          {state && STATES[state]}
+        </span>
+      </div>
       <button id="no-object" onClick={noObjectHere}>
         No object here <kbd>N</kbd>
       </button>
@@ -76,12 +86,17 @@ export function Decision() {
         Done, next <kbd>Enter</kbd>
       </button>
       <label class="done-box">
-        <input id="done" type="checkbox" checked={isDone} onChange={toggleDone} />
+        <input
+          id="done"
+          type="checkbox"
+          checked={isDone}
+          onChange={(event) => {
+            toggleDone();
+            // The browser has checked it even where nothing was decided.
+            event.currentTarget.checked = sheet.peek()?.content.peek().done ?? false;
+          }}
+        />
         Done
-        <span id="state" class="quiet" title={state && STATES[state]}>
-          <span class={`dot ${state}`} />
-          <span class="state-words">{state && STATES[state]}</span>
-        </span>
         <kbd>D</kbd>
       </label>
     </section>

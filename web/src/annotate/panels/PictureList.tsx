@@ -1,4 +1,5 @@
 // All pictures, a row each: a thumbnail, the name, what is known of it.
+import { tell } from "../../shared/notices";
 import { Thumbnail } from "../../shared/Thumbnail";
 import { closeIfCovering } from "../../shared/side_panels";
 import { VirtualGrid } from "../../shared/VirtualGrid";
@@ -7,17 +8,20 @@ import {
   FILTER_NAMES,
   filterCounts,
   FILTERS,
+  firstMatch,
   listing,
   order,
   orderBy,
   reasons,
   restriction,
+  shortened,
   showAll,
   sought,
   stateOf,
   STATES,
   type FilterName,
 } from "../listing";
+import { openByEnter } from "../deciding";
 import { openFirstToDo, openPicture } from "../opening";
 import { isScoring } from "../polling";
 import type { Summary } from "../records";
@@ -91,12 +95,6 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
   );
 }
 
-const [HEAD, TAIL] = [15, 20];
-
-/** Both ends of a long name: pictures of a folder often differ in the last letters alone. */
-const shortened = (name: string) =>
-  name.length <= HEAD + TAIL + 1 ? name : `${name.slice(0, HEAD)}…${name.slice(-TAIL)}`;
-
 function wordsOf(summary: Summary, why?: string): string {
   const state = stateOf(summary);
   if (state === "todo" && why) return why;
@@ -154,11 +152,17 @@ function ListControls() {
   );
 }
 
-/** Enter keeps what is sought, Escape gives it up; a browser's own Escape would empty the field alone. */
+/** Enter opens the first match, Escape gives the search up; a browser's own Escape would empty the field alone. */
 function followKey(event: KeyboardEvent): void {
   if (event.key !== "Enter" && event.key !== "Escape") return;
   event.preventDefault();
   if (event.key === "Escape") sought.value = "";
+  else if (sought.peek().trim() !== "") {
+    const match = firstMatch();
+    if (match === undefined) return tell("No picture in this list is called like this.");
+    openByEnter(match);
+    closeIfCovering("left");
+  }
   focusStage();
 }
 

@@ -27,7 +27,7 @@ export function StaleDialog() {
           there.
         </p>
       )}
-      <button class="primary" autofocus onClick={reload}>
+      <button class="primary" onClick={reload}>
         Reload
       </button>
     </dialog>

@@ -1,25 +1,20 @@
 // A box: drag from corner to corner, or set two corners with the crosshair.
-import { signal } from "@preact/signals";
 import type { BoxRegion } from "../../shared/types";
 import { addObject } from "../changing";
 import { pointer, within } from "../pointer";
 import { objectAt } from "../regions";
 import { choose, objects } from "../state";
-import { view, type Point } from "../view";
+import { view } from "../view";
+import { boxDraft as draft, type BoxDraft } from "./drafts";
 import type { Tool } from "./tool";
 
 const LEAST_DRAG_ON_SCREEN = 4;
 
-interface Draft {
-  from: Point;
-  to: Point;
-}
-const draft = signal<Draft | null>(null);
 let isDragged = false;
 
 export const draftedBox = () => draft.value && boxBetween(draft.value);
 
-export function boxBetween({ from, to }: Draft): BoxRegion {
+export function boxBetween({ from, to }: BoxDraft): BoxRegion {
   const [left, right] = [from.x, to.x].map(Math.round).sort((a, b) => a - b) as [number, number];
   const [top, bottom] = [from.y, to.y].map(Math.round).sort((a, b) => a - b) as [number, number];
   return { type: "box", x: left, y: top, width: right - left, height: bottom - top };

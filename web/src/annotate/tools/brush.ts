@@ -1,21 +1,15 @@
 // Brush and eraser: strokes add to the selected mask, or begin one; or take away.
 import { computed, signal } from "@preact/signals";
 import { tell } from "../../shared/notices";
-import { boundsOf, emptyBitmap, fromCounts, maskOf, type Bitmap } from "../../shared/runs";
+import { boundsOf, emptyBitmap, fromCounts, maskOf } from "../../shared/runs";
 import type { MarkedObject } from "../../shared/types";
 import { addObject, deleteObject, setRegion } from "../changing";
-import { objectAt } from "../regions";
+import { holds, objectAt, sameRegion } from "../regions";
 import { onPicture } from "../stage_element";
 import { brushSize, category, chosen, objects, selected, selectedId, sheet } from "../state";
 import type { Point } from "../view";
+import { stroke } from "./drafts";
 import type { Tool } from "./tool";
-
-interface Stroke {
-  object: MarkedObject | null;
-  bitmap: Bitmap;
-  value: 0 | 1;
-  last: Point;
-}
 
 export interface Dirty {
   left: number;
@@ -24,8 +18,7 @@ export interface Dirty {
   bottom: number;
 }
 
-/** The stroke under way; `drawn` tells which pixels it has just changed. */
-export const stroke = signal<Stroke | null>(null);
+/** Which pixels the stroke under way has just changed. */
 export const drawn = signal<Dirty | null>(null);
 
 const isMask = (object: MarkedObject | null | undefined) => object?.region.type === "mask";
@@ -37,9 +30,13 @@ export const continuedMask = computed(() => {
   return goesOn && isMask(object) ? object : null;
 });
 
-/** The eraser takes away from the selected mask, else from the one under it. */
-const erasedMask = (at: Point) =>
-  isMask(selected.peek()) ? selected.peek() : (objectAt(objects.peek().filter(isMask), at) ?? null);
+/** The eraser takes away from the mask that the user selected, else from the one under it, else from the last. */
+function erasedMask(at: Point): MarkedObject | null {
+  if (isMask(chosen.peek())) return chosen.peek();
+  const drawnLast = isMask(selected.peek()) ? selected.peek() : null;
+  if (drawnLast && holds(drawnLast.region, at)) return drawnLast;
+  return objectAt(objects.peek().filter(isMask), at) ?? drawnLast;
+}
 
 function begin(at: Point, value: 0 | 1): void {
   const open = sheet.peek();
@@ -80,13 +77,17 @@ function dab(to: Point): void {
 }
 
 function end(): void {
-  const { object, bitmap } = stroke.peek()!;
+  const { object, bitmap, value } = stroke.peek()!;
   stroke.value = null;
   drawn.value = null;
   const isEmpty = boundsOf(bitmap) === null;
   if (object && isEmpty) deleteObject(object.id);
   else if (object) {
-    setRegion(object.id, maskOf(bitmap));
+    const region = maskOf(bitmap);
+    if (value === 0 && sameRegion(object.region, region)) {
+      tell(`Nothing of object ${objects.peek().indexOf(object) + 1} was there to erase. Begin on the mask that is meant.`);
+    }
+    setRegion(object.id, region);
     selectedId.value = object.id;
   } else if (!isEmpty) addObject(maskOf(bitmap));
 }

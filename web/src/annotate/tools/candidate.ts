@@ -4,11 +4,11 @@ import { get } from "../../shared/api";
 import { tell, tellError } from "../../shared/notices";
 import type { Candidate, Region } from "../../shared/types";
 import { addObject } from "../changing";
-import { pointer } from "../pointer";
+import { isPointedHere, pointer, pointHere } from "../pointer";
 import { areaOf, holds, regionOfCandidate, sameRegion } from "../regions";
 import { pictureAfter } from "../listing";
 import { sheetOf, type Sheet } from "../sheets";
-import { choose, objects, project, sheet, tool } from "../state";
+import { choose, objects, openIsShown, project, sheet, tool } from "../state";
 import type { Tool } from "./tool";
 
 interface Proposal {
@@ -83,11 +83,15 @@ export function levelAfter(steps: number): number | null {
   return wanted < 0 || wanted >= under.peek().length ? null : wanted;
 }
 
-export const setLevel = (wanted: number | null) => (level.value = wanted ?? level.peek());
+/** Stepping through the regions says as well as moving the pointer which one is meant. */
+export function setLevel(wanted: number | null): void {
+  level.value = wanted ?? level.peek();
+  pointHere();
+}
 
 function accept(): boolean {
   const region = proposed.peek()?.region;
-  if (!region) return false;
+  if (!region || !openIsShown()) return false;
   const taken = objects.peek().find((each) => sameRegion(each.region, region));
   if (taken) {
     choose(taken.id);
@@ -106,6 +110,7 @@ export const candidateTool: Tool = {
   move() {},
   release() {},
   set: () => void accept(),
-  finish: accept,
+  /** One press too many must not take what lies under the resting pointer in the next picture. */
+  finish: () => isPointedHere() && accept(),
   cancel: () => false,
 };

@@ -4,10 +4,10 @@ import type { Region } from "../../shared/types";
 import { undo } from "../changing";
 import { hideCrosshair } from "../pointer";
 import { choose, selected, selectedId, tool, type ToolName } from "../state";
-import { boxTool, draftedBox } from "./box";
-import { brushTool, eraserTool, stroke } from "./brush";
+import { boxTool } from "./box";
+import { brushTool, eraserTool } from "./brush";
 import { candidateTool } from "./candidate";
-import { corners, polygonTool } from "./polygon";
+import { polygonTool } from "./polygon";
 import { selectTool } from "./select";
 import type { Tool } from "./tool";
 
@@ -50,8 +50,6 @@ export const TOOLS: Record<ToolName, Described> = {
 export const TOOL_NAMES = Object.keys(TOOLS) as ToolName[];
 export const isDrawingTool = (name: ToolName) => name !== "select" && name !== "hand";
 export const activeTool = () => TOOLS[tool.peek()].acts;
-
-export const isDrawing = () => draftedBox() !== null || corners.peek().length > 0 || stroke.peek() !== null;
 
 /** Take back a corner of what is being drawn, else undo the last change. */
 export const undoLast = () => void (activeTool()?.takeBack?.() || undo());

@@ -1,18 +1,17 @@
 // A polygon: corner by corner; Enter, a double click or the first corner again closes it.
-import { signal } from "@preact/signals";
+import { tell } from "../../shared/notices";
 import { addObject, setRegion } from "../changing";
 import { pointer, within } from "../pointer";
 import { objectAt } from "../regions";
 import { choose, objects, selected } from "../state";
 import { view, type Point } from "../view";
+import { corners } from "./drafts";
 import type { Tool } from "./tool";
 
 const NEAR_ON_SCREEN = 8;
 /** A finger meets the first corner less exactly, and has no Enter key. */
 const NEAR_FOR_FINGERS = 22;
 const closingDistance = () => (window.matchMedia("(pointer: coarse)").matches ? NEAR_FOR_FINGERS : NEAR_ON_SCREEN);
-
-export const corners = signal<readonly Point[]>([]);
 
 const near = (one: Point, other: Point, distance = NEAR_ON_SCREEN) =>
   Math.hypot(one.x - other.x, one.y - other.y) * view.peek().scale < distance;
@@ -29,7 +28,10 @@ function addCorner(at: Point): void {
 function close(joins: boolean): boolean {
   const drawn = corners.peek();
   if (drawn.length === 0) return false;
-  if (drawn.length < 3) return true;
+  if (drawn.length < 3) {
+    tell("A polygon needs three corners. Backspace takes one back, Esc gives it up.");
+    return true;
+  }
   corners.value = [];
   const part = drawn.flatMap(({ x, y }) => [x, y]);
   const object = selected.peek();
