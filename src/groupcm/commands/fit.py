@@ -13,7 +13,11 @@ import numpy as np
 from groupcm.any_estimator import takes_missing
 from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.commands.asked_model import OPTION_OF_PARAMETER, SPECIFICITY, asked_model
-from groupcm.commands.described_columns import fill_in_columns, require_columns
+from groupcm.commands.described_columns import (
+    fill_in_columns,
+    measured_features,
+    require_columns,
+)
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.fit_notes import fit_notes, fold_notes
 from groupcm.commands.held_out import held_out_rows
@@ -22,7 +26,7 @@ from groupcm.commands.option_mistakes import mistakes_in_options, positive_label
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.errors import InputError, ThresholdWarning
-from groupcm.evaluation.leakage import warn_of_leakage
+from groupcm.evaluation.leakage import warn_of_leakage, warn_of_patients
 from groupcm.files import check_output
 from groupcm.persistence import save
 from groupcm.progress import listening
@@ -56,7 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
         )
         _require_two_classes(candidates, arguments.label)
         _set_positive(model, candidates, arguments)
-        warn_of_leakage(arguments.label, *candidates.some_rows(), candidates.feature_names)
+        names, some_rows = candidates.feature_names, candidates.some_rows()
+        warn_of_leakage(arguments.label, *some_rows, names, measured_features(about))
+        warn_of_patients(names, arguments.patient)
         took = fit_candidates(model, candidates, display)
         _tune_threshold(model, arguments)
         saved, fitted = _saved_and_fitted(model, arguments)

@@ -51,7 +51,7 @@ def add_columns(columns, *, with_marks: bool = False) -> None:
         default=[],
         metavar="A,B",
         help="columns that are no features, such as labels of other tasks; 'label_*' and label "
-        "stand for several",
+        "(all that begin with label_) stand for several",
     )
 
 
