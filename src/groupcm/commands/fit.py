@@ -28,6 +28,7 @@ from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.errors import InputError, ThresholdWarning
 from groupcm.evaluation.leakage import warn_of_leakage, warn_of_patients
 from groupcm.files import check_output
+from groupcm.labels import shown_labels
 from groupcm.persistence import save
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input
@@ -58,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             allow_missing=takes_missing(model),
             **columns,
         )
-        _require_two_classes(candidates, arguments.label)
+        _require_two_classes(candidates, arguments)
         _set_positive(model, candidates, arguments)
         names, some_rows = candidates.feature_names, candidates.some_rows()
         warn_of_leakage(arguments.label, *some_rows, names, measured_features(about))
@@ -143,8 +144,14 @@ def _check_checkpoint(checkpoint: Path, output: Path, tables: list[str]) -> None
         raise InputError(f"{output} cannot be both the model and the checkpoint; name two files")
 
 
-def _require_two_classes(candidates: Candidates, label: str) -> None:
-    classes = candidates.classes
+def _require_two_classes(candidates: Candidates, arguments: argparse.Namespace) -> None:
+    classes, label = candidates.classes, arguments.label
+    if len(classes) > 2 and arguments.cv:
+        raise InputError(
+            f"--cv is for two labels, and the label column {label!r} holds {len(classes)} "
+            f"({shown_labels(classes)}); leave --cv out, or make a column of one label against "
+            "the rest"
+        )
     if len(classes) < 2:
         raise InputError(
             f"the label column {label!r} holds {classes[0]} in every row; "
