@@ -178,6 +178,24 @@ def test_any_metric_of_groups(data):
         GroupClassifierCV(scoring="auc").fit(data.X, data.y, data.groups)
 
 
+def test_a_metric_that_gives_nan_chooses_no_lam(data):
+    """Before, the first NaN was the best."""
+    n_calls = 0
+
+    def first_is_nan(y, scores, groups):
+        nonlocal n_calls
+        n_calls += 1
+        return np.nan if n_calls % len(LAMS) == 1 else group_roc_auc(y, scores)
+
+    model = GroupClassifierCV(lams=LAMS, scoring=first_is_nan)
+    model.fit(data.X, data.y, data.groups)
+    assert np.isnan(model.scores_[:, 0]).all()
+    means = model.scores_[:, 1:].mean(axis=0)
+    assert (model.lam_, model.best_score_) == (LAMS[1 + np.argmax(means)], max(means))
+    with pytest.raises(ValueError, match="scoring gives NaN for every λ, in 5 of 5 folds"):
+        GroupClassifierCV(lams=LAMS, scoring=lambda *_: np.nan).fit(data.X, data.y, data.groups)
+
+
 def test_bad_input_is_one_sentence(data):
     two = np.where(np.arange(len(data)) % 2 == 0, 1, 2)
     with pytest.raises(ValueError, match="belongs to two patients, 1 and 2"):

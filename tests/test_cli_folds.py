@@ -174,3 +174,55 @@ def test_values_of_lambda_can_be_given(here, capsys):
     assert " of 2" in capsys.readouterr().out
     assert main(["fit", train, *ROLES, "--cv", "--lams", "0.5,1.5", "-o", "n.json"]) == 2
     assert "--lams must lie between 0 and 1" in capsys.readouterr().err
+
+
+def test_one_lambda_is_no_end_of_a_grid(here, capsys):
+    """Before, it was "0.5 of 1, the largest tried"."""
+    options = ["--cv", "--folds", "3", "--lams", "1", "--calibrate", "isotonic", "-o", "m.json"]
+    assert main(["fit", str(here / "train.parquet"), *ROLES, *options]) == 0
+    assert "chosen λ         0.5, the only one tried\n" in capsys.readouterr().out
+    assert main(["describe", "m.json"]) == 0
+    assert "by an isotonic curve" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("lams", ["3,", ",", "0.1,x", "-3", ""])
+def test_lambdas_that_are_no_numbers(here, capsys, lams):
+    """Before, "3," was told to hold an empty name."""
+    options = ["--cv", f"--lams={lams}", "-o", "m.json"]
+    try:
+        found = main(["fit", str(here / "train.parquet"), *ROLES, *options])
+    except SystemExit as error:
+        found = error.code
+    said = " ".join(capsys.readouterr().err.split())
+    assert found == 2
+    if lams == "-3":
+        assert "--lams must lie between 0 and 1" in said
+    else:
+        assert f"{lams!r} is neither a whole number, how many, nor numbers between commas" in said
+
+
+@pytest.mark.parametrize("model", ["linear", "trees"])
+def test_three_labels_are_refused_in_the_words_of_the_options(here, tmp_path, capsys, model):
+    """Before, the sentence was that of scikit-learn's checks."""
+    table = pq.read_table(here / "train.parquet")
+    label = np.where(np.arange(len(table)) % 9 == 0, 2, table["polyp"].to_numpy())
+    place = table.column_names.index("polyp")
+    pq.write_table(table.set_column(place, "polyp", pa.array(label)), tmp_path / "t.parquet")
+    assert main(["fit", "t.parquet", *ROLES, "--cv", "--model", model, "-o", "m.json"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "--cv is for two labels, and the label column 'polyp' holds 3 (0, 1 and 2);" in said
+
+
+def test_groups_that_are_all_positive_are_refused_in_the_words_of_the_options(
+    here, tmp_path, capsys
+):
+    table = pq.read_table(here / "train.parquet")
+    frame = table["frame"].to_numpy()
+    is_first = np.append(True, frame[1:] != frame[:-1])
+    place = table.column_names.index("polyp")
+    positive = pa.array(is_first.astype(int))
+    pq.write_table(table.set_column(place, "polyp", positive), tmp_path / "t.parquet")
+    assert main(["fit", "t.parquet", *ROLES, "-o", "m.json"]) == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert "the larger, or --positive); add negative groups, name the other label with" in said
+    assert "pos_label" not in said

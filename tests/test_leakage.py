@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -11,9 +14,13 @@ import pytest
 from groupcm import sources
 from groupcm.cli import main
 from groupcm.errors import InputError, LeakageWarning
-from groupcm.evaluation.leakage import separating_features, warn_of_leakage
+from groupcm.evaluation.leakage import rows_to_check, separating_features, warn_of_leakage
+from groupcm.extras import is_installed
+from groupcm.group_index import index_groups
 from groupcm.metrics import candidate_roc_auc
 from groupcm.persistence import read
+from groupcm.table_formats import write_table
+from groupcm.table_roles import TableDescription, describe
 from groupcm.tables import read_tables
 
 ROLES = ["--group", "frame", "--label", "label_polyp"]
@@ -57,6 +64,24 @@ def table(made, tmp_path, request, monkeypatch):
 def test_patterns_and_families_choose_the_features(table, options, expected):
     assert main(["fit", table, *ROLES, *options, "-o", "m.json"]) == 0
     assert read("m.json").model.feature_names_in_.tolist() == expected
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_the_name_of_a_role_excludes_its_family(made, tmp_path, monkeypatch, suffix):
+    """Before, --exclude label did nothing where the labels are in a column called label."""
+    monkeypatch.chdir(tmp_path)
+    names = [
+        {"label_polyp": "label", "shape_extent": "f1_extent"}.get(n, n) for n in made.column_names
+    ]
+    write_table(made.rename_columns(names), tmp_path / f"t.{suffix}")
+    fit = ["fit", f"t.{suffix}", "--group", "frame", "--label", "label", "-o", "m.json"]
+    for exclude, expected in (
+        ("label,frame", ["shape_area", "f1_extent", "f1", "f2", "other"]),
+        # The name of a feature stands for itself alone.
+        ("label,f1", ["shape_area", "f1_extent", "f2", "other"]),
+    ):
+        assert main([*fit, "--exclude", exclude]) == 0
+        assert read("m.json").model.feature_names_in_.tolist() == expected
 
 
 @pytest.mark.parametrize("table", ["parquet", "csv"], indirect=True)
@@ -133,8 +158,103 @@ def test_one_sentence_names_at_most_a_few_columns():
     X, y = np.zeros((40, 12)), np.arange(40) % 2
     names = [f"label_{j}" for j in range(12)]
     with pytest.warns(LeakageWarning) as heard:
-        warn_of_leakage("polyp", X, y, names)
+        warn_of_leakage("polyp", X, rows_to_check(y, index_groups(np.arange(40)), 12), names)
     sentence = str(heard[0].message)
     assert "'label_4' and 7 more are named like labels" in sentence
     assert "label_5" not in sentence
     assert ". " not in sentence
+
+
+def with_column(made: pa.Table, name: str, values) -> pa.Table:
+    names = [*made.column_names, name]
+    return pa.Table.from_arrays([*made.columns, pa.array(values)], names=names)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+@pytest.mark.parametrize("by_class", [False, True])
+def test_a_label_of_the_group_is_warned_of(made, tmp_path, monkeypatch, capsys, suffix, by_class):
+    """Before, only the candidates were looked at, whose AUC is 0.9 here."""
+    monkeypatch.chdir(tmp_path)
+    made = made.select(["frame", "label_polyp", "f1", "f2"])
+    frame, label = (made[name].to_numpy() for name in ("frame", "label_polyp"))
+    found = with_column(made, "frame_has_polyp", np.isin(frame, frame[label == 1]) * 1.0)
+    if by_class:  # positive groups first, in row groups of their own
+        found = found.sort_by([("frame_has_polyp", "descending"), ("frame", "ascending")])
+    write_table(found, tmp_path / f"t.{suffix}")
+    if suffix == "parquet":
+        pq.write_table(found, tmp_path / "t.parquet", row_group_size=20)
+    assert main(["fit", f"t.{suffix}", *ROLES, "-o", "m.json"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "'frame_has_polyp' separates the groups without the others (AUC 1.000)" in said
+    assert "--exclude frame_has_polyp what is not known" in said
+    assert main(["fit", f"t.{suffix}", *ROLES, "--exclude", "frame_has_polyp", "-o", "m.json"]) == 0
+    assert "AUC" not in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not is_installed("lightgbm"), reason="lightgbm")
+def test_values_that_are_missing_by_class_are_warned_of(made, tmp_path, monkeypatch, capsys):
+    """Before, the rows without a value were left out first."""
+    monkeypatch.chdir(tmp_path)
+    made = made.select(["frame", "label_polyp", "f1", "f2"])
+    frame, label = (made[name].to_numpy() for name in ("frame", "label_polyp"))
+    is_positive = np.isin(frame, frame[label == 1])
+    values = np.arange(len(frame)) % 7.0
+    found = with_column(made, "a", np.where(label == 0, np.nan, values))
+    found = with_column(found, "b", np.where(is_positive, values, np.nan))
+    write_table(with_column(found, "c", np.where(frame % 5, values, np.nan)), tmp_path / "t.csv")
+    trees = ["--model", "trees", "--n-estimators", "3"]
+    assert main(["fit", "t.csv", *ROLES, *trees, "-o", "m.json"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "'a' separates the candidates by where its values are missing (AUC 1.000)" in said
+    assert "'b' separates the groups by where its values are missing (AUC 1.000)" in said
+    assert "--exclude a,b what" in said
+
+
+def test_measurements_of_pictures_are_not_suspected(made, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    about = TableDescription({"group": "frame", "label": "label_polyp"}, ("f1", "other"), {"a": 1})
+    for recipe, is_told in ((None, True), ({"a": 1}, False)):
+        told = replace(about, recipe=recipe)
+        pq.write_table(made.replace_schema_metadata(describe(made.schema, told).metadata), "t.pq")
+        Path("t.pq").rename("t.parquet")
+        assert main(["fit", "t.parquet", "-o", "m.json"]) == 0
+        assert ("'other' separates" in capsys.readouterr().err) == is_told
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_column_of_patients_is_warned_of(made, tmp_path, monkeypatch, capsys, suffix):
+    monkeypatch.chdir(tmp_path)
+    made = made.select(["frame", "label_polyp", "f1", "f2"])
+    patient = made["frame"].to_numpy() // 4
+    found = with_column(with_column(made, "patient", patient), "patient_age", patient % 9)
+    write_table(found, tmp_path / f"t.{suffix}")
+    fit = ["fit", f"t.{suffix}", *ROLES, "-o", "m.json"]
+    assert main(fit) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "of the features, 'patient' is named like a patient; name the column" in said
+    assert "--patient patient, so that no fold splits one, or leave it out with --exclude" in said
+    for remedy in ("--patient", "--exclude"):
+        assert main([*fit, remedy, "patient"]) == 0
+        assert "is named like a patient" not in capsys.readouterr().err
+    subject = with_column(found, "subject_id", patient)
+    write_table(subject, tmp_path / f"t.{suffix}")
+    assert main([*fit, "--patient", "patient"]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "leave out with --exclude subject_id what tells patients apart" in said
+
+
+def test_few_rows_of_every_group_are_looked_at():
+    rng = np.random.default_rng(0)
+    groups = index_groups(np.sort(rng.integers(0, 900, 60_000)))
+    labels = (rng.random(60_000) < 0.004).astype(int)
+    found = rows_to_check(labels, groups, 1_000)
+    assert np.array_equal(found.rows, np.unique(found.rows))
+    assert np.array_equal(found.holds[:, 1], groups.maxima(labels == 1)[found.group])
+    sizes = np.bincount(found.group[found.is_of_group])
+    assert set(sizes[sizes > 0]) <= set(range(1, 11))
+    assert np.count_nonzero(sizes) >= 400 - 200
+    # The rows of groups are chosen whatever their labels.
+    assert found.labels[found.is_of_group].mean() < 0.02
+    few = rows_to_check(labels, groups, 1_000, np.arange(5_000, 9_000))
+    assert few.rows.min() >= 5_000
+    assert few.rows.max() < 9_000

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -296,6 +297,25 @@ def test_a_calibrated_model_takes_over_the_threshold_of_a_tuned_one(made, tmp_pa
     assert (calibrated.threshold_, calibrated.decision_) == (model.threshold_, model.decision_)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_of_no_class_are_refused_by_score(kind, made):
+    """Before, they counted as wrong, or as negative."""
+    model = fitted(kind, made)
+    for y in (made.y + 1, made.y.astype(str), np.where(made.y, "cancer", "healthy")):
+        for groups in (made.groups, None):
+            with pytest.raises(ValueError, match="no class of the estimator; it knows 0 and 1"):
+                model.score(made.X, y, groups)
+    for y in (made.y.astype(float), made.y.astype(bool), made.y.astype(object)):
+        assert model.score(made.X, y, made.groups) == model.score(made.X, made.y, made.groups)
+
+
+def test_labels_of_no_class_are_refused_among_three(made):
+    y = np.where(np.arange(len(made.y)) % 7 == 0, 2, made.y)
+    model = GroupClassifier().fit(made.X, y, made.groups)
+    with pytest.raises(ValueError, match="it knows 0, 1 and 2"):
+        model.score(made.X, np.where(y == 2, 3, y), made.groups)
+
+
 def test_more_than_two_classes_have_no_threshold(made, tmp_path):
     y = np.where(np.arange(len(made.y)) % 7 == 0, 2, made.y)
     model = GroupClassifier().fit(made.X, y, made.groups)
@@ -308,8 +328,16 @@ def test_more_than_two_classes_have_no_threshold(made, tmp_path):
 
 def test_a_threshold_that_is_no_number(made):
     model = fitted("linear", made)
-    with pytest.raises(ValueError, match="threshold is NaN"):
-        model.set_threshold(float("nan"))
+    wrong: list[Any] = [float("nan"), None, "0.5", True, np.array([0.5])]
+    for threshold in wrong:
+        with pytest.raises(ValueError, match=r"threshold is .*; it must be a number\."):
+            model.set_threshold(threshold)
+        with pytest.raises(ValueError, match=r"threshold is .*; it must be a number\."):
+            at_threshold([0, 1], [0.0, 1.0], threshold=threshold)
+        with pytest.raises(ValueError, match=r"threshold is .*; it must be a number\."):
+            metrics.sensitivity_at_threshold([0, 1], [0.0, 1.0], threshold=threshold)
+    for threshold in (1, np.float32(1), np.int64(1)):
+        assert model.set_threshold(threshold).threshold_ == 1.0
     assert model.set_threshold(np.inf).predict_groups(made.X, made.groups).sum() == 0
     with pytest.warns(ThresholdWarning, match="never raises an alarm"):
         model.tune_threshold(-made.X, made.y, made.groups, specificity=1.0)
@@ -483,6 +511,41 @@ def test_missing_and_constant_values_and_either_precision():
         assert shift_of(model, same, groups).sentence is None
     X[:, 1] = 0.0
     assert [each.name for each in shift_of(model, X, groups).features] == ["feature 1"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "arrow", "list"])
+def test_frames_of_every_kind_are_compared(made, kind):
+    """Before, a lazy frame ended in an IndexError."""
+    frame = pl.DataFrame(dict(zip(made.feature_names, made.X.T, strict=True)))
+    X: Any = {
+        "pandas": frame.to_pandas(), "polars": frame, "lazy": frame.lazy(),
+        "arrow": frame.to_arrow(), "list": made.X.tolist(),
+    }[kind]  # fmt: skip
+    model = GroupClassifier(0.9).fit(made.X if kind == "list" else frame, made.y, made.groups)
+    assert shift_of(model, X, made.groups).features == []
+    alone = shift_of(model, X, "none")
+    assert alone.n_features == 13
+
+
+def test_too_few_groups_to_compare_are_said(made, capsys):
+    """Before, nothing said that no shift of so few groups could be found."""
+    model = fitted("linear", made)
+    for n_groups, is_told in ((1, True), (5, True), (40, False)):
+        rows = np.isin(made.groups, np.unique(made.groups)[:n_groups])
+        found = shift_of(model, made.X[rows] + 1e3, made.groups[rows])
+        assert (found.note is not None) == is_told == (found.sentence is None)
+    assert "are too few to compare" in shift_of(model, made.X[:20], made.groups[:20]).note
+    assert compare_with_profile(model.training_profile_, []).note is not None
+    # Wherever it is not said, a shift can be found.
+    for n_groups in range(2, 30):
+        scores = np.full(n_groups, 1e6)
+        found = compare_with_profile(model.training_profile_, scores)
+        assert found.note is None or found.score is None
+    pictures = PictureScores(probability=False, threshold=0.0, vote=False, category=None)
+    place = Regions.of([Box(0, 0, 2, 2)], 4, 4)
+    pictures.add(ScoredPicture("a", 4, 4, 0.5, None, True, 0, 0, 9, place, 1, drawn=made.X[0]))
+    pictures.warn_of_shift(model)
+    assert "1 group is too few to compare with those of the training" in capsys.readouterr().err
 
 
 @needs_trees

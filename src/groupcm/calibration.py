@@ -40,6 +40,7 @@ from groupcm.sources.source import Source
 from groupcm.thresholds import (
     ChosenThreshold,
     ThresholdModel,
+    known_labels,
     positive_groups,
     score_labelled_groups,
     threshold_of,
@@ -386,7 +387,8 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         X, y, groups = labelled(X, y, groups, None if names is None else list(names))
         if groups is None:
             predicted = self.predict(X)
-            return mean_right(predicted == as_labels(y, len(predicted)), None, sample_weight)
+            y = known_labels(self.classes_, y, len(predicted))
+            return mean_right(predicted == y, None, sample_weight)
         index = index_groups(groups)
         truth = self.classes_[positive_groups(self.classes_, y, groups).astype(int)]
         predicted = self.predict_groups(X, None if isinstance(X, Source) else groups)

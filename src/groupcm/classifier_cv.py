@@ -63,8 +63,8 @@ class GroupClassifierCV(ChoosingModel):
         Folds; see `groupcm.folds.resolve_folds`. A splitter is given one row a group.
     scoring : str or callable, default="group_roc_auc"
         A metric of groups: "group_roc_auc", "group_average_precision",
-        "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry a
-        group, and None for groups.
+        "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry per
+        group, and None for groups. A λ for which it gives NaN in any fold is not chosen.
     loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
 solver, tol, max_passes, max_time, memory, pos_label, verbose :
         As of `GroupClassifier`; ``max_time`` is for the whole fit.
@@ -214,7 +214,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
                 tried.extend()
             tried.warn_at_end(is_grid=is_count(self.lams))
             lams, held_out, scores = tried.lams, tried.held_out, tried.scores
-            best = int(np.argmax(scores.mean(axis=0)))
+            best = int(np.argmax(tried.means))
             announce_stage(f"all groups, λ = {lams[best]:.4g}")
             lam, found = float(lams[best]), None
             if len(prepared.unannotated):
@@ -278,9 +278,20 @@ class _Folds:
         self.scores = np.empty((len(folds), 0))
 
     @property
+    def means(self) -> Vector:
+        """The mean over folds at each λ; a λ that any fold scores as NaN is never the best."""
+        means = self.scores.mean(axis=0)
+        if np.isnan(means).all():
+            raise ValueError(
+                f"scoring gives NaN for every λ, in {np.isnan(self.scores).any(axis=1).sum()} of "
+                f"{len(self.scores)} folds, so that none is the best; it must give numbers."
+            )
+        return np.where(np.isnan(means), -np.inf, means)
+
+    @property
     def end(self) -> int:
         """-1 or 1 where the best λ is the smallest or the largest and not as good as another."""
-        mean = self.scores.mean(axis=0)
+        mean = self.means
         best = int(np.argmax(mean))
         if len(mean) < 2:
             return 0

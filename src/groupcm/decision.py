@@ -12,14 +12,16 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from numbers import Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.model_state import Expected, Nullable, Number, Text
+from groupcm.words import printable
 
-__all__ = ["TARGETS", "DecisionRule", "is_alarm", "rule_words"]
+__all__ = ["TARGETS", "DecisionRule", "is_alarm", "require_threshold", "rule_words"]
 
 #: What a threshold can be chosen for.
 TARGETS = ("specificity", "sensitivity", "youden")
@@ -50,6 +52,24 @@ def is_alarm(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
     # In float64, because a Python float next to float32 scores would be rounded to theirs.
     values = np.asarray(scores, dtype=np.float64)
     return (values >= threshold) & (values > -np.inf)
+
+
+def require_threshold(value: Any) -> float:
+    """Return a threshold as a float; raise one sentence where it is no number.
+
+    Examples
+    --------
+    >>> require_threshold(1), require_threshold(float("inf"))
+    (1.0, inf)
+    >>> require_threshold("0.5")
+    Traceback (most recent call last):
+    ValueError: threshold is '0.5'; it must be a number.
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise ValueError(f"threshold is {printable(repr(value))}; it must be a number.")
+    if math.isnan(value):
+        raise ValueError("threshold is NaN; it must be a number.")
+    return float(value)
 
 
 def rule_words(threshold: float) -> str:

@@ -95,7 +95,7 @@ class LambdaAtEndWarning(UserWarning):
 
 
 class LeakageWarning(UserWarning):
-    """A feature is named like a label, or alone separates the candidates of the classes."""
+    """A feature is named like a label or a patient, or alone separates candidates or groups."""
 
 
 class PositiveLabelWarning(UserWarning):

@@ -23,10 +23,10 @@ from groupcm.scoring import GroupScores, Scorer, among_all_groups, require_featu
 from groupcm.smoothing import Matrix
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.source import Source
-from groupcm.thresholds import ThresholdModel
+from groupcm.thresholds import ThresholdModel, known_labels
 from groupcm.training_data import leave_out, source_of_columns
 from groupcm.training_profile import TrainingProfile
-from groupcm.validation import as_labels, as_matrix, check_length
+from groupcm.validation import as_matrix, check_length
 from groupcm.words import printable
 
 __all__ = ["GroupModel", "labelled", "mean_right"]
@@ -186,10 +186,11 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         X, y, groups = labelled(X, y, groups, self._trained_names())
         if groups is None:
             predicted = self.predict(X)
-            return mean_right(predicted == as_labels(y, len(predicted)), None, sample_weight)
+            y = known_labels(self.classes_, y, len(predicted))
+            return mean_right(predicted == y, None, sample_weight)
         index = index_groups(groups)
         predicted = self.predict_groups(X, None if isinstance(X, Source) else groups)
-        y = as_labels(y, index.n_rows)
+        y = known_labels(self.classes_, y, index.n_rows)
         holds = np.stack([index.maxima(y == label) for label in self.classes_], axis=1)
         background = self.background_
         others = np.any(holds[:, ~background], axis=1, keepdims=True)

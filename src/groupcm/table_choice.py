@@ -56,7 +56,8 @@ def expand_features(
 
     A name is that of a column. A pattern holds ``*``, for any characters, or ``?``, for one. A
     family, such as ``shape``, is what no column is called, and stands for all columns that begin
-    with ``shape_``. Patterns and families never stand for columns with a role.
+    with ``shape_``. Patterns and families never stand for columns with a role. In ``exclude``, the
+    name of a column with a role stands for its family, too: it is no feature anyway.
 
     Parameters
     ----------
@@ -95,6 +96,7 @@ def expand_features(
     taken = {column for column in roles.values() if column is not None}
     file, names = files[0], files[0].schema.names
     left_out = {name for given in exclude for name in _meant(file, given, "--exclude")}
+    left_out |= {name for given in taken.intersection(exclude) for name in _family(given, names)}
     if features is None:
         found = described_features(files, roles) or _leftover(file, dict.fromkeys(taken, ""))
         found = [name for name in found if name not in left_out]

@@ -14,22 +14,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from groupcm.any_estimator import group_scores_of
-from groupcm.decision import DecisionRule
+from groupcm.decision import DecisionRule, require_threshold
 from groupcm.errors import ThresholdWarning
 from groupcm.frames import as_frame
 from groupcm.group_index import index_groups, no_groups
+from groupcm.labels import shown_labels
 from groupcm.metrics import operating_point
 from groupcm.metrics.truth import read_truth
 from groupcm.model_state import Expected, Maybe, Nullable, Number, PerClass, Record
 from groupcm.sources.source import Source
 from groupcm.training_data import leave_out, source_of_columns
 from groupcm.validation import as_labels
+from groupcm.words import printable
 
 __all__ = [
     "ChosenThreshold",
     "ThresholdModel",
     "choose_threshold",
     "held_out_groups_of",
+    "known_labels",
     "positive_groups",
     "score_labelled_groups",
     "threshold_of",
@@ -67,7 +70,7 @@ class ChosenThreshold:
     @classmethod
     def given(cls, value: float) -> ChosenThreshold:
         """Return a threshold that the user gave."""
-        return cls(float(value), DecisionRule(chosen_on="given"))
+        return cls(require_threshold(value), DecisionRule(chosen_on="given"))
 
 
 def choose_threshold(
@@ -255,8 +258,6 @@ class ThresholdModel:
     def _take_threshold(self, chosen: ChosenThreshold) -> Self:
         check_is_fitted(self)
         self._require_one_threshold()
-        if math.isnan(chosen.value):
-            raise ValueError("threshold is NaN; it must be a number.")
         self.threshold_, self.decision_ = chosen.value, chosen.decision
         return self
 
@@ -330,7 +331,8 @@ def score_labelled_groups(
     classes = model.classes_
     if len(classes) != 2:
         raise ValueError(
-            f"the estimator has {len(classes)} classes; only one of two classes can be calibrated."
+            f"the estimator has {len(classes)} classes; only one of two classes can be calibrated "
+            "or have a threshold."
         )
     if isinstance(X, Source):
         leave_out(y=y, groups=groups)
@@ -349,12 +351,27 @@ def score_labelled_groups(
 def positive_groups(classes: NDArray[Any], y: Any, groups: ArrayLike) -> NDArray[np.bool_]:
     """Return which groups hold a candidate of the second class; refuse labels of no class."""
     index = index_groups(groups)
-    y = as_labels(y, index.n_rows)
-    unknown = ~np.isin(y, classes)
-    if unknown.any():
-        row = int(np.argmax(unknown))
+    return index.maxima(known_labels(classes, y, index.n_rows) == classes[1])
+
+
+def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
+    """Return one label per row; refuse labels of no class.
+
+    Examples
+    --------
+    >>> known_labels(np.array(["cancer", "healthy"]), ["Cancer"], 1)
+    Traceback (most recent call last):
+    ValueError: y holds Cancer at row 0, which is no class of the estimator; it knows 'cancer' and
+    'healthy'.
+    """
+    y = as_labels(y, n_rows)
+    known = np.zeros(len(y), dtype=bool)
+    for label in classes:
+        known |= np.asarray(y == label)
+    if not known.all():
+        row = int(np.argmin(known))
         raise ValueError(
-            f"y holds {y[row]!s} at row {row}, which is no class of the estimator; "
-            f"it knows {classes[0]!s} and {classes[1]!s}."
+            f"y holds {printable(y[row])} at row {row}, which is no class of the estimator; "
+            f"it knows {shown_labels(classes)}."
         )
-    return index.maxima(y == classes[1])
+    return y

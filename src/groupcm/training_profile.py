@@ -32,7 +32,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupcm.candidates import NO_ORDER, Groups, Index
 from groupcm.errors import ShiftWarning
-from groupcm.group_index import index_groups
+from groupcm.frames import as_frame, frame_to_matrix, is_frame
+from groupcm.group_index import index_groups, no_groups
 from groupcm.model_state import Array, Expected, Flag, Number
 from groupcm.scaling import rows_to_measure
 from groupcm.scoring import Scorer
@@ -157,11 +158,24 @@ class Shift:
         The features that moved, the one that moved most first.
     n_features : int
         How many features were compared.
+    n_groups : int or None
+        How many groups there are, where they are too few for any shift to be found.
     """
 
     score: Moved | None
     features: Sequence[Moved]
     n_features: int
+    n_groups: int | None = None
+
+    @property
+    def note(self) -> str | None:
+        """That there are too few groups to compare, in one sentence; None where there are not."""
+        if self.n_groups is None:
+            return None
+        return (
+            f"{self.n_groups:,} group{'s are' if self.n_groups != 1 else ' is'} too few to compare "
+            "with those of the training: no difference could be told from chance."
+        )
 
     @property
     def sentence(self) -> str | None:
@@ -304,7 +318,7 @@ def compare_with_profile(
     scores = np.asarray(scores, dtype=np.float64)
     scores = scores[scores > -np.inf]
     if not len(scores):
-        return Shift(None, [], 0)
+        return Shift(None, [], 0, 0)
     n_compared = 0 if values is None else len(profile.feature_cuts)
     features: list[Moved] = []
     if n_compared and values is not None:
@@ -326,7 +340,13 @@ def compare_with_profile(
                 1 + n_compared,
             )
             features += [] if moved is None else [moved]
-    score = None
+    score, n_groups = None, None
+    counts = [profile.feature_groups] * (n_compared > 0)
+    if math.isfinite(profile.optimism):
+        counts.append(profile.score_groups)
+    # No distance is larger than 1.
+    if all(_limits(n, len(scores), 1 + n_compared)[1].min() >= 1.0 for n in counts):
+        n_groups = len(scores)
     if len(scores) and math.isfinite(profile.optimism):
         score = _moved(
             "score",
@@ -338,7 +358,7 @@ def compare_with_profile(
             profile.optimism,
         )
     features.sort(key=lambda each: each.limit - each.distance)
-    return Shift(score, features, n_compared)
+    return Shift(score, features, n_compared, n_groups)
 
 
 def shift_from_training(model: Any, X: Any, groups: ArrayLike | None = None) -> Shift | None:
@@ -386,9 +406,13 @@ def drawn_values(X: Any, groups: ArrayLike | None) -> Matrix:
     if isinstance(X, Source):
         found = _groups_or_rows(X.index().groups, X.n_rows)
         return Stream(X).raw(draw_candidates(found, X.n_features, X.unit_ptr))
-    index = Groups.from_index(index_groups(np.asarray(groups)))
-    if not isinstance(X, np.ndarray) and not sp.issparse(X):
+    X = as_frame(X)
+    if is_frame(X):
+        X = frame_to_matrix(X)
+    elif not sp.issparse(X):
         X = np.asarray(X)
+    groups = np.arange(X.shape[0]) if no_groups(groups) else np.asarray(groups)
+    index = Groups.from_index(index_groups(groups))
     return X[draw_candidates(index, X.shape[1])]
 
 
@@ -407,21 +431,26 @@ def _moved(
     n_compared: int,
     optimism: float = 0.0,
 ) -> Moved | None:
-    n_negative, n_positive = (int(n) for n in n_trained)
-    shares = _SHARES * n_positive / max(1, n_negative + n_positive)
+    shares, limits = _limits(n_trained, n_new, n_compared)
     mixtures = np.outer(1.0 - shares, trained[0]) + np.outer(shares, trained[1])
     distances = np.max(np.abs(new - mixtures), axis=1)
     best = int(np.argmin(distances))
-    share, distance = float(shares[best]), float(distances[best])
-    variance = (1.0 - share) ** 2 / max(1, n_negative) + 1.0 / n_new
-    variance += share**2 / max(1, n_positive)
-    chance = math.sqrt(math.log(2.0 * n_compared / _ALPHA) / 2.0 * variance)
-    limit = _TOLERANCE + chance + optimism
+    distance, limit = float(distances[best]), float(limits[best]) + optimism
     if distance <= limit:
         return None
     difference = new - mixtures[best]
     is_higher = bool(difference[np.argmax(np.abs(difference))] < 0.0)
     return Moved(name, distance, limit, is_higher)
+
+
+def _limits(n_trained: NDArray[np.int64], n_new: int, n_compared: int) -> tuple[Vector, Vector]:
+    """Return shares of positive groups, and the largest distance that may be chance for each."""
+    n_negative, n_positive = (int(n) for n in n_trained)
+    shares = _SHARES * n_positive / max(1, n_negative + n_positive)
+    variance = (1.0 - shares) ** 2 / max(1, n_negative) + 1.0 / n_new
+    variance += shares**2 / max(1, n_positive)
+    chance = np.sqrt(math.log(2.0 * n_compared / _ALPHA) / 2.0 * variance)
+    return shares, _TOLERANCE + chance
 
 
 def _groups_or_rows(groups: Groups | None, n_rows: int) -> Groups:

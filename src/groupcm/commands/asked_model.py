@@ -45,6 +45,8 @@ OPTION_OF_PARAMETER = {
     "needs grouping='negative'": "needs --grouping negative",
     "needs solver='working_set'": "needs --solver working_set",
     "needs checkpoint=None": "needs no --checkpoint",
+    "or pos_label)": "or --positive)",
+    "set pos_label to the other label": "name the other label with --positive",
     "lower min_overlap": "lower --min-overlap",
     "min_overlap=": "--min-overlap ",
     "lower n_warm_up or raise n_estimators": "lower --n-warm-up or raise --n-estimators",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from groupcm.commands.marks import read_marks
 from groupcm.errors import InputError
+from groupcm.evaluation.leakage import RowsToCheck
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.group_index import GroupIndex
 from groupcm.scoring import GroupScores
@@ -93,8 +94,8 @@ class Candidates(ABC):
         """How many groups' rows can be picked out in so much memory; None for all."""
 
     @abstractmethod
-    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
-        """Features and labels of some rows of every class, cheap to read."""
+    def some_rows(self) -> tuple[NDArray[np.floating], RowsToCheck]:
+        """Features of some rows of every class and of some groups, cheap to read."""
 
     @property
     def has_marks(self) -> bool:

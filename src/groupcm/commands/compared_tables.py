@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.commands.described_columns import fill_in_columns, require_columns
+from groupcm.commands.described_columns import (
+    fill_in_columns,
+    measured_features,
+    require_columns,
+)
 from groupcm.commands.display import Display
 from groupcm.commands.inputs import features_beside
 from groupcm.commands.marks import read_marks
@@ -16,7 +20,8 @@ from groupcm.commands.option_mistakes import positive_label
 from groupcm.commands.side_columns import index_key, place_of_row
 from groupcm.commands.words import print_line
 from groupcm.errors import InputError
-from groupcm.evaluation.leakage import rows_to_check, warn_of_leakage
+from groupcm.evaluation.leakage import rows_to_check, warn_of_leakage, warn_of_patients
+from groupcm.group_index import index_groups
 from groupcm.labels import order_classes
 from groupcm.table_formats import find_tables
 from groupcm.tables import CandidateTable, read_tables
@@ -29,7 +34,8 @@ _MARKS = ("annotated", "object")
 
 def read_compared(arguments: argparse.Namespace, display: Display) -> CandidateTable:
     """Read the tables of a command; columns of marks are no features, missing values are NaN."""
-    require_columns(arguments, fill_in_columns(arguments), ("group", "label"))
+    about = fill_in_columns(arguments)
+    require_columns(arguments, about, ("group", "label"))
     files = find_tables(arguments.tables)
     columns = {role: getattr(arguments, role) for role in _ROLES}
     marks = {role: getattr(arguments, role) for role in _MARKS}
@@ -42,8 +48,10 @@ def read_compared(arguments: argparse.Namespace, display: Display) -> CandidateT
         allow_missing=True,
     )
     labels = np.asarray(table.label)
-    rows = rows_to_check(labels, len(table.feature_names))
-    warn_of_leakage(arguments.label, table.X[rows], labels[rows], table.feature_names)
+    found = rows_to_check(labels, index_groups(table.group.codes), len(table.feature_names))
+    names = table.feature_names
+    warn_of_leakage(arguments.label, table.X[found.rows], found, names, measured_features(about))
+    warn_of_patients(names, arguments.patient)
     return table
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from groupcm.errors import InputError
 from groupcm.table_roles import ROLES, TableDescription, described
 
-__all__ = ["fill_in_columns", "require_columns"]
+__all__ = ["fill_in_columns", "measured_features", "require_columns"]
 
 
 def fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
@@ -28,6 +28,11 @@ def fill_in_columns(arguments: argparse.Namespace) -> TableDescription | None:
     if named.get("object") is None and "object" in named and not has_own_labels:
         arguments.object = None
     return about
+
+
+def measured_features(about: TableDescription | None) -> Sequence[str]:
+    """Return the features that the recipe of a table of pictures measured; none of other tables."""
+    return () if about is None or about.recipe is None else about.features
 
 
 def require_columns(

@@ -13,7 +13,11 @@ import numpy as np
 from groupcm.any_estimator import takes_missing
 from groupcm.calibration import CalibratedGroupClassifier
 from groupcm.commands.asked_model import OPTION_OF_PARAMETER, SPECIFICITY, asked_model
-from groupcm.commands.described_columns import fill_in_columns, require_columns
+from groupcm.commands.described_columns import (
+    fill_in_columns,
+    measured_features,
+    require_columns,
+)
 from groupcm.commands.display import Display, plain_warnings, working
 from groupcm.commands.fit_notes import fit_notes, fold_notes
 from groupcm.commands.held_out import held_out_rows
@@ -22,8 +26,9 @@ from groupcm.commands.option_mistakes import mistakes_in_options, positive_label
 from groupcm.commands.summary import certificate, summary
 from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.errors import InputError, ThresholdWarning
-from groupcm.evaluation.leakage import warn_of_leakage
+from groupcm.evaluation.leakage import warn_of_leakage, warn_of_patients
 from groupcm.files import check_output
+from groupcm.labels import shown_labels
 from groupcm.persistence import save
 from groupcm.progress import listening
 from groupcm.table_formats import check_not_input
@@ -54,9 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
             allow_missing=takes_missing(model),
             **columns,
         )
-        _require_two_classes(candidates, arguments.label)
+        _require_two_classes(candidates, arguments)
         _set_positive(model, candidates, arguments)
-        warn_of_leakage(arguments.label, *candidates.some_rows(), candidates.feature_names)
+        names, some_rows = candidates.feature_names, candidates.some_rows()
+        warn_of_leakage(arguments.label, *some_rows, names, measured_features(about))
+        warn_of_patients(names, arguments.patient)
         took = fit_candidates(model, candidates, display)
         _tune_threshold(model, arguments)
         saved, fitted = _saved_and_fitted(model, arguments)
@@ -137,8 +144,14 @@ def _check_checkpoint(checkpoint: Path, output: Path, tables: list[str]) -> None
         raise InputError(f"{output} cannot be both the model and the checkpoint; name two files")
 
 
-def _require_two_classes(candidates: Candidates, label: str) -> None:
-    classes = candidates.classes
+def _require_two_classes(candidates: Candidates, arguments: argparse.Namespace) -> None:
+    classes, label = candidates.classes, arguments.label
+    if len(classes) > 2 and arguments.cv:
+        raise InputError(
+            f"--cv is for two labels, and the label column {label!r} holds {len(classes)} "
+            f"({shown_labels(classes)}); leave --cv out, or make a column of one label against "
+            "the rest"
+        )
     if len(classes) < 2:
         raise InputError(
             f"the label column {label!r} holds {classes[0]} in every row; "

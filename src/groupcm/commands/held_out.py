@@ -43,8 +43,11 @@ def _chosen_lam(model: GroupClassifierCV) -> list[tuple[str, str]]:
     edge = {0: ", the smallest tried", len(model.lams_) - 1: ", the largest tried"}
     more = len(model.lams_) - len(chosen_lams(model.lams))
     extended = f", {more} of them beyond the end of the grid" if more else ""
+    tried = f" of {len(model.lams_)}{extended}{edge.get(best, '')}"
+    if len(model.lams_) == 1:
+        tried = ", the only one tried"
     return [
-        ("chosen λ", f"{model.lam_:.4g} of {len(model.lams_)}{extended}{edge.get(best, '')}"),
+        ("chosen λ", f"{model.lam_:.4g}{tried}"),
         (
             metric_name(model.scoring).replace("_", " "),
             f"{scores.mean():.4f}, the mean over {len(scores)} folds ({folds})",

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from groupcm.commands.candidates import Candidates
 from groupcm.commands.fitting import fit_rows
 from groupcm.commands.side_columns import index_key
-from groupcm.evaluation.leakage import rows_to_check
+from groupcm.evaluation.leakage import RowsToCheck, rows_to_check
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import positive_rows, scores_of
 from groupcm.group_index import index_groups
@@ -83,10 +83,11 @@ class InMemory(Candidates):
     def most_groups(self, n_bytes: int) -> int | None:
         return None
 
-    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
-        labels = np.asarray(self.table.label)
-        rows = rows_to_check(labels, len(self.feature_names))
-        return self.table.X[rows], labels[rows]
+    def some_rows(self) -> tuple[NDArray[np.floating], RowsToCheck]:
+        table = self.table
+        labels, groups = np.asarray(table.label), index_groups(table.group.codes)
+        found = rows_to_check(labels, groups, len(self.feature_names))
+        return table.X[found.rows], found
 
     def group_scores(self, model: Any) -> GroupScores:
         table = self.table

@@ -51,7 +51,7 @@ def add_columns(columns, *, with_marks: bool = False) -> None:
         default=[],
         metavar="A,B",
         help="columns that are no features, such as labels of other tasks; 'label_*' and label "
-        "stand for several",
+        "(all that begin with label_) stand for several",
     )
 
 
@@ -116,7 +116,15 @@ def count_or_numbers(text: str) -> int | list[float]:
     >>> count_or_numbers("10"), count_or_numbers("0.001,0.01"), count_or_numbers("0.5")
     (10, [0.001, 0.01], [0.5])
     """
-    return int(text) if text.isdigit() else [number(each) for each in names(text)]
+    if text.isdigit():
+        return int(text)
+    try:
+        return [number(each) for each in names(text)]
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither a whole number, how many, nor numbers between commas, such as "
+            "0.001,0.01"
+        ) from None
 
 
 def folds_or_share(text: str) -> float:
@@ -165,4 +173,9 @@ def wholes(text: str) -> list[int]:
     >>> wholes("10,20,50")
     [10, 20, 50]
     """
-    return [whole(number) for number in names(text)]
+    try:
+        return [whole(each) for each in names(text)]
+    except argparse.ArgumentTypeError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} does not hold whole numbers of at least 0 between commas, such as 10,20"
+        ) from None

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations import Mask, Picture
 from groupcm.annotations.coco_string import compress
+from groupcm.commands.words import print_error
 from groupcm.evaluation.localisation import LEAST_OVERLAP
 from groupcm.images.marks import marks_of, write_marks
 from groupcm.images.patients import PictureNotes
@@ -77,13 +78,19 @@ class PictureScores:
             self._overlaps.append((found.winner_overlap, found.vote_overlap))
 
     def warn_of_shift(self, model: Any) -> None:
-        """Warn where the pictures differ from those of the training by more than chance."""
+        """Warn where the pictures differ from those of the training by more than chance.
+
+        A line says where there are too few pictures for that.
+        """
         profile = profile_of(model)
         if profile is None or not len(self):
             return
         values = np.stack(self._drawn) if self._drawn else None
         names = getattr(model, "feature_names_in_", None)
-        warn_of_shift(compare_with_profile(profile, self._values["score"], values, names))
+        shift = compare_with_profile(profile, self._values["score"], values, names)
+        warn_of_shift(shift)
+        if shift.note is not None:
+            print_error(f"groupcm: {shift.note}")
 
     def table(self) -> pa.Table:
         """Return a row a picture."""

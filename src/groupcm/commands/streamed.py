@@ -16,7 +16,7 @@ from groupcm.commands.candidates import Candidates
 from groupcm.commands.fitting import fit_rows
 from groupcm.commands.side_columns import index_key, read_key
 from groupcm.errors import InputError
-from groupcm.evaluation.leakage import rows_to_check
+from groupcm.evaluation.leakage import RowsToCheck, rows_to_check
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import index_source, positive_in_source, score_source
 from groupcm.group_table import patient_of_groups
@@ -30,7 +30,7 @@ from groupcm.training_profile import drawn_values
 
 __all__ = ["Streamed"]
 
-# As many row groups are read to look for features that are labels.
+# Twice as many row groups are read, at most, to look for features that are labels.
 _MOST_UNITS = 4
 
 
@@ -94,18 +94,21 @@ class Streamed(Candidates):
         column = self.source.roles["patient"]
         return None if column is None else read_key(self.source.files, column, "patient")
 
-    def some_rows(self) -> tuple[NDArray[np.floating], NDArray[Any]]:
+    def some_rows(self) -> tuple[NDArray[np.floating], RowsToCheck]:
         source = self.source
-        labels = source.index().labels_of_rows()
-        # The row groups with the most rows of the last class, the positive one of two.
-        n_before = np.append(0, np.cumsum(labels == self.classes[-1]))
-        held = np.diff(n_before[source.unit_ptr])
+        labels, groups = source.index().labels_of_rows(), index_source(source)
+        # The row groups with the most rows of the last class, the positive one of two, and those
+        # with the most groups without it.
+        is_last = labels == self.classes[-1]
+        is_without = np.zeros(len(labels), dtype=bool)
+        is_without[groups.run_starts] = ~groups.maxima(is_last)
         inside = np.zeros(len(labels), dtype=bool)
-        for unit in np.argsort(-held, kind="stable")[:_MOST_UNITS]:
-            inside[source.unit_ptr[unit] : source.unit_ptr[unit + 1]] = True
-        places = np.flatnonzero(inside)
-        rows = places[rows_to_check(labels[places], source.n_features)]
-        return Stream(source).raw(rows), labels[rows]
+        for counted in (is_last, is_without):
+            held = np.diff(np.append(0, np.cumsum(counted))[source.unit_ptr])
+            for unit in np.argsort(-held, kind="stable")[:_MOST_UNITS]:
+                inside[source.unit_ptr[unit] : source.unit_ptr[unit + 1]] = True
+        found = rows_to_check(labels, groups, source.n_features, np.flatnonzero(inside))
+        return Stream(source).raw(found.rows), found
 
     def group_scores(self, model: Any) -> GroupScores:
         return model.group_scores(self.source)

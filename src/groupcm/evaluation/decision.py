@@ -7,9 +7,9 @@ from groupcm.evaluation.numbers import Decision
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics import Interval, at_threshold
 from groupcm.metrics.proportion import share_interval
-from groupcm.thresholds import ChosenThreshold, choose_threshold
+from groupcm.thresholds import ChosenThreshold
 
-__all__ = ["ChosenThreshold", "choose_threshold", "contradiction", "decide"]
+__all__ = ["contradiction", "decide"]
 
 
 def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: float) -> Decision:

@@ -1,4 +1,4 @@
-"""Features that look like labels: by their names, or because one alone separates the candidates.
+"""Features that look like labels: by their names, or because one alone separates the classes.
 
 A table often holds labels of other tasks next to the one that is learnt, and a fit takes every
 column that is not named otherwise as a feature. What gives the answer away makes a model look
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,37 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from groupcm.errors import LeakageWarning
+from groupcm.group_index import GroupIndex
 from groupcm.words import listed
 
-__all__ = ["label_siblings", "rows_to_check", "separating_features", "warn_of_leakage"]
+__all__ = [
+    "RowsToCheck",
+    "label_siblings",
+    "patient_columns",
+    "rows_to_check",
+    "separating_features",
+    "separating_groups",
+    "warn_of_leakage",
+    "warn_of_patients",
+]
 
 # What begins, or ends, the name of a label whatever the others are called.
 _ALWAYS = {"label", "labels", "target", "targets", "truth", "groundtruth", "gt"}
 # What does so where the label's own name begins, or ends, with it.
 _LIKE_THE_LABEL = _ALWAYS | {"y", "is", "has", "class", "outcome", "diagnosis"}
 
+# What a column that tells patients apart is called.
+_PATIENT = re.compile(
+    r"(id|number|no|nr)?[\W_]*(patient|subject|participant|person|case)s?[\W_]*"
+    r"(id|ids|uid|key|code|number|num|no|nr|name|index)?",
+    re.IGNORECASE,
+)
+
 _LARGEST_AREA = 0.99
 _FEWEST_ROWS = 10
 _MOST_ROWS = 2_000
+# Groups of a class that are looked at, and rows of each of them, at most.
+_MOST_GROUPS, _MOST_ROWS_OF_GROUP = 200, 10
 _MOST_VALUES = 4_000_000
 _MOST_CLASSES = 10
 _MOST_NAMES = 5
@@ -57,22 +77,98 @@ def _ends(name: str) -> tuple[str, str]:
     return words[0].lower(), words[-1].lower()
 
 
-def rows_to_check(labels: NDArray[Any], n_features: int) -> NDArray[np.intp]:
-    """Return some rows of every class, evenly spread, in ascending order.
+@dataclass(frozen=True)
+class RowsToCheck:
+    """Some rows of a table, by which features are compared with labels.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        Their positions, in ascending order.
+    labels : ndarray of shape (n,)
+    group : ndarray of int of shape (n,)
+        The number of each row's group.
+    holds : ndarray of bool of shape (n, n_classes)
+        Whether any row of the group, looked at or not, has each of the labels.
+    is_of_class, is_of_group : ndarray of bool of shape (n,)
+        The rows that stand for their class, and those that stand for their group.
+    """
+
+    rows: NDArray[np.intp]
+    labels: NDArray[Any]
+    group: NDArray[np.intp]
+    holds: NDArray[np.bool_]
+    is_of_class: NDArray[np.bool_]
+    is_of_group: NDArray[np.bool_]
+
+
+def rows_to_check(
+    labels: NDArray[Any],
+    groups: GroupIndex,
+    n_features: int,
+    within: NDArray[np.intp] | None = None,
+) -> RowsToCheck:
+    """Choose some rows of every class, and some of groups with and without it, evenly spread.
+
+    Parameters
+    ----------
+    labels : ndarray of shape (n,)
+    groups : GroupIndex
+        The group of each row.
+    n_features : int
+        Of many, fewer rows are chosen.
+    within : ndarray of int, optional
+        The rows to choose from, in ascending order; by default all.
 
     Examples
     --------
-    >>> rows_to_check(np.array([0, 1, 0, 1]), 3).tolist()
-    [0, 1, 2, 3]
+    >>> from groupcm.group_index import index_groups
+    >>> found = rows_to_check(np.array([0, 1, 0, 1]), index_groups(["a", "a", "b", "b"]), 3)
+    >>> found.rows.tolist(), found.holds.tolist()[0]
+    ([0, 1, 2, 3], [True, True])
     """
+    within = np.arange(len(labels)) if within is None else within
     classes = np.unique(labels)[:_MOST_CLASSES]
     most = min(_MOST_ROWS, max(1, _MOST_VALUES // (n_features * len(classes))))
-    rows = []
-    for value in classes:
-        of_class = np.flatnonzero(labels == value)
-        spread = np.linspace(0, len(of_class) - 1, min(len(of_class), most))
-        rows.append(of_class[np.unique(spread.astype(np.intp))])
-    return np.sort(np.concatenate(rows))
+    of_class = [within[_some(np.flatnonzero(labels[within] == c), most)] for c in classes]
+    holds = np.stack([groups.maxima(labels == value) for value in classes], axis=1)
+    codes = groups.codes
+    present = np.unique(codes[within])
+    chosen = np.unique(
+        np.concatenate(
+            [
+                present[_some(np.flatnonzero(holds[present, k] == has), _MOST_GROUPS)]
+                for k in range(len(classes))
+                for has in (False, True)
+            ]
+        )
+    )
+    most = max(1, min(_MOST_ROWS_OF_GROUP, _MOST_VALUES // (n_features * len(chosen))))
+    of_groups = _rows_of_groups(codes, within[np.isin(codes[within], chosen)], most)
+    rows = np.unique(np.concatenate([*of_class, of_groups]))
+    return RowsToCheck(
+        rows,
+        labels[rows],
+        codes[rows],
+        holds[codes[rows]],
+        np.isin(rows, np.concatenate(of_class)),
+        np.isin(rows, of_groups),
+    )
+
+
+def _some(values: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Return at most so many of the values, evenly spread."""
+    spread = np.linspace(0, len(values) - 1, min(len(values), most))
+    return values[np.unique(spread.astype(np.intp))]
+
+
+def _rows_of_groups(codes: NDArray[np.intp], rows: NDArray[np.intp], most: int) -> NDArray[np.intp]:
+    """Return at most so many rows of each group, evenly spread, whatever their labels."""
+    rows = rows[np.argsort(codes[rows], kind="stable")]
+    _, start, size = np.unique(codes[rows], return_index=True, return_counts=True)
+    place = np.arange(len(rows)) - np.repeat(start, size)
+    size = np.repeat(size, size)
+    return rows[(place + 1) * most // size > place * most // size]
 
 
 def separating_features(
@@ -103,6 +199,66 @@ def separating_features(
     return found
 
 
+def separating_groups(
+    X: NDArray[np.floating],
+    group: NDArray[np.intp],
+    holds: NDArray[np.bool_],
+    names: Sequence[str],
+) -> list[tuple[str, float]]:
+    """Return the features whose largest or smallest value separates groups, and the AUC.
+
+    For each class, the groups that hold it are compared with the others, as `separating_features`
+    compares candidates.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    group : ndarray of int of shape (n,)
+    holds : ndarray of bool of shape (n, n_classes)
+        Whether the group of each row holds each class.
+    names : sequence of str
+
+    Examples
+    --------
+    >>> group = np.repeat(np.arange(30), 2)
+    >>> X = np.column_stack([group % 3, np.arange(60.0)])
+    >>> holds = (group % 3 == 2)[:, None]
+    >>> separating_groups(X, group, holds, ["frame_has_polyp", "size"])
+    [('frame_has_polyp', 1.0)]
+    """
+    order = np.argsort(group, kind="stable")
+    X, holds = X[order], holds[order]
+    _, start = np.unique(group[order], return_index=True)
+    known = np.isfinite(X)
+    high = np.maximum.reduceat(np.where(known, X, -np.inf), start)
+    low = np.minimum.reduceat(np.where(known, X, np.inf), start)
+    found = []
+    for j, name in enumerate(names):
+        is_known = np.isfinite(high[:, j])
+        largest = max(
+            (
+                _area(values[is_known, j], of_class[is_known])
+                for values in (high, low)
+                for of_class in holds[start].T
+            ),
+            default=0.5,
+        )
+        if largest > _LARGEST_AREA:
+            found.append((name, largest))
+    return found
+
+
+def patient_columns(features: Sequence[str]) -> list[str]:
+    """Return the features whose names say that they tell patients apart.
+
+    Examples
+    --------
+    >>> patient_columns(["Patient ID", "subject", "patient_age", "case_no", "staircase"])
+    ['Patient ID', 'subject', 'case_no']
+    """
+    return [name for name in features if _PATIENT.fullmatch(name.strip())]
+
+
 def _area(values: NDArray[np.floating], is_positive: NDArray[np.bool_]) -> float:
     n_positive = int(np.count_nonzero(is_positive))
     n_negative = len(values) - n_positive
@@ -114,7 +270,11 @@ def _area(values: NDArray[np.floating], is_positive: NDArray[np.bool_]) -> float
 
 
 def warn_of_leakage(
-    label: str, X: NDArray[np.floating], labels: NDArray[Any], names: Sequence[str]
+    label: str,
+    X: NDArray[np.floating],
+    found: RowsToCheck,
+    names: Sequence[str],
+    measured: Collection[str] = (),
 ) -> None:
     """Warn, in one sentence, of features that look like labels, and say how to leave them out.
 
@@ -123,33 +283,87 @@ def warn_of_leakage(
     label : str
         The name of the label column.
     X : ndarray of shape (n, d)
-        Some rows; see `rows_to_check`.
-    labels : ndarray of shape (n,)
+        The rows to check.
+    found : RowsToCheck
     names : sequence of str
         The features.
+    measured : collection of str
+        The features that are known to be measurements of pictures, and are not checked.
     """
-    siblings, separating = label_siblings(label, names), separating_features(X, labels, names)
-    reasons = []
-    if siblings:
-        is_like = "is named like a label" if len(siblings) == 1 else "are named like labels"
-        reasons.append(f"{_named(siblings)} {is_like}")
-    if separating:
-        area = max(area for _, area in separating)
-        by_itself = "separates" if len(separating) == 1 else "each separate"
-        reasons.append(
-            f"{_named([name for name, _ in separating])} {by_itself} the candidates without the "
-            f"others (AUC {area:.3f})"
-        )
+    checked = [j for j, name in enumerate(names) if name not in measured]
+    names = [names[j] for j in checked]
+    X = X if len(checked) == X.shape[1] else X[:, checked]
+    reasons, named = [], label_siblings(label, names)
+    if named:
+        is_like = "is named like a label" if len(named) == 1 else "are named like labels"
+        reasons.append(f"{_named(named)} {is_like}")
+    told: list[str] = []
+    for what, separating in _separations(X, found, names):
+        new = [(name, area) for name, area in separating if name not in told]
+        if new:
+            told += [name for name, _ in new]
+            by_itself = "separates" if len(new) == 1 else "each separate"
+            reasons.append(
+                f"{_named([name for name, _ in new])} {by_itself} {what} "
+                f"(AUC {max(area for _, area in new):.3f})"
+            )
     if not reasons:
         return
-    both = list(dict.fromkeys([*siblings, *(name for name, _ in separating)]))
-    option = ",".join(both[:_MOST_NAMES]) + (",…" if len(both) > _MOST_NAMES else "")
+    both = list(dict.fromkeys([*named, *told]))
     warnings.warn(
-        f"of the features, {', and '.join(reasons)}; leave out with --exclude {option} what is "
+        f"of the features, {', and '.join(reasons)}; leave out with {_excluding(both)} what is "
         "not known when the model is used.",
         LeakageWarning,
         stacklevel=2,
     )
+
+
+def _separations(
+    X: NDArray[np.floating], found: RowsToCheck, names: Sequence[str]
+) -> list[tuple[str, list[tuple[str, float]]]]:
+    """Return what features separate, in words, and which features do: by values or their lack."""
+    some, whole = found.is_of_class, found.is_of_group
+    labels, group, holds = found.labels[some], found.group[whole], found.holds[whole]
+    missing = ~np.isfinite(X)
+    gaps = np.flatnonzero(missing.any(axis=0))
+    missing = missing[:, gaps].astype(np.float32)
+    with_gaps = [names[j] for j in gaps.tolist()]
+    by_gaps = "by where its values are missing"
+    return [
+        ("the candidates without the others", separating_features(X[some], labels, names)),
+        (f"the candidates {by_gaps}", separating_features(missing[some], labels, with_gaps)),
+        ("the groups without the others", separating_groups(X[whole], group, holds, names)),
+        (f"the groups {by_gaps}", separating_groups(missing[whole], group, holds, with_gaps)),
+    ]
+
+
+def warn_of_patients(names: Sequence[str], patient: str | None) -> None:
+    """Warn of features that are named like patients, which folds would split.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The features.
+    patient : str or None
+        The column of patients, where one is given.
+    """
+    found = patient_columns(names)
+    if not found:
+        return
+    is_like = "is named like a patient" if len(found) == 1 else "are named like patients"
+    remedy = f"leave out with {_excluding(found)} what tells patients apart"
+    if patient is None:
+        remedy = (
+            f"name the column of patients with --patient {found[0]}, so that no fold splits one, "
+            f"or leave it out with {_excluding(found)}"
+        )
+    warnings.warn(
+        f"of the features, {_named(found)} {is_like}; {remedy}.", LeakageWarning, stacklevel=2
+    )
+
+
+def _excluding(names: Sequence[str]) -> str:
+    return f"--exclude {','.join(names[:_MOST_NAMES])}{',…' * (len(names) > _MOST_NAMES)}"
 
 
 def _named(names: Sequence[str]) -> str:

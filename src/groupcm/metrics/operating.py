@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.decision import is_alarm
+from groupcm.decision import is_alarm, require_threshold
 from groupcm.group_index import index_groups
 from groupcm.metrics.froc import checked_objects
 from groupcm.metrics.tallies import Tallies, tally
@@ -186,8 +186,7 @@ def at_threshold(
     >>> found.sensitivity, found.specificity, found.false_alarms, found.objects_found
     (1.0, 0.5, 1.0, 1)
     """
-    if math.isnan(threshold):
-        raise ValueError("threshold is NaN; it must be a number.")
+    threshold = require_threshold(threshold)
     truth = read_truth(y, scores, groups, pos_label=pos_label)
     is_positive = positive_rows(y, pos_label)
     alarm = is_alarm(valid_scores(scores, len(is_positive)), threshold)
@@ -305,11 +304,12 @@ def _require_share(value: float, name: str) -> None:
 
 
 def _point(threshold: float, truth: Truth) -> OperatingPoint:
+    threshold = require_threshold(threshold)
     alarm = is_alarm(truth.scores, threshold)
     tp = int(np.count_nonzero(alarm & truth.is_positive))
     fp = int(np.count_nonzero(alarm)) - tp
     return OperatingPoint(
-        threshold=float(threshold),
+        threshold=threshold,
         sensitivity=tp / truth.n_positive,
         specificity=(truth.n_negative - fp) / truth.n_negative,
         precision=tp / (tp + fp) if tp + fp else math.nan,

@@ -181,7 +181,9 @@ def _alarm(card: ModelCard) -> Rows:
     if held_out is not None and held_out.specificity is not None:
         rows.append(("negative groups let pass", f"{percent(held_out.specificity)} (specificity)"))
     calibration = card.calibration
-    how = "none: scores have no unit" if calibration is None else f"by a {calibration} curve"
+    how = "none: scores have no unit"
+    if calibration is not None:
+        how = f"by {'an' if calibration[0] in 'aeiou' else 'a'} {calibration} curve"
     rows.append(("probabilities", how))
     return rows
 
