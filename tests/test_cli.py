@@ -380,3 +380,27 @@ def test_too_little_memory_is_one_sentence(folder, capsys, monkeypatch):
     assert main(["sort", "train.parquet", "--group", "frame", "-o", "s.parquet"]) == 2
     assert "not enough memory" in one_line(capsys)
     assert not Path("s.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("t.csv", []), ("t.csv", ["--cv", "--folds", "2", "--lams", "0.5"]), ("t.parquet", [])],
+    ids=["csv", "csv-cv", "parquet"],
+)
+def test_a_feature_is_called_by_its_column_in_every_sentence(folder, made, name, more, capsys):
+    write_table(as_table(made, level=np.ones(len(made.y))), name)
+    assert main(["fit", name, *FIT[2:], *more, "-o", "m.json"]) == 0
+    assert "are constant up to rounding and get weight 0: level." in capsys.readouterr().err
+    huge = np.where(np.arange(len(made.y)) % 2, 1e300, -1e300)
+    write_table(as_table(made, huge=huge), name)
+    assert main(["fit", name, *FIT[2:], *more, "-o", "m.json"]) == 2
+    assert "the values of feature huge are too large" in capsys.readouterr().err
+
+
+def test_a_pattern_that_matches_columns_with_a_role_alone_is_named(folder, capsys):
+    for pattern, said in (("fra*", "the group column 'frame'"), ("p?lyp,fi*", "'polyp', the")):
+        assert main([*FIT, "--features", pattern, "-o", "m.json"]) == 2
+        told = capsys.readouterr().err
+        assert f"--features {pattern} matches" in told
+        assert said in told
+        assert "--exclude" not in told

@@ -169,6 +169,7 @@ def test_missing_values_where_all_models_take_them(folder, seen, made, capsys, n
     for mine, theirs in zip(seen[0].models, expected.models, strict=True):
         assert mine.group_roc.auc == pytest.approx(theirs.group_roc.auc, abs=2e-3)
         assert mine.group_roc.auc.estimate > 0.7
+    write_table(as_table(made, frame=[f"other {g}" for g in made.groups], contrast=gaps), name)
     sentence = refused(tables=["train.parquet", name], models=["svm", "trees", "gcm"])
     assert f"{name}: the feature 'contrast' is missing in row 3 (counted from 0), and " in sentence
     assert "and SVM and GCM need complete rows; fill the values in, or compare models" in sentence

@@ -451,3 +451,36 @@ def test_pictures_of_16_bits_that_use_few_of_their_values_are_named(home, tmp_pa
     told = capsys.readouterr().err
     assert "warning: 2 pictures of more than 8 bits, such as a.tif, use less than 5% of the" in told
     assert "or convert them to 8 bits." in told
+
+
+def test_the_patient_and_the_split_of_a_table_are_kept(home, candidates, tmp_path, capsys):
+    table = pyarrow.parquet.read_table(candidates)
+    pictures = table["picture"].to_pylist()
+    place = {name: at for at, name in enumerate(dict.fromkeys(pictures))}
+    for column, values in (
+        ("split", ["test" if place[name] % 2 else "train" for name in pictures]),
+        ("patient", [f"p{place[name] // 2}" for name in pictures]),
+    ):
+        table = table.append_column(column, pyarrow.array(values))
+    noted, output = tmp_path / "noted.parquet", tmp_path / "s.parquet"
+    pyarrow.parquet.write_table(table, noted)
+    assert score(home, folder=noted, output=output) == 0
+    rows = rows_of(output)
+    assert list(rows[0])[:4] == ["image", "patient", "split", "score"]
+    assert [row["patient"] for row in rows] == [f"p{at // 2}" for at in place.values()]
+    assert score(home, "--split", "test", folder=noted, output=output) == 0
+    tested = rows_of(output)
+    assert tested == [row for row in rows if row["split"] == "test"]
+    # A file of the user is what counts where there is one.
+    lines = [f"{name},mine" for name in place]
+    (tmp_path / "p.csv").write_text("\n".join(["image,patient", *lines]))
+    assert score(home, "--patients", tmp_path / "p.csv", folder=noted, output=output) == 0
+    assert {row["patient"] for row in rows_of(output)} == {"mine"}
+    assert "split" not in rows_of(output)[0]
+    changed = table.set_column(
+        table.column_names.index("patient"), "patient", pyarrow.array(map(str, range(len(table))))
+    )
+    pyarrow.parquet.write_table(changed, noted)
+    capsys.readouterr()
+    assert score(home, folder=noted, output=output) == 2
+    assert "have different patients or splits" in capsys.readouterr().err

@@ -16,6 +16,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+from groupcm.commands.side_columns import read_objects
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 from groupcm.simulate import capsule_to_parquet
@@ -233,8 +234,8 @@ def test_features_come_in_the_order_asked_for(tmp_path):
 
 
 def test_files_of_a_folder_are_read_by_name(tmp_path):
-    write(tmp_path / "b.parquet", size=[20.0] * 4)
-    write(tmp_path / "a.csv", size=[10.0] * 4, bright=[1, 1, 0, 0])
+    write(tmp_path / "b.parquet", frame=list("ccab"), size=[20.0] * 4)
+    write(tmp_path / "a.csv", frame=list("ddec"), size=[10.0] * 4, bright=[1, 1, 0, 0])
     (tmp_path / "_SUCCESS").touch()
     (tmp_path / "readme.txt").write_text("not a table")
     heard = []
@@ -242,7 +243,7 @@ def test_files_of_a_folder_are_read_by_name(tmp_path):
     assert [path.name for path in read.files] == ["a.csv", "b.parquet"]
     assert heard == read.files
     assert read.X[:, 0].tolist() == [10.0] * 4 + [20.0] * 4
-    assert read.group.codes.tolist() == [0, 0, 1, 2] * 2
+    assert read.group.codes.tolist() == [0, 0, 1, 2, 2, 2, 3, 4]
 
 
 def test_integer_groups_of_any_width_join(tmp_path):
@@ -340,7 +341,7 @@ def test_columns_that_differ_between_files(tmp_path):
     three = write(tmp_path / "3.parquet", frame=[1, 2, 3, 4])
     assert "'frame' holds text in" in refusal([one, three])
     # Columns in another order are the same columns.
-    swapped = table().select(list(reversed(COLUMNS)))
+    swapped = table(frame=["d", "d", "e", "f"]).select(list(reversed(COLUMNS)))
     write_table(swapped, tmp_path / "4.parquet")
     read = read_tables([one, tmp_path / "4.parquet"], **ROLES)
     assert read.X[4:].tolist() == read.X[:4].tolist()
@@ -515,7 +516,7 @@ def test_rows_that_fit_no_memory_are_refused(tmp_path, monkeypatch):
     path = write(tmp_path / "t.parquet")
     for n_rows in (2**50, 2**62):
         file = replace(open_table(path), n_rows=n_rows)
-        monkeypatch.setattr("groupcm.tables.open_table", lambda _, file=file: file)
+        monkeypatch.setattr("groupcm.tables.open_tables", lambda *_, file=file: [file])
         assert "do not fit the memory" in refusal([path])
 
 
@@ -578,3 +579,89 @@ def test_short_files_called_parquet_are_refused(tmp_path, length):
     path = write(tmp_path / "t.parquet")
     path.write_bytes(path.read_bytes()[-length:])
     assert "cannot be read as Parquet" in refusal([path])
+
+
+# ---- ids as they are written ------------------------------------------------------------------
+
+
+def ids_of(found):
+    return found.per_row().tolist()
+
+
+@pytest.mark.parametrize(
+    ("written", "kept"),
+    [
+        (["1", "01", "001"], ["1", "01", "001"]),
+        (["007", "007", "008"], ["007", "007", "008"]),
+        (["1.10", "1.1", "2.5"], ["1.10", "1.1", "2.5"]),
+        (["12345678901234567890", "12345678901234567891", "1"],) * 2,
+        (["7", " 7", "8"], [7, 7, 8]),
+        (["-1", "0", "10"], [-1, 0, 10]),
+        (["1.5", "2.0", "3"], [1.5, 2.0, 3.0]),
+    ],
+)
+@pytest.mark.parametrize("role", ["group", "patient"])
+def test_ids_of_text_are_not_changed_by_numbers(tmp_path, role, written, kept):
+    roles = {"group": "frame", role: "id"}
+    lines = [f"{id},f{row},{row},{row}0" for row, id in enumerate(written)]
+    (tmp_path / "t.csv").write_text("\n".join(["id,frame,size,00pad", *lines]) + "\n")
+    found = read_tables([tmp_path / "t.csv"], **roles, features=["size", "00pad"])
+    assert ids_of(getattr(found, role)) == kept
+    assert found.X[:, 1].tolist() == [0, 10, 20]  # 00 of a feature is a number
+    sort_tables([tmp_path / "t.csv"], tmp_path / "s.parquet", group="id")
+    assert set(pyarrow.parquet.read_table(tmp_path / "s.parquet")["id"].to_pylist()) == set(kept)
+
+
+def test_ids_of_several_tables_are_text_where_those_of_one_are(tmp_path):
+    (tmp_path / "a.csv").write_text("frame,size\n100,1\n101,2\n")
+    (tmp_path / "b.csv").write_text("frame,size\n001,3\n")
+    found = read_tables([tmp_path / "a.csv", tmp_path / "b.csv"], group="frame")
+    assert ids_of(found.group) == ["100", "101", "001"]
+    sort_tables([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "s.parquet", group="frame")
+    kept = pyarrow.parquet.read_table(tmp_path / "s.parquet")["frame"].to_pylist()
+    assert sorted(kept) == ["001", "100", "101"]
+
+
+def test_a_missing_id_among_ids_of_text_is_missing(tmp_path):
+    (tmp_path / "t.csv").write_text("frame,size\n01,1\n,2\n")
+    said = refusal([tmp_path / "t.csv"], group="frame", label=None, overlap=None, patient=None)
+    assert "'frame' is missing in row 1" in said
+
+
+def test_objects_are_as_they_are_written(tmp_path):
+    (tmp_path / "t.csv").write_text("frame,polyp\na,01\nb,1\nc,\n")
+    found = read_objects([tmp_path / "t.csv"], "polyp", np.array([True, True, False]))
+    assert found[0] != found[1]
+    assert found[2] == -1
+
+
+# ---- groups of several tables -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffixes", [(".csv", ".csv"), (".csv", ".parquet"), (".arrow", ".csv")])
+def test_a_group_of_two_tables_is_refused(tmp_path, suffixes):
+    paths = [write(tmp_path / f"t{k}{suffix}") for k, suffix in enumerate(suffixes)]
+    said = refusal(paths)
+    assert "the rows of group a do not stand together" in said
+    assert f"row 0 of {paths[0]} and row 0 of {paths[1]}" in said
+
+
+def test_a_group_may_go_on_where_the_next_table_begins(tmp_path):
+    first = write(tmp_path / "a.csv", frame=["b", "a", "b", "c"])
+    second = write(tmp_path / "b.csv", frame=["c", "c", "e", "d"])
+    assert ids_of(read_tables([first, second], **ROLES).group)[3:6] == ["c", "c", "c"]
+    assert "row 3 of" in refusal([first, write(tmp_path / "b.csv", frame=["e", "c", "e", "d"])])
+    assert "row 1 of" in refusal(
+        [second, write(tmp_path / "b.parquet", frame=["x", "c", "y", "z"])]
+    )
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv"])
+def test_another_encoding_is_named(tmp_path, encoding, suffix):
+    path = tmp_path / f"t{suffix}"
+    path.write_bytes("frame,size\na,1\n".encode(encoding))
+    said = refusal([path], group="frame", label=None, overlap=None, patient=None)
+    assert "UTF-16" in said
+    assert "save it as UTF-8" in said
+    assert "\x00" not in said

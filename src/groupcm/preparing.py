@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, Protocol
 
@@ -26,7 +28,9 @@ from groupcm.sources.space import FeatureMap, make_space
 from groupcm.training_data import TrainingData
 from groupcm.words import printable
 
-__all__ = ["Options", "Prepared"]
+__all__ = ["Options", "Prepared", "naming_features"]
+
+_NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names of features", default=None)
 
 # The share of the memory allowed that the sample of a stream may take; where there is memory
 # for it, it has at least so many rows.
@@ -281,7 +285,22 @@ def _scaling_of(rows: NDArray[np.floating], all_rows: bool) -> Scaling:
     return measure_scaling(rows, np.arange(len(rows)), all_rows=all_rows)
 
 
+@contextmanager
+def naming_features(names: Sequence[str]) -> Iterator[None]:
+    """Within the block, a fit to a matrix without names calls its features so in sentences.
+
+    The model learns no names by it: the matrix that it scores has none either.
+    """
+    token = _NAMES.set(tuple(names))
+    try:
+        yield
+    finally:
+        _NAMES.reset(token)
+
+
 def _names_of(columns: Index, names: NDArray[Any] | None, feature_map: Any) -> list[str]:
+    if names is None and (known := _NAMES.get()) is not None:
+        names = np.array(known, dtype=object)
     if feature_map is not None:
         names = feature_map.get_feature_names_out(names)
     return [printable(name) for name in (columns if names is None else names[columns])]

@@ -16,13 +16,14 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
@@ -30,7 +31,7 @@ import pyarrow.parquet
 from groupcm.errors import InputError
 from groupcm.files import whole_file
 from groupcm.table_partitions import partitions_of, with_constants
-from groupcm.table_text import read_text
+from groupcm.table_text import is_lost_in_numbers, read_as_written, read_text
 
 __all__ = [
     "PARQUET",
@@ -41,6 +42,7 @@ __all__ = [
     "is_parquet",
     "open_parquet",
     "open_table",
+    "open_tables",
     "parquet_writer",
     "readable",
     "write_table",
@@ -61,6 +63,8 @@ class TableFile:
     _batches: Callable[[list[str]], Iterator[pa.RecordBatch]]
     #: The columns that the names of its folders give, and their values.
     partitions: Mapping[str, pa.Scalar] = field(default_factory=dict)
+    #: Reads a column as it is written, where the file is text and its numbers were only guessed.
+    _as_written: Callable[[str], pa.ChunkedArray] | None = None
 
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """Read the named columns, some rows at a time, in the order of the file."""
@@ -82,6 +86,50 @@ class TableFile:
                 f"{self.path} says that it has {self.n_rows:,} rows and has {more}; "
                 "it is damaged, so write it again"
             )
+
+    def is_guessed(self, column: str) -> bool:
+        """Return whether a column holds numbers only because its text looks like numbers."""
+        if self._as_written is None or column in self.partitions:
+            return False
+        if self.schema.names.count(column) != 1:
+            return False
+        kind = self.schema.field(column).type
+        return pa.types.is_integer(kind) or pa.types.is_floating(kind)
+
+    def loses_ids(self, column: str) -> bool:
+        """Return whether a guessed column holds ids that are no longer apart as numbers."""
+        if self._as_written is None or not self.is_guessed(column):
+            return False
+        with readable(self.path):
+            return is_lost_in_numbers(self._as_written(column), self._whole(column))
+
+    def with_text(self, column: str) -> TableFile:
+        """Return the table with a guessed column as it is written, and missing where it was."""
+        if self._as_written is None or not self.is_guessed(column):
+            return self
+        with readable(self.path):
+            written = self._as_written(column)
+        written = pc.call_function(
+            "if_else", [self._whole(column).is_valid(), written, pa.scalar(None, pa.string())]
+        )
+        written = written.combine_chunks()
+        at = self.schema.get_field_index(column)
+        schema = self.schema.set(at, pa.field(column, pa.string()))
+
+        def batches(columns: list[str]) -> Iterator[pa.RecordBatch]:
+            row = 0
+            for batch in self._batches(columns):
+                if column in columns:
+                    text = written.slice(row, batch.num_rows)
+                    batch = batch.set_column(columns.index(column), column, text)
+                row += batch.num_rows
+                yield batch
+
+        return replace(self, schema=schema, _batches=batches)
+
+    def _whole(self, column: str) -> pa.ChunkedArray:
+        parts = [batch.column(0) for batch in self._batches([column])]
+        return pa.chunked_array(parts, self.schema.field(column).type)
 
 
 def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> pyarrow.parquet.ParquetFile:
@@ -202,7 +250,11 @@ def _open_arrow(path: Path) -> TableFile:
 
 def _open_csv(path: Path) -> TableFile:
     # Not streamed: a column's type is known only when all of it has been seen.
-    return _in_memory(path, read_text(path, lambda: _native_file(path)))
+    def open_file() -> pa.NativeFile:
+        return _native_file(path)
+
+    table = _in_memory(path, read_text(path, open_file))
+    return replace(table, _as_written=lambda column: read_as_written(path, open_file, column))
 
 
 def _in_memory(path: Path, table: pa.Table) -> TableFile:
@@ -280,6 +332,32 @@ def open_table(path: Path) -> TableFile:
     return _with_partitions(table)
 
 
+def open_tables(paths: Sequence[Path], ids: Iterable[str | None]) -> list[TableFile]:
+    """Open tables, with columns of ids that are not changed by taking them for numbers.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+    ids : iterable of str or None
+        Columns of groups, patients or objects. Where one of them holds a value such as 007 in a
+        CSV file, it is text in all CSV files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
+    >>> _ = path.write_text("frame,size\\n01,0.5\\n1,1.5\\n")
+    >>> (table,) = open_tables([path], ["frame"])
+    >>> [batch.column(0).to_pylist() for batch in table.batches(["frame"])]
+    [['01', '1']]
+    """
+    tables = [open_table(path) for path in paths]
+    for column in ids:
+        if column is not None and any(table.loses_ids(column) for table in tables):
+            tables = [table.with_text(column) for table in tables]
+    return tables
+
+
 def _with_partitions(table: TableFile) -> TableFile:
     """Add the columns that the names of the folders around a table give."""
     given = partitions_of(table.path)
@@ -295,7 +373,7 @@ def _with_partitions(table: TableFile) -> TableFile:
         for batch in table._batches(stored) if stored else _no_columns(table.n_rows):
             yield with_constants(batch, batch.num_rows, given, columns)
 
-    return TableFile(table.path, schema, table.n_rows, batches, given)
+    return replace(table, schema=schema, _batches=batches, partitions=given)
 
 
 def _no_columns(n_rows: int) -> Iterator[pa.RecordBatch]:

@@ -10,13 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from groupcm.errors import InputError
 
-__all__ = ["read_text"]
+__all__ = ["is_lost_in_numbers", "read_as_written", "read_text"]
 
 _SAMPLE_BYTES = 1 << 16  # enough to find out what is between the values
+_FIRST_BYTES = 1 << 10  # UTF-16 without a mark has a zero byte among so many
+_WHOLE = re.compile(r"0|-?[1-9]\d*")
 _NUMBER = re.compile(r" *[+-]?\d+(,\d+)?([eE][+-]?\d+)? *")
 
 
@@ -30,15 +33,68 @@ def read_text(path: Path, open_file: Callable[[], pa.NativeFile]) -> pa.Table:
     open_file : callable
         Opens it for its bytes, each time it is called.
     """
+    options = _parse_options(path, open_file)
     with _unpacked(open_file) as text:
-        start = text.read(_SAMPLE_BYTES)
-    delimiter = "\t" if ".tsv" in path.name.lower() else _delimiter(start)
-    with _unpacked(open_file) as text:
-        options = pyarrow.csv.ParseOptions(delimiter=delimiter)
         table = pyarrow.csv.read_csv(text, parse_options=options)
-    if delimiter != ",":
+    if options.delimiter != ",":
         _refuse_decimal_commas(path, table)
     return table
+
+
+def read_as_written(
+    path: Path, open_file: Callable[[], pa.NativeFile], column: str
+) -> pa.ChunkedArray:
+    """Read one column of a table of text as text, so that 007 and 7 are different values.
+
+    Parameters
+    ----------
+    path, open_file
+        As of `read_text`.
+    column : str
+        Its name. Spaces around its values do not count.
+    """
+    convert = pyarrow.csv.ConvertOptions(
+        include_columns=[column], column_types={column: pa.string()}
+    )
+    options = _parse_options(path, open_file)
+    with _unpacked(open_file) as text:
+        table = pyarrow.csv.read_csv(text, parse_options=options, convert_options=convert)
+    return pc.call_function("utf8_trim_whitespace", [table.column(0)])
+
+
+def is_lost_in_numbers(written: pa.ChunkedArray, numbers: pa.ChunkedArray) -> bool:
+    """Return whether values that were read as numbers can no longer be told apart or written again.
+
+    That is so of 007 and 7, of 1.10 and 1.1, and of whole numbers of twenty digits.
+
+    Examples
+    --------
+    >>> numbers = pa.chunked_array([[1, 1]])
+    >>> is_lost_in_numbers(pa.chunked_array([["1", "01"]]), numbers)
+    True
+    >>> is_lost_in_numbers(pa.chunked_array([["1", "1"]]), numbers)
+    False
+    """
+    present = numbers.is_valid()
+    texts = written.filter(present).unique().to_pylist()
+    values = numbers.filter(present).unique()
+    if len(texts) != len(values):
+        return True
+    if pa.types.is_integer(numbers.type):
+        return any(_WHOLE.fullmatch(text) is None for text in texts)
+    return any(text not in (repr(float(text)), f"{float(text):.0f}") for text in texts)
+
+
+def _parse_options(path: Path, open_file: Callable[[], pa.NativeFile]) -> pyarrow.csv.ParseOptions:
+    with _unpacked(open_file) as text:
+        start = text.read(_SAMPLE_BYTES)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in start[:_FIRST_BYTES]:
+        raise InputError(
+            f"{path} is text in UTF-16, or no text at all; save it as UTF-8 (in a spreadsheet: "
+            '"CSV UTF-8")'
+        )
+    delimiter = "\t" if ".tsv" in path.name.lower() else _delimiter(start)
+    return pyarrow.csv.ParseOptions(delimiter=delimiter)
 
 
 @contextmanager

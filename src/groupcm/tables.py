@@ -11,7 +11,8 @@ import numpy as np
 from groupcm.errors import InputError
 from groupcm.table_choice import choose_columns, expand_features, require_rows
 from groupcm.table_columns import KeyColumn, Missing, Piece, fill, key_column, number_column
-from groupcm.table_formats import TableFile, find_tables, open_table
+from groupcm.table_formats import TableFile, find_tables, open_tables
+from groupcm.words import printable
 
 __all__ = ["CandidateTable", "read_tables"]
 
@@ -67,9 +68,11 @@ def read_tables(
     ----------
     paths : sequence of str or Path
         Files and folders; a folder stands for the tables directly in it, sorted by name, and for
-        those in folders of the form ``patient=7``, whose names give a column.
+        those in folders of the form ``patient=7``, whose names give a column. A group is in one
+        table, or goes on where the next table begins.
     group, label, overlap, patient : str
-        Columns by name; all but ``group`` may be left out.
+        Columns by name; all but ``group`` may be left out. Groups and patients of CSV files
+        stay as they are written where numbers would change them, such as 007.
     features : sequence of str, optional
         Feature columns in the order wanted, and patterns and families of them (see
         `groupcm.table_choice.expand_features`). By default every column not named
@@ -102,7 +105,7 @@ def read_tables(
     (['size', 'red'], (3, 2), ['a', 'a', 'b'])
     """
     roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
-    files = [open_table(path) for path in find_tables(paths)]
+    files = open_tables(find_tables(paths), (group, patient))
     if not allow_empty:
         require_rows(files)
     features = expand_features(files, roles, features, exclude)
@@ -128,6 +131,7 @@ def read_tables(
         return None if column is None else key_column(column, taken[column], beside[column])
 
     group_column, label_column = key_column(group, "group", beside[group]), key(label)
+    _require_own_groups(group_column, files)
     return CandidateTable(
         X=X,
         feature_names=names,
@@ -136,6 +140,33 @@ def read_tables(
         overlap=None if overlap is None else number_column(overlap, beside[overlap]),
         patient=key(patient),
         files=[file.path for file in files],
+    )
+
+
+def _require_own_groups(group: KeyColumn, files: Sequence[TableFile]) -> None:
+    """Refuse a group of several tables, but for one that goes on where the next table begins."""
+    codes, n_rows = group.codes, [file.n_rows for file in files]
+    if np.count_nonzero(n_rows) < 2:
+        return
+    table = np.repeat(np.arange(len(files)), n_rows)
+    found, first, count = np.unique(codes, return_index=True, return_counts=True)
+    last = len(codes) - 1 - np.unique(codes[::-1], return_index=True)[1]
+    is_apart = (table[first] != table[last]) & (last - first + 1 != count)
+    if not is_apart.any():
+        return
+    at = np.flatnonzero(is_apart)[np.argmin(first[is_apart])]
+    (name,) = group.values(found[[at]]).to_pylist()
+    rows = np.flatnonzero(codes == found[at])
+    other = rows[table[rows] != table[rows[0]]][0]
+    begin = np.cumsum([0, *n_rows])
+    here, there = (
+        f"row {row - begin[number]} of {files[number].path}"
+        for row, number in ((rows[0], int(table[rows[0]])), (other, int(table[other])))
+    )
+    raise InputError(
+        f"the rows of group {printable(name)} do not stand together: {here} and {there} (counted "
+        "from 0) hold it, with other groups between; give the groups of every table their own ids, "
+        "or, where it is one group, join the tables with groupcm sort"
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.any_estimator import fit_with
+from groupcm.preparing import naming_features
 
 __all__ = ["fit_rows", "tell_names"]
 
@@ -34,7 +35,8 @@ def fit_rows(
     names : sequence of str
         Of the features.
     """
-    fit_with(model, X, y, **beside)
+    with naming_features(names):
+        fit_with(model, X, y, **beside)
     tell_names(model, names)
 
 

@@ -40,7 +40,7 @@ from groupcm.images.proposals import Given
 from groupcm.images.reading import warn_of_small_ranges
 from groupcm.images.score import PictureScorer
 from groupcm.images.scored_picture import ScoredPicture, Scoring, ScoringTask
-from groupcm.images.table import check_candidates, picture_rows, table_pictures
+from groupcm.images.table import check_candidates, picture_rows, table_notes, table_pictures
 from groupcm.images.truth import Truth, read_truth
 from groupcm.images.video import video_frames
 from groupcm.persistence import read
@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         with mistakes_in_options(OPTION_OF_PARAMETER):
             table = _table(arguments)
             scorer = _scorer(arguments, table)
-            notes = notes_of(arguments.patients, arguments.split)
+            known = None if table is None else table_notes(table)
+            notes = notes_of(arguments.patients, arguments.split, known)
             if notes is not None and arguments.video is not None:
                 raise InputError("patients=FILE names the pictures of a folder; a video has none")
             names = _names(arguments, table)

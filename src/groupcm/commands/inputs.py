@@ -11,6 +11,7 @@ from groupcm.commands.display import Display
 from groupcm.commands.in_memory import InMemory
 from groupcm.commands.missing_values import holds_missing
 from groupcm.commands.streamed import Streamed
+from groupcm.errors import InputError
 from groupcm.sources.parquet import from_parquet, list_column
 from groupcm.table_choice import (
     check_roles,
@@ -19,7 +20,7 @@ from groupcm.table_choice import (
     expand_features,
     require_rows,
 )
-from groupcm.table_formats import find_tables, is_parquet, open_table
+from groupcm.table_formats import TableFile, find_tables, is_parquet, open_table
 from groupcm.tables import read_tables
 
 __all__ = ["Candidates", "InMemory", "Streamed", "features_beside", "open_candidates"]
@@ -79,6 +80,8 @@ def features_beside(
     if given is None and not exclude and roles["object"] is None and roles["annotated"] is None:
         return given
     tables = [open_table(file) for file in files]
+    if given is not None:
+        _require_more_than_roles(tables, roles, given)
     given = expand_features(tables, roles, given, exclude)
     if given is not None:
         check_roles(tables, roles, given)
@@ -87,6 +90,22 @@ def features_beside(
     if all(map(is_parquet, files)) and described_features(tables, roles) is None:
         listed = list_column(tables, {name for name in roles.values() if name}, None)
     return [listed] if listed is not None else choose_columns(tables, roles, None).features
+
+
+def _require_more_than_roles(
+    tables: list[TableFile], roles: Mapping[str, str | None], given: Sequence[str]
+) -> None:
+    """Refuse patterns of features that stand for columns with a role and no others."""
+    if all(name in tables[0].schema.names for name in given):
+        return  # a column with a role that is named as it is has a sentence of its own
+    role_of = {column: role for role, column in roles.items() if column is not None}
+    meant = expand_features(tables, {}, given) or []
+    if all(name in role_of for name in meant):
+        named = ", ".join(f"the {role_of[name]} column {name!r}" for name in meant)
+        raise InputError(
+            f"--features {','.join(given)} matches {named} alone, which cannot be a feature as "
+            f"well; name other columns of {tables[0].path}"
+        )
 
 
 def _open(

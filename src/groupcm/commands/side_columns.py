@@ -16,7 +16,7 @@ from groupcm.errors import InputError
 from groupcm.group_index import GroupIndex, index_groups
 from groupcm.table_choice import check_roles, require_column
 from groupcm.table_columns import KeyColumn, Piece, is_text, key_column, number_column
-from groupcm.table_formats import find_tables, open_table
+from groupcm.table_formats import find_tables, open_table, open_tables
 
 __all__ = [
     "AllGroups",
@@ -155,8 +155,9 @@ def place_of_row(files: Sequence[Path], row: int) -> tuple[Path, int]:
 
 
 def _pieces(files: Sequence[Path], column: str, role: str) -> Iterator[Piece]:
-    for path in files:
-        table = open_table(path)
+    is_id = role in ("group", "patient", "object")
+    for table in open_tables(files, [column]) if is_id else map(open_table, files):
+        path = table.path
         require_column(table, column, f"the {role} column")
         row = 0
         for batch in table.batches([column]):

@@ -123,13 +123,15 @@ def read_patients(path: str | os.PathLike[str]) -> PictureNotes:
     return PictureNotes(path, rows, columns[0] is not None, columns[1] is not None)
 
 
-def notes_of(patients: str | os.PathLike[str] | None, split: str | None) -> PictureNotes | None:
-    """Read the file of patients and splits where there is one; a split needs it."""
-    notes = None if patients is None else read_patients(patients)
+def notes_of(
+    patients: str | os.PathLike[str] | None, split: str | None, known: PictureNotes | None = None
+) -> PictureNotes | None:
+    """Read the file of patients and splits where there is one; a split needs it, or ``known``."""
+    notes = known if patients is None else read_patients(patients)
     if split is not None and notes is None:
         raise InputError("split is given and no patients=FILE with a column 'split'")
     if split is not None and notes is not None and not notes.has_splits:
-        raise InputError(f"{patients} has no column 'split', which split={split!r} needs")
+        raise InputError(f"{notes.path} has no column 'split', which split={split!r} needs")
     return notes
 
 

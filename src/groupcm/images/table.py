@@ -31,6 +31,7 @@ from groupcm.annotations import Annotations, Mask, Picture
 from groupcm.annotations.coco_string import compress_many, decompress
 from groupcm.errors import InputError
 from groupcm.images.labelling import Labels
+from groupcm.images.patients import PictureNote, PictureNotes
 from groupcm.images.recipe import PictureCandidates, Recipe
 from groupcm.images.regions import Regions
 from groupcm.table_formats import TableFile, is_parquet
@@ -46,6 +47,7 @@ __all__ = [
     "label_values",
     "picture_rows",
     "row_regions",
+    "table_notes",
     "table_pictures",
 ]
 
@@ -186,6 +188,28 @@ def table_pictures(file: TableFile) -> Annotations:
                 except ValueError as error:
                     raise InputError(f"{file.path}: the picture {name!r}: {error}") from error
     return Annotations(tuple(found.values()))
+
+
+def table_notes(file: TableFile) -> PictureNotes | None:
+    """Return the patient and the split of each picture, where the table has such columns."""
+    roles = check_candidates(file).roles
+    columns = [roles.get("patient", "patient"), "split"]
+    there = [name for name in columns if name in file.schema.names]
+    if not there:
+        return None
+    found: dict[str, PictureNote] = {}
+    for batch in file.batches([roles["group"], *there]):
+        names, *values = (column.to_pylist() for column in batch.columns)
+        by_column = dict(zip(there, values, strict=True))
+        notes = (by_column.get(name, [None] * len(names)) for name in columns)
+        for name, *told in zip(names, *notes, strict=True):
+            note = PictureNote(*(None if value is None else str(value) for value in told))
+            if found.setdefault(name, note) != note:
+                raise InputError(
+                    f"{file.path}: the rows of the picture {name!r} have different patients or "
+                    "splits; a picture has one of each"
+                )
+    return PictureNotes(file.path, found, columns[0] in there, "split" in there)
 
 
 def picture_rows(file: TableFile) -> Iterator[tuple[str, pa.Table]]:

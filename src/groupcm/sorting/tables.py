@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,12 @@ class Tables:
     schema: pa.Schema  # as it shall be written
     group: str
     n_rows: int
+    group_as_written: bool = False  # text in CSV files, which hold groups such as 007
+
+    def open(self, path: Path) -> TableFile:
+        """Open one of the tables."""
+        file = open_table(path)
+        return file.with_text(self.group) if self.group_as_written else file
 
     def read(
         self, columns: list[str], doing: str, listener: Listener
@@ -39,7 +45,7 @@ class Tables:
         done = 0
         for path in self.paths:
             row = 0
-            for batch in open_table(path).batches(columns):
+            for batch in self.open(path).batches(columns):
                 values = [cast(batch.column(field.name), field.type) for field in plain]
                 rows = pa.RecordBatch.from_arrays(values, schema=plain)
                 piece = Piece(path, row, rows.column(self.group))
@@ -50,12 +56,14 @@ class Tables:
 
 def open_tables(paths: Sequence[str | Path], group: str) -> Tables:
     found = find_tables(paths)
-    first = open_table(found[0])
+    as_written = any(open_table(path).loses_ids(group) for path in found)
+    tables = Tables(found, pa.schema([]), group, 0, as_written)
+    first = tables.open(found[0])
     _check_sortable(first, group)
     schema, n_rows = first.schema, first.n_rows
     for path in found[1:]:
         # Opened again for each pass, since an open CSV file is held in memory.
-        file = open_table(path)
+        file = tables.open(path)
         _check_same_columns(first, file)
         n_rows += file.n_rows
         for position, field in enumerate(schema):
@@ -65,7 +73,7 @@ def open_tables(paths: Sequence[str | Path], group: str) -> Tables:
                 field = field.with_type(kind)
             nullable = field.nullable or file.schema.field(field.name).nullable
             schema = schema.set(position, field.with_nullable(nullable))
-    return Tables(found, schema, group, n_rows)
+    return replace(tables, schema=schema, n_rows=n_rows)
 
 
 def _check_sortable(file: TableFile, group: str) -> None:
