@@ -18,9 +18,9 @@ export function within({ x, y }: Point): Point {
   return open ? { x: between(x, open.width), y: between(y, open.height) } : { x, y };
 }
 
-export function mouseAt(at: Point | null): void {
-  if (at === null && isCrosshair.peek()) return;
-  pointHere();
+export function mouseAt(at: Point | null, hasMoved = true): void {
+  if (isCrosshair.peek() && (at === null || !hasMoved)) return;
+  if (hasMoved) pointHere();
   isCrosshair.value = false;
   pointer.value = at;
 }
