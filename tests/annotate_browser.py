@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -193,7 +193,7 @@ def annotating(
     categories: tuple[str, ...] = ("polyp",),
     suggestions: Any = None,
     scores: Any = None,
-    first: frozenset[int] = frozenset(),
+    first: Collection[int] = frozenset(),
     shows: int = 0,
     **options: Any,
 ) -> Iterator[AnnotatePage]:

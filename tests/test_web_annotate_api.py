@@ -120,7 +120,7 @@ def test_the_project_names_the_masks_that_were_set_aside(folder):
 
 
 def test_the_list_of_pictures_reads_none_of_them(folder, monkeypatch):
-    client = browser(app_of(folder, first={1}))
+    client = browser(app_of(folder, first={1: "a second polyp"}))
     put(client, 2, marked(BOX), done=False)
     with monkeypatch.context() as patch:
         patch.setattr(library_module, "picture_size", None)
@@ -128,11 +128,12 @@ def test_the_list_of_pictures_reads_none_of_them(folder, monkeypatch):
         listed = client.get("/api/pictures").json()
     assert listed["names"] == ["a.png", "b.png", "c.png"]
     versions = [each.pop("version") for each in listed["summaries"]]
+    unknown = {"score": None, "error": None}
     assert versions[0] == versions[1] < versions[2]
     assert listed["summaries"] == [
-        {"done": False, "objects": 0, "score": None, "first": False, "error": None},
-        {"done": False, "objects": 0, "score": None, "first": True, "error": None},
-        {"done": False, "objects": 1, "score": None, "first": False, "error": None},
+        {"done": False, "objects": 0, "first": False, "note": ""} | unknown,
+        {"done": False, "objects": 0, "first": True, "note": "a second polyp"} | unknown,
+        {"done": False, "objects": 1, "first": False, "note": ""} | unknown,
     ]
 
 

@@ -206,6 +206,8 @@ def test_undo_goes_to_the_picture_that_it_changes(browser, folder):
         is_in(page, "to do")
         page.press("Control+z")
         page.shows(0)
+        page.told("Undone in a.png.")
+        expect(page.page.locator(".notice")).to_have_count(1)  # they do not pile up
         page.has("box")
         is_in(page, "in progress")
         undo.click()

@@ -73,12 +73,17 @@ def test_pictures_to_correct_come_first(browser, folder, scores):
         page.open(3)
         page.press("n")
         page.is_saved()
-    with annotating(browser, folder, scores=scores, first=frozenset({1, 3}), shows=1) as page:
+    notes = {1: "a <second> polyp, top left", 3: ""}
+    with annotating(browser, folder, scores=scores, first=notes, shows=1) as page:
         assert listed(page)[:2] == [1, 3]
         flags = page.page.locator(".to-correct")
         expect(flags).to_have_count(2)
+        expect(flags.first).to_have_attribute("title", f"To correct: {notes[1]}")
+        note = page.page.locator("#to-correct")
+        expect(note).to_have_text(f"⚑ To correct: {notes[1]}")
         page.press("n")
         page.shows(3)
+        expect(note).to_have_text("⚑ To correct")
         expect(flags).to_have_count(1)
         page.press("n")  # it was done, and is right as it is
         page.shows(0 if scores is None else 5)

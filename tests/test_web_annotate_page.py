@@ -130,6 +130,26 @@ def test_a_second_stroke_adds_to_the_mask_and_erasing_it_all_deletes_it(browser,
         page.has()
         assert page.regions(0) == []
 
+        # The eraser takes from the mask under it, whichever was drawn last.
+        page.tool("brush")
+        for place in ((40, 40), (110, 90)):
+            page.press("Escape")
+            page.click(*place)
+        page.has("mask", "mask")
+        before = page.regions(0)
+        page.tool("eraser")
+        page.click(50, 40)
+        page.is_saved()
+        first, second = page.regions(0)
+        assert mask_of(first).sum() < mask_of(before[0]).sum()
+        assert second == before[1]
+        page.click(10, 110)
+        page.told("Nothing of object 1 was there to erase.")
+        page.click(118, 90)
+        page.is_saved()
+        assert page.regions(0)[0] == first
+        assert mask_of(page.regions(0)[1]).sum() < mask_of(second).sum()
+
 
 # Editing ---------------------------------------------------------------------------------------
 

@@ -258,7 +258,8 @@ def test_a_phone_and_a_tablet_do(browser, tmp_path, size):
     make_pictures(tmp_path)
     with annotating(browser, tmp_path, suggestions=Proposed(), **size) as page:
         tab, fingers = page.page, Fingers(page.page)
-        for name in ("#no-object", "#done-next", "#done", "#undo", "#zoom", "#window", "#exchange"):
+        controls = ("#no-object", "#done-next", "#done", "#undo", "#zoom", "#window", "#exchange")
+        for name in (*controls, "#open-name", "#state"):
             expect(tab.locator(name)).to_be_in_viewport(ratio=1)
         stage = tab.locator("#stage").bounding_box()
         assert stage is not None
@@ -266,6 +267,8 @@ def test_a_phone_and_a_tablet_do(browser, tmp_path, size):
         fingers.go(*([page.on_screen(*each)] for each in ((20, 30), (40, 50), (60, 80))))
         page.has("box")
         assert region_of(page) == BOX
+        expect(tab.locator("#open-name")).to_have_text("a.png")
+        expect(tab.locator("#state")).to_have_text("in progress")
         page.tool("polygon")
         (x, y), *others = (page.on_screen(*corner) for corner in CORNERS)
         for place in ((x, y), *others, (x + 10, y + 10)):

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect
 from starlette.applications import Starlette
 
 from groupcm.web.serve import listening
@@ -88,7 +88,7 @@ class Watch:
     def keep(self, context: BrowserContext) -> None:
         """Begin to watch."""
         context.add_init_script(TELL_VIOLATIONS)
-        context.on("console", lambda told: self._hear(told.text, told.type == "error"))
+        context.on("console", lambda told: self._hear(told.text, _is_grave(told)))
         context.on("weberror", lambda raised: self._hear(str(raised.error), True))
         context.on("request", lambda request: self._see(request.url))
 
@@ -100,6 +100,11 @@ class Watch:
         address = urlsplit(url)
         if address.scheme not in ("data", "blob") and address.netloc != self.home:
             self.seen.append(f"asks elsewhere: {url}")
+
+
+def _is_grave(told: ConsoleMessage) -> bool:
+    """Whether a message is an error, or says that the page asked for the focus in vain."""
+    return told.type == "error" or "Autofocus processing was blocked" in told.text
 
 
 @contextmanager

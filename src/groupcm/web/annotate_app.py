@@ -79,11 +79,12 @@ def annotate_app(
     scores
         What a model makes of the pictures, to order them by.
     first
-        Numbers of pictures that are to be corrected.
+        Numbers of pictures that are to be corrected; a mapping also gives the note of the reviewer
+        on each, which the page shows.
     token, port, static
         See `groupcm.web.app_parts.page_app`.
     """
-    page = _Page(library, store, suggestions, scores, frozenset(first))
+    page = _Page(library, store, suggestions, scores, first)
     ordering = [] if scores is None else ordering_routes(library, store, scores)
 
     def stop() -> None:
@@ -112,13 +113,13 @@ class _Page:
         store: AnnotationStore,
         suggestions: Suggestions | None,
         scores: Scores | None,
-        first: frozenset[int],
+        first: Collection[int],
     ) -> None:
         self._library = library
         self._store = store
         self._suggestions = suggestions
         self._scores = scores
-        self._first = first
+        self._notes = dict(first) if isinstance(first, Mapping) else dict.fromkeys(first, "")
         self._revisions = Revisions()
         self._corrected: set[int] = set()
         self._project = project_id(store.path, library.folder)
@@ -311,9 +312,10 @@ class _Page:
     def _summary(self, number: int) -> dict[str, Any]:
         score = None if self._scores is None else self._scores.score(number)
         summary = self._store.summary(number)
-        first = number in self._first and number not in self._corrected
+        first = number in self._notes and number not in self._corrected
+        note = self._notes[number] if first else ""
         error = self._library.problems.sentence(number)
-        return summary | {"score": score, "first": first, "error": error}
+        return summary | {"score": score, "first": first, "note": note, "error": error}
 
     def _revision(self) -> int:
         problems, _ = self._library.problems.changed_since(0)

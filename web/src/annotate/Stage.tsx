@@ -59,7 +59,7 @@ function hasRested({ clientX: x, clientY: y }: PointerEvent): boolean {
 function move(event: PointerEvent): void {
   if (isPanning()) return panTo(event);
   const at = onPicture(event);
-  if (!hasRested(event)) mouseAt(at);
+  mouseAt(at, !hasRested(event));
   if (waiting && !inHand?.taps && hasMoved(waiting, event)) pressNow();
   if (!waiting) (inHand ?? activeTool())?.move(at, event);
 }

@@ -32,6 +32,8 @@ export const shortened = (name: string) =>
 export const isToDo = ({ done, error }: Summary) => !done && error === null;
 export const isToCorrect = ({ first, error }: Summary) => first && error === null;
 
+export const whatToCorrect = ({ note }: Summary) => (note === "" ? "To correct" : `To correct: ${note}`);
+
 const isIn = (state: State) => (summary: Summary) => stateOf(summary) === state;
 
 export const FILTERS = {

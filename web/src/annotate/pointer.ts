@@ -7,10 +7,11 @@ import { bringIntoSight, centreOfView, type Point } from "./view";
 export const pointer = signal<Point | null>(null);
 /** Whether arrow keys placed it, which shows the crosshair. */
 export const isCrosshair = signal(false);
-/** The picture in which the pointer was moved last: in the next one it merely rests where it was. */
-let movedIn = -1;
-export const pointHere = () => void (movedIn = current.peek());
-export const isPointedHere = () => pointer.peek() !== null && movedIn === current.peek();
+/** Whether the pointer was moved since this picture was opened; else it merely rests where it was. */
+let wasMoved = false;
+current.subscribe(() => void (wasMoved = false));
+export const pointHere = () => void (wasMoved = true);
+export const isPointedHere = () => pointer.peek() !== null && wasMoved;
 
 export function within({ x, y }: Point): Point {
   const open = sheet.peek();
@@ -18,9 +19,9 @@ export function within({ x, y }: Point): Point {
   return open ? { x: between(x, open.width), y: between(y, open.height) } : { x, y };
 }
 
-export function mouseAt(at: Point | null): void {
-  if (at === null && isCrosshair.peek()) return;
-  pointHere();
+export function mouseAt(at: Point | null, hasMoved = true): void {
+  if (isCrosshair.peek() && (at === null || !hasMoved)) return;
+  if (hasMoved) pointHere();
   isCrosshair.value = false;
   pointer.value = at;
 }

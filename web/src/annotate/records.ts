@@ -32,6 +32,8 @@ export interface Summary {
   score: number | null;
   /** Named to be corrected first. */
   first: boolean;
+  /** What the reviewer wrote about that. */
+  note: string;
   /** Why the picture cannot be read, once that is known. */
   error: string | null;
 }

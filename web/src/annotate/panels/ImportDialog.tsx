@@ -6,8 +6,9 @@ export function ImportDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const file = importedFile.value;
   useLayoutEffect(() => {
-    if (file) dialog.current?.showModal();
-    else dialog.current?.close();
+    if (!file) return dialog.current?.close();
+    dialog.current?.showModal();
+    dialog.current?.querySelector("button")?.focus();
   }, [file]);
   // The browser reports a closing later, when another file may have been chosen.
   const afterClosing = () => !dialog.current?.open && importedFile.peek() === file && giveUpImport();
@@ -32,9 +33,7 @@ export function ImportDialog() {
             Pictures that are done or marked here keep their work. An import cannot be undone.
           </p>
           <p class="row">
-            <button class="primary" autofocus>
-              Import
-            </button>
+            <button class="primary">Import</button>
             <button type="button" onClick={() => dialog.current!.close()}>
               Cancel
             </button>

@@ -2,7 +2,7 @@
 import type { MarkedObject } from "../../shared/types";
 import { deleteObject } from "../changing";
 import { doneAndNext, noObjectHere, toggleDone } from "../deciding";
-import { shortened, stateOf, STATES } from "../listing";
+import { isToCorrect, shortened, stateOf, STATES, whatToCorrect } from "../listing";
 import { areaOf } from "../regions";
 import { choose, chosen, current, names, objects, selectedId, sheet, summaries } from "../state";
 import { Categories } from "./Categories";
@@ -78,6 +78,7 @@ export function Decision() {
           <span class={`dot ${state}`} />
           {state && STATES[state]}
         </span>
+        {summary && isToCorrect(summary) && <span id="to-correct">⚑ {whatToCorrect(summary)}</span>}
       </div>
       <button id="no-object" onClick={noObjectHere}>
         No object here <kbd>N</kbd>

@@ -19,6 +19,7 @@ import {
   sought,
   stateOf,
   STATES,
+  whatToCorrect,
   type FilterName,
 } from "../listing";
 import { openByEnter } from "../deciding";
@@ -84,7 +85,7 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
             {wordsOf(summary, order.value === "useful" ? reasons.value.get(picture) : undefined)}
           </span>
           {summary.first && (
-            <span class="to-correct" title="To correct">
+            <span class="to-correct" title={whatToCorrect(summary)}>
               ⚑<span class="visually-hidden">to correct</span>
             </span>
           )}

@@ -6,7 +6,7 @@ import type { MarkedObject } from "../../shared/types";
 import { addObject, deleteObject, setRegion } from "../changing";
 import { holds, objectAt, sameRegion } from "../regions";
 import { onPicture } from "../stage_element";
-import { brushSize, category, chosen, objects, selected, selectedId, sheet } from "../state";
+import { brushSize, category, chosen, objects, selectDrawn, selected, selectedId, sheet } from "../state";
 import type { Point } from "../view";
 import { stroke } from "./drafts";
 import type { Tool } from "./tool";
@@ -88,7 +88,7 @@ function end(): void {
       tell(`Nothing of object ${objects.peek().indexOf(object) + 1} was there to erase. Begin on the mask that is meant.`);
     }
     setRegion(object.id, region);
-    selectedId.value = object.id;
+    if (selectedId.peek() !== object.id) selectDrawn(object.id);
   } else if (!isEmpty) addObject(maskOf(bitmap));
 }
 
