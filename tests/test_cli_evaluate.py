@@ -406,7 +406,7 @@ def test_bad_tables(folder, seen, test, kind):
     assert seen == []
 
 
-def test_bad_options(folder, seen):
+def test_bad_options(folder, seen, model):
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"threshold": 1.0, "specificity": 0.9}, "--threshold and --specificity are both"),
         ({"specificity": 1.5}, "--specificity is 1.5; it is a share"),
@@ -418,7 +418,7 @@ def test_bad_options(folder, seen):
     for options, message in wrong:
         with pytest.raises(InputError, match=message):
             evaluate(**options)
-    save(load("m.json"), "bare.json")
+    save(model, "bare.json")
     with pytest.raises(InputError, match=r"bare\.json does not say which column is the group"):
         evaluate(model="bare.json")
 
