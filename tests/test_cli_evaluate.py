@@ -25,7 +25,7 @@ from groupcm.commands import evaluate as command
 from groupcm.commands import inputs
 from groupcm.errors import InputError
 from groupcm.evaluation.numbers import Evaluation
-from groupcm.persistence import load, save
+from groupcm.persistence import save
 from groupcm.table_formats import write_table
 from groupcm.thresholds import choose_threshold
 

@@ -124,18 +124,19 @@ def _scorer(arguments: argparse.Namespace):
     return read_picture_model(arguments.model, command="annotate")
 
 
-def _first(arguments: argparse.Namespace, library: PictureLibrary) -> frozenset[int]:
+def _first(arguments: argparse.Namespace, library: PictureLibrary) -> dict[int, str]:
+    """Return the numbers of the pictures to correct, each with the note of the reviewer."""
     if arguments.first is None:
-        return frozenset()
+        return {}
     from groupcm.web.marks_file import read_marks
 
     _refuse_no_list(arguments.first)
-    names = list(read_marks(arguments.first))
-    found = library.numbers(names)
-    if len(found) < len(names):
-        missing = len(names) - len(found)
-        print_line(f"of {arguments.first}, not in {library.folder}: {counted(missing, 'picture')}")
-    return found
+    marks = read_marks(arguments.first)
+    notes = {n: mark.note for name, mark in marks.items() for n in library.numbers([name])}
+    if len(notes) < len(marks):
+        missing = counted(len(marks) - len(notes), "picture")
+        print_line(f"of {arguments.first}, not in {library.folder}: {missing}")
+    return notes
 
 
 def _refuse_no_list(path: str) -> None:

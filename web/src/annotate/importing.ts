@@ -16,6 +16,7 @@ interface Imported {
   annotated?: number;
   verified_empty?: number;
   todo?: number;
+  in_progress?: number;
 }
 
 const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? "" : "s"}`;
@@ -61,8 +62,11 @@ export async function importChosen(): Promise<void> {
   }
 }
 
-function sentenceOn({ objects, pictures, annotated, verified_empty, todo }: Imported): string {
+function sentenceOn(imported: Imported): string {
+  const { objects, pictures, annotated, verified_empty, todo, in_progress = 0 } = imported;
   const brought = `Imported ${counted(objects, "object")} into ${counted(pictures, "picture")}.`;
   if (annotated === undefined || verified_empty === undefined || todo === undefined) return brought;
-  return `${brought} Its pictures: ${annotated} annotated, ${verified_empty} verified empty, ${todo} to do.`;
+  const begun = in_progress > 0 ? `${in_progress} in progress, ` : "";
+  const states = `${annotated} annotated, ${verified_empty} verified empty, ${begun}${todo - in_progress} to do`;
+  return `${brought} Its pictures: ${states}.`;
 }
