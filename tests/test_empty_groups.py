@@ -512,3 +512,13 @@ def test_a_list_of_three_classes_agrees_with_the_candidates(data, three_classes,
         _change("label", positive, wrong)
         assert main([*SCORE, "--all-groups", "all.csv"]) == 2
         assert f"has the label {wrong} in the list of all groups, and" in capsys.readouterr().err
+
+
+def test_the_help_names_the_columns_of_a_list_by_their_options(capsys):
+    for command, said in (
+        ("score", "the column of --group and, where it is given, that of --label: a group"),
+        ("evaluate", "the columns of --group and --label, and that of --patient where the tables"),
+    ):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert said in " ".join(capsys.readouterr().out.split())

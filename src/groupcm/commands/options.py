@@ -29,7 +29,7 @@ def add_score(parser: argparse.ArgumentParser) -> None:
         metavar="SCORES",
         help="table to write, a row a group: .parquet, .csv or .arrow",
     )
-    add_all_groups(parser, "the column of --group and, with --label, that of the truth")
+    add_all_groups(parser, "the column of --group and, where it is given, that of --label")
     columns = parser.add_argument_group("columns")
     columns.add_argument("--group", metavar="COL", help="default: as in training")
     columns.add_argument("--label", metavar="COL", help="the truth, to print the group AUC")
