@@ -357,6 +357,9 @@ def positive_groups(classes: NDArray[Any], y: Any, groups: ArrayLike) -> NDArray
 def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
     """Return one label per row; refuse labels of no class.
 
+    Of more than two classes one may be missing in a training fold, so that its label is merely
+    wrong; there, labels are refused only where none of them is a class.
+
     Examples
     --------
     >>> known_labels(np.array(["cancer", "healthy"]), ["Cancer"], 1)
@@ -368,7 +371,7 @@ def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
     known = np.zeros(len(y), dtype=bool)
     for label in classes:
         known |= np.asarray(y == label)
-    if not known.all():
+    if not known.all() and (len(classes) == 2 or not known.any()):
         row = int(np.argmin(known))
         raise ValueError(
             f"y holds {printable(y[row])} at row {row}, which is no class of the estimator; "

@@ -16,7 +16,7 @@ from groupcm.commands.evaluation_words import threshold_words
 from groupcm.commands.inputs import Candidates, open_candidates
 from groupcm.commands.side_columns import AllGroups, read_all_groups
 from groupcm.commands.trained import features_of, name_features, needed_column, take_classes
-from groupcm.commands.words import print_line, show_rows
+from groupcm.commands.words import print_error, print_line, show_rows
 from groupcm.decision import is_alarm
 from groupcm.errors import InputError
 from groupcm.evaluation.scoring import class_numbers, truth_of_all_groups
@@ -97,7 +97,10 @@ def _warn_of_shift(model: Any, candidates: Candidates, table: pa.Table) -> None:
     if profile is not None and candidates.n_rows:
         values = candidates.drawn_values()
         scores = table["score"].to_numpy()
-        warn_of_shift(compare_with_profile(profile, scores, values, candidates.feature_names))
+        shift = compare_with_profile(profile, scores, values, candidates.feature_names)
+        warn_of_shift(shift)
+        if shift.note is not None:
+            print_error(f"groupcm: {shift.note}")
 
 
 def _alarm_rows(model: Any, table: pa.Table) -> list[tuple[str, str]]:
