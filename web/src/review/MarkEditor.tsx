@@ -1,13 +1,19 @@
 // Mark the large picture's annotation as one to correct, with a note.
-import { useEffect, useState } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { markOf, setNote, toggleMark } from "./marks";
 
 export function MarkEditor({ number }: { number: number }) {
   const mark = markOf(number);
-  const [note, write] = useState(mark?.note ?? "");
-  useEffect(() => write(mark?.note ?? ""), [number, mark?.note]);
-  const save = () => {
-    if (note.trim() !== (mark?.note ?? "")) void setNote(number, note.trim());
+  // What is being typed; null while the saved note is shown. A late answer to an earlier note must
+  // not replace it.
+  const draft = useSignal<string | null>(null);
+  useEffect(() => void (draft.value = null), [number]);
+  const save = async () => {
+    const written = draft.peek();
+    if (written === null) return;
+    if (written.trim() !== (mark?.note ?? "")) await setNote(number, written.trim());
+    if (draft.peek() === written) draft.value = null;
   };
   return (
     <section aria-label="Annotation to correct" class="mark-editor">
@@ -20,11 +26,11 @@ export function MarkEditor({ number }: { number: number }) {
         aria-label="Note"
         placeholder="Note (optional)"
         maxLength={1000}
-        value={note}
-        onInput={(event) => write(event.currentTarget.value)}
-        onBlur={save}
+        value={draft.value ?? mark?.note ?? ""}
+        onInput={(event) => (draft.value = event.currentTarget.value)}
+        onBlur={() => void save()}
         onKeyDown={(event) => {
-          if (event.key === "Escape") write(mark?.note ?? "");
+          if (event.key === "Escape") draft.value = null;
           if (event.key === "Enter" || event.key === "Escape") event.currentTarget.blur();
         }}
       />
