@@ -240,7 +240,7 @@ def test_a_column_of_patients_is_warned_of(made, tmp_path, monkeypatch, capsys, 
     write_table(subject, tmp_path / f"t.{suffix}")
     assert main([*fit, "--patient", "patient"]) == 0
     said = " ".join(capsys.readouterr().err.split())
-    assert "leave out with --exclude subject_id what tells patients apart" in said
+    assert "leave out with --exclude subject_id the columns that identify patients" in said
 
 
 def test_few_rows_of_every_group_are_looked_at():

@@ -132,7 +132,7 @@ def _delimiter(start: bytes) -> str:
 
 
 def _refuse_decimal_commas(path: Path, table: pa.Table) -> None:
-    """Refuse numbers such as 2,5: with commas, nobody can tell thousands from decimals."""
+    """Refuse numbers such as 2,5, where thousands and decimals cannot be distinguished."""
     for name, column in zip(table.column_names, table.columns, strict=True):
         if not pa.types.is_string(column.type):
             continue

@@ -351,7 +351,7 @@ def warn_of_patients(names: Sequence[str], patient: str | None) -> None:
     if not found:
         return
     is_like = "is named like a patient" if len(found) == 1 else "are named like patients"
-    remedy = f"leave out with {_excluding(found)} what tells patients apart"
+    remedy = f"leave out with {_excluding(found)} the columns that identify patients"
     if patient is None:
         remedy = (
             f"name the column of patients with --patient {found[0]}, so that no fold splits one, "
