@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -66,47 +66,52 @@ def video_frames(
 
 
 def _every(path: Path, every: int) -> Iterator[tuple[str, NDArray[np.uint8]]]:
-    reader = _quietly(lambda: _opened(path))
+    frames = _read_frames(path)
     number = 0
     try:
-        _check_size(path, _step(path, number, reader.metadata).get("size"))
-        frames = _step(path, number, reader.iter)
+        width, height = _step(path, number, lambda: next(frames))["size"]
+        _check_size(path, (width, height))
         while (frame := _step(path, number, lambda: next(frames, None))) is not None:
             number += 1
             if (number - 1) % every == 0:
-                yield frame_name(number), np.ascontiguousarray(frame, dtype=np.uint8)
+                pixels = np.frombuffer(frame, np.uint8).reshape(height, width, 3)
+                yield frame_name(number), pixels.copy()
     finally:
-        _quietly(reader.close)
+        _quietly(frames.close)
     if not number:
         raise InputError(f"the video {path} holds no frame")
 
 
-def _check_size(path: Path, size: tuple[int, int] | None) -> None:
+def _check_size(path: Path, size: tuple[int, int]) -> None:
     """Refuse frames that are too large before the first of them is read."""
-    if size is not None:
-        try:
-            check_pixels(*size, "a frame")
-        except ValueError as error:
-            raise InputError(f"the video {path}: {error}") from error
-
-
-def _opened(path: Path) -> Any:
     try:
-        return import_module("imageio.v3").imopen(path, "r", plugin="FFMPEG")
+        check_pixels(*size, "a frame")
+    except ValueError as error:
+        raise InputError(f"the video {path}: {error}") from error
+
+
+def _read_frames(path: Path) -> Generator[Any, None, None]:
+    """Return FFmpeg's properties of the video, then its frames as bytes.
+
+    The generator holds FFmpeg's process and pipes itself, so that closing it releases them at
+    once. A reader of ``imageio.v3`` leaves them to the garbage collector.
+    """
+    try:
+        return import_module("imageio_ffmpeg").read_frames(path)
     except ImportError as error:
         raise MissingExtra("videos are read with imageio and FFmpeg", "images") from error
-    except Exception as error:  # imageio raises many kinds, with all that FFmpeg printed
-        raise InputError(
-            f"the video {path} cannot be read: it is no video that FFmpeg knows, or is damaged"
-        ) from error
 
 
 def _step(path: Path, number: int, step: Callable[[], Any]) -> Any:
     try:
         return _quietly(step)
     except Exception as error:
-        after = f"after frame {number}" if number else "from its first frame on"
-        raise InputError(f"the video {path} cannot be read {after}; it is damaged") from error
+        what = (
+            f"after frame {number}; it is damaged"
+            if number
+            else "because FFmpeg does not know its format, or it is damaged"
+        )
+        raise InputError(f"the video {path} cannot be read {what}") from error
 
 
 def _quietly(step: Callable[[], Any]) -> Any:
