@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from groupcm.parallel import n_threads
+from groupcm.utils.parallel import n_threads
 
 __all__ = ["BareDecode"]
 

@@ -12,14 +12,13 @@ from typing import Any
 
 import lightgbm
 import numpy as np
+from groupcm.machine import facts
+from groupcm.measure import Timed, interleave, say
+from groupcm.text_table import aligned
 
 from groupcm import GroupBoostingClassifier
-from groupcm.parallel import n_threads
 from groupcm.simulate import Capsule, capsule
-
-from .machine import facts
-from .measure import Timed, interleave, say
-from .text_table import aligned
+from groupcm.utils.parallel import n_threads
 
 __all__ = ["main"]
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from .data import Store, short
-from .figure import Figure
-from .fitting import SMALLEST, certified, gap_of_fit, warm_up
-from .measure import interleave
+from groupcm.figure import Figure
+from groupcm.fitting import SMALLEST, certified, gap_of_fit, warm_up
+from groupcm.measure import interleave
+
+from groupcm.data import Store, short
 
 __all__ = ["run", "sizes"]
 

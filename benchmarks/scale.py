@@ -8,9 +8,10 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from groupcm.memory import parse_memory
+from groupcm.parquet_data import Setting
+from groupcm.suite import common_parser, report, run_all
 
-from . import (
+from groupcm import (
     scale_cubic,
     scale_dask,
     scale_in_memory,
@@ -18,8 +19,7 @@ from . import (
     scale_scoring,
     scale_stream,
 )
-from .parquet_data import Setting
-from .suite import common_parser, report, run_all
+from groupcm.utils.memory import parse_memory
 
 BENCHMARKS = {
     "g": scale_stream,

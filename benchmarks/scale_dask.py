@@ -11,17 +11,16 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from groupcm.figure import Figure
+from groupcm.fitting import SMALLEST, fit
+from groupcm.machine import cores
+from groupcm.measure import interleave, say
+from groupcm.parquet_data import FEATURES, ParquetData, Setting
+from groupcm.suite import Skipped
 
 from groupcm import GroupClassifier
+from groupcm.data import short
 from groupcm.features import Polynomial
-
-from .data import short
-from .figure import Figure
-from .fitting import SMALLEST, fit
-from .machine import cores
-from .measure import interleave, say
-from .parquet_data import FEATURES, ParquetData, Setting
-from .suite import Skipped
 
 __all__ = ["run"]
 
@@ -87,7 +86,7 @@ def _scoring(model: GroupClassifier, data: ParquetData, client: Any) -> Callable
     """A call that scores all groups; the workers hold the rows and have loaded the kernels."""
     from dask.delayed import delayed
 
-    from groupcm.sources.dask import from_dask
+    from groupcm.sources.dask.source import from_dask
 
     parts = [delayed(read_file)(file) for file in data.files]
     source = from_dask(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from groupcm import GroupBoostingClassifier, GroupClassifier, GroupClassifierCV
+from groupcm.estimators.training.profile import shift_from_training
 from groupcm.simulate import capsule
-from groupcm.training_profile import shift_from_training
 
 # How many runs, and a new estimator.
 _MODELS: dict[str, tuple[int, Callable[[], Any]]] = {

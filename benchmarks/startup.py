@@ -9,10 +9,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from .data import Store
-from .figure import Figure
-from .measure import interleave, say
-from .processes import checked
+from groupcm.figure import Figure
+from groupcm.measure import interleave, say
+from groupcm.processes import checked
+
+from groupcm.data import Store
 
 __all__ = ["run", "sizes"]
 

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from groupcm.extras import MissingExtra, require_installed
+from groupcm.utils.extras import MissingExtra, require_installed
 
 try:
     require_installed(
@@ -31,19 +31,19 @@ except MissingExtra as error:
     raise SystemExit(f"end_to_end.py: {error}") from None
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
+import torch
 from groupcm import GroupClassifierCV
-from groupcm.images.features.crops import crops
-from groupcm.images.labelling import Labelling
-from groupcm.images.made import MadeFrame, make_frames
+from groupcm.images.features.embedding import crops
 from groupcm.images.proposals import Proposals
 from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
+from groupcm.images.synthetic import MadeFrame, make_frames
+from groupcm.images.tables.labelling import Labelling
 from groupcm.images.view import View
 from groupcm.metrics import group_roc_auc
 from groupcm.torch import GroupLoss, GroupMetric
+from torch import Tensor, nn
 
 RECIPE = Recipe(Proposals(Proposals.default().parts, at_most=100))
 HELD_OUT = 1 / 3

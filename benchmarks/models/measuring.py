@@ -8,16 +8,15 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from groupcm.measure import say
+from groupcm.sets import SETS
 
 from groupcm.boosting import GroupBoostingClassifier
-from groupcm.comparison.contender import Contender
-from groupcm.comparison.contenders import contenders
-from groupcm.comparison.crossfit import crossfit
-from groupcm.files import whole_file
-from groupcm.group_index import index_groups
-
-from ..measure import say
-from .sets import SETS
+from groupcm.data.groups import index_groups
+from groupcm.evaluation.comparison.contender import Contender
+from groupcm.evaluation.comparison.contenders import contenders
+from groupcm.evaluation.comparison.crossfit import crossfit
+from groupcm.utils.files import whole_file
 
 __all__ = ["MODELS", "MORE_MODELS", "OURS", "Held", "held_out", "number_of_candidates"]
 

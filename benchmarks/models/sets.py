@@ -7,15 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from groupcm.pictures.measuring import candidates_named
+from groupcm.pictures.sets import PICTURE_SETS
+from groupcm.real_tables import TASKS
+from groupcm.shared_data import read_table
 
-from groupcm.comparison.data import LabelledCandidates
-from groupcm.fold_checks import Folds
-from groupcm.folds import group_folds
-
-from ..pictures.measuring import candidates_named
-from ..pictures.sets import PICTURE_SETS
-from ..real_tables import TASKS
-from ..shared_data import read_table
+from groupcm.data.folds import Folds, group_folds
+from groupcm.evaluation.comparison.data import LabelledCandidates
 
 __all__ = ["SETS", "CandidateSet", "Prepared"]
 

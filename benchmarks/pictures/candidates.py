@@ -10,15 +10,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
+from groupcm.sets import RealPicture
 from numpy.typing import NDArray
 
-from groupcm.files import whole_file
 from groupcm.images.overlap import overlap
-from groupcm.images.parallel_pictures import map_pictures
+from groupcm.images.parallel import map_pictures
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe
-
-from .sets import RealPicture
+from groupcm.utils.files import whole_file
 
 __all__ = ["SetCandidates", "candidates_of"]
 

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from groupcm.images.regions import Regions
-from groupcm.images.vote import vote
-
-from .candidates import SetCandidates
+from groupcm.images.scoring.vote import vote
+from groupcm.objective.terms import SetCandidates
 
 __all__ = ["ON_OBJECT", "Measures", "equal_size_auc", "measures", "share_on_object", "size_class"]
 

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm import GroupClassifier
-from groupcm.comparison.contender import Contender
-from groupcm.comparison.contenders import contenders
-from groupcm.comparison.crossfit import crossfit
-from groupcm.comparison.data import LabelledCandidates
-from groupcm.fold_checks import Folds
-from groupcm.folds import group_folds
-
-from .candidates import SetCandidates
+from groupcm.data.folds import Folds, group_folds
+from groupcm.evaluation.comparison.contender import Contender
+from groupcm.evaluation.comparison.contenders import contenders
+from groupcm.evaluation.comparison.crossfit import crossfit
+from groupcm.evaluation.comparison.data import LabelledCandidates
+from groupcm.objective.terms import SetCandidates
 
 __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from statistics import median
 
 from groupcm.images.features import DEFAULT_FAMILIES
-from groupcm.images.made import make_frames, write_frames
 from groupcm.images.proposals import Proposals
-from groupcm.images.propose import propose_folder
 from groupcm.images.recipe import Recipe
+from groupcm.images.synthetic import make_frames, write_frames
+from groupcm.images.tables.propose import propose_folder
 from groupcm.images.view import View
 
 __all__ = ["show_speed"]

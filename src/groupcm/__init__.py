@@ -13,16 +13,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from groupcm import boosting, errors, features, metrics, selection, simulate, sources
-    from groupcm import torch as torch
+    from groupcm import boosting, errors, features, metrics, simulate, sources, torch
     from groupcm.boosting import GroupBoostingClassifier
-    from groupcm.calibration import CalibratedGroupClassifier
-    from groupcm.classifier import GroupClassifier
-    from groupcm.classifier_cv import GroupClassifierCV
-    from groupcm.misvm import MISVMClassifier
-    from groupcm.onnx_export import export_onnx
-    from groupcm.persistence import load, save
-    from groupcm.scoring import GroupScores
+    from groupcm.estimators import path as selection
+    from groupcm.estimators.calibration import CalibratedGroupClassifier
+    from groupcm.estimators.classifier import GroupClassifier
+    from groupcm.estimators.classifier_cv import GroupClassifierCV
+    from groupcm.estimators.misvm import MISVMClassifier
+    from groupcm.estimators.scoring import GroupScores
+    from groupcm.persistence.model_file import load, save
+    from groupcm.persistence.onnx import export_onnx
 
 __all__ = [
     "CalibratedGroupClassifier",
@@ -44,15 +44,15 @@ __all__ = [
 ]
 
 _HOME = {
-    "CalibratedGroupClassifier": "groupcm.calibration",
+    "CalibratedGroupClassifier": "groupcm.estimators.calibration",
     "GroupBoostingClassifier": "groupcm.boosting.classifier",
-    "GroupClassifier": "groupcm.classifier",
-    "GroupClassifierCV": "groupcm.classifier_cv",
-    "GroupScores": "groupcm.scoring",
-    "MISVMClassifier": "groupcm.misvm",
-    "export_onnx": "groupcm.onnx_export",
-    "load": "groupcm.persistence",
-    "save": "groupcm.persistence",
+    "GroupClassifier": "groupcm.estimators.classifier",
+    "GroupClassifierCV": "groupcm.estimators.classifier_cv",
+    "GroupScores": "groupcm.estimators.scoring",
+    "MISVMClassifier": "groupcm.estimators.misvm",
+    "export_onnx": "groupcm.persistence.onnx",
+    "load": "groupcm.persistence.model_file",
+    "save": "groupcm.persistence.model_file",
 }
 _MODULES = ("boosting", "errors", "features", "metrics", "selection", "simulate", "sources")
 # Not in ``__all__``: an import of all names must work, and be quick, without these.

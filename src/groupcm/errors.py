@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 
-from groupcm.words import printable
+from groupcm.utils.text import printable
 
 __all__ = [
     "CertificateError",
@@ -33,7 +33,7 @@ class InputError(ValueError):
 
     The command line shows the sentence alone, without a traceback, and ends
     with status 2. Names from files may hold anything: what a terminal would obey instead of
-    showing it is escaped (`groupcm.words.printable`).
+    showing it is escaped (`groupcm.utils.text.printable`).
 
     Examples
     --------

@@ -13,9 +13,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+from annotation_examples import full_set, write_pictures
 from hypothesis import strategies as st
 
-from annotation_examples import full_set, write_pictures
 from fuzz.damage import (
     byte_edits,
     damage_bytes,
@@ -69,7 +69,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 def warm_up() -> None:
     """Write a small set in every format, and read it once."""
-    import groupcm.web.exchange  # noqa: F401
+    import groupcm.web.annotate.exchange  # noqa: F401
 
     assert set(FORMAT_NAMES) == set(FORMATS)
     with tempfile.TemporaryDirectory() as name, warnings.catch_warnings():
@@ -200,9 +200,9 @@ def _use(found: Annotations, to: str | None, path: Path) -> None:
 
 def _import(case: Case, files: dict[str, bytes], sandbox: Sandbox) -> None:
     """As the page does it: a file as it is, a folder as a ZIP file, perhaps itself damaged."""
-    from groupcm.web.exchange import import_bytes
-    from groupcm.web.library import PictureLibrary
-    from groupcm.web.store import AnnotationStore
+    from groupcm.web.annotate.exchange import import_bytes
+    from groupcm.web.annotate.store import AnnotationStore
+    from groupcm.web.server.library import PictureLibrary
 
     folder = sandbox.folder / "pictures"
     for name, content in _pictures.items():

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from oracle import GroupProblem, rounding_of_variance, scaling_of
 
 from fuzz.outcomes import Failed
-from oracle import GroupProblem, rounding_of_variance, scaling_of
 
 __all__ = ["Claim", "Point", "check_claim", "columns_set_aside", "folded_scores"]
 

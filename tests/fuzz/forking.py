@@ -182,7 +182,7 @@ class Zygote:
 
 
 def _start(folder: str) -> subprocess.Popen[str]:
-    path = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    path = os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path])
     return subprocess.Popen(
         [sys.executable, "-m", "fuzz.forking"],
         env=os.environ | _ENVIRONMENT | {"PYTHONPATH": path, "TMPDIR": folder},

@@ -37,7 +37,7 @@ FRESH = (
 )  # fmt: skip
 EARLIER = {
     path.stem: path
-    for path in sorted(Path(__file__).parents[1].glob("data/models_v*/*.json"))
+    for path in sorted(Path(__file__).parents[1].glob("files/models_v*/*.json"))
     if path.stem != "expected_scores"
 }
 VIA = ("load", "load", "load", "describe", "score", "export")
@@ -69,9 +69,9 @@ def warm_up() -> None:
     from sklearn.decomposition import PCA
     from sklearn.pipeline import make_pipeline
 
-    import groupcm.commands.describe
-    import groupcm.commands.export
-    import groupcm.commands.score
+    import groupcm.cli.commands.describe
+    import groupcm.cli.commands.export
+    import groupcm.cli.commands.score
 
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(20), 4)

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from oracle import GroupProblem
 from sklearn.exceptions import ConvergenceWarning
+from streams import COLUMNS, Data
 
 from fuzz.certificate import (
     Claim,
@@ -26,8 +28,6 @@ from fuzz.outcomes import Failed, Verdict, judge_refusal
 from fuzz.problem_data import Case, Rows, as_container, cases, make_rows
 from groupcm import GroupClassifier, MISVMClassifier, sources
 from groupcm.features import Polynomial
-from oracle import GroupProblem
-from streams import COLUMNS, Data
 
 __all__ = ["MEGABYTES", "cases", "run", "warm_up"]
 

@@ -15,7 +15,7 @@ from fuzz.forking import Sandbox
 from fuzz.outcomes import Failed, Verdict, judge_refusal
 from fuzz.shell import run_command
 from groupcm import GroupClassifier, sources
-from groupcm.tables import read_tables
+from groupcm.data.tables.candidates import read_tables
 
 __all__ = ["MEGABYTES", "cases", "run", "warm_up"]
 
@@ -63,9 +63,9 @@ def warm_up() -> None:
     import pyarrow.feather
     import pyarrow.parquet as pq
 
-    import groupcm.commands.fit
-    import groupcm.commands.score
-    import groupcm.commands.sort  # noqa: F401
+    import groupcm.cli.commands.fit
+    import groupcm.cli.commands.score
+    import groupcm.cli.commands.sort  # noqa: F401
     from groupcm import save
 
     table = pa.table({"frame": _GROUPS, "label": _Y} | {f"f{j}": _X[:, j] for j in range(3)})

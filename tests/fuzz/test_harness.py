@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from oracle import GroupProblem
 
 from fuzz import command
 from fuzz.cases import draw_case, shrink_case
@@ -15,7 +16,6 @@ from fuzz.certificate import Claim, Point, check_claim, columns_set_aside
 from fuzz.forking import Zygote
 from fuzz.outcomes import Failed, Verdict
 from fuzz.problem_data import make_rows
-from oracle import GroupProblem
 
 if not sys.platform.startswith("linux"):
     pytest.skip("the fuzzers run on Linux only", allow_module_level=True)

@@ -69,8 +69,8 @@ files of more than 1 GiB, set the environment variables ``GROUPCM_MOST_PIXELS`` 
 from groupcm.annotations.files import FORMATS, Format, read, with_folder, write
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture, State, StateCounts
 from groupcm.annotations.pictures import find_pictures, picture_size
+from groupcm.annotations.reading import AnnotationWarning
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
-from groupcm.annotations.warning import AnnotationWarning
 
 __all__ = [
     "FORMATS",

@@ -1,9 +1,15 @@
-"""Reading and writing annotations in any format."""
+"""Reading and writing annotations in any format.
+
+Which format a file or a folder has, by looking into it.
+
+Annotations of more pictures than are there, such as those of a test set within a larger file.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,15 +24,78 @@ from groupcm.annotations.formats import (
     voc,
     yolo,
 )
-from groupcm.annotations.known_pictures import KnownPictures
-from groupcm.annotations.model import Annotations, Picture
-from groupcm.annotations.pictures import picture_files, picture_size, warn_of_masks
+from groupcm.annotations.formats.masks import SIDE_FILE
+from groupcm.annotations.formats.yolo import NAME_FILES
+from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
+from groupcm.annotations.model import Annotations, Picture, relative_name
+from groupcm.annotations.parsing import load, root_tag
+from groupcm.annotations.pictures import (
+    PICTURE_SUFFIXES,
+    picture_files,
+    picture_size,
+    warn_of_masks,
+)
 from groupcm.annotations.reading import Reading, Unannotated
-from groupcm.annotations.sniffing import sniff
 from groupcm.annotations.writing import Writing
 from groupcm.errors import InputError
 
-__all__ = ["FORMATS", "Format", "read", "with_folder", "write"]
+__all__ = ["FORMATS", "Format", "ReadingSome", "read", "read_some", "sniff", "with_folder", "write"]
+
+_ROOTS = {"annotation": "voc", "annotations": "cvat"}
+
+
+def sniff(path: Path) -> str:
+    """Name of the format, or a sentence where it cannot be told."""
+    if not path.exists():
+        raise InputError(f"there is no file or folder {path}")
+    found = _of_folder(path) if path.is_dir() else _of_file(path)
+    if found is None:
+        raise InputError(
+            f"{path} is of no known format of annotations; say which it is (format=...), or see "
+            "the formats in the documentation of groupcm.annotations"
+        )
+    return found
+
+
+def _of_file(path: Path) -> str | None:
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        return "csv"
+    if suffix == ".xml":
+        return _ROOTS.get(root_tag(path))
+    if suffix == ".json":
+        return _of_json(load(path))
+    return None
+
+
+def _of_json(content: Any) -> str | None:
+    if isinstance(content, dict):
+        if "images" in content:
+            return "coco"
+        if "shapes" in content:
+            return "labelme"
+    tasks = content if isinstance(content, list) else [content]
+    if tasks and isinstance(tasks[0], dict) and "data" in tasks[0]:
+        return "label_studio"
+    return None
+
+
+def _of_folder(path: Path) -> str | None:
+    """Format by the endings of a folder's files; pictures may lie among annotations."""
+    if (path / SIDE_FILE).is_file():
+        return "masks"
+    files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    suffixes = {file.suffix.lower() for file in files if file.name not in NAME_FILES}
+    formats = {".xml": "voc", ".json": "labelme", ".txt": "yolo"}
+    found = [name for suffix, name in formats.items() if suffix in suffixes]
+    if len(found) > 1:
+        raise InputError(
+            f"{path} holds files of several formats ({', '.join(found)}); say which to read "
+            "(format=...)"
+        )
+    if found:
+        return found[0]
+    return "masks" if suffixes & PICTURE_SUFFIXES else None
 
 
 @dataclass(frozen=True)
@@ -170,3 +239,73 @@ def _known(format: str) -> str:
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
     return format
+
+
+_SIZE_OF_NO_INTEREST = (60_000, 60_000)
+
+
+def read_some(
+    path: str | os.PathLike[str],
+    images: str | os.PathLike[str] | Annotations,
+    unannotated: Unannotated = "todo",
+) -> tuple[Annotations, list[str]]:
+    """Read annotations, and tell which of their pictures are not in the folder of pictures.
+
+    Those are left out where each picture has a file of annotations of its own. Other formats keep
+    them, so that whoever wants them left out does so by these names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> home = Path(tempfile.mkdtemp())
+    >>> Image.new("L", (9, 6)).save(home / "a.png")
+    >>> path = home / "boxes.csv"
+    >>> _ = path.write_text(
+    ...     "image,x,y,width,height,category\\na.png,1,2,3,4,polyp\\nb.png,10,20,30,40,polyp\\n"
+    ... )
+    >>> read_some(path, home)[1]
+    ['b.png']
+    """
+    path, format = Path(path), FORMATS[sniff(Path(path))]
+    pictures = images if isinstance(images, Annotations) else Path(images)
+    known = _SomeKnown(pictures, keeps_others=not format.folder)
+    reading = ReadingSome(path, known, unannotated)
+    read = format.read(reading)
+    others = [picture.name for picture in read if picture.name not in known]
+    return read, reading.missing + others
+
+
+class _SomeKnown(KnownPictures):
+    """Known pictures; others go by the name they are written with, or raise `NotThere`."""
+
+    def __init__(self, images: Path | Annotations, keeps_others: bool) -> None:
+        super().__init__(images)
+        self._keeps_others = keeps_others
+
+    def name(self, written: str, places: Places | None = None) -> str:
+        try:
+            return super().name(written, places)
+        except NotThere:
+            if self._keeps_others:
+                return relative_name(written)
+            raise
+
+    def size(self, name: str) -> tuple[int, int]:
+        return super().size(name) if name in self else _SIZE_OF_NO_INTEREST
+
+
+class ReadingSome(Reading):
+    """Reading that goes on after pictures that are not there, and after nothing else."""
+
+    def __init__(self, path: Path, known: KnownPictures, unannotated: Unannotated = "todo") -> None:
+        super().__init__(path, known, unannotated=unannotated)
+        self.missing: list[str] = []
+
+    @contextmanager
+    def perhaps(self, place: str) -> Iterator[None]:
+        with super().perhaps(place):
+            try:
+                yield
+            except NotThere as error:
+                self.missing.append(error.written)

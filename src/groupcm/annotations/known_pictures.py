@@ -6,8 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from groupcm.annotations.model import Annotations
-from groupcm.annotations.names import relative_name
+from groupcm.annotations.model import Annotations, relative_name
 from groupcm.annotations.pictures import find_pictures, picture_size
 from groupcm.errors import InputError
 

@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 from groupcm.annotations.limits import check_regular, most_pixels
 from groupcm.errors import InputError, SetAsideWarning
-from groupcm.extras import required
-from groupcm.words import printable
+from groupcm.utils.extras import required
+from groupcm.utils.text import printable
 
 __all__ = [
     "MASK_ENDING",

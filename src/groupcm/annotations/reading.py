@@ -6,11 +6,17 @@ unless the caller takes such pictures as negative (``unannotated="negative"``).
 A reader builds each object in a function that raises `ValueError` with half a sentence; the
 `Draft` of its picture adds the file and the place. By request an object or a picture that cannot
 be read is left out and counted; a picture that lost an object so is to do, never "no object here".
+
+Warnings that count what was changed or left out.
+
+Shapes that are no region here, as polygons.
 """
 
 from __future__ import annotations
 
+import math
 import posixpath
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -18,13 +24,64 @@ from typing import Any, Literal, NoReturn, get_args
 
 from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.limits import Budget
-from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
-from groupcm.annotations.names import relative_name
-from groupcm.annotations.regions import Box, Mask, Region
-from groupcm.annotations.warning import Tally
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture, relative_name
+from groupcm.annotations.regions import Box, Mask, Point, Polygons, Region
 from groupcm.errors import InputError
+from groupcm.utils.text import printable
 
-__all__ = ["UNANNOTATED", "Draft", "Reading", "Unannotated"]
+__all__ = [
+    "UNANNOTATED",
+    "AnnotationWarning",
+    "Draft",
+    "Reading",
+    "Tally",
+    "Unannotated",
+    "circle",
+    "turned_box",
+]
+
+_MOST_KINDS = 10  # a file may call every shape by another name
+
+
+class AnnotationWarning(UserWarning):
+    """Something of an annotation was changed or left out; the message counts it."""
+
+
+class Tally:
+    """Counts of what happened, told once at the end with the first place of each.
+
+    Examples
+    --------
+    >>> tally = Tally("boxes.csv")
+    >>> for line in (3, 8):
+    ...     tally.count("boxes reached beyond their picture and were cut", f"line {line}")
+    >>> with warnings.catch_warnings(record=True, action="always") as told:
+    ...     tally.warn(stacklevel=2)
+    >>> print(told[0].message)
+    boxes.csv: boxes reached beyond their picture and were cut: 2, the first at line 3
+    """
+
+    def __init__(self, where: object) -> None:
+        self.where = where
+        self._first: dict[str, str] = {}
+        self._times: dict[str, int] = {}
+
+    def count(self, what: str, place: str) -> None:
+        """Note that it happened once more."""
+        self._first.setdefault(what, place)
+        self._times[what] = self._times.get(what, 0) + 1
+
+    def warn(self, stacklevel: int) -> None:
+        """Warn once for each thing that happened, at the caller so many calls above."""
+        for number, (what, times) in enumerate(self._times.items()):
+            place = f"the first at {self._first[what]}" if times > 1 else f"at {self._first[what]}"
+            if number == _MOST_KINDS:
+                what = f"and {len(self._times) - number:,} more kinds, such as {what}"
+            message = printable(f"{self.where}: {what}: {times}, {place}")
+            warnings.warn(message, AnnotationWarning, stacklevel=stacklevel)
+            if number == _MOST_KINDS:
+                break
+
 
 Unannotated = Literal["todo", "negative"]
 UNANNOTATED: tuple[str, ...] = get_args(Unannotated)
@@ -252,3 +309,41 @@ class Draft:
             self._reading.tally.count("boxes reached beyond their picture and were cut", place)
         cut = Box.from_corners(left, top, right, bottom)
         return AnnotatedObject(marked.category, cut, marked.id, marked.score, marked.attributes)
+
+
+_CORNERS_OF_A_CIRCLE = 72
+
+
+def circle(centre: Point, on_the_edge: Point) -> Polygons:
+    """Return the polygon of 72 corners on the circle around a centre through a point.
+
+    Examples
+    --------
+    >>> circle((10, 10), (10, 15)).box
+    Box(x=5.0, y=5.0, width=10.0, height=10.0)
+    """
+    (x, y), radius = centre, math.dist(centre, on_the_edge)
+    turns = [2 * math.pi * corner / _CORNERS_OF_A_CIRCLE for corner in range(_CORNERS_OF_A_CIRCLE)]
+    return Polygons(
+        [[(x + radius * math.cos(turn), y + radius * math.sin(turn)) for turn in turns]]
+    )
+
+
+def turned_box(box: Box, degrees: float, around: Point) -> Box | Polygons:
+    """Return the box turned clockwise around a point; a polygon unless the turn is whole.
+
+    Examples
+    --------
+    >>> turned_box(Box(0, 0, 2, 1), 0, (0, 0))
+    Box(x=0.0, y=0.0, width=2.0, height=1.0)
+    >>> turned_box(Box(2, 2, 2, 1), 90, (2, 2)).box
+    Box(x=1.0, y=2.0, width=1.0, height=2.0)
+    """
+    if degrees % 360 == 0:
+        return box
+    cosine, sine = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    corners = []
+    for x, y in box.corners():
+        dx, dy = x - around[0], y - around[1]
+        corners.append((around[0] + cosine * dx - sine * dy, around[1] + sine * dx + cosine * dy))
+    return Polygons([[(round(x, 9), round(y, 9)) for x, y in corners]])

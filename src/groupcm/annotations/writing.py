@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.reading import Tally
 from groupcm.annotations.regions import Box, Mask
-from groupcm.annotations.warning import Tally
 from groupcm.errors import InputError
 
 __all__ = ["Writing", "stems"]

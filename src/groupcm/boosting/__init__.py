@@ -1,7 +1,6 @@
 """Trees on the group objective, and the objective for those who grow their own."""
 
 from groupcm.boosting.classifier import GroupBoostingClassifier
-from groupcm.boosting.metric import GroupEvaluation
-from groupcm.boosting.objective import GroupObjective
+from groupcm.boosting.objective import GroupEvaluation, GroupObjective
 
 __all__ = ["GroupBoostingClassifier", "GroupEvaluation", "GroupObjective"]

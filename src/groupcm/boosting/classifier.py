@@ -12,23 +12,23 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from groupcm.boosting.extra import require_lightgbm
 from groupcm.boosting.forest import Forest
 from groupcm.boosting.growing import Plan
 from groupcm.boosting.lightgbm_text import read_forest, write_text
+from groupcm.boosting.parameters import check_tree_parameters, with_more
 from groupcm.boosting.power_loss import PowerLoss
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.boosting.training import train
-from groupcm.boosting.tree_parameters import check_tree_parameters, with_more
+from groupcm.data.validation import check_length
 from groupcm.errors import InputError
-from groupcm.group_model import GroupModel
-from groupcm.model_state import Array, Expected, ListOf, Number, Text
-from groupcm.parallel import n_threads
-from groupcm.progress import listening, print_readings, print_step
-from groupcm.thresholds import held_out_groups_of
-from groupcm.training_data import read_training_data
-from groupcm.training_profile import measure_training
-from groupcm.validation import check_length
+from groupcm.estimators.group_model import GroupModel
+from groupcm.estimators.thresholds import held_out_groups_of
+from groupcm.estimators.training.data import read_training_data
+from groupcm.estimators.training.profile import measure_training
+from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.fitted_state import Array, Expected, ListOf, Number, Text
+from groupcm.utils.parallel import n_threads
+from groupcm.utils.progress import listening, print_readings, print_step
 
 __all__ = ["GroupBoostingClassifier"]
 

@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.kernels.trees import MISSING_LEFT, ZERO, ZERO_IS_MISSING
+from groupcm.utils.typing import Index, Vector
 
 __all__ = ["LARGEST_INTEGER", "LEAF_FIELDS", "NODE_FIELDS", "Forest"]
 
-Vector = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # The fields that hold one number per node and one per leaf, in LightGBM's words and types.
 NODE_FIELDS: dict[str, type] = {

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.boosting.extra import require_lightgbm
 from groupcm.boosting.objective import BoostingTerms, GroupObjective
 from groupcm.boosting.power_loss import PowerLoss
-from groupcm.candidates import Index
+from groupcm.objective.terms import Index
+from groupcm.utils.extras import require_lightgbm
 
 __all__ = ["BestNumber", "Fold", "Plan", "Rows", "best_number", "grow"]
 
@@ -36,7 +36,7 @@ class Plan:
     n_warm_up : int
         Trees before unannotated groups take part.
     background, min_overlap
-        Which candidates take part; see `groupcm.grouping.binary_terms`.
+        Which candidates take part; see `groupcm.objective.grouping.binary_terms`.
     validation : int or float
         Folds, or a share of the groups, by which the number of trees is chosen; 0 for none.
     scoring : str

@@ -12,21 +12,20 @@ from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
 from groupcm.boosting.forest import Forest
-from groupcm.candidates import Groups
-from groupcm.kernels.screen import run_maxima
+from groupcm.data.validation import require_no_infinity
+from groupcm.estimators.scoring import ScoreChunk, Scorer
+from groupcm.kernels.terms import run_maxima
 from groupcm.kernels.trees import score_csr_rows, score_rows, shapley_values
-from groupcm.parallel import n_threads, slices, thread_map
-from groupcm.scoring import Scorer
-from groupcm.smoothing import Matrix
-from groupcm.source_scores import ScoreChunk
+from groupcm.objective.smoothed import Matrix
+from groupcm.objective.terms import Groups
 from groupcm.sources.arrays import NonFiniteValue
-from groupcm.sources.chunk import Features
-from groupcm.sources.source import Source
-from groupcm.validation import require_no_infinity
+from groupcm.sources.base import Source
+from groupcm.sources.rows.chunk import Features
+from groupcm.utils.parallel import n_threads, slices, thread_map
+from groupcm.utils.typing import Vector
 
 __all__ = ["TreeScorer"]
 
-Vector = NDArray[np.float64]
 
 # The least work that is worth handing to a thread.
 _ROWS_A_THREAD = 4096

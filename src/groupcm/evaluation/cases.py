@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.candidates import Index
-from groupcm.evaluation.numbers import Case, Importance, Weight
-from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.explanation import FeatureContribution, ScoreExplanation, explain_scores
-from groupcm.weights import (
+from groupcm.evaluation.explanation import (
+    FeatureContribution,
     FeatureWeights,
+    ScoreExplanation,
+    explain_scores,
     feature_names,
     feature_weights,
     linear_part,
     tree_part,
 )
+from groupcm.evaluation.results import Case, Importance, Weight
+from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.objective.terms import Index
 
 __all__ = ["Findings", "find_cases"]
 

@@ -1,4 +1,7 @@
-"""From a model and groups it has not seen to all numbers of an evaluation."""
+"""From a model and groups it has not seen to all numbers of an evaluation.
+
+What an evaluation makes of positive groups nobody annotated, in words.
+"""
 
 from __future__ import annotations
 
@@ -8,27 +11,39 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from groupcm import __version__
+from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold, threshold_of
 from groupcm.evaluation.cases import find_cases
-from groupcm.evaluation.decision import decide
-from groupcm.evaluation.localisation import LEAST_OVERLAP, localisation_of
-from groupcm.evaluation.numbers import DataCounts, Evaluation, Froc, Roc
-from groupcm.evaluation.reliability import reliability_of
-from groupcm.evaluation.roc import roc_of
+from groupcm.evaluation.curves import reliability_of, roc_of, thinned
+from groupcm.evaluation.outcomes import LEAST_OVERLAP, decide, localisation_of
+from groupcm.evaluation.results import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import score_candidates, with_all_groups
-from groupcm.evaluation.thinning import thinned
-from groupcm.evaluation.training import training_of
-from groupcm.evaluation.unannotated_words import unannotated_words
-from groupcm.gathered_warnings import gathered_warnings
+from groupcm.evaluation.training_summary import training_of
 from groupcm.metrics import (
     bootstrap_interval,
     froc_curve,
     group_precision_recall_curve,
     index_groups,
 )
-from groupcm.thresholds import ChosenThreshold, choose_threshold, threshold_of
+from groupcm.utils.merged_warnings import gathered_warnings
 
-__all__ = ["evaluate", "evaluate_scored"]
+__all__ = ["evaluate", "evaluate_scored", "unannotated_words"]
+
+
+def unannotated_words(n_unannotated: int, n_positive: int) -> str:
+    """Say how many there are and which numbers have them.
+
+    Examples
+    --------
+    >>> unannotated_words(5, 20)
+    '5 of 20 positive groups; numbers of groups have them, numbers of candidates and of winners
+    leave them out'
+    """
+    return (
+        f"{n_unannotated:,} of {n_positive:,} positive groups; numbers of groups have them, "
+        "numbers of candidates and of winners leave them out"
+    )
+
 
 _N_CASES = 10
 _N_CONTRIBUTIONS = 4
@@ -140,7 +155,7 @@ def evaluate_scored(
     model : estimator
     candidates : ScoredCandidates
     threshold : float or ChosenThreshold, optional
-        See `groupcm.thresholds.choose_threshold` for one from validation data. By default that
+        See `groupcm.estimators.thresholds.choose_threshold` for one from validation data. By default that
         of the model, its ``threshold_``.
     specificity, sensitivity : float, optional
         Instead, choose the threshold that keeps it on these very groups; the evaluation

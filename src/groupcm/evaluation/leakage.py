@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
+from groupcm.data.groups import GroupIndex
 from groupcm.errors import LeakageWarning
-from groupcm.group_index import GroupIndex
-from groupcm.words import listed
+from groupcm.utils.text import listed
 
 __all__ = [
     "RowsToCheck",
@@ -122,7 +122,7 @@ def rows_to_check(
 
     Examples
     --------
-    >>> from groupcm.group_index import index_groups
+    >>> from groupcm.data.groups import index_groups
     >>> found = rows_to_check(np.array([0, 1, 0, 1]), index_groups(["a", "a", "b", "b"]), 3)
     >>> found.rows.tolist(), found.holds.tolist()[0]
     ([0, 1, 2, 3], [True, True])

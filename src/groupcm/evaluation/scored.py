@@ -3,6 +3,8 @@
 Conventions: ``n`` candidates (rows), ``m`` groups: those that have candidates, in order of first
 appearance, and then those that have none. A few numbers a row are in memory; features are read for
 the rows asked for only.
+
+A positive group is annotated as a whole, or not at all.
 """
 
 from __future__ import annotations
@@ -15,16 +17,45 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.candidates import Index
-from groupcm.evaluation.annotated_groups import require_whole_groups
-from groupcm.evaluation.numbers import DataCounts
-from groupcm.group_index import GroupIndex
-from groupcm.group_table import patient_of_groups
-from groupcm.scoring import GroupScores, among_all_groups
+from groupcm.data.group_table import patient_of_groups
+from groupcm.data.groups import GroupIndex
+from groupcm.estimators.scoring import GroupScores, among_all_groups
+from groupcm.evaluation.results import DataCounts
+from groupcm.objective.terms import Index
+from groupcm.utils.typing import Vector
 
-__all__ = ["EmptyGroups", "ScoredCandidates", "ScoredRows"]
+__all__ = ["EmptyGroups", "ScoredCandidates", "ScoredRows", "require_whole_groups"]
 
-Vector = NDArray[np.float64]
+
+def require_whole_groups(
+    index: GroupIndex, positive: NDArray[np.bool_], annotated: NDArray[np.bool_]
+) -> None:
+    """Refuse a positive group of which some candidates are annotated and others are not.
+
+    Parameters
+    ----------
+    index : GroupIndex
+    positive : ndarray of bool, one a group
+    annotated : ndarray of bool, one a candidate
+
+    Examples
+    --------
+    >>> from groupcm.data.groups import index_groups
+    >>> index = index_groups(["a", "a", "b"])
+    >>> require_whole_groups(index, np.array([True, False]), np.array([True, False, True]))
+    Traceback (most recent call last):
+    ValueError: annotated is True for some candidates of the positive group a and False for others;
+    it must be the same for all candidates of a group.
+    """
+    mixed = positive & index.maxima(annotated) & index.maxima(~annotated)
+    if mixed.any():
+        raise ValueError(
+            "annotated is True for some candidates of the positive group "
+            f"{index.ids[int(np.argmax(mixed))]!s} and False for others; it must be the same for "
+            "all candidates of a group."
+        )
+
+
 Rows = Callable[[Index], NDArray[np.floating]]
 
 

@@ -9,16 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.evaluation.scored import EmptyGroups, ScoredCandidates
-from groupcm.frames import as_frame
-from groupcm.group_index import GroupIndex, index_groups, no_groups
-from groupcm.group_table import index_patients, patient_of_groups
-from groupcm.labels import positive_of_model, shown_labels
-from groupcm.scoring import GroupScores, among_all_groups
-from groupcm.sources.source import Source
-from groupcm.sources.stream import Stream
-from groupcm.training_data import leave_out
-from groupcm.validation import (
+from groupcm.data.frames import as_frame
+from groupcm.data.group_table import index_patients, patient_of_groups
+from groupcm.data.groups import GroupIndex, index_groups, no_groups
+from groupcm.data.labels import positive_of_model, shown_labels
+from groupcm.data.validation import (
     as_annotated,
     as_labels,
     as_matrix,
@@ -26,7 +21,12 @@ from groupcm.validation import (
     check_length,
     distinct,
 )
-from groupcm.words import printable
+from groupcm.estimators.scoring import GroupScores, among_all_groups
+from groupcm.estimators.training.data import leave_out
+from groupcm.evaluation.scored import EmptyGroups, ScoredCandidates
+from groupcm.sources.base import Source
+from groupcm.sources.rows.stream import Stream
+from groupcm.utils.text import printable
 
 __all__ = [
     "class_numbers",

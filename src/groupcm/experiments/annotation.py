@@ -6,28 +6,118 @@ on the same m groups by their labels alone; both have all negative groups of the
 λ by folds inside it. A larger size contains the smaller ones. Positive groups beyond m take no
 part, and in one more training of the GCM they take part unannotated, by their labels alone. Where
 there are more repeats than folds, the groups are cut into folds anew.
+
+The positive groups that nobody annotated, of which a training part knows the label alone.
+
+λ is chosen by folds that train on the annotated groups and score all of them; the last training
+chooses a candidate in each of the others (see `groupcm.classifier_cv.GroupClassifierCV`).
+
+The mean of repeats whose training parts overlap, and what it leaves open.
+
+    mean ± t_{R−1} · s · sqrt(1 / R + 1 / (K − 1))
+
+over R repeats with standard deviation s, each of which left one of K folds out. The second
+term under the root is Nadeau and Bengio's: training parts share most of their groups, so that
+their scores vary less than those of independent ones would.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t
 
-from groupcm.comparison.contenders import contenders
-from groupcm.comparison.crossfit import crossfit
-from groupcm.comparison.data import LabelledCandidates
-from groupcm.experiments.annotation_others import fit_with_others
-from groupcm.experiments.repeated import mean_interval
-from groupcm.folds import group_folds
-from groupcm.gathered_warnings import gathered_warnings
-from groupcm.group_table import group_level
+from groupcm.data.folds import group_folds
+from groupcm.data.group_table import group_level
+from groupcm.estimators.adapters import require_finished
+from groupcm.estimators.classifier_cv import GroupClassifierCV
+from groupcm.evaluation.comparison.contenders import contenders
+from groupcm.evaluation.comparison.crossfit import crossfit
+from groupcm.evaluation.comparison.data import LabelledCandidates
 from groupcm.metrics import Interval, group_roc_auc
+from groupcm.utils.merged_warnings import gathered_warnings
 
-__all__ = ["AnnotationCurve", "annotation_curve", "annotation_sizes"]
+__all__ = [
+    "AnnotationCurve",
+    "annotation_curve",
+    "annotation_sizes",
+    "fit_with_others",
+    "mean_interval",
+]
+
+_MOST_FOLDS = 3
+
+
+def fit_with_others(
+    data: LabelledCandidates, annotated: NDArray[np.bool_], n_settings: int, seed: int
+) -> GroupClassifierCV:
+    """Train on all groups, the candidates of some positive ones not annotated.
+
+    Parameters
+    ----------
+    data : LabelledCandidates
+    annotated : ndarray of bool of shape (n,)
+        Whether a candidate's group is.
+    n_settings : int
+        λ to choose among.
+    seed : int
+        Of the folds.
+
+    Examples
+    --------
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(60, n_positive=24, group_size=10)
+    >>> data = LabelledCandidates.check(made.X, made.y, made.groups, made.overlap)
+    >>> model = fit_with_others(data, made.groups % 4 == 0, n_settings=2, seed=0)
+    >>> len(model.witnesses_), model.outcome_
+    (18, 'settled')
+    """
+    model = GroupClassifierCV(n_settings, cv=_n_folds(data, annotated), random_state=seed)
+    model.fit(
+        data.X,
+        data.y,
+        data.groups,
+        data.overlap,
+        patients=data.patients,
+        annotated=annotated,
+        objects=data.objects,
+    )
+    return require_finished(model)
+
+
+def _n_folds(data: LabelledCandidates, annotated: NDArray[np.bool_]) -> int:
+    """As many as there are patients (groups) on both sides, and no more than a few."""
+    table = group_level(data.y, data.groups, data.patients)
+    is_annotated = table.index.maxima(annotated)
+    sides = (table.positive & is_annotated, ~table.positive)
+    return min(_MOST_FOLDS, *(len(np.unique(table.patient[side])) for side in sides))
+
+
+def mean_interval(values: NDArray[np.float64], n_folds: int, level: float = 0.95) -> Interval:
+    """Return the mean of one value per repeat, with its interval.
+
+    Fewer than two repeats, or repeats that are all the same, do not show how much others would
+    vary: the bounds are then NaN.
+
+    Examples
+    --------
+    >>> found = mean_interval(np.array([0.8, 0.82, 0.81, 0.83, 0.79]), n_folds=5)
+    >>> [round(number, 3) for number in found]
+    [0.81, 0.781, 0.839]
+    """
+    n = len(values)
+    mean = float(np.mean(values))
+    if n < 2 or np.ptp(values) == 0.0:
+        return Interval(mean, math.nan, math.nan)
+    error = float(np.std(values, ddof=1)) * np.sqrt(1 / n + 1 / (n_folds - 1))
+    reach = float(t.ppf((1 + level) / 2, n - 1) * error)
+    return Interval(mean, mean - reach, mean + reach)
+
 
 _STEPS = (1, 2, 5)
 _FEWEST = 10
@@ -144,7 +234,7 @@ def annotation_curve(
     Parameters
     ----------
     X, y, groups, overlap, patients, annotated, objects, pos_label
-        As for `groupcm.comparison.compare_models.compare_models`; the labels of candidates, or
+        As for `groupcm.evaluation.comparison.compare_models.compare_models`; the labels of candidates, or
         overlaps, are the annotation. Positive groups that have none take no part.
     sizes : sequence of int, optional
         Numbers of annotated positive groups; by default `annotation_sizes` of what the smallest

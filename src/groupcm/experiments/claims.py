@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from groupcm.experiments.areas import Areas
-from groupcm.experiments.sizes import Sizes
-from groupcm.experiments.trial import GCM, MISVM, SVM, UNGROUPED, Trial
+from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trial
 from groupcm.metrics import Comparison, Interval
 
 __all__ = [

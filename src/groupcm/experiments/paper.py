@@ -9,16 +9,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.evaluation.numbers import Roc
-from groupcm.experiments.areas import Areas
+from groupcm.evaluation.results import Roc
+from groupcm.experiments.areas import Areas, mean_roc
 from groupcm.experiments.claims import Claim, judge
-from groupcm.experiments.mean_roc import mean_roc
-from groupcm.experiments.sizes import Sizes
-from groupcm.experiments.test_set import Entries, TestSet, draw_test_set
+from groupcm.experiments.datasets import Entries, TestSet, draw_test_set, draw_training_set
+from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trained, Trial, trials_of
 from groupcm.experiments.training import train_all
-from groupcm.experiments.training_set import draw_training_set
-from groupcm.experiments.trial import GCM, MISVM, SVM, UNGROUPED, Trained, Trial, trials_of
-from groupcm.gathered_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import gathered_warnings
 
 __all__ = ["LEVELS", "PaperResults", "main_trials", "run_paper"]
 

@@ -13,17 +13,16 @@ from typing import Any
 
 import numpy as np
 
-from groupcm.any_estimator import require_finished
-from groupcm.classifier import GroupClassifier
-from groupcm.classifier_cv import GroupClassifierCV
-from groupcm.comparison.contender import Contender
-from groupcm.comparison.contenders import contenders
-from groupcm.comparison.crossfit import tune
-from groupcm.comparison.data import LabelledCandidates
-from groupcm.experiments.sizes import Sizes
-from groupcm.experiments.training_set import TrainingSet, best_rows, source_of
-from groupcm.experiments.trial import GCM, MISVM, SVM, UNGROUPED, Trained, Trial, trials_of
-from groupcm.folds import group_folds
+from groupcm.data.folds import group_folds
+from groupcm.estimators.adapters import require_finished
+from groupcm.estimators.classifier import GroupClassifier
+from groupcm.estimators.classifier_cv import GroupClassifierCV
+from groupcm.evaluation.comparison.contender import Contender
+from groupcm.evaluation.comparison.contenders import contenders
+from groupcm.evaluation.comparison.crossfit import tune
+from groupcm.evaluation.comparison.data import LabelledCandidates
+from groupcm.experiments.datasets import TrainingSet, best_rows, source_of
+from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trained, Trial, trials_of
 from groupcm.metrics import candidate_roc_auc, group_roc_auc
 
 __all__ = ["train_all"]

@@ -1,24 +1,30 @@
-"""What every feature map answers: fit, transform, and the product that stores nothing."""
+"""What every feature map answers: fit, transform, and the product that stores nothing.
+
+Blocks of rows through a transformer of scikit-learn's kind.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from copy import copy
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from groupcm.frames import as_frame
-from groupcm.model_state import Count, Expected, Maybe, Names
+from groupcm.data.frames import as_frame
+from groupcm.utils.fitted_state import Count, Expected, Maybe, Names
+from groupcm.utils.typing import Matrix
 
-__all__ = ["FeatureMap", "Rows", "require_count"]
+__all__ = ["FeatureMap", "Rows", "for_arrays", "require_count", "transform_dense", "transform_into"]
 
 Rows = NDArray[np.float32 | np.float64]
-Matrix = NDArray[np.float64]
 
 # Mapped values that are held at once: 2 MB, so that they stay in cache.
 BLOCK_VALUES = 2**18
@@ -178,3 +184,50 @@ class FeatureMap(TransformerMixin, BaseEstimator):
     def _blocks(self, n_rows: int) -> Iterator[slice]:
         size = self._rows_a_block()
         return (slice(start, start + size) for start in range(0, n_rows, size))
+
+
+def for_arrays(transformer: Any) -> Any:
+    """The same fitted transformer, taking and giving arrays where it was used to data frames."""
+    if transformer is None or isinstance(transformer, str):  # a step that passes rows through
+        return transformer
+    # Imported late: it brings most of scikit-learn with it, and few fits need it.
+    from sklearn.pipeline import Pipeline
+
+    bare = copy(transformer)
+    if isinstance(transformer, Pipeline):
+        bare.steps = [(name, for_arrays(step)) for name, step in transformer.steps]
+    for name in ("feature_names_in_", "_sklearn_output_config"):
+        vars(bare).pop(name, None)
+    return bare
+
+
+def transform_dense(transformer: Any, rows: Matrix) -> Matrix:
+    """What the transformer makes of rows, as a dense array."""
+    mapped = transformer.transform(rows)
+    return np.asarray(mapped.toarray() if sp.issparse(mapped) else mapped, np.float64)
+
+
+def transform_into(transformer: Any, rows: Rows, out: Matrix) -> None:
+    """Write what the transformer makes of rows to ``out``.
+
+    Most transformers refuse a block for one bad value. Here its row becomes NaN, so that
+    the pass that reads it can say which one it is.
+    """
+    good = np.isfinite(rows).all(axis=1)
+    if not good.all() and _takes_nan(transformer):
+        good = ~np.isinf(rows).any(axis=1)
+    out[~good] = np.nan
+    if not good.any():
+        return
+    chosen = slice(None) if good.all() else good
+    mapped = transform_dense(transformer, rows[chosen].astype(np.float64, copy=False))
+    if mapped.shape != out[chosen].shape:  # one column would fill all
+        raise ValueError(
+            f"{type(transformer).__name__} makes an array of shape {mapped.shape} of "
+            f"{np.count_nonzero(good)} rows; {out.shape[1]} features are expected"
+        )
+    out[chosen] = mapped
+
+
+def _takes_nan(transformer: Any) -> bool:
+    return hasattr(transformer, "__sklearn_tags__") and get_tags(transformer).input_tags.allow_nan

@@ -12,9 +12,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from groupcm.features.base import FeatureMap, Matrix, Rows
-from groupcm.features.foreign import for_arrays, transform_dense, transform_into
-from groupcm.model_state import Count, Expected, StateError
+from groupcm.features.base import (
+    FeatureMap,
+    Matrix,
+    Rows,
+    for_arrays,
+    transform_dense,
+    transform_into,
+)
+from groupcm.utils.fitted_state import Count, Expected, StateError
 
 __all__ = ["Fitted", "as_feature_map"]
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations.pictures import pillow
-from groupcm.images.extra import skimage
 from groupcm.images.regions import Regions
+from groupcm.utils.extras import skimage
 
 __all__ = ["Canvas", "Colour", "font_of"]
 

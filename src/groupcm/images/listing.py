@@ -7,7 +7,7 @@ import re
 import unicodedata
 from pathlib import Path
 
-from groupcm.annotations.names import relative_name
+from groupcm.annotations.model import relative_name
 from groupcm.annotations.pictures import PictureFiles, picture_files, warn_of_masks
 from groupcm.errors import InputError
 from groupcm.images.reading import page_count

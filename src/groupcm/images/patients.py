@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from groupcm.annotations.json_files import text_of
-from groupcm.annotations.names import relative_name
+from groupcm.annotations.model import relative_name
+from groupcm.annotations.parsing import text_of
 from groupcm.errors import InputError
 
 __all__ = ["PictureNote", "PictureNotes", "notes_of", "read_patients"]

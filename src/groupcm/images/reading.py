@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from groupcm.annotations.limits import MOST_PAGES, most_pixels
 from groupcm.annotations.pictures import opening
 from groupcm.errors import InputError, SmallRangeWarning, warn_user
-from groupcm.words import printable
+from groupcm.utils.text import printable
 
 __all__ = [
     "MOST_PIXELS",

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NoReturn
 
 from groupcm.annotations import Annotations, Region, read
+from groupcm.annotations.files import read_some
 from groupcm.annotations.known_pictures import NotThere
-from groupcm.annotations.some_pictures import read_some
 from groupcm.errors import InputError, SetAsideWarning
 from groupcm.images.regions import Regions
-from groupcm.words import printable
+from groupcm.utils.text import printable
 
 __all__ = [
     "MISSING_PICTURES",

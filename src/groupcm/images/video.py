@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations.limits import check_pixels
 from groupcm.errors import InputError
-from groupcm.extras import MissingExtra
+from groupcm.utils.extras import MissingExtra
 
 __all__ = ["frame_name", "video_frames"]
 

@@ -1,4 +1,7 @@
-"""One picture in the forms that proposals and features look at."""
+"""One picture in the forms that proposals and features look at.
+
+Regions of a picture told in the pixels of the same picture at another size.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations.pictures import pillow
-from groupcm.images.extra import skimage
 from groupcm.images.reading import Pixels, as_rgb
-from groupcm.images.regions import Regions
+from groupcm.images.regions import Regions, boxes_and_areas
+from groupcm.utils.extras import skimage
 
-__all__ = ["View"]
+__all__ = ["View", "resized"]
 
 _Floats = NDArray[np.float32]
 
@@ -87,3 +90,88 @@ def _shrunk(pixels: Pixels, size: tuple[int, ...]) -> _Floats:
         small = whole.resize(size[::-1], image.Resampling.BOX)
         made.append(np.asarray(small) / np.float32(full))
     return np.stack(made * 3 if len(made) == 1 else made, axis=2)
+
+
+_Ints = NDArray[np.int64]
+
+
+def resized(regions: Regions, height: int, width: int) -> Regions:
+    """Scale regions to a picture of ``height`` × ``width`` pixels.
+
+    Boxes are scaled by the factors. Of masks that grow, a new pixel belongs to the region where
+    the old pixel under its centre does; of masks that shrink, where it touches the region, so
+    that a thin line stays in one piece.
+
+    Examples
+    --------
+    >>> regions = Regions.from_labels([[1, 1, 2], [0, 2, 2]])
+    >>> resized(regions, 4, 6).mask(0).astype(int)
+    array([[1, 1, 1, 1, 0, 0],
+           [1, 1, 1, 1, 0, 0],
+           [0, 0, 0, 0, 0, 0],
+           [0, 0, 0, 0, 0, 0]])
+    >>> resized(Regions.from_boxes([[0, 0, 3, 1]], 2, 3), 4, 4).edges
+    array([[0., 0., 4., 2.]])
+    """
+    if (height, width) == (regions.height, regions.width):
+        return regions
+    if height < 1 or width < 1:
+        raise ValueError(f"a picture of {width} × {height} pixels has no regions; give 1 or more")
+    owner = np.repeat(np.arange(len(regions)), np.diff(regions.strip_ptr))
+    left, right = _scaled(regions.column, regions.column + 1, regions.width, width)
+    top, bottom = _scaled(regions.top, regions.bottom, regions.height, height)
+    strip = np.repeat(np.arange(len(left)), right - left)
+    column = left[strip] + _counted(right - left)
+    owner, top, bottom = owner[strip], top[strip], bottom[strip]
+    order = np.lexsort((top, column, owner))
+    strips = _without_overlap(owner[order], column[order], top[order], bottom[order])
+    return _gathered(regions, height, width, *strips)
+
+
+def _scaled(first: _Ints, last: _Ints, old: int, new: int) -> tuple[_Ints, _Ints]:
+    """New pixels from ``first`` up to ``last``, one or more."""
+    if new < old:
+        return first * new // old, -(-last * new // old)
+    return _first_centre(first, old, new), _first_centre(last, old, new)
+
+
+def _first_centre(edge: _Ints, old: int, new: int) -> _Ints:
+    """First new pixel whose centre lies at or behind an old edge: ⌈edge · new / old - ½⌉."""
+    return -((old - 2 * edge * new) // (2 * old))
+
+
+def _without_overlap(owner: _Ints, column: _Ints, top: _Ints, bottom: _Ints) -> tuple[_Ints, ...]:
+    """Join strips of one region and column that touch: shrinking brings some together."""
+    place = np.unique(np.stack([owner, column]), axis=1, return_inverse=True)[1].ravel()
+    # Within a column, strips that begin behind all ends before them begin a new one.
+    far = np.int64(bottom.max(initial=0) + 1)
+    reach = np.maximum.accumulate(bottom + place * far)
+    begins = np.ones(len(top), dtype=bool)
+    begins[1:] = top[1:] + place[1:] * far > reach[:-1]
+    at = np.flatnonzero(begins)
+    ends = np.maximum.reduceat(bottom, at) if at.size else bottom
+    return owner[at], column[at], top[at], ends
+
+
+def _counted(counts: _Ints) -> _Ints:
+    """0, 1, … within each of the counts."""
+    starts = np.cumsum(counts) - counts
+    return np.arange(counts.sum()) - np.repeat(starts, counts)
+
+
+def _gathered(
+    old: Regions,
+    height: int,
+    width: int,
+    owner: _Ints,
+    column: _Ints,
+    top: _Ints,
+    bottom: _Ints,
+) -> Regions:
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(old)))]).astype(np.int64)
+    factors = np.array([width / old.width, height / old.height] * 2)
+    edges, areas = old.edges * factors, old.areas * factors[0] * factors[1]
+    masks = np.flatnonzero(~old.is_box)
+    if masks.size:
+        edges[masks], areas[masks] = boxes_and_areas(ptr[:-1][masks], column, top, bottom)
+    return Regions(height, width, edges, areas, old.is_box, ptr, column, top, bottom)

@@ -1,7 +1,22 @@
-"""Scores and norms of rows that stand one after another, ``s_i = Σ_j (x_ij − mean_j) w_j``."""
+"""Scores and norms of rows that stand one after another, ``s_i = Σ_j (x_ij − mean_j) w_j``.
+
+Scores and norms of rows whose features stand in columns, ``s_i = Σ_j (x_ij − mean_j) w_j``.
+
+A decoded table is a list of columns at unrelated addresses, so kernels are
+given the addresses. They work on tiles of rows that stay in a core's nearest
+cache, whatever the number of columns.
+
+The largest score of each term and the row that has it: one pass over the rows.
+
+Sums for the mean and the deviation of every feature.
+"""
+
+from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import carray, njit, types  # pyright: ignore[reportPrivateImportUsage]
+from numba.extending import intrinsic, overload
 
 from groupcm.kernels import FLAGS
 from groupcm.kernels.dot import row_dot
@@ -24,3 +39,190 @@ def row_norms(X, mean, scale, norm):
             z = (X[i, j] - mean[j]) * factor[j]
             total += z * z
         norm[i] = np.sqrt(total)
+
+
+_TILE = 512
+
+
+@intrinsic
+def _pointer(typingctx, address):
+    """The address as a pointer."""
+
+    def codegen(context, builder, signature, args):
+        return builder.inttoptr(args[0], ir.IntType(8).as_pointer())
+
+    return types.voidptr(types.intp), codegen
+
+
+def _column(addresses, j, n_rows, like):
+    """Column ``j``."""
+    raise NotImplementedError("only compiled code calls this")
+
+
+@overload(_column, inline="always")
+def _compiled_column(addresses, j, n_rows, like):
+    def column(addresses, j, n_rows, like):
+        return carray(_pointer(addresses[j]), n_rows, like.dtype)  # pyright: ignore[reportCallIssue]
+
+    return column
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def column_scores(addresses, like, mean, weights, constant, score):
+    """``score[l, i] = constant[l] + Σ_j (x_ij − mean_j) weights[l, j]`` for all rows ``i``.
+
+    ``like`` is any array of the columns' type.
+    """
+    n_rows = score.shape[1]
+    total = np.empty(_TILE)
+    for lo in range(0, n_rows, _TILE):
+        _score_tile(addresses, like, mean, weights, constant, lo, total, score)
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def column_scores_and_norms(addresses, like, mean, scale, weights, constant, score, norm):
+    """`column_scores`, and ``norm_i = ‖(x_i − mean) / scale‖``, while a tile is in the cache."""
+    n_rows = len(norm)
+    total = np.empty(_TILE)
+    for lo in range(0, n_rows, _TILE):
+        _score_tile(addresses, like, mean, weights, constant, lo, total, score)
+        _norm_tile(addresses, like, mean, scale, lo, total, norm)
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def _score_tile(addresses, like, mean, weights, constant, lo, total, score):
+    n_sets, n_rows = score.shape
+    n_columns = len(addresses)
+    size = min(_TILE, n_rows - lo)
+    for k in range(n_sets):
+        for i in range(size):
+            total[i] = constant[k]
+        j = 0
+        # Four columns at a time: the sums are loaded and stored a quarter as often.
+        while j + 3 < n_columns:
+            a = _column(addresses, j, n_rows, like)[lo : lo + size]
+            b = _column(addresses, j + 1, n_rows, like)[lo : lo + size]
+            c = _column(addresses, j + 2, n_rows, like)[lo : lo + size]
+            d = _column(addresses, j + 3, n_rows, like)[lo : lo + size]
+            m0, m1, m2, m3 = mean[j], mean[j + 1], mean[j + 2], mean[j + 3]
+            w0, w1 = weights[k, j], weights[k, j + 1]
+            w2, w3 = weights[k, j + 2], weights[k, j + 3]
+            for i in range(size):
+                total[i] += (
+                    (a[i] - m0) * w0 + (b[i] - m1) * w1 + (c[i] - m2) * w2 + (d[i] - m3) * w3
+                )
+            j += 4
+        while j < n_columns:
+            a = _column(addresses, j, n_rows, like)[lo : lo + size]
+            m0, w0 = mean[j], weights[k, j]
+            for i in range(size):
+                total[i] += (a[i] - m0) * w0
+            j += 1
+        for i in range(size):
+            score[k, lo + i] = total[i]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def _norm_tile(addresses, like, mean, scale, lo, total, norm):
+    n_rows, n_columns = len(norm), len(addresses)
+    size = min(_TILE, n_rows - lo)
+    for i in range(size):
+        total[i] = 0.0
+    j = 0
+    while j + 1 < n_columns:
+        a = _column(addresses, j, n_rows, like)[lo : lo + size]
+        b = _column(addresses, j + 1, n_rows, like)[lo : lo + size]
+        m0, m1 = mean[j], mean[j + 1]
+        f0, f1 = 1.0 / scale[j], 1.0 / scale[j + 1]
+        for i in range(size):
+            y = (a[i] - m0) * f0
+            z = (b[i] - m1) * f1
+            total[i] += y * y + z * z
+        j += 2
+    if j < n_columns:
+        a = _column(addresses, j, n_rows, like)[lo : lo + size]
+        m0, f0 = mean[j], 1.0 / scale[j]
+        for i in range(size):
+            y = (a[i] - m0) * f0
+            total[i] += y * y
+    for i in range(size):
+        norm[lo + i] = np.sqrt(total[i])
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def gather_columns(addresses, like, n_rows, rows, out):
+    """``out[r, j] = x[rows[r], j]``."""
+    for j in range(len(addresses)):
+        column = _column(addresses, j, n_rows, like)
+        for r in range(len(rows)):
+            out[r, j] = column[rows[r]]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def interleave_columns(addresses, like, out):
+    """``out[i, j] = x[i, j]`` for all rows, a tile at a time."""
+    n_rows = len(out)
+    for lo in range(0, n_rows, _TILE):
+        hi = min(lo + _TILE, n_rows)
+        for j in range(len(addresses)):
+            column = _column(addresses, j, n_rows, like)
+            for i in range(lo, hi):
+                out[i, j] = column[i]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def scan(rows, order, start, stop, weights, lo, hi, score, winner, runner_up, lead):
+    """``score[k] = max_i s_i`` over the rows of term ``k``, its winner, runner-up and their lead.
+
+    Term ``k`` holds positions ``start[k]`` to ``stop[k]``, looked up in ``order`` unless
+    that is empty; for ``rows`` and ``weights`` see `row_dot`. A term of one row has itself as
+    runner-up and an infinite lead; of equal rows the first wins. Works on terms ``lo`` to
+    ``hi`` and returns the first of them that holds a NaN or an infinity, or -1.
+    """
+    in_place = len(order) == 0
+    for k in range(lo, hi):
+        first = second = start[k] if in_place else order[start[k]]
+        best = total = row_dot(rows, first, weights)
+        next_best = -np.inf
+        for position in range(start[k] + 1, stop[k]):
+            row = position if in_place else order[position]
+            s = row_dot(rows, row, weights)
+            total += s
+            if s > next_best:
+                if s > best:
+                    next_best, second = best, first
+                    best, first = s, row
+                else:
+                    next_best, second = s, row
+        if not np.isfinite(total):
+            return k
+        score[k] = best
+        winner[k] = first
+        runner_up[k] = second
+        lead[k] = best - next_best
+    return -1
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def column_moments(X, rows, shift, total, square):
+    """Add ``Σ (x − shift)`` and ``Σ (x − shift)²`` of the given rows to ``total`` and ``square``.
+
+    A shift near the mean keeps the sums exact enough; a constant column has
+    a ``square`` of exactly zero when the shift is one of its values.
+    """
+    for row in rows:
+        for j in range(X.shape[1]):
+            z = X[row, j] - shift[j]
+            total[j] += z
+            square[j] += z * z
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def stored_moments(data, indices, shift, total, square, count):
+    """Add the sums of `column_moments` over the stored values of a CSR matrix, and count them."""
+    for at in range(len(data)):
+        j = indices[at]
+        z = data[at] - shift[j]
+        total[j] += z
+        square[j] += z * z
+        count[j] += 1

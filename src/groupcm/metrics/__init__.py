@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from groupcm.group_index import GroupIndex, index_groups
+from groupcm.data.groups import GroupIndex, index_groups
 from groupcm.metrics.bootstrap import bootstrap_interval, roc_band
+from groupcm.metrics.clusters import FewClustersWarning
 from groupcm.metrics.comparison import compare
 from groupcm.metrics.curves import (
     candidate_roc_curve,
@@ -11,9 +12,7 @@ from groupcm.metrics.curves import (
     group_precision_recall_curve,
     group_roc_curve,
 )
-from groupcm.metrics.few_clusters import FewClustersWarning
 from groupcm.metrics.froc import froc_curve
-from groupcm.metrics.named import METRICS, Metric, metric_name, metric_named
 from groupcm.metrics.operating import (
     OperatingPoint,
     at_threshold,
@@ -22,11 +21,7 @@ from groupcm.metrics.operating import (
     sensitivity_at_threshold,
     specificity_at_threshold,
 )
-from groupcm.metrics.reliability import (
-    ReliabilityCurve,
-    group_brier_score,
-    reliability_curve,
-)
+from groupcm.metrics.reliability import ReliabilityCurve, group_brier_score, reliability_curve
 from groupcm.metrics.results import (
     Comparison,
     FrocCurve,
@@ -37,9 +32,13 @@ from groupcm.metrics.results import (
 )
 from groupcm.metrics.roc import candidate_roc_auc, group_roc_auc
 from groupcm.metrics.scorers import (
+    METRICS,
     GroupScorer,
+    Metric,
     group_average_precision_scorer,
     group_roc_auc_scorer,
+    metric_name,
+    metric_named,
     sensitivity_at_specificity_scorer,
 )
 

@@ -12,16 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupcm.metrics.clusters import read_clusters
-from groupcm.metrics.edges import widened_band
-from groupcm.metrics.few_clusters import fewest_clusters
-from groupcm.metrics.named import Metric, metric_named
-from groupcm.metrics.ranking import rank
+from groupcm.metrics.clusters import fewest_clusters, read_clusters
+from groupcm.metrics.intervals import widened_band
 from groupcm.metrics.resampled import resampled_metric
-from groupcm.metrics.resampling import Resampling
+from groupcm.metrics.resampling import Resampling, sensitivities_at
 from groupcm.metrics.results import Interval, SensitivityBand
+from groupcm.metrics.roc import rank
+from groupcm.metrics.scorers import Metric, metric_named
 from groupcm.metrics.truth import read_truth
-from groupcm.metrics.weighted import sensitivities_at
 
 __all__ = ["bootstrap_interval", "roc_band"]
 
@@ -47,7 +45,7 @@ def bootstrap_interval(
     resamples of few clusters spread less than other clusters would.
 
     Where the resamples reach 0 or 1, such as those of groups that are separated without an
-    error, the interval is widened to bounds that do not collapse: see `groupcm.metrics.edges`.
+    error, the interval is widened to bounds that do not collapse: see `groupcm.metrics.intervals`.
 
     Parameters
     ----------

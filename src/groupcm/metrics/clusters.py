@@ -1,15 +1,36 @@
-"""Who is drawn together: a patient with all their groups."""
+"""Who is drawn together: a patient with all their groups.
+
+What few clusters ask for: wider intervals, larger p-values, and a warning.
+
+    t = t_{C−1}(level),    k = √(C / (C − 1))
+
+C clusters know their own spread from C − 1 differences only, so Student's t takes the place of
+the normal quantile; and resamples of them spread less than new clusters would, by 1/k. With
+many clusters t is the normal quantile and k is 1.
+"""
 
 from __future__ import annotations
 
+import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from groupcm.group_index import GroupIndex, index_groups, owner_of_groups, require_present
+from groupcm.data.groups import GroupIndex, index_groups, owner_of_groups, require_present
 
-__all__ = ["Clusters", "read_clusters"]
+__all__ = [
+    "Clusters",
+    "FewClustersWarning",
+    "expanded_tail",
+    "fewest_clusters",
+    "read_clusters",
+    "student_quantile",
+    "two_sided_p_value",
+    "warn_of_few",
+]
 
 
 @dataclass(frozen=True)
@@ -44,3 +65,87 @@ def read_clusters(clusters: ArrayLike | None, index: GroupIndex | None, n_rows: 
     of_row = numbered.codes
     of_group = of_row if index is None else owner_of_groups(index, numbered, "clusters")
     return Clusters(of_row, of_group, numbered.n_groups)
+
+
+_FEW = 10
+
+
+class FewClustersWarning(UserWarning):
+    """There are too few clusters for an interval, or for one to be trusted."""
+
+
+def fewest_clusters(positives: NDArray[np.int64], negatives: NDArray[np.int64]) -> int:
+    """In how many clusters the class lies that lies in fewer; its groups counted by cluster.
+
+    Examples
+    --------
+    >>> fewest_clusters(np.array([1, 0, 0]), np.array([2, 1, 1]))
+    1
+    """
+    return int(min(np.count_nonzero(positives), np.count_nonzero(negatives)))
+
+
+def student_quantile(level: float, n_clusters: float) -> float:
+    """How many standard errors an interval of this level reaches; infinite for one cluster.
+
+    Examples
+    --------
+    >>> [round(student_quantile(0.95, n), 2) for n in (1, 2, 10, math.inf)]
+    [inf, 12.71, 2.26, 1.96]
+    """
+    if n_clusters < 2:
+        return math.inf
+    upper = 0.5 + level / 2
+    return float(ndtri(upper) if math.isinf(n_clusters) else stdtrit(n_clusters - 1, upper))
+
+
+def expanded_tail(level: float, n_clusters: float) -> float:
+    """The share of the resamples that an interval leaves out on each side.
+
+        Φ(−k t)
+
+    the expanded percentile interval of Hesterberg (2015), and (1 − level) / 2 with many clusters.
+
+    Examples
+    --------
+    >>> [round(expanded_tail(0.95, n), 4) for n in (3, 10, 100, math.inf)]
+    [0.0, 0.0086, 0.0231, 0.025]
+    """
+    return float(ndtr(-_spread_lost(n_clusters) * student_quantile(level, n_clusters)))
+
+
+def two_sided_p_value(difference: float, standard_error: float, n_clusters: float) -> float:
+    """Of a difference whose standard error was found by resampling clusters.
+
+        2 T_{C−1}(−|difference| / (k · standard error))
+
+    Examples
+    --------
+    >>> [round(two_sided_p_value(1.96, 1.0, n), 3) for n in (2, 10, math.inf)]
+    [0.398, 0.096, 0.05]
+    """
+    z = abs(difference) / (_spread_lost(n_clusters) * standard_error)
+    return 2 * float(ndtr(-z) if math.isinf(n_clusters) else stdtr(n_clusters - 1, -z))
+
+
+def warn_of_few(
+    positives: NDArray[np.int64], negatives: NDArray[np.int64], *, stacklevel: int = 2
+) -> None:
+    """Warn where a class lies in so few clusters that no interval is wide enough.
+
+    Examples
+    --------
+    >>> warn_of_few(np.ones(10, dtype=int), np.ones(10, dtype=int))
+    """
+    if fewest_clusters(positives, negatives) < _FEW:
+        warnings.warn(
+            f"{np.count_nonzero(positives)} clusters, such as patients, hold positive groups and "
+            f"{np.count_nonzero(negatives)} hold negative ones; with fewer than {_FEW} of either "
+            "the interval may be too narrow.",
+            FewClustersWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _spread_lost(n_clusters: float) -> float:
+    return math.sqrt(1 / (1 - 1 / n_clusters)) if n_clusters > 1 else math.inf

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.metrics.edges import difference_at_edges, ranked_alike
-from groupcm.metrics.few_clusters import two_sided_p_value
-from groupcm.metrics.named import Metric, metric_name, metric_named
+from groupcm.metrics.clusters import two_sided_p_value
+from groupcm.metrics.intervals import difference_at_edges, ranked_alike
 from groupcm.metrics.resampled import resampled_metric
 from groupcm.metrics.resampling import Resampling
 from groupcm.metrics.results import Comparison
+from groupcm.metrics.scorers import Metric, metric_name, metric_named
 
 __all__ = ["compare", "normal_p_value"]
 
@@ -47,7 +47,7 @@ def compare(
     clusters of the class that lies in fewer; with many of them T is the normal Φ. The intervals are
     percentiles of the same resamples, so that near the level the two may disagree by a little;
     where the resamples of a side do not differ, such as those of an area of 1, they are widened
-    (`groupcm.metrics.edges.difference_at_edges`).
+    (`groupcm.metrics.intervals.difference_at_edges`).
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def normal_p_value(
     """Two-sided, of a normal difference whose deviation is that of its resamples.
 
     Where these came from few clusters the deviation is itself uncertain: see
-    `groupcm.metrics.few_clusters.two_sided_p_value`.
+    `groupcm.metrics.clusters.two_sided_p_value`.
 
     Examples
     --------

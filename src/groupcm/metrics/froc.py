@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import index_groups, require_present
+from groupcm.data.groups import index_groups, require_present
+from groupcm.metrics.curves import corners, tally
 from groupcm.metrics.results import FrocCurve
-from groupcm.metrics.tallies import corners, tally
 from groupcm.metrics.truth import require_both_classes, rows_and_groups
 
 __all__ = ["checked_objects", "froc_curve"]

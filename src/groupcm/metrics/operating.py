@@ -1,7 +1,7 @@
 """The threshold that is shipped, and what it does.
 
 A group raises an alarm where its score is at least the threshold; a group without candidates, whose
-score is -inf, never does (`groupcm.decision.is_alarm`). Thresholds are scores that occur; nothing
+score is -inf, never does (`groupcm.metrics.decision.is_alarm`). Thresholds are scores that occur; nothing
 is interpolated, so a point can be reached as it is stated. What happens at a threshold is counted
 by `at_threshold` alone: reports, the command line and the review page show its numbers.
 """
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.decision import is_alarm, require_threshold
-from groupcm.group_index import index_groups
+from groupcm.data.groups import index_groups
+from groupcm.metrics.curves import Tallies, tally
+from groupcm.metrics.decision import is_alarm, require_threshold
 from groupcm.metrics.froc import checked_objects
-from groupcm.metrics.tallies import Tallies, tally
 from groupcm.metrics.truth import Truth, positive_rows, read_truth, valid_scores
 
 __all__ = [

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import index_groups, no_groups
-from groupcm.metrics.proportion import wilson_bounds
+from groupcm.data.groups import index_groups, no_groups
+from groupcm.metrics.intervals import wilson_bounds
 from groupcm.metrics.truth import positive_rows
+from groupcm.utils.typing import Vector
 
 __all__ = ["ReliabilityCurve", "group_brier_score", "reliability_curve"]
-
-Vector = NDArray[np.float64]
 
 
 class ReliabilityCurve(NamedTuple):
@@ -88,7 +87,7 @@ def reliability_curve(
         predicted = 1/n Σ_{k in bin} p_k,    observed = 1/n Σ_{k in bin} y_k
 
     for the ``n`` groups of a bin, with Wilson's interval of the share observed, as
-    `groupcm.metrics.proportion.wilson_bounds` has it: groups are taken as independent.
+    `groupcm.metrics.intervals.wilson_bounds` has it: groups are taken as independent.
 
     Parameters
     ----------

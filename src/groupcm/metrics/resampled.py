@@ -1,4 +1,7 @@
-"""A metric on the data and on its resamples, for one set of scores or for several at once."""
+"""A metric on the data and on its resamples, for one set of scores or for several at once.
+
+A resample built row by row, for metrics that only know rows: the slow way, for any of them.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +14,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import no_groups
-from groupcm.metrics.clusters import read_clusters
-from groupcm.metrics.edges import Edges, edges_of
-from groupcm.metrics.few_clusters import fewest_clusters
-from groupcm.metrics.named import Metric
-from groupcm.metrics.ranking import rank
-from groupcm.metrics.rebuilt import on_rebuilt_rows
-from groupcm.metrics.resampling import Resampling
+from groupcm.data.groups import no_groups
+from groupcm.metrics.clusters import Clusters, fewest_clusters, read_clusters
+from groupcm.metrics.intervals import Edges, edges_of
+from groupcm.metrics.resampling import WEIGHTED, OfCounts, Resampling
 from groupcm.metrics.results import Interval
-from groupcm.metrics.roc import candidate_roc_auc
+from groupcm.metrics.roc import candidate_roc_auc, rank
+from groupcm.metrics.scorers import Metric
 from groupcm.metrics.truth import Truth, positive_rows, read_truth, rows_and_groups
-from groupcm.metrics.weighted import WEIGHTED
 
-__all__ = ["Resampled", "resampled_metric"]
+__all__ = ["Resampled", "on_rebuilt_rows", "resampled_metric"]
+
+
+def on_rebuilt_rows(
+    metric: Metric,
+    y: ArrayLike,
+    scores: ArrayLike,
+    group_of_row: NDArray[np.intp] | None,
+    clusters: Clusters,
+) -> OfCounts:
+    """The metric of the rows that were drawn; a group drawn twice is two groups.
+
+    Examples
+    --------
+    >>> from groupcm.metrics.clusters import read_clusters
+    >>> of = on_rebuilt_rows(lambda y, s, g: float(sum(s)), [0, 1], [1.0, 5.0], None,
+    ...                      read_clusters(None, None, 2))
+    >>> of(np.array([2, 0]))
+    2.0
+    """
+    y, scores = np.asarray(y), np.asarray(scores)
+
+    def of(count: NDArray[np.int64]) -> float:
+        copies = count[clusters.of_row]
+        rows = np.repeat(np.arange(len(y)), copies)
+        if group_of_row is None:
+            return metric(y[rows], scores[rows], None)
+        first_copy = np.repeat(np.cumsum(copies) - copies, copies)
+        which_copy = np.arange(len(rows)) - first_copy
+        n_groups = len(clusters.of_group)
+        return metric(y[rows], scores[rows], which_copy * n_groups + group_of_row[rows])
+
+    return of
 
 
 @dataclass(frozen=True)

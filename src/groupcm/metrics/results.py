@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.utils.typing import Vector
+
 __all__ = [
     "Comparison",
     "FrocCurve",
@@ -17,8 +19,6 @@ __all__ = [
     "RocCurve",
     "SensitivityBand",
 ]
-
-Vector = NDArray[np.float64]
 
 
 class RocCurve(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.group_index import GroupIndex, index_groups, no_groups, require_present
-from groupcm.labels import order_classes
+from groupcm.data.groups import GroupIndex, index_groups, no_groups, require_present
+from groupcm.data.labels import order_classes
 
 __all__ = [
     "Truth",

@@ -1,7 +1,6 @@
 """From numbers to figures to one page that people want to look at."""
 
-from groupcm.report.case_pictures import CasePictures
-from groupcm.report.page import comparison_page, evaluation_page
+from groupcm.report.page import CasePictures, comparison_page, evaluation_page
 from groupcm.report.save import check_report, save_comparison, save_evaluation
 
 __all__ = [

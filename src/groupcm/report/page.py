@@ -1,19 +1,116 @@
-"""One self-contained page: no script, no network, everything inside."""
+"""One self-contained page: no script, no network, everything inside.
+
+From a template and numbers to a page.
+
+Pictures of the groups to look at, ready for a page: nothing here opens a picture.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from groupcm.comparison.numbers import ModelComparison
-from groupcm.evaluation.numbers import Evaluation
-from groupcm.report.case_pictures import CasePictures
-from groupcm.report.extra import require_report_extra
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from groupcm.evaluation.comparison.results import ModelComparison
+from groupcm.evaluation.results import Case, Evaluation
+from groupcm.report import formatting as words
+from groupcm.report.captions import sensitivity_at, specificities
+from groupcm.report.figures.axes import clean
+from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.style import NAMED_COLOURS
+from groupcm.report.formatting import number
+from groupcm.utils.extras import require_report_extra
 
 if TYPE_CHECKING:
-    from groupcm.report.figures.plate import Plate
+    from groupcm.report.figures.figure import Plate
 
-__all__ = ["Page", "comparison_page", "draw_comparison", "draw_evaluation", "evaluation_page"]
+__all__ = [
+    "CasePictures",
+    "Page",
+    "comparison_page",
+    "draw_comparison",
+    "draw_evaluation",
+    "evaluation_page",
+    "render",
+]
+
+# A line does not end between a number and its unit.
+_STAYS_TOGETHER = re.compile(r"\bp [=<] \d|\d (?:%|s|min|h)(?!\w)")
+
+
+def render(template: str, plates: Sequence[Plate], **numbers: Any) -> str:
+    """Fill a template; whatever users named is escaped."""
+    environment = Environment(
+        loader=PackageLoader("groupcm.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        # No half characters or control characters reach the page, whoever wrote them.
+        finalize=_printable,
+    )
+    environment.globals |= {"specificities": specificities, "sensitivity_at": sensitivity_at}
+    environment.filters |= {name: getattr(words, name) for name in words.__all__}
+    drawn = {
+        plate.name: {
+            "name": plate.name,
+            "title": plate.title,
+            "reading": plate.reading,
+            "svg": Markup(plate.inline_svg),
+        }
+        for plate in plates
+    }
+    return environment.get_template(template).render(plates=drawn, colours=NAMED_COLOURS, **numbers)
+
+
+def _printable(value: Any) -> Any:
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    return _STAYS_TOGETHER.sub(lambda found: found[0].replace(" ", "\u00a0"), clean(value))
+
+
+@dataclass(frozen=True)
+class CasePictures:
+    """Pictures of cases with the outline of the winner, by the winner's row.
+
+    Attributes
+    ----------
+    jpegs : mapping
+        From the row of a winner to a JPEG file.
+    missing : mapping
+        From the row of a winner to the sentence that says why its picture is not shown.
+    marks_objects : bool
+        Whether what people marked is outlined too.
+
+    Examples
+    --------
+    >>> pictures = CasePictures({7: b"..."}, marks_objects=True)
+    >>> pictures.address(7)
+    'data:image/jpeg;base64,Li4u'
+    >>> pictures.alt(Case("frame 3", 1.25, 7))
+    'frame 3: the winner, which scores 1.25, and what was marked, outlined'
+    """
+
+    most_of_a_kind: ClassVar[int] = 8  # two rows of a wide page
+
+    jpegs: Mapping[int, bytes]
+    missing: Mapping[int, str] = field(default_factory=dict)
+    marks_objects: bool = False
+
+    def address(self, row: int) -> str | None:
+        """The picture as an address that holds it whole; None where there is none."""
+        jpeg = self.jpegs.get(row)
+        return None if jpeg is None else f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
+
+    def alt(self, case: Case) -> str:
+        """What is to be seen, for those who cannot see it."""
+        marked = ", and what was marked" if self.marks_objects else ""
+        return f"{case.group}: the winner, which scores {number(case.score)}{marked}, outlined"
 
 
 class Page(NamedTuple):
@@ -45,7 +142,7 @@ def comparison_page(comparison: ModelComparison) -> str:
 
     Examples
     --------
-    >>> from groupcm.comparison.compare_models import compare_models
+    >>> from groupcm.evaluation.comparison.compare_models import compare_models
     >>> from groupcm.simulate import capsule
     >>> made = capsule(40, n_positive=20, group_size=5)
     >>> found = compare_models(
@@ -61,8 +158,8 @@ def comparison_page(comparison: ModelComparison) -> str:
 def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None) -> Page:
     """Draw the figures of an evaluation, and write its page."""
     require_report_extra()
-    from groupcm.report import evaluation_words
-    from groupcm.report.evaluation_plates import evaluation_plates
+    from groupcm.report import evaluation as evaluation_words
+    from groupcm.report.evaluation import evaluation_plates
     from groupcm.report.figures.weights import by_size
 
     localisation = evaluation.localisation
@@ -86,8 +183,8 @@ def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None
 def draw_comparison(comparison: ModelComparison) -> Page:
     """Draw the figures of a comparison, and write its page."""
     require_report_extra()
-    from groupcm.report import comparison_words
-    from groupcm.report.comparison_plates import comparison_plates, looks_of
+    from groupcm.report import comparison as comparison_words
+    from groupcm.report.comparison import comparison_plates, looks_of
     from groupcm.report.figures.style import colour_name
 
     looks = looks_of(comparison)
@@ -115,7 +212,6 @@ def draw_comparison(comparison: ModelComparison) -> Page:
 def _filled(
     template: str, found: Evaluation | ModelComparison, plates: Sequence[Plate], **values: Any
 ) -> Page:
-    from groupcm.report.render import render
 
     common = {"level": found.level, "title": found.title, "version": found.version}
     return Page(render(template, plates, **common, **values), plates)

@@ -1,25 +1,73 @@
-"""A report on the disk: the page, and its figures beside it as PNG and SVG."""
+"""A report on the disk: the page, and its figures beside it as PNG and SVG.
+
+Figures that an earlier report of the same name left behind.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from groupcm.comparison.numbers import ModelComparison
 from groupcm.errors import InputError
-from groupcm.evaluation.numbers import Evaluation
-from groupcm.files import check_output, whole_file
-from groupcm.report.case_pictures import CasePictures
-from groupcm.report.extra import require_report_extra
-from groupcm.report.page import draw_comparison, draw_evaluation
-from groupcm.report.stale_figures import remove_stale_figures
+from groupcm.evaluation.comparison.results import ModelComparison
+from groupcm.evaluation.results import Evaluation
+from groupcm.report.page import CasePictures, draw_comparison, draw_evaluation
+from groupcm.utils.extras import require_report_extra
+from groupcm.utils.files import check_output, whole_file
 
 if TYPE_CHECKING:
-    from groupcm.report.figures.plate import Plate
+    from groupcm.report.figures.figure import Plate
 
-__all__ = ["check_report", "save_comparison", "save_evaluation", "save_page"]
+__all__ = [
+    "FIGURE_NAMES",
+    "check_report",
+    "remove_stale_figures",
+    "save_comparison",
+    "save_evaluation",
+    "save_page",
+]
+
+FIGURE_NAMES = frozenset(
+    {
+        "candidate_auc",
+        "candidate_roc",
+        "froc",
+        "group_auc",
+        "group_precision_recall",
+        "group_roc",
+        "group_roc_high_specificity",
+        "importances",
+        "learning_curve",
+        "paired_differences",
+        "reliability",
+        "score_distribution",
+        "weights",
+    }
+)
+
+
+def remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
+    """Remove the PNG and SVG files named as figures of reports that were not written now.
+
+    Whatever else is in the folder is not ours and stays.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> for name in ("froc.svg", "group_roc.svg", "mine.svg", "weights.txt"):
+    ...     (folder / name).touch()
+    >>> remove_stale_figures(folder, [folder / "group_roc.svg"])
+    >>> sorted(file.name for file in folder.iterdir())
+    ['group_roc.svg', 'mine.svg', 'weights.txt']
+    """
+    for name in FIGURE_NAMES:
+        for file in (folder / f"{name}.svg", folder / f"{name}.png"):
+            if file not in written and file.is_file():
+                file.unlink()
+
 
 _DOTS_PER_INCH = 200
 
@@ -92,7 +140,7 @@ def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -
     Examples
     --------
     >>> import tempfile
-    >>> from groupcm.comparison.compare_models import compare_models
+    >>> from groupcm.evaluation.comparison.compare_models import compare_models
     >>> from groupcm.simulate import capsule
     >>> made = capsule(40, n_positive=20, group_size=5)
     >>> found = compare_models(

@@ -11,9 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.files import whole_file
-from groupcm.simulate.plan import N_FEATURES, Plan, make_plan, require_whole
-from groupcm.simulate.world import FEATURE_NAMES, fill_chunk
+from groupcm.simulate.world import (
+    FEATURE_NAMES,
+    N_FEATURES,
+    Plan,
+    fill_chunk,
+    make_plan,
+    require_whole,
+)
+from groupcm.utils.files import whole_file
 
 __all__ = ["Capsule", "capsule", "capsule_chunks"]
 

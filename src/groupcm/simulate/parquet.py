@@ -15,12 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from groupcm import parallel
-from groupcm.files import whole_file, whole_folder
+from groupcm.data.tables.formats import parquet_writer
 from groupcm.simulate.frames import Capsule, _chunk
-from groupcm.simulate.plan import N_FEATURES, Plan, make_plan, require_whole
-from groupcm.simulate.world import WORLD
-from groupcm.table_formats import parquet_writer
+from groupcm.simulate.world import N_FEATURES, WORLD, Plan, make_plan, require_whole
+from groupcm.utils import parallel
+from groupcm.utils.files import whole_file, whole_folder
 
 __all__ = ["capsule_to_parquet"]
 

@@ -18,16 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import InputError
-from groupcm.files import check_output, remove_abandoned, whole_file
 from groupcm.solvers.solution import Task
-from groupcm.sources.space import MappedSpace, Space
+from groupcm.sources.rows.space import MappedSpace, Space
+from groupcm.utils.files import check_output, remove_abandoned, whole_file
+from groupcm.utils.typing import Vector
 
 __all__ = ["Checkpoint"]
 
 _FORMAT = "groupcm-checkpoint"
 _VERSION = 1
-
-Vector = NDArray[np.float64]
 
 
 class Checkpoint:

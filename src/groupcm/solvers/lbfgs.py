@@ -13,15 +13,15 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.problem import DualSums
-from groupcm.smoothing import Block
+from groupcm.objective.problem import DualSums
+from groupcm.objective.smoothed import Block
 from groupcm.solvers.objective import Evaluation, evaluate_blocks
 from groupcm.solvers.solution import Solution, Task, Trace
 from groupcm.solvers.start import mean_difference
+from groupcm.utils.typing import Vector
 
 __all__ = ["solve"]
 
-Vector = NDArray[np.float64]
 
 _MEMORY = 10
 _ARMIJO = 1e-4

@@ -19,14 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import root_scalar
 
-from groupcm.problem import Problem
-from groupcm.smoothing import Block
+from groupcm.objective.problem import Problem
+from groupcm.objective.smoothed import Block
 from groupcm.solvers.objective import Evaluation, evaluate_blocks, slope_of_blocks
 from groupcm.solvers.solution import Budget
+from groupcm.utils.typing import Vector
 
 __all__ = ["COLD", "TEPID", "WARM", "Newton"]
 
-Vector = NDArray[np.float64]
 
 # Where to begin without, with a fair, and with a good starting point.
 COLD = 0.1

@@ -8,28 +8,54 @@ rows of all factors and ``S`` their signs,
 
 where the intercept, which has no penalty, is eliminated beforehand. With many of both, by
 conjugate gradients.
+
+The same work on every block, by our threads or by those of BLAS, not both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cache, cached_property, reduce
 from operator import add
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
+from threadpoolctl import ThreadpoolController
 
-from groupcm.smoothing import Curvature, Rows
-from groupcm.solvers.over_blocks import over_blocks
+from groupcm.objective.smoothed import Curvature, Rows
+from groupcm.utils.parallel import thread_map
+from groupcm.utils.typing import Vector
 
-__all__ = ["NewtonSystem", "newton_system"]
+__all__ = ["NewtonSystem", "newton_system", "over_blocks"]
 
-Vector = NDArray[np.float64]
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+# Fewer blocks than this are not worth several threads.
+_FEW_BLOCKS = 4
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def over_blocks(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Return ``function`` of each block: many blocks by our threads, each with one of BLAS.
+
+    The results come in the order of the blocks, so that sums do not depend on the threads.
+    """
+    if len(items) < _FEW_BLOCKS:
+        return [function(item) for item in items]
+    with _threadpools().limit(limits=1, user_api="blas"):
+        return thread_map(function, items)
+
 
 # Up to this many variables, or rows, a matrix of that size is formed.
 _FORMED = 3000

@@ -1,4 +1,7 @@
-"""The smoothed objective summed over blocks: value, gradient, Hessian and both bounds."""
+"""The smoothed objective summed over blocks: value, gradient, Hessian and both bounds.
+
+The true objective over all rows: one pass.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,22 @@ from operator import add
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.problem import DualSums, Problem
-from groupcm.smoothing import Block, BlockValue, evaluate, slope_along
-from groupcm.solvers.newton_system import NewtonSystem, newton_system
-from groupcm.solvers.over_blocks import over_blocks
+from groupcm.objective.problem import DualSums, Problem
+from groupcm.objective.smoothed import Block, BlockValue, evaluate, slope_along
+from groupcm.solvers.newton_system import NewtonSystem, newton_system, over_blocks
+from groupcm.solvers.solution import Task, Trace
+from groupcm.sources.arrays import Winners
+from groupcm.utils.typing import Vector
 
-__all__ = ["Evaluation", "evaluate_blocks", "losses_alone", "slope_of_blocks"]
-
-Vector = NDArray[np.float64]
+__all__ = [
+    "Evaluation",
+    "WholeObjective",
+    "evaluate_blocks",
+    "losses_alone",
+    "round_to_zero",
+    "slope_of_blocks",
+    "whole_objective",
+]
 
 
 @dataclass(frozen=True)
@@ -118,3 +129,42 @@ def losses_alone(problem: Problem, blocks: Sequence[Block], theta: Vector) -> li
         ),
         blocks,
     )
+
+
+# Weights are rounded to zero below these shares of the largest, the most zeros first.
+_SHARES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
+
+
+@dataclass(frozen=True)
+class WholeObjective:
+    """The paper's objective, and the winners of each of the task's grouped terms."""
+
+    value: float
+    winners: list[Winners]
+
+
+def whole_objective(task: Task, alone: Sequence[Block], theta: Vector) -> WholeObjective:
+    """``P(theta)``, the rows that count alone given as blocks."""
+    grouped = [terms for terms in task.terms if not terms.alone]
+    winners = [task.source.worst(terms, theta) for terms in grouped]
+    losses = losses_alone(task.problem, alone, theta)
+    for terms, found in zip(grouped, winners, strict=True):
+        losses.append(float(np.sum(terms.weight * task.problem.loss.value(found.margin))))
+    return WholeObjective(task.problem.penalty_value(theta) + sum(losses), winners)
+
+
+def round_to_zero(trace: Trace, alone: Sequence[Block]) -> None:
+    """Replace the best point by one with zeros where that keeps the gap within the tolerance.
+
+    Weights that the norm 1 wants at zero come out of a smoothed problem only near it.
+    """
+    size = np.abs(trace.best[:-1])
+    for share in _SHARES:
+        small = np.append((size > 0.0) & (size <= share * np.max(size)), False)
+        if not np.any(small) or trace.exhausted:
+            continue
+        rounded = np.where(small, 0.0, trace.best)
+        value = whole_objective(trace.task, alone, rounded).value
+        if trace.would_close(value):
+            trace.best, trace.upper = rounded, value
+            return

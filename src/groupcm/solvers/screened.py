@@ -19,16 +19,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.candidates import NO_ORDER, Index, Terms
+from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.solvers.solution import Task
-from groupcm.sources.mapped import source_in
-from groupcm.sources.screen import Ball, KeptOfTerms, TermRows
-from groupcm.sources.space import Space
+from groupcm.sources.arrays import source_in
+from groupcm.sources.rows.screening import Ball, KeptOfTerms, TermRows
+from groupcm.sources.rows.space import Space
+from groupcm.utils.typing import Raw, Vector
 
 __all__ = ["ScreenedTask", "ScreenedTerms"]
-
-Vector = NDArray[np.float64]
-Raw = NDArray[np.floating]
 
 
 class ScreenedTerms:

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from groupcm.candidates import Terms
 from groupcm.errors import CertificateError
-from groupcm.model_state import Array, Expected, Flag, ListOf, Number, Record, Text
-from groupcm.problem import Problem
-from groupcm.progress import Step, announce, relative_gap
+from groupcm.objective.problem import Problem
+from groupcm.objective.terms import Terms
 from groupcm.sources.arrays import RowSource
+from groupcm.utils.fitted_state import Array, Expected, Flag, ListOf, Number, Record, Text
+from groupcm.utils.progress import Step, announce, relative_gap
+from groupcm.utils.typing import Vector
 
 __all__ = ["Budget", "Solution", "Stop", "Task", "Trace"]
 
-Vector = NDArray[np.float64]
 Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", "rounding"]
 
 # What a look at some rows costs beside the rows themselves, in rows; and how many rows may

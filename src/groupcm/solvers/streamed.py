@@ -4,7 +4,7 @@
    sample. The problem is solved on a tenth of it, then on all of it: how far
    the solution moved tells how far it will move once more.
 2. One pass over all rows keeps those that can matter within a few times that
-   distance (`groupcm.sources.screen`).
+   distance (`groupcm.sources.rows.screening`).
 3. The problem on them is solved to the tolerance. If the solution is where
    the kept rows settle every term, its objective is the true one and its
    lower bound is one of the whole: done. Otherwise the terms not settled are
@@ -22,21 +22,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.candidates import Terms
+from groupcm.objective.terms import Terms
 from groupcm.solvers import working_set
 from groupcm.solvers.checkpoint import Checkpoint
+from groupcm.solvers.objective import whole_objective
 from groupcm.solvers.screened import ScreenedTask
 from groupcm.solvers.solution import Solution, Task, Trace
-from groupcm.solvers.whole import whole_objective
-from groupcm.sources.mapped import source_in
-from groupcm.sources.sample import Sample
-from groupcm.sources.screen import Ball, Screen, TermRows
-from groupcm.sources.space import Space
-from groupcm.sources.stream import Stream
+from groupcm.sources.arrays import source_in
+from groupcm.sources.rows.sample import Sample
+from groupcm.sources.rows.screening import Ball, Screen, TermRows
+from groupcm.sources.rows.space import Space
+from groupcm.sources.rows.stream import Stream
+from groupcm.utils.typing import Vector
 
 __all__ = ["objective_at", "solve", "solve_alone"]
 
-Vector = NDArray[np.float64]
 
 # The first solution is on this share of the sample's terms, the second on all of them.
 _FIRST_SHARE = 0.1

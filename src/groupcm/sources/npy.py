@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.candidates import Index
+from groupcm.data.frames import as_frame, frame_to_matrix, is_frame
+from groupcm.data.frames import feature_names as frame_names
+from groupcm.data.groups import require_present
 from groupcm.errors import InputError
-from groupcm.frames import as_frame, frame_to_matrix, is_frame
-from groupcm.frames import feature_names as frame_names
-from groupcm.group_index import require_present
-from groupcm.memory import parse_memory
-from groupcm.sources.chunk import Chunk, FeatureRows
-from groupcm.sources.keys import Keys, labels_of, runs_of
-from groupcm.sources.local import LocalSource, require_batch_rows
-from groupcm.sources.source import Columns
+from groupcm.objective.terms import Index
+from groupcm.sources.base import Columns, LocalSource, require_batch_rows
+from groupcm.sources.rows.chunk import Chunk, FeatureRows
+from groupcm.sources.rows.index import Keys, labels_of, runs_of
+from groupcm.utils.memory import parse_memory
 
 __all__ = ["MatrixSource", "from_arrays", "from_npy"]
 

@@ -15,16 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from groupcm.candidates import Index
-from groupcm.errors import InputError
-from groupcm.memory import parse_memory
-from groupcm.parallel import n_threads
-from groupcm.sources.arrow_columns import feature_list, key_labels, key_runs, list_numbers
-from groupcm.sources.chunk import Chunk, FeatureColumns, FeatureRows, Features
-from groupcm.sources.keys import Keys
-from groupcm.sources.local import LocalSource, require_batch_rows
-from groupcm.sources.source import Columns
-from groupcm.table_choice import (
+from groupcm.data.tables.column_selection import (
     ChosenColumns,
     check_roles,
     choose_columns,
@@ -32,8 +23,8 @@ from groupcm.table_choice import (
     expand_features,
     require_column,
 )
-from groupcm.table_columns import Piece, numbers_of
-from groupcm.table_formats import (
+from groupcm.data.tables.columns import Piece, numbers_of, with_constants
+from groupcm.data.tables.formats import (
     TableFile,
     find_tables,
     is_parquet,
@@ -41,7 +32,14 @@ from groupcm.table_formats import (
     open_table,
     readable,
 )
-from groupcm.table_partitions import with_constants
+from groupcm.errors import InputError
+from groupcm.objective.terms import Index
+from groupcm.sources.base import Columns, LocalSource, require_batch_rows
+from groupcm.sources.rows.arrow_columns import feature_list, key_labels, key_runs, list_numbers
+from groupcm.sources.rows.chunk import Chunk, FeatureColumns, FeatureRows, Features
+from groupcm.sources.rows.index import Keys
+from groupcm.utils.memory import parse_memory
+from groupcm.utils.parallel import n_threads
 
 __all__ = ["ParquetSource", "from_parquet", "list_column"]
 
@@ -78,8 +76,8 @@ def from_parquet(
     features : str or sequence of str, optional
         The feature columns, of any numeric type, or one column of fixed-size lists. Patterns
         such as ``"f*"`` and families such as ``"shape"``, for all columns that begin with
-        ``shape_``, stand for several; see `groupcm.table_choice.expand_features`. By default
-        those that the files describe (see `groupcm.table_roles`), the only column of fixed-size
+        ``shape_``, stand for several; see `groupcm.data.tables.column_selection.expand_features`. By default
+        those that the files describe (see `groupcm.data.tables.roles`), the only column of fixed-size
         lists, or else every column not named above.
     exclude : str or sequence of str, optional
         Columns, patterns and families to leave out of these.

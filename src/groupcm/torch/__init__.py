@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from groupcm.extras import required
+from groupcm.utils.extras import required
 
 required("torch", "torch", "groupcm.torch is made of torch")
 

@@ -13,10 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import torch
+from groupcm.torch.row_groups import true_rows, wide_dtype
 from torch import Tensor
-
-from groupcm.torch.precision import wide_dtype
-from groupcm.torch.true_rows import true_rows
 
 __all__ = ["BlockGroups"]
 

@@ -1,23 +1,56 @@
-"""The group objective as a module."""
+"""The group objective as a module.
+
+The losses of `groupcm.losses`, as torch differentiates them.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+from torch.nn.functional import smooth_l1_loss, softplus
+
 import torch
+from groupcm.estimators.parameters import check_parameters, require_number
+from groupcm.objective.losses import make_loss
+from groupcm.torch.batch import (
+    checked_scores,
+    number_groups,
+    one_a_candidate,
+    positive_rows,
+    whole_a_candidate,
+)
+from groupcm.torch.block_groups import BlockGroups
+from groupcm.torch.maxima import PositiveTerms, first_winners, positive_terms, soft_maxima
+from groupcm.torch.row_groups import RowGroups
 from torch import Tensor
 
-from groupcm.losses import make_loss
-from groupcm.parameters import check_parameters, require_number
-from groupcm.torch.batch import checked_scores, one_a_candidate, positive_rows, whole_a_candidate
-from groupcm.torch.block_groups import BlockGroups
-from groupcm.torch.margin_loss import margin_loss
-from groupcm.torch.maxima import first_winners, soft_maxima
-from groupcm.torch.numbering import number_groups
-from groupcm.torch.positives import PositiveTerms, positive_terms
-from groupcm.torch.row_groups import RowGroups
+__all__ = ["GroupLoss", "margin_loss"]
 
-__all__ = ["GroupLoss"]
+# Beyond it softplus drops its exponential, which float64 no longer sees.
+_FAR = 50.0
+
+
+def margin_loss(t: Tensor, delta: float, temperature: float | None = None) -> Tensor:
+    """``L(t)``: `SmoothedHinge` with this δ, and with a temperature its `SoftHinge`.
+
+    ::
+
+        L(t) = α (z − δα),    α = min(z / 2δ, 1),    z = max(1 − t, 0)
+                                               or    z = T log(1 + exp((1 − t) / T))
+
+    Examples
+    --------
+    >>> margin_loss(torch.tensor([2.0, 0.5, -1.0]), delta=0.5)
+    tensor([0.0000, 0.1250, 1.5000])
+    """
+    if temperature is None:
+        short = torch.relu(1.0 - t)
+    else:
+        short = softplus(1.0 - t, beta=1.0 / temperature, threshold=_FAR)
+    if delta == 0.0:
+        return short
+    # z² / 2β up to β and z − β / 2 beyond it, in one step.
+    return smooth_l1_loss(short, torch.zeros_like(short), beta=2.0 * delta, reduction="none")
 
 
 class GroupLoss(torch.nn.Module):
@@ -36,10 +69,10 @@ class GroupLoss(torch.nn.Module):
     ----------
     loss : {"smoothed_hinge", "hinge"}
     delta : float
-        Half the width of the smoothed hinge's bend; see `groupcm.losses.SmoothedHinge`.
+        Half the width of the smoothed hinge's bend; see `groupcm.objective.losses.SmoothedHinge`.
     temperature : float, optional
         None is the formula above. Its slope in a negative group is all the winner's, the first
-        candidate's where several tie. A number is the engine's smoothing, `groupcm.smoothing`:
+        candidate's where several tie. A number is the engine's smoothing, `groupcm.objective.smoothed`:
         the maximum becomes ``T log Σ exp(s_i / T)``, whose slope all candidates near the winner
         share, and the loss gets a soft corner. It is above the formula by ``T log(2 n_k)`` at most
         for a group of ``n_k``.

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from groupcm.group_index import index_groups
-from groupcm.labels import require_pos_label
+import torch
+from groupcm.data.groups import index_groups
+from groupcm.data.labels import require_pos_label
 from groupcm.metrics import Metric, candidate_roc_auc, metric_named
 from groupcm.metrics.truth import require_both_classes, valid_scores
 

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Any
 
-from groupcm.annotations.coco_string import compress, decompress
-from groupcm.annotations.json_files import field, load, number, save, whole
 from groupcm.annotations.limits import read_bytes
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
+from groupcm.annotations.parsing import field, load, number, save_json, whole
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
+from groupcm.annotations.runs import compress, decompress
 from groupcm.annotations.writing import Writing
 
 __all__ = [
@@ -245,7 +245,7 @@ def write(annotations: Annotations, writing: Writing, *, compressed: bool = True
         if name not in TABLES and name != "category_fields"
     }
     content = {**STATES, **rest, "images": images, "annotations": records, "categories": categories}
-    save(writing.path, content)
+    save_json(writing.path, content)
 
 
 def _ids(wanted: Iterable[Any]) -> list[int]:

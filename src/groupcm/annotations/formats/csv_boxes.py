@@ -16,14 +16,13 @@ import csv
 import io
 from collections.abc import Mapping
 
-from groupcm.annotations.json_files import text_of
 from groupcm.annotations.model import AnnotatedObject, Annotations
-from groupcm.annotations.numbers import read_number, read_whole, shortest
+from groupcm.annotations.parsing import read_number, read_whole, shortest, text_of
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box
 from groupcm.annotations.writing import Writing
 from groupcm.errors import InputError
-from groupcm.files import whole_file
+from groupcm.utils.files import whole_file
 
 __all__ = ["read", "write"]
 

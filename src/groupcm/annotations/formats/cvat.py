@@ -17,11 +17,9 @@ from xml.etree.ElementTree import Element, SubElement
 
 from groupcm.annotations import runs as run_lengths
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
-from groupcm.annotations.numbers import read_number, read_whole, shortest
-from groupcm.annotations.reading import Draft, Reading
+from groupcm.annotations.parsing import line_of, parse, read_number, read_whole, save_xml, shortest
+from groupcm.annotations.reading import Draft, Reading, turned_box
 from groupcm.annotations.regions import Box, Mask, Polygons, Region, check_part
-from groupcm.annotations.safe_xml import line_of, parse, save
-from groupcm.annotations.shapes import turned_box
 from groupcm.annotations.writing import Writing
 
 __all__ = ["read", "write"]
@@ -150,7 +148,7 @@ def write(annotations: Annotations, writing: Writing) -> None:
         SubElement(label, "attributes")
     for number, picture in enumerate(pictures):
         _write_image(SubElement(root, "image", {"id": str(number)}), picture, writing)
-    save(writing.path, root)
+    save_xml(writing.path, root)
 
 
 def _write_image(image: Element, picture: Picture, writing: Writing) -> None:

@@ -6,25 +6,207 @@ with their objects, and so is one that was skipped. A task with none of these is
 the reader's ``unannotated`` decides.
 
 A polygon of several parts is written as a brush mask of its pixels.
+
+Label Studio's run-length code of a brush mask.
+
+A stream of bits: the number of values (32 bits), the bits of a value less 1 (5), four sizes less 1
+(4 each). Then blocks: one bit says whether one value is repeated, two bits choose one of the four
+sizes, that many bits tell the length less 1; one value follows, or as many as the length says. The
+values are the picture's, row by row, four to a pixel: red, green, blue and the opacity, which is
+the mask.
+
+Which picture a Label Studio task is about, and how large it is.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
-from groupcm.annotations.json_files import field, load, number, save, whole
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
-from groupcm.annotations.reading import Draft, Reading
+from groupcm.annotations.parsing import field, load, number, save_json, whole
+from groupcm.annotations.pictures import PICTURE_SUFFIXES
+from groupcm.annotations.reading import Draft, Reading, turned_box
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
-from groupcm.annotations.runs import from_rows, to_rows
-from groupcm.annotations.shapes import turned_box
+from groupcm.annotations.runs import Runs, from_edges, from_rows, to_rows
 from groupcm.annotations.writing import Writing
 
-from .label_studio_runs import decode, encode
-from .label_studio_tasks import address, name_of_task, size_of_task
+__all__ = ["address", "decode", "encode", "name_of_task", "read", "size_of_task", "write"]
 
-__all__ = ["read", "write"]
+_SIZES = (3, 4, 8, 16)
+_CHANNELS = 4
+_HALF_OPAQUE = 128
+
+
+class _Bits:
+    """Bits read one number after another."""
+
+    def __init__(self, content: bytes) -> None:
+        self._bits = np.unpackbits(np.frombuffer(content, dtype=np.uint8))
+        self._content = content + bytes(8)
+        self._at = 0
+
+    def read(self, size: int) -> int:
+        byte, offset = divmod(self._at, 8)
+        self._move(size)
+        window = int.from_bytes(self._content[byte : byte + 8], "big")
+        return (window >> (64 - offset - size)) & ((1 << size) - 1)
+
+    def read_many(self, count: int, size: int) -> NDArray[np.int64]:
+        begin = self._at
+        self._move(count * size)
+        bits = self._bits[begin : self._at].reshape(count, size)
+        return bits @ (1 << np.arange(size - 1, -1, -1, dtype=np.int64))
+
+    def _move(self, size: int) -> None:
+        self._at += size
+        if self._at > self._bits.size:
+            raise ValueError("the brush mask ends too early; it is cut short or damaged")
+
+
+def decode(code: list[int], height: int, width: int) -> Runs:
+    """Read a brush mask; return its runs row by row. A pixel belongs to it that is at least half
+    opaque.
+
+    Examples
+    --------
+    >>> decode(encode([1, 2, 2, 1]), 2, 3)
+    array([1, 2, 2, 1])
+    >>> decode([0, 0, 0, 8], 2, 3)
+    Traceback (most recent call last):
+    ValueError: the brush mask has 2 pixels and the picture 3 × 2
+    """
+    if not all(type(value) is int and 0 <= value <= 255 for value in code):
+        raise ValueError("the brush mask must be a list of whole numbers from 0 to 255")
+    bits = _Bits(bytes(code))
+    size = bits.read(32)
+    if size != height * width * _CHANNELS:
+        raise ValueError(
+            f"the brush mask has {size // _CHANNELS} pixels and the picture {width} × {height}"
+        )
+    word = bits.read(5) + 1
+    sizes = [bits.read(4) + 1 for _ in range(4)]
+    edges: list[int] = []
+    at, inside = 0, False
+    while at < size:
+        repeated = bits.read(1)
+        length = bits.read(sizes[bits.read(2)]) + 1
+        if length > size - at:
+            raise ValueError("the brush mask goes on beyond the picture; it is damaged")
+        # The opacity of pixel p is the value 4p + 3.
+        first, end = at // _CHANNELS, (at + length) // _CHANNELS
+        if repeated:
+            opaque = bits.read(word) >= _HALF_OPAQUE
+            if first < end and opaque != inside:
+                edges.append(first)
+                inside = opaque
+        else:
+            values = bits.read_many(length, word)
+            opaque = values[_CHANNELS - 1 - at % _CHANNELS :: _CHANNELS] >= _HALF_OPAQUE
+            changes = np.flatnonzero(np.diff(opaque, prepend=inside))
+            edges += (first + changes).tolist()
+            inside ^= bool(changes.size % 2)
+        at += length
+    return from_edges(edges, height * width)
+
+
+def encode(rows: ArrayLike) -> list[int]:
+    """Write a brush mask, given by its runs row by row.
+
+    Examples
+    --------
+    >>> encode([0, 1, 1])
+    [0, 0, 0, 8, 57, 27, 252, 127, 241, 128, 0]
+    """
+    runs = np.asarray(rows, dtype=np.int64)
+    code = [format(int(runs.sum()) * _CHANNELS, "032b"), format(8 - 1, "05b")]
+    code += [format(size - 1, "04b") for size in _SIZES]
+    for turn, length in enumerate((runs * _CHANNELS).tolist()):
+        value = "11111111" if turn % 2 else "00000000"
+        while length > 0:
+            part = min(length, 1 << _SIZES[-1])
+            chosen = next(i for i, size in enumerate(_SIZES) if part <= 1 << size)
+            code.append(f"1{chosen:02b}{part - 1:0{_SIZES[chosen]}b}{value}")
+            length -= part
+    bits = "".join(code)
+    bits += "0" * (-len(bits) % 8)
+    return list(int(bits, 2).to_bytes(len(bits) // 8, "big"))
+
+
+_UPLOADED = re.compile(r"^/?data/upload/(?:\d+/)?")
+_UPLOAD_MARK = re.compile(r"^[0-9a-f]{8}-")
+
+
+def address(name: str, prefix: str) -> str:
+    """Write a picture's address: the name alone, or quoted after the prefix of a storage.
+
+    Examples
+    --------
+    >>> address("day 1/a.jpg", "/data/local-files/?d=")
+    '/data/local-files/?d=day%201/a.jpg'
+    """
+    return prefix + quote(name) if prefix else name
+
+
+def name_of_task(task: dict[str, Any], reading: Reading) -> str:
+    """Name of the picture, from a plain name, an upload, a local storage or a web address."""
+    names = _possible_names(_written(field(task, "data", dict)))
+    if reading.known is None:
+        return reading.name(names[-1])
+    places = [[name] for name in names]
+    if len(names) == 1 or "/" not in names[0]:
+        return reading.known.name(names[-1], places)
+    if names[-1] in reading.known:
+        # Where the folders of an address are not known, its file name must be that of one picture.
+        places[-1] = reading.known.with_base_name(names[-1])
+    return reading.known.name(names[0], places)
+
+
+def size_of_task(task: dict[str, Any], marks: list[Any]) -> tuple[int | None, int | None]:
+    """Width and height as a region tells them, or the task's data; None where none does."""
+    for mark in marks:
+        if isinstance(mark, dict) and "original_width" in mark:
+            return whole(mark, "original_width"), whole(mark, "original_height")
+    return whole(task["data"], "width"), whole(task["data"], "height")
+
+
+def _written(data: dict[str, Any]) -> str:
+    if isinstance(data.get("image"), str):
+        return data["image"]
+    for value in data.values():
+        if (
+            isinstance(value, str)
+            and PurePosixPath(_path(value)).suffix.lower() in PICTURE_SUFFIXES
+        ):
+            return value
+    raise ValueError("the task's data name no picture")
+
+
+def _path(written: str) -> str:
+    parts = urlsplit(written) if "://" in written or "?d=" in written else None
+    if parts is None:
+        return written
+    local = parse_qs(parts.query).get("d")
+    return local[0] if local else unquote(parts.path)
+
+
+def _possible_names(written: str) -> list[str]:
+    """What the picture may be called, the best guess last."""
+    path = _path(written)
+    if "://" in written:
+        parts = path.lstrip("/").split("/")
+        return ["/".join(parts[level:]) for level in range(len(parts))]
+    if _UPLOADED.match(path):
+        uploaded = unquote(_UPLOADED.sub("", path))
+        return [uploaded, _UPLOAD_MARK.sub("", uploaded)]
+    return [path]
+
 
 _NO_OBJECTS = frozenset(
     {"choices", "textarea", "rating", "taxonomy", "number", "datetime", "relation"}
@@ -133,7 +315,7 @@ def write(annotations: Annotations, writing: Writing, *, prefix: str = "") -> No
         _task(number, picture, writing, prefix)
         for number, picture in enumerate(annotations, start=1)
     ]
-    save(writing.path, tasks)
+    save_json(writing.path, tasks)
 
 
 def _task(number: int, picture: Picture, writing: Writing, prefix: str) -> dict[str, Any]:

@@ -8,25 +8,69 @@ define, is the picture's folder within that of all pictures.
 
 A file without shapes says "verified empty"; a picture without a file is to do. A picture to do that
 holds objects already has the flag ``to do``.
+
+Small pictures of pixels in bytes, with Pillow.
 """
 
 from __future__ import annotations
 
+import base64
+import io
+import struct
+import warnings
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from groupcm.annotations.json_files import field, load, save, whole
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.annotations.limits import Budget
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
-from groupcm.annotations.png import mask_from_text, text_from_mask
-from groupcm.annotations.reading import Draft, Reading
+from groupcm.annotations.parsing import field, load, save_json, whole
+from groupcm.annotations.pictures import pillow
+from groupcm.annotations.reading import Draft, Reading, circle
 from groupcm.annotations.regions import Box, Mask, Polygons, Region, as_point
 from groupcm.annotations.runs import union
-from groupcm.annotations.shapes import circle
 from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
-from groupcm.files import whole_folder
+from groupcm.utils.files import whole_folder
 
-__all__ = ["read", "write"]
+__all__ = ["mask_from_text", "read", "text_from_mask", "write"]
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+
+
+def text_from_mask(mask: NDArray[np.bool_]) -> str:
+    """Write a mask as a PNG in base64."""
+    content = io.BytesIO()
+    pillow().fromarray(mask.astype(np.uint8) * 255).convert("1").save(content, format="PNG")
+    return base64.b64encode(content.getvalue()).decode("ascii")
+
+
+def mask_from_text(text: str, height: int, width: int, budget: Budget) -> NDArray[np.bool_]:
+    """Read a mask from a PNG in base64, of a size known before."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise ValueError("the mask is not a PNG picture in base64") from error
+    # From the header, before anything is decoded: Pillow itself would refuse some sizes first.
+    if content[:8] != _SIGNATURE or content[12:16] != b"IHDR" or len(content) < 24:
+        raise ValueError("the mask is not a PNG picture in base64")
+    found = struct.unpack(">II", content[16:24])
+    if found != (width, height):
+        raise ValueError(
+            f"the mask is {found[0]} × {found[1]} pixels and its box {width} × {height}"
+        )
+    budget.spend_pixels(width, height)
+    try:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            pillow().open(io.BytesIO(content), formats=("PNG",)) as picture,
+        ):
+            return np.asarray(picture if picture.mode == "1" else picture.convert("L")) > 0
+    except Exception as error:  # Pillow raises many kinds for damaged files
+        raise ValueError(f"the mask is a damaged PNG picture ({error})") from error
+
 
 _READABLE = frozenset({"polygon", "rectangle", "circle", "mask"})
 _TO_DO = "to do"
@@ -132,7 +176,7 @@ def write(annotations: Annotations, writing: Writing) -> None:
         for picture, stem in zip(pictures, stems(pictures, writing.format), strict=True):
             file = folder / f"{stem}.json"
             file.parent.mkdir(parents=True, exist_ok=True)
-            save(file, _content(picture))
+            save_json(file, _content(picture))
 
 
 def _content(picture: Picture) -> dict[str, Any]:

@@ -17,18 +17,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.annotations.json_files import field, load, save, whole
+from groupcm.annotations.formats.mask_values import (
+    MaskPicture,
+    Meaning,
+    MeaningName,
+    name_of_value,
+    read_mask,
+)
 from groupcm.annotations.limits import check_pixels
-from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
-from groupcm.annotations.names import relative_name
+from groupcm.annotations.model import AnnotatedObject, Annotations, Picture, relative_name
+from groupcm.annotations.parsing import field, load, save_json, whole
 from groupcm.annotations.pictures import MASK_ENDING, MASK_SIDE_FILE, picture_files, pillow
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Mask
 from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
-from groupcm.files import whole_file, whole_folder
-
-from .mask_values import MaskPicture, Meaning, MeaningName, name_of_value, read_mask
+from groupcm.utils.files import whole_file, whole_folder
 
 __all__ = ["SIDE_FILE", "read", "write"]
 
@@ -175,7 +179,7 @@ def write(annotations: Annotations, writing: Writing) -> None:
             record = {"name": picture.name, "width": picture.width, "height": picture.height}
             records.append(record | {"done": picture.done, "objects": objects})
         content = {"categories": list(annotations.categories), "pictures": records}
-        save(folder / SIDE_FILE, content)
+        save_json(folder / SIDE_FILE, content)
 
 
 def _layers(

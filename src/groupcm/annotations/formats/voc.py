@@ -13,13 +13,12 @@ from pathlib import Path, PurePosixPath
 from xml.etree.ElementTree import Element, SubElement
 
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
-from groupcm.annotations.numbers import read_number, read_whole, shortest
+from groupcm.annotations.parsing import line_of, parse, read_number, read_whole, save_xml, shortest
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.regions import Box
-from groupcm.annotations.safe_xml import line_of, parse, save
 from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
-from groupcm.files import whole_folder
+from groupcm.utils.files import whole_folder
 
 __all__ = ["read", "write"]
 
@@ -86,7 +85,7 @@ def write(annotations: Annotations, writing: Writing) -> None:
     pictures = list(writing.known_pictures(annotations))
     with whole_folder(writing.path) as folder:
         for picture, stem in zip(pictures, stems(pictures, writing.format), strict=True):
-            save(folder / f"{stem}.xml", _annotation(picture, writing))
+            save_xml(folder / f"{stem}.xml", _annotation(picture, writing))
 
 
 def _annotation(picture: Picture, writing: Writing) -> Element:

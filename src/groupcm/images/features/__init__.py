@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from groupcm.images.features.colour import Colour
-from groupcm.images.features.contrast import Contrast
+from groupcm.images.features.colour import Colour, Contrast, Sides
 from groupcm.images.features.gradients import Gradients
 from groupcm.images.features.lines import Lines
 from groupcm.images.features.network_embedding import NetworkEmbedding
-from groupcm.images.features.place import Place
-from groupcm.images.features.shape import Shape
-from groupcm.images.features.sides import Sides
+from groupcm.images.features.shape import Place, Shape
 from groupcm.images.features.texture import Texture
 
 __all__ = ["DEFAULT_FAMILIES", "FAMILIES"]

@@ -9,8 +9,8 @@ from typing import Any, get_args, get_type_hints
 
 from groupcm.errors import InputError
 from groupcm.images.features import FAMILIES
-from groupcm.images.features.near_name import near_name
 from groupcm.images.features.network_embedding import NetworkEmbedding
+from groupcm.images.features.networks import near_name
 
 __all__ = ["family_from_text", "part_from_text"]
 

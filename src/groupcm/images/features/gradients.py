@@ -1,4 +1,11 @@
-"""Edges of a candidate: along its outline, inside it, and by direction in the cells of its box."""
+"""Edges of a candidate: along its outline, inside it, and by direction in the cells of its box.
+
+Directions of gradients in the cells of a candidate's box (HOG).
+
+Gradients inside a candidate: how strong, how parallel, and whether they point at its middle.
+
+Edges along the outline of a candidate.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +14,261 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.features.bands import smoothed
-from groupcm.images.features.cells import (
-    direction_shares,
-    distinct_cells,
-    mirrored_shares,
-    turned_shares,
+from groupcm.images.features.areas import Areas, Strips, Surroundings, pixel_edges
+from groupcm.images.features.maps import (
+    CHANNELS,
+    LEAST_SPREAD,
+    PictureScale,
+    column_by_column,
+    log_ratio,
+    signed_and_size,
 )
-from groupcm.images.features.channels import CHANNELS, column_by_column
-from groupcm.images.features.outline_edges import OUTLINE_NUMBERS, outline_numbers
-from groupcm.images.features.picture_scale import LEAST_SPREAD, PictureScale
-from groupcm.images.features.slopes import SLOPE_NUMBERS, slope_numbers, slopes
-from groupcm.images.features.surroundings import Surroundings
+from groupcm.images.features.texture import smoothed
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.features_gradient import oriented_strength
+from groupcm.kernels.images.pixels import oriented_strength
+from groupcm.kernels.images.regions import outline_differences, outline_lengths
 
-__all__ = ["Gradients"]
+__all__ = [
+    "OUTLINE_NUMBERS",
+    "SLOPE_NUMBERS",
+    "Gradients",
+    "cell_boxes",
+    "direction_shares",
+    "distinct_cells",
+    "mirrored_shares",
+    "outline_numbers",
+    "slope_numbers",
+    "slopes",
+    "turned_shares",
+]
+
+_Doubles = NDArray[np.float64]
+# How much of the picture's usual strength is added below the line: where there is little
+# gradient, its directions are noise.
+_CALM = 0.25
+
+
+def cell_boxes(regions: Regions, cells: int) -> NDArray[np.int64]:
+    """Cut the box of every region into cells × cells boxes, shape (rows, columns, n, 4).
+
+    Cells of a box with fewer pixels than cells overlap, so that each has a pixel.
+
+    Examples
+    --------
+    >>> regions = Regions.from_boxes([[0, 0, 4, 1]], height=3, width=9)
+    >>> cell_boxes(regions, 2).reshape(4, 4).tolist()
+    [[0, 0, 2, 1], [2, 0, 4, 1], [0, 0, 2, 1], [2, 0, 4, 1]]
+    """
+    edges = pixel_edges(regions)
+    first, sides = edges[:, :2], edges[:, 2:] - edges[:, :2]
+    step = np.arange(cells)[:, None, None]
+    start = first + sides * step // cells
+    end = np.maximum(first + sides * (step + 1) // cells, start + 1)
+    boxes = np.empty((cells, cells, len(regions), 4), dtype=np.int64)
+    boxes[..., 0], boxes[..., 2] = start[None, :, :, 0], end[None, :, :, 0]
+    boxes[..., 1], boxes[..., 3] = start[:, None, :, 1], end[:, None, :, 1]
+    return boxes
+
+
+def direction_shares(oriented: NDArray[np.float32], regions: Regions, cells: int) -> _Doubles:
+    """Share the strength of gradients in a box among directions, rows and columns of cells.
+
+    Parameters
+    ----------
+    oriented
+        Maps of `oriented_strength`.
+    regions
+        The candidates.
+    cells
+        Cells along a side.
+
+    Returns
+    -------
+    Shape (directions, cells, cells, n). They add up to less than 1, to little where the box is
+    calm compared with the picture.
+    """
+    boxes = cell_boxes(regions, cells)
+    areas = Areas(Strips.of_boxes(boxes.reshape(-1, 4), regions.width))
+    means = (areas.sums(oriented) / areas.pixels).reshape(len(oriented), *boxes.shape[:3])
+    usual = oriented.sum(axis=0).mean(dtype=np.float64)
+    total = means.sum(axis=(0, 1, 2)) + _CALM * cells**2 * usual
+    return means / np.where(total > 0, total, 1)
+
+
+def turned_shares(shares: _Doubles) -> _Doubles:
+    """Add up the cells around the middle, each direction told from the line to the middle.
+
+    A box turned by a right angle has the same sums, whatever is in it. The first is of gradients
+    along the line to the middle, as a round spot has them. Shape (directions, n).
+    """
+    directions, cells = shares.shape[:2]
+    turned = np.zeros((directions, shares.shape[3]))
+    for row, column in np.ndindex(cells, cells):
+        down, right = 2 * row - cells + 1, 2 * column - cells + 1
+        if down or right:
+            turn = round(np.arctan2(down, right) * directions / np.pi)
+            turned += np.roll(shares[:, row, column], -turn, axis=0)
+    return turned
+
+
+def mirrored_shares(shares: _Doubles) -> _Doubles:
+    """Mean of the shares of a box and of its mirror images, left to right and upside down.
+
+    What a candidate is does not depend on the side one looks from, so that a model has three
+    times fewer weights to learn. Shape (directions, cells, cells, n), each number as often as a
+    mirror repeats it; `distinct_cells` names those that are not repetitions.
+    """
+    mirrored = np.roll(shares[::-1], 1, axis=0)
+    level = (shares + mirrored[:, :, ::-1]) / 2
+    turned = np.roll(level[::-1], 1, axis=0)
+    return (level + turned[:, ::-1]) / 2
+
+
+def distinct_cells(directions: int, cells: int) -> list[tuple[int, int, int]]:
+    """Direction, row and column of the shares that no mirror repeats.
+
+    Examples
+    --------
+    >>> distinct_cells(2, 2)
+    [(0, 0, 0), (1, 0, 0)]
+    >>> len(distinct_cells(8, 3))
+    23
+    """
+    kept = []
+    for place in np.ndindex(directions, cells, cells):
+        direction, row, column = place
+        other = (-direction) % directions
+        images = [
+            (other, row, cells - 1 - column),
+            (other, cells - 1 - row, column),
+            (direction, cells - 1 - row, cells - 1 - column),
+        ]
+        if all(place <= image for image in images):
+            kept.append(place)
+    return kept
+
+
+_Floats = NDArray[np.float32]
+
+SLOPE_NUMBERS = (
+    "strength_picture",
+    "strength_ring",
+    "parallel",
+    "parallel_ring",
+    "radial",
+    "radial_size",
+)
+_LEAST_ENERGY = 1e-4
+
+
+def slopes(grey: _Floats) -> tuple[_Floats, _Floats]:
+    """Return central differences of a map (width, height), downwards and to the right."""
+    return _slope(grey, 1), _slope(grey, 0)
+
+
+def _slope(grey: _Floats, axis: int) -> _Floats:
+    if grey.shape[axis] < 2:
+        return np.zeros_like(grey)
+    return np.asarray(np.gradient(grey, axis=axis), dtype=np.float32)
+
+
+def slope_numbers(down: _Floats, right: _Floats, surroundings: Surroundings) -> _Doubles:
+    """Return `SLOPE_NUMBERS`, shape (6, n).
+
+    ``strength`` compares the energy of gradients inside with that of the picture and of the
+    ring. ``parallel`` is 1 where all have one direction, 0 where they have none (the coherence
+    of the structure tensor). ``radial`` is the mean of gradient · (place − middle), which is
+    positive where it gets brighter from the middle outwards, in units of strength and size.
+    """
+    width, height = down.shape
+    across = np.arange(width, dtype=np.float32)[:, None] - np.float32((width - 1) / 2)
+    along = np.arange(height, dtype=np.float32)[None] - np.float32((height - 1) / 2)
+    maps = np.stack(
+        [
+            right**2,
+            down**2,
+            right * down,
+            right,
+            down,
+            right * across + down * along,
+            np.broadcast_to(across, down.shape),
+            np.broadcast_to(along, down.shape),
+        ],
+        dtype=np.float32,
+    )
+    means = surroundings.means(maps)
+    usual = float(maps[:2].sum(axis=0).mean(dtype=np.float64))
+    inside, ring = means.inside[:2].sum(axis=0), means.ring[:2].sum(axis=0)
+    parallel = [_parallel(each, usual) for each in (means.inside, means.ring)]
+    _, _, _, mean_right, mean_down, outward, middle_x, middle_y = means.inside
+    flow = outward - mean_right * middle_x - mean_down * middle_y
+    unit = np.sqrt(inside + 0.01 * usual + _LEAST_ENERGY)
+    radial = flow / (np.sqrt(surroundings.pixels / np.pi) * unit)
+    return np.stack(
+        [
+            log_ratio(inside, np.full_like(inside, usual), _LEAST_ENERGY),
+            log_ratio(inside, ring, _LEAST_ENERGY),
+            parallel[0],
+            parallel[0] - parallel[1],
+            radial,
+            np.abs(radial),
+        ]
+    )
+
+
+def _parallel(means: _Doubles, usual: float) -> _Doubles:
+    xx, yy, xy = means[:3]
+    return np.hypot(xx - yy, 2 * xy) / (xx + yy + 0.05 * usual + _LEAST_ENERGY)
+
+
+OUTLINE_NUMBERS = ("picture", "inside", "signed", "signed_size", "agreement")
+_LEAST_STEP = 0.01
+
+
+def outline_numbers(maps: NDArray[np.float32], strips: Strips) -> _Doubles:
+    """Return `OUTLINE_NUMBERS` of all maps, one number of all maps after another.
+
+    A step is the difference between two pixels side by side. ``picture`` and ``inside`` compare
+    the steps across the outline with those in the whole picture and in the candidate; ``signed``
+    is the mean step outwards; ``agreement`` is 1 where all steps outwards go up, or all go down.
+
+    Parameters
+    ----------
+    maps
+        In units of the picture's spread, shape (maps, width, height).
+    strips
+        The candidates.
+    """
+    n = len(strips.ptr) - 1
+    length, inner = np.empty((2, n))
+    signed, size = np.empty((2, len(maps), n))
+    _, width, height = maps.shape
+    outline_lengths(*strips.by_area, width, height, length, inner)
+    outline_differences(*strips.by_area, maps, signed, size)
+    signed, size = signed / np.maximum(inner, 1), size / np.maximum(inner, 1)
+    steps = _mean_steps(maps)
+    usual = np.broadcast_to(steps.mean(axis=(1, 2), dtype=np.float64)[:, None], size.shape)
+    areas = Areas(strips)
+    inside = areas.sums(steps) / areas.pixels
+    return np.concatenate(
+        [
+            log_ratio(size, usual, _LEAST_STEP),
+            log_ratio(size, inside, _LEAST_STEP),
+            *signed_and_size(signed / 0.2),
+            np.abs(signed) / (size + 0.1 * _LEAST_STEP),
+        ]
+    )
+
+
+def _mean_steps(maps: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Mean size of the steps from every pixel to the right and down."""
+    steps = np.zeros_like(maps)
+    steps[:, :-1] += np.abs(np.diff(maps, axis=1))
+    steps[:, :, :-1] += np.abs(np.diff(maps, axis=2))
+    steps /= 2
+    return steps
+
 
 _LAB = CHANNELS[:3]
 _SMOOTH = 1.0

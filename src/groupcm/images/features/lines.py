@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.features.bands import smoothed
-from groupcm.images.features.channels import column_by_column
-from groupcm.images.features.picture_scale import LEAST_SPREAD, PictureScale
-from groupcm.images.features.slopes import slopes
-from groupcm.images.features.squash import log_ratio
-from groupcm.images.features.surroundings import Surroundings
+from groupcm.images.features.areas import Surroundings
+from groupcm.images.features.gradients import slopes
+from groupcm.images.features.maps import LEAST_SPREAD, PictureScale, column_by_column, log_ratio
+from groupcm.images.features.texture import smoothed
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 

@@ -51,7 +51,7 @@ class NetworkEmbedding:
     n_features
         How many numbers the network gives a candidate.
     size, margin, square
-        How candidates are cut out; see `groupcm.images.features.crops.crops`.
+        How candidates are cut out; see `groupcm.images.features.embedding.crops`.
     mean, scale
         Of red, green and blue, as in the network's training.
     output

@@ -4,10 +4,13 @@ An ONNX network is a graph of operators that onnxruntime knows: it names no code
 file, so it may travel inside a model. Files of torch (`torch.export.save`, `torch.jit.save`) are
 programs, and reading them may run what their writer wished: they never travel inside a model and
 are opened only where the user names them. Take such files from people you trust.
+
+What to say of a name that is not there.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -16,10 +19,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import InputError
-from groupcm.extras import required
-from groupcm.images.features.near_name import near_name
+from groupcm.utils.extras import required
 
-__all__ = ["Network", "chosen_output", "is_torch", "library", "open_network", "reason"]
+__all__ = ["Network", "chosen_output", "is_torch", "library", "near_name", "open_network", "reason"]
+
+
+def near_name(name: str, known: Iterable[str]) -> str:
+    """Tell the name that may be meant, or all there are.
+
+    Examples
+    --------
+    >>> near_name("Color", ["shape", "colour"]), near_name("size", ["shape", "colour"])
+    ("did you mean 'colour'?", 'there are shape, colour')
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name.lower(), names, n=1)
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"there are {', '.join(names)}" if names else "there are none"
+
 
 _Floats = NDArray[np.float32]
 _FREE_SIZE = 64

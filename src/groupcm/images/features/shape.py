@@ -1,4 +1,9 @@
-"""Shape of a candidate, whatever its size."""
+"""Shape of a candidate, whatever its size.
+
+Where a candidate is in its picture, and how large a part of it.
+
+Moments of regions, as sums over their strips.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +13,95 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.images.features.areas import Strips
-from groupcm.images.features.strip_moments import StripMoments
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.features_hull import hull_areas
-from groupcm.kernels.features_outline import outline_lengths
+from groupcm.kernels.images.pixels import hull_areas
+from groupcm.kernels.images.regions import outline_lengths
 
-__all__ = ["Shape"]
+__all__ = ["Place", "Shape", "StripMoments"]
+
+_Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class StripMoments:
+    """Area, axes and skewness of every region, its pixels taken as squares.
+
+    Attributes
+    ----------
+    area
+        In pixels.
+    middle
+        Its centre of mass, across and down.
+    box_sides
+        Width and height of the box about it.
+    longer, shorter
+        Variances along and across its longer axis.
+    upright, slanted
+        ``(σ_y² − σ_x²) / (σ_y² + σ_x²)`` and ``2 σ_xy / (σ_y² + σ_x²)``.
+    skewness
+        Size of the third moment along the longer axis, in units of its deviation; 0 for a region
+        that is the same from both ends.
+
+    Examples
+    --------
+    >>> moments = StripMoments.of(Strips.of_boxes(np.array([[1, 1, 5, 2]]), width=9))
+    >>> moments.area, moments.longer * 12, moments.shorter * 12, moments.upright.round(2)
+    (array([4.]), array([16.]), array([1.]), array([-0.88]))
+    """
+
+    area: _Doubles
+    middle: tuple[_Doubles, _Doubles]
+    box_sides: tuple[_Doubles, _Doubles]
+    longer: _Doubles
+    shorter: _Doubles
+    upright: _Doubles
+    slanted: _Doubles
+    skewness: _Doubles
+
+    @classmethod
+    def of(cls, strips: Strips) -> StripMoments:
+        """Measure regions, none of them empty."""
+        at = strips.ptr[:-1]
+        counts = np.diff(strips.ptr)
+
+        def total(values: NDArray) -> _Doubles:
+            return np.add.reduceat(values, at)
+
+        size = (strips.bottom - strips.top).astype(np.float64)
+        area = total(size)
+        x = strips.column + 0.5
+        y = (strips.top + strips.bottom) / 2
+        middle = total(size * x) / area, total(size * y) / area
+        x = x - np.repeat(middle[0], counts)
+        y = y - np.repeat(middle[1], counts)
+        # A strip is a box of 1 × size: its own variances are 1/12 and size²/12.
+        own_x, own_y = 1 / 12, size**2 / 12
+        xx = total(size * (x**2 + own_x)) / area
+        yy = total(size * (y**2 + own_y)) / area
+        xy = total(size * x * y) / area
+        both, apart = xx + yy, np.hypot(xx - yy, 2 * xy)
+        longer = (both + apart) / 2
+        shorter = (xx * yy - xy**2) / longer
+        angle = np.arctan2(2 * xy, xx - yy) / 2
+        c, s = (np.repeat(each, counts) for each in (np.cos(angle), np.sin(angle)))
+        along = c * x + s * y
+        own_along = c**2 * own_x + s**2 * own_y
+        third = total(size * (along**3 + 3 * along * own_along)) / area
+        first = np.minimum.reduceat(strips.top, at)
+        last = np.maximum.reduceat(strips.bottom, at)
+        left = np.minimum.reduceat(strips.column, at)
+        right = np.maximum.reduceat(strips.column, at) + 1
+        return cls(
+            area,
+            middle,
+            ((right - left).astype(np.float64), (last - first).astype(np.float64)),
+            longer,
+            shorter,
+            (yy - xx) / both,
+            2 * xy / both,
+            np.abs(third) / longer**1.5,
+        )
 
 
 @dataclass(frozen=True)
@@ -86,5 +173,64 @@ class Shape:
             moments.area / (4 * np.pi * np.sqrt(moments.longer * moments.shorter)),
             moments.skewness,
             np.log(np.diff(strips.ptr) / wide),
+        ]
+        return np.stack(parts, axis=1).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Position and size relative to the picture.
+
+    ``x`` and ``y`` of its middle go from -1 (left, top) to 1, ``away`` is their distance from
+    the middle of the picture; ``area``, ``width`` and ``height`` are logs of the share of the
+    picture; ``border`` is the share of its outline at the picture's border.
+
+    These tell the size of the picture where that of objects is known, so they are not among
+    the default families: a size may give away what should be seen.
+
+    Examples
+    --------
+    >>> view = View(np.zeros((10, 20, 3), dtype=np.float32))
+    >>> regions = Regions.from_boxes([[0, 0, 10, 5]], height=10, width=20)
+    >>> for name, value in zip(Place().names, Place().measure(view, regions)[0], strict=True):
+    ...     print(f"{name} {value:.2f}")
+    place_x -0.50
+    place_y -0.50
+    place_x_size 0.50
+    place_y_size 0.50
+    place_away 0.71
+    place_area -1.39
+    place_width -0.69
+    place_height -0.69
+    place_border 0.50
+    """
+
+    names = tuple(
+        f"place_{what}"
+        for what in (
+            *("x", "y", "x_size", "y_size", "away"),
+            *("area", "width", "height", "border"),
+        )
+    )
+
+    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+        """Measure every region; shape (n, number of names)."""
+        strips = Strips.of(regions)
+        moments = StripMoments.of(strips)
+        length, inner = np.empty((2, len(regions)))
+        outline_lengths(*strips.by_area, view.width, view.height, length, inner)
+        x = 2 * moments.middle[0] / view.width - 1
+        y = 2 * moments.middle[1] / view.height - 1
+        wide, high = moments.box_sides
+        parts = [
+            x,
+            y,
+            np.abs(x),
+            np.abs(y),
+            np.hypot(x, y),
+            np.log(moments.area / (view.width * view.height)),
+            np.log(wide / view.width),
+            np.log(high / view.height),
+            1 - inner / length,
         ]
         return np.stack(parts, axis=1).astype(np.float32)

@@ -1,22 +1,177 @@
-"""Texture of a candidate: local patterns, pairs of pixels, and details of several sizes."""
+"""Texture of a candidate: local patterns, pairs of pixels, and details of several sizes.
+
+A picture split by the size of its details, and how strong they are in a candidate.
+
+Statistics of pairs of pixels at a distance, as co-occurrence matrices tell them.
+
+Local binary patterns: which neighbours of a pixel are brighter than it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
 
-from groupcm.images.features.bands import BAND_NUMBERS, BANDS, band_numbers
-from groupcm.images.features.channels import column_by_column
-from groupcm.images.features.pairs import PAIR_NUMBERS, pair_numbers
-from groupcm.images.features.patterns import PATTERNS, pattern_shares
-from groupcm.images.features.picture_scale import LEAST_SPREAD, PictureScale
-from groupcm.images.features.surroundings import Surroundings
+from groupcm.images.features.areas import InAndAround, Surroundings
+from groupcm.images.features.maps import (
+    LEAST_SPREAD,
+    PictureScale,
+    column_by_column,
+    log_ratio,
+    quantiles,
+)
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.kernels.images.pixels import N_PATTERNS, local_patterns, neighbour_differences
 
-__all__ = ["Texture"]
+__all__ = [
+    "BANDS",
+    "BAND_NUMBERS",
+    "PAIR_NUMBERS",
+    "PATTERNS",
+    "Texture",
+    "band_maps",
+    "band_numbers",
+    "pair_numbers",
+    "pattern_shares",
+    "smoothed",
+]
+
+_Floats = NDArray[np.float32]
+_Doubles = NDArray[np.float64]
+
+BANDS = ("fine", "middle", "coarse")
+_WIDTHS = (1.0, 2.0, 4.0)
+BAND_NUMBERS = ("picture", "ring", "peaks", "polarity", "polarity_size", "bright", "dark")
+_LEAST_ENERGY = 1e-4
+_RARE = 0.01
+_LEAST_SHARE = 0.002
+
+
+def smoothed(grey: _Floats, width: float) -> _Floats:
+    """Smooth a map by a Gaussian of a width in pixels; beyond the border the last pixels go on."""
+    return np.asarray(gaussian_filter(grey, width, mode="nearest", truncate=3.0), dtype=np.float32)
+
+
+def band_maps(grey: _Floats) -> _Floats:
+    """Return a map for each of `BANDS`: what smoothing by 1, 2 and 4 pixels takes away in turn.
+
+    A bright spot of the band's size is positive in its map, a dark one negative.
+
+    Examples
+    --------
+    >>> bands = band_maps(np.ones((5, 4), dtype=np.float32))
+    >>> bands.shape, float(np.abs(bands).max()) < 1e-6
+    ((3, 5, 4), True)
+    """
+    levels = [grey, *(smoothed(grey, width) for width in _WIDTHS)]
+    return np.stack([finer - coarser for finer, coarser in pairwise(levels)])
+
+
+def band_numbers(grey: _Floats, surroundings: Surroundings) -> _Doubles:
+    """Return `BAND_NUMBERS` of every band, one number of all bands after another.
+
+    ``picture`` and ``ring`` compare the energy inside with that of the picture and of the ring;
+    ``peaks`` tells whether few pixels hold it; ``polarity`` whether bright details hold it (1)
+    or dark ones (-1); ``bright`` and ``dark`` how dense those pixels are that are among the
+    hundredth most extreme of the picture. For ``grey`` see `pattern_shares`.
+    """
+    bands = band_maps(grey)
+    squares = bands**2
+    energy = surroundings.means(squares)
+    usual = np.broadcast_to(
+        squares.mean(axis=(1, 2), dtype=np.float64)[:, None], energy.inside.shape
+    )
+    low, high = np.array([quantiles(band, (_RARE, 1 - _RARE)) for band in bands]).T
+    parts = [
+        squares**2,
+        np.where(bands > 0, squares, 0),
+        bands > high[:, None, None],
+        bands < low[:, None, None],
+    ]
+    means = surroundings.means(np.concatenate(parts, dtype=np.float32)).inside
+    fourth, bright_energy, bright, dark = np.split(means, len(parts))
+    polarity = (2 * bright_energy - energy.inside) / (energy.inside + _LEAST_ENERGY)
+    rare = np.full_like(bright, _RARE)
+    return np.concatenate(
+        [
+            log_ratio(energy.inside, usual, _LEAST_ENERGY),
+            log_ratio(energy.inside, energy.ring, _LEAST_ENERGY),
+            log_ratio(np.sqrt(fourth), energy.inside, _LEAST_ENERGY),
+            polarity,
+            np.abs(polarity),
+            log_ratio(bright, rare, _LEAST_SHARE),
+            log_ratio(dark, rare, _LEAST_SHARE),
+        ]
+    )
+
+
+PAIR_NUMBERS = ("contrast", "homogeneity", "correlation", "entropy")
+# Differences are told in this share of the picture's spread, their sizes on a scale of octaves.
+_UNIT = 0.2
+_LEVELS = 2.0 ** np.arange(-3, 4)
+_LEAST_SQUARE = 0.01
+_LEAST_VARIANCE = 1e-4
+
+
+def pair_numbers(
+    grey: NDArray[np.float32], distance: int, surroundings: Surroundings
+) -> InAndAround:
+    """Return `PAIR_NUMBERS` over all pairs at the distance, in four directions; shape (4, n).
+
+    With t the difference of a pair: the log of the mean of t²; the mean of 1 / (1 + t²); the
+    correlation 1 − t² / 2 variance; the entropy of sizes of t, from 0 to 1. For ``grey`` see
+    `pattern_shares`.
+    """
+    maps = np.empty((2, *grey.shape), dtype=np.float32)
+    codes = np.empty(grey.shape, dtype=np.uint8)
+    neighbour_differences(grey, distance, _UNIT, maps[0], maps[1], _LEVELS, codes)
+    means = surroundings.means(maps)
+    deviation = surroundings.moments(grey[None])[1]
+    shares = surroundings.shares(codes, len(_LEVELS) + 1)
+    return InAndAround(
+        _numbers(means.inside, deviation.inside[0], shares.inside),
+        _numbers(means.ring, deviation.ring[0], shares.ring),
+    )
+
+
+def _numbers(means: _Doubles, deviation: _Doubles, shares: _Doubles) -> _Doubles:
+    square, homogeneity = means
+    in_spreads = square * _UNIT**2
+    correlation = 1 - in_spreads / (2 * deviation**2 + in_spreads + _LEAST_VARIANCE)
+    entropy = -np.sum(shares * np.log(np.maximum(shares, 1e-12)), axis=0) / np.log(len(shares))
+    return np.stack([np.log(square + _LEAST_SQUARE), homogeneity, correlation, entropy])
+
+
+PATTERNS = (*(f"brighter{i}" for i in range(N_PATTERNS - 1)), "mixed")
+# In units of the picture's spread: less is no difference.
+_LEAST_STEP = np.float32(0.02)
+
+
+def pattern_shares(
+    grey: NDArray[np.float32], distance: int, surroundings: Surroundings
+) -> InAndAround:
+    """Return the square root of the share of every one of `PATTERNS`, shape (patterns, n).
+
+    Parameters
+    ----------
+    grey
+        Map of lightness in units of the picture's spread.
+    distance
+        Of the eight neighbours, in pixels. Beyond one, the map is smoothed first.
+    surroundings
+        The candidates.
+    """
+    codes = np.empty(grey.shape, dtype=np.uint8)
+    seen = grey if distance == 1 else smoothed(grey, distance / 2)
+    local_patterns(seen, distance, _LEAST_STEP, codes)
+    shares = surroundings.shares(codes, N_PATTERNS)
+    return InAndAround(np.sqrt(shares.inside), np.sqrt(shares.ring))
+
 
 _DISTANCES = (1, 2)
 _INSIDE = (

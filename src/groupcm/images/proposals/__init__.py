@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from groupcm.images.proposals.extremal import ExtremalRegions
-from groupcm.images.proposals.given import Given
-from groupcm.images.proposals.merging import Merging
-from groupcm.images.proposals.proposer import Proposer
+from groupcm.images.proposals.base import Proposer
+from groupcm.images.proposals.extremal import ExtremalRegions, Ridges
+from groupcm.images.proposals.merging import Merging, Superpixels
 from groupcm.images.proposals.recall import Recall, proposal_recall
-from groupcm.images.proposals.ridges import Ridges
-from groupcm.images.proposals.superpixels import Superpixels
 from groupcm.images.proposals.union import Proposals
-from groupcm.images.proposals.windows import Windows
+from groupcm.images.proposals.windows import Given, Windows
 
 __all__ = [
     "PROPOSERS",

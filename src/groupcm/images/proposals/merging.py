@@ -1,4 +1,7 @@
-"""Pieces of similar colour, merged with their neighbours step by step."""
+"""Pieces of similar colour, merged with their neighbours step by step.
+
+Superpixels: compact pieces of similar colour that cover the picture.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.proposals.checks import check_positive, check_whole, check_widths
-from groupcm.images.proposals.smoothing import details, smoothed
-from groupcm.images.proposals.tree_regions import tree_regions
-from groupcm.images.proposals.turns import by_turns
+from groupcm.images.proposals.base import (
+    by_turns,
+    check_positive,
+    check_whole,
+    check_widths,
+    details,
+    smoothed,
+    tree_regions,
+)
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.merging import graph_pieces, merge_tree, pieces_and_borders
+from groupcm.kernels.images.merging import graph_pieces, merge_tree, pieces_and_borders
+from groupcm.utils.extras import skimage
 
-__all__ = ["Merging"]
+__all__ = ["Merging", "Superpixels"]
 
 _MOST_PIECES = 1500  # the table of borders grows with its square
 _COARSE = 16.0
@@ -108,3 +117,45 @@ def _few_pieces(
         if count <= _MOST_PIECES:
             return labels, count
         smallest *= 2
+
+
+@dataclass(frozen=True)
+class Superpixels:
+    """Pieces found by SLIC (Achanta et al. 2012), about ``count`` of them, largest first.
+
+    Parameters
+    ----------
+    count
+        About how many pieces.
+    compactness
+        Larger makes squarer pieces, smaller lets them follow colours.
+
+    Examples
+    --------
+    >>> view = View(np.zeros((20, 30, 3), dtype=np.float32))
+    >>> len(Superpixels(count=6).propose(view))
+    6
+    """
+
+    count: int = 100
+    compactness: float = 10.0
+
+    def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ValueError(f"count is {self.count}; it must be 1 or more")
+        if self.compactness <= 0:
+            raise ValueError(f"compactness is {self.compactness}; it must be positive")
+
+    def propose(self, view: View) -> Regions:
+        """Return the pieces, the largest first."""
+        labels = skimage("segmentation").slic(
+            view.lab,
+            n_segments=min(self.count, view.height * view.width),
+            compactness=self.compactness,
+            convert2lab=False,
+            start_label=1,
+            channel_axis=2,
+        )
+        _, labels = np.unique(labels, return_inverse=True)
+        pieces = Regions.from_labels(labels.reshape(view.height, view.width) + 1)
+        return pieces.take(np.argsort(-pieces.areas, kind="stable"))

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.proposals.extremal import ExtremalRegions
-from groupcm.images.proposals.given import Given
+from groupcm.images.proposals.base import Proposer, distinct, turn_order
+from groupcm.images.proposals.extremal import ExtremalRegions, Ridges
 from groupcm.images.proposals.merging import Merging
-from groupcm.images.proposals.proposer import Proposer
-from groupcm.images.proposals.ridges import Ridges
-from groupcm.images.proposals.tree_regions import distinct
-from groupcm.images.proposals.turns import turn_order
-from groupcm.images.proposals.windows import Windows
+from groupcm.images.proposals.windows import Given, Windows
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 

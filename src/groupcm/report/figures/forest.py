@@ -11,9 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from groupcm.metrics import Interval
-from groupcm.report.figures.axes import plain
+from groupcm.report.figures.axes import plain, shorten
 from groupcm.report.figures.style import MUTED, SURFACE, Series, empty_axes, in_style, new_axes
-from groupcm.report.figures.text import shorten
 
 __all__ = ["ForestRow", "forest_figure"]
 

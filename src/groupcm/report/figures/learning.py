@@ -9,10 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from groupcm.evaluation.numbers import LearningCurve
-from groupcm.report.figures.axes import plain
+from groupcm.evaluation.results import LearningCurve
+from groupcm.report.figures.axes import plain, shorten
 from groupcm.report.figures.style import Series, empty_axes, in_style, legend_below, new_axes
-from groupcm.report.figures.text import shorten
 
 __all__ = ["labelled_sizes", "learning_figure"]
 
@@ -27,7 +26,7 @@ def learning_figure(learning: LearningCurve, series: Mapping[str, Series]) -> Fi
 
     Examples
     --------
-    >>> from groupcm.evaluation.numbers import LearningLine
+    >>> from groupcm.evaluation.results import LearningLine
     >>> from groupcm.metrics import Interval
     >>> from groupcm.report.figures.style import series_of
     >>> line = LearningLine("GCM", [Interval(0.8, 0.7, 0.9), Interval(0.9, 0.85, 0.95)])

@@ -8,11 +8,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from groupcm.evaluation.numbers import Importance, Weight
-from groupcm.report.figures.axes import plain
+from groupcm.evaluation.results import Importance, Weight
+from groupcm.report.figures.axes import plain, shorten_apart
 from groupcm.report.figures.style import INK, NEGATIVE, POSITIVE, empty_axes, in_style, new_axes
-from groupcm.report.figures.text import shorten_apart
-from groupcm.report.words import number
+from groupcm.report.formatting import number
 
 __all__ = ["by_size", "importances_figure", "weights_figure"]
 

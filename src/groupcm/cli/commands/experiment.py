@@ -1,0 +1,145 @@
+"""``groupcm experiment``: the paper's experiment, and what annotation buys."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from groupcm.cli.commands.compared_tables import (
+    marks_of,
+    positive_class,
+    read_compared,
+    require_complete,
+)
+from groupcm.cli.options.mistakes import mistakes_in_options
+from groupcm.cli.output import plain_warnings, print_line, show_rows, working
+from groupcm.data.tables.candidates import CandidateTable
+from groupcm.data.tables.formats import check_not_input
+from groupcm.errors import InputError
+from groupcm.experiments.annotation import annotation_curve
+from groupcm.experiments.annotation_report import save_annotation
+from groupcm.experiments.annotation_text import (
+    against_misvm,
+    next_hundred,
+    remarks,
+    what_others_add,
+)
+from groupcm.experiments.output import check_folder, made_data_in
+from groupcm.experiments.paper import run_paper
+from groupcm.experiments.paper_report import save_paper
+from groupcm.experiments.paper_text import summary_sentence
+from groupcm.experiments.sizes import SCALES, Sizes
+from groupcm.report.formatting import interval
+from groupcm.utils.extras import require_report_extra
+
+__all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]
+
+_OPTION_OF_PARAMETER = {
+    "use cv=": "use --folds ",
+    "cv must": "--folds must",
+    "sizes ": "--sizes ",
+    "repeats must": "--repeats must",
+    "n_settings": "--settings",
+}
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the experiment that was asked for."""
+    require_report_extra()
+    if arguments.experiment == "annotation":
+        return run_annotation_experiment(arguments)
+    sizes = SCALES[arguments.scale]
+    if arguments.repeats is not None:
+        if arguments.repeats < 1:
+            raise InputError(f"--repeats must be at least 1; got {arguments.repeats}")
+        sizes = replace(sizes, repeats=arguments.repeats)
+    return run_paper_experiment(sizes, arguments)
+
+
+def run_paper_experiment(sizes: Sizes, arguments: argparse.Namespace) -> int:
+    """Draw, train, test, judge the claims, and write all of it into a folder."""
+    folder = check_folder(arguments.output)
+    is_streamed = max(sizes.most, sizes.test_negatives) > sizes.held_in_memory
+    place = made_data_in(folder, keep=arguments.keep) if is_streamed else nullcontext()
+    with plain_warnings(), working() as display, place as data:
+        found = run_paper(
+            sizes, arguments.seed, folder=data, keep=arguments.keep, say=display.status
+        )
+        display.status("drawing the figures")
+        folder.mkdir(parents=True, exist_ok=True)
+        files = save_paper(found, folder)
+    for claim in found.claims:
+        print_line(f"{claim.id}: {claim.statement} {claim.verdict.capitalize()}.")
+    print_line(summary_sentence(found.claims))
+    print_line(
+        f"Wrote {files[0]}, claims.md, datasets.csv, results.json and the figures beside it."
+    )
+    return 0
+
+
+def run_annotation_experiment(arguments: argparse.Namespace) -> int:
+    """Read tables, draw the curve, and say what the next annotations would buy."""
+    folder = check_folder(arguments.output)
+    page = folder / "annotation.html"
+    check_not_input(page, arguments.tables)
+    with plain_warnings(), working() as display:
+        table = read_compared(arguments, display)
+        _require_two_classes(table, arguments.label)
+        require_complete(table, "this experiment needs", "fill the values in")
+        positive = positive_class(table, arguments)
+        marks = marks_of(table, arguments, positive)
+        with mistakes_in_options(_OPTION_OF_PARAMETER):
+            curve = annotation_curve(
+                table.X,
+                np.asarray(table.label),
+                table.group.per_row(),
+                table.overlap,
+                None if table.patient is None else table.patient.per_row(),
+                annotated=marks.get("annotated"),
+                objects=marks.get("objects"),
+                pos_label=positive,
+                sizes=arguments.sizes,
+                repeats=arguments.repeats,
+                n_folds=arguments.folds,
+                n_settings=arguments.settings,
+                random_state=arguments.seed,
+                progress=display.status,
+            )
+        display.status("drawing the figure")
+        folder.mkdir(parents=True, exist_ok=True)
+        save_annotation(curve, folder, _name_of(table.files))
+    print_line(
+        "Group AUC (95 % interval) by annotated positive groups: GCM, GCM with the others "
+        "unannotated, MI-SVM:"
+    )
+    lines = zip(curve.sizes, curve.gcm, curve.with_others, curve.misvm, strict=True)
+    show_rows(
+        [
+            (f"{size:,}", "  ".join(interval(curve.auc(values)) for values in of_size))
+            for size, *of_size in lines
+        ]
+    )
+    for remark in remarks(curve):
+        print_line(remark)
+    print_line(what_others_add(curve))
+    print_line(against_misvm(curve))
+    print_line(next_hundred(curve))
+    print_line(f"Wrote {page}, annotation.json and the figure beside it.")
+    return 0
+
+
+def _name_of(files: list[Path]) -> str:
+    return files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
+
+
+def _require_two_classes(table: CandidateTable, label: str) -> None:
+    classes = np.unique(np.asarray(table.label))
+    if len(classes) != 2:
+        raise InputError(
+            f"the label column {label!r} holds {len(classes)} "
+            f"class{'es' * (len(classes) > 1)}; this experiment needs two"
+        )

@@ -1,0 +1,63 @@
+"""``groupcm images propose``: a folder of pictures in, a table of candidates out."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from groupcm.cli.commands.proposed_words import OPTION_OF_PARAMETER, proposed_rows, show_written
+from groupcm.cli.options.mistakes import mistakes_in_options
+from groupcm.cli.options.recipe import recipe_of
+from groupcm.cli.output import plain_warnings, print_error, seconds, show_rows, working
+from groupcm.images.tables.propose import Proposed, propose_folder
+from groupcm.utils.progress import listening
+
+__all__ = ["run"]
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Propose, write, and say what came of it."""
+    began = time.perf_counter()
+    try:
+        done = _propose(arguments)
+    except KeyboardInterrupt as error:
+        if not error.args:
+            raise
+        kept = str(error).replace("the same call", "the same command")
+        print_error(f"groupcm: stopped by Ctrl-C; {kept}")
+        return 130
+    for picture in done.skipped:
+        print_error(f"groupcm: left out: {picture.reason}")
+    show_rows([*proposed_rows(done), ("time", seconds(time.perf_counter() - began))])
+    show_written(done)
+    return 0
+
+
+def _propose(arguments: argparse.Namespace) -> Proposed:
+    with (
+        plain_warnings(),
+        working() as display,
+        mistakes_in_options(OPTION_OF_PARAMETER),
+        listening(display.step, display.reading, display.status),
+    ):
+        display.status("looking at the pictures")
+        return propose_folder(
+            arguments.folder,
+            arguments.output,
+            annotations=arguments.annotations,
+            recipe=recipe_of(arguments),
+            category=arguments.category,
+            overlap=arguments.overlap,
+            positive_overlap=arguments.positive_overlap,
+            unmarked=arguments.unmarked.replace("-", "_"),
+            missing_pictures=arguments.missing_pictures,
+            patient_from=arguments.patient_from,
+            patients=arguments.patients,
+            split=arguments.split,
+            given=arguments.given,
+            skip_unreadable=arguments.skip_unreadable,
+            workers=arguments.workers,
+            most_pixels=arguments.most_pixels,
+            video=arguments.video,
+            every=arguments.every,
+        )

@@ -1,0 +1,288 @@
+"""What a person sees while a command works.
+
+Progress and warnings go to the error stream, results to the output stream.
+
+Progress on a terminal, drawn by rich: a line for the pass, and one for the fit.
+
+Printing of lines and tables; speeds and amounts in words.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import ceil
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
+from groupcm.errors import InputError
+from groupcm.utils.progress import Reading, Step
+from groupcm.utils.text import printable, seconds
+
+__all__ = [
+    "Bars",
+    "Display",
+    "Lines",
+    "counted",
+    "drawn_bars",
+    "mistakes",
+    "plain_warnings",
+    "print_error",
+    "print_line",
+    "seconds",
+    "short",
+    "show_rows",
+    "show_share",
+    "speed",
+    "working",
+]
+
+
+def print_line(text: object = "") -> None:
+    r"""Print one line at once, also into a pipe; control characters in it are escaped.
+
+    Every command prints through this function or `print_error`, so that a name from a file
+    cannot move the cursor or add a line.
+
+    Examples
+    --------
+    >>> print_line("Wrote two\nlines.csv.")
+    Wrote two\nlines.csv.
+    """
+    print(printable(text), flush=True)
+
+
+def print_error(text: object) -> None:
+    """Print one line to the error stream, as `print_line` does."""
+    print(printable(text), file=sys.stderr, flush=True)
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "picture"), counted(10_000, "picture")
+    ('1 picture', '10,000 pictures')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def short(value: float) -> str:
+    """Say an amount in at most three digits and the letter of its size.
+
+    Examples
+    --------
+    >>> short(950), short(25_060_000), short(999_900) + "B"
+    ('950', '25.1 M', '1 MB')
+    """
+    if value < 999.5:
+        return f"{value:.3g}"
+    for letter in "kMG":
+        value /= 1000
+        if value < 999.5:
+            return f"{value:.3g} {letter}"
+    return f"{value / 1000:.3g} T"
+
+
+def speed(reading: Reading) -> str:
+    """Say how fast a pass is, and how long it still takes.
+
+    Examples
+    --------
+    >>> speed(Reading("scoring", 5_000_000, 20_000_000, 260_000_000, 2.0))
+    '2.5 M rows/s, 130 MB/s, 6 s left'
+    >>> speed(Reading("proposing", 30, 90, None, 10.0, "pictures"))
+    '3 pictures/s, 20 s left'
+    """
+    if reading.rows <= reading.before:
+        return "starting"
+    told = [f"{short(reading.rows_a_second)} {reading.unit}/s"]
+    if reading.bytes_a_second is not None:
+        told.append(f"{short(reading.bytes_a_second)}B/s")
+    if reading.seconds_left is not None:
+        told.append(f"{seconds(ceil(reading.seconds_left))} left")
+    return ", ".join(told)
+
+
+def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
+    """Print names and values, the values below each other.
+
+    Examples
+    --------
+    >>> show_rows([("rows", "400"), ("groups", "2")], indent="")
+    rows    400
+    groups  2
+    """
+    width = max(len(printable(name)) for name, _ in rows)
+    for name, value in rows:
+        print_line(f"{indent}{printable(name):<{width}}  {value}")
+
+
+_SECONDS_BETWEEN_LINES = 2.0
+
+
+class Display(Protocol):
+    """Shows what is being done."""
+
+    def status(self, text: str) -> None:
+        """Say what begins now."""
+        ...
+
+    def reading(self, reading: Reading) -> None:
+        """Show how far a pass over rows or pictures is."""
+        ...
+
+    def step(self, step: Step) -> None:
+        """Show how far a fit is."""
+        ...
+
+
+class Lines:
+    """Plain lines, for a log file or a pipe, or where rich is not installed.
+
+    Parameters
+    ----------
+    clock : callable
+        Seconds since some moment; a pass gets a line every two.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last_reading = clock()
+
+    def status(self, text: str) -> None:
+        print_error(text)
+
+    def reading(self, reading: Reading) -> None:
+        now = self._clock()
+        if now - self._last_reading < _SECONDS_BETWEEN_LINES:
+            return
+        self._last_reading = now
+        told = f"{reading.rows:,} {reading.unit}"
+        if reading.of_rows is not None:
+            share = 100 * reading.rows // max(1, reading.of_rows)
+            told = f"{reading.rows:,} of {reading.of_rows:,} {reading.unit} ({share} %)"
+        self.status(f"  {reading.doing}: {told}, {speed(reading)}")
+
+    def step(self, step: Step) -> None:
+        self.status(f"  {step.seconds:8.2f} s  {step.passes:6.2f} passes  gap {step.gap:.1e}")
+
+
+@contextmanager
+def working(tol: float = 1e-4) -> Iterator[Display]:
+    """Show progress within the ``with`` block: rich on a terminal, plain lines elsewhere.
+
+    Parameters
+    ----------
+    tol : float
+        The gap at which a fit stops.
+    """
+    try:
+        if not sys.stderr.isatty():
+            raise ImportError
+    except ImportError:
+        yield Lines()
+        return
+    with drawn_bars(tol) as bars:
+        yield bars
+
+
+def show_share(display: Display, doing: str) -> Callable[[int, int], None]:
+    """Return a listener to rows done and rows in all, that says every twentieth once."""
+    said = -1
+
+    def listen(done: int, n_rows: int) -> None:
+        nonlocal said
+        if (share := 20 * done // n_rows) > said:
+            said = share
+            display.status(f"{doing}: {done:,} of {n_rows:,} rows")
+
+    return listen
+
+
+@contextmanager
+def plain_warnings() -> Iterator[list[str]]:
+    """Show a warning as one line, without the place in our code; yield what was shown."""
+    shown: list[str] = []
+
+    def show(message, category, filename, lineno, file=None, line=None) -> None:
+        shown.append(printable(" ".join(str(message).split())))
+        print_error(f"groupcm: warning: {shown[-1]}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield shown
+
+
+@contextmanager
+def mistakes() -> Iterator[None]:
+    """Within the block, what an estimator or a metric refuses is the user's mistake."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+_BAR_WIDTH = 10  # what a terminal of 80 columns has beside the words
+
+
+class Bars:
+    """What is being done, with a bar that fills as rows are read; below it how far a fit is."""
+
+    def __init__(self, progress: Any, tol: float) -> None:
+        self._progress, self._tol = progress, min(max(tol, 1e-16), 0.5)
+        self._doing = "starting"
+        self._pass = progress.add_task(self._doing, start=False, note="")
+        self._fit = progress.add_task("gap", total=1.0, note="", visible=False)
+
+    def status(self, text: str) -> None:
+        self._doing = text
+        # A bar that has not started moves to and fro: nobody knows how long it takes.
+        self._progress.reset(self._pass, start=False, description=printable(text), note="")
+
+    def reading(self, reading: Reading) -> None:
+        if reading.is_over:
+            self.status(self._doing)
+            return
+        of_all = "" if reading.of_rows is None else f" of {short(reading.of_rows)}"
+        self._progress.start_task(self._pass)
+        self._progress.update(
+            self._pass,
+            description=reading.doing,
+            total=reading.of_rows,
+            completed=reading.rows,
+            note=f"{short(reading.rows)}{of_all} {reading.unit}, {speed(reading)}",
+        )
+
+    def step(self, step: Step) -> None:
+        # Each factor of ten in the gap takes about as long as the last one.
+        closed = math.log(max(step.gap, self._tol)) / math.log(self._tol)
+        self._progress.update(
+            self._fit,
+            visible=True,
+            completed=min(max(closed, 0.0), 1.0),
+            note=f"{step.passes:.2f} passes, gap {step.gap:.1e}, {seconds(step.seconds)}",
+        )
+
+
+@contextmanager
+def drawn_bars(tol: float) -> Iterator[Bars]:
+    """Draw within the ``with`` block, and leave nothing behind."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(_BAR_WIDTH),
+        TextColumn("{task.fields[note]}", markup=False),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        yield Bars(progress, tol)

@@ -1,0 +1,236 @@
+"""What a fit ends with: the numbers, and what they prove.
+
+The main numbers of an evaluation, as names and values.
+"""
+
+from __future__ import annotations
+
+from math import isinf, isnan
+from typing import Any
+
+import numpy as np
+
+from groupcm.cli.commands.inputs import Candidates
+from groupcm.cli.output import seconds
+from groupcm.evaluation.evaluate import unannotated_words
+from groupcm.evaluation.explanation import feature_names, feature_weights, linear_part
+from groupcm.evaluation.results import Evaluation
+from groupcm.metrics import Interval
+from groupcm.metrics.decision import rule_words
+from groupcm.report.model_card import best_validation
+
+__all__ = ["certificate", "evaluation_rows", "summary", "threshold_words"]
+
+_MOST_WEIGHTS = 5
+_OUTCOMES = {
+    "settled": "no choice changed",
+    "cycled": "the same choices came back",
+    "exhausted": "there were too many",
+    "interrupted": "Ctrl-C",
+}
+_SMALLEST_WEIGHT = 1e-6  # of a standard deviation; what is smaller decides nothing
+
+
+def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, str]]:
+    """What was read and what came out, as names and values."""
+    n_features = len(candidates.feature_names)
+    rows = [
+        ("rows", f"{candidates.n_rows:,} × {n_features} features, {candidates.dtype}"),
+        ("groups", _count_groups(model, candidates)),
+        *_positive(model),
+    ]
+    if candidates.n_patients is not None:
+        rows.append(("patients", f"{candidates.n_patients:,}"))
+    of_model = _of_linear if linear_part(model) is not None else _of_trees
+    return rows + of_model(model, took)
+
+
+def _of_linear(model: Any, took: float) -> list[tuple[str, str]]:
+    rows = []
+    if model.feature_map_ is not None:
+        name = type(model.feature_map_).__name__
+        rows.append(("feature map", f"{name}, to {model.feature_map_.n_features_out_:,} features"))
+    for name, value in (
+        ("objective", model.objective_),
+        ("lower bound", model.lower_bound_),
+        ("certified gap", model.gap_),
+    ):
+        rows.append((name, ", ".join(f"{number:.6g}" for number in np.ravel(value))))
+    rows.append(("passes", f"{np.max(model.n_passes_):.3g} over the rows, {seconds(took)}"))
+    return rows + _unannotated(model) + _largest_weights(model)
+
+
+def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
+    """How many trees there are, and the features whose splits gained most in training."""
+    scorer, names = model._scorer, feature_names(model)
+    counts = ", ".join(f"{n:,}" for n in scorer.n_trees())
+    rows = [("trees", f"{counts}, {seconds(took)}"), *_validation(model), *_unannotated(model)]
+    shares = scorer.gain_shares()
+    for label, share in zip(model.classes_[-len(shares) :], shares, strict=True):
+        largest = [j for j in np.argsort(-share, kind="stable")[:_MOST_WEIGHTS] if share[j] > 0.0]
+        shown = ", ".join(f"{names[j]} {100 * share[j]:.3g} %" for j in largest)
+        name = f"for {label}" if len(shares) > 1 else "largest gains"
+        rows.append((name, f"{shown}  (of what all splits gain)" if largest else "no split"))
+    return rows
+
+
+def _validation(model: Any) -> list[tuple[str, str]]:
+    """What the number of trees was chosen by, where it was."""
+    found = best_validation(model)
+    if found is None:
+        return []
+    told = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
+    return [(found.metric.replace("_", " "), told)]
+
+
+def _unannotated(model: Any) -> list[tuple[str, str]]:
+    """Positive groups whose candidate the fit chose, and how the choosing ended."""
+    n_groups = len(getattr(model, "witnesses_", ()))
+    if n_groups == 0:
+        return []
+    told = f"{n_groups:,} positive groups: the fit chose a candidate of each"
+    ended = _OUTCOMES.get(str(getattr(model, "outcome_", "")))
+    if ended is not None:
+        told += f", in {model.n_rounds_:,} rounds until {ended}"
+    return [("not annotated", told)]
+
+
+def _positive(model: Any) -> list[tuple[str, str]]:
+    """Which class a large score means."""
+    if len(model.classes_) != 2:
+        return []
+    negative, positive = model.classes_.tolist()
+    return [("positive", f"{positive} (negative: {negative})")]
+
+
+def _count_groups(model: Any, candidates: Candidates) -> str:
+    classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
+    holding = [candidates.groups_with(value) for value in classes]
+    counts = [
+        f"{holds.sum():,} with {value}" for value, holds in zip(classes, holding, strict=True)
+    ]
+    return f"{len(holding[0]):,}, of them {', '.join(counts)}"
+
+
+def _largest_weights(model: Any) -> list[tuple[str, str]]:
+    """Rank features by what one standard deviation of them adds to the score."""
+    unit = "per standard deviation" if model.standardize else "per unit of the feature"
+    found = feature_weights(model)
+    rows = []
+    for of_class in found:
+        weights = of_class.trained
+        largest = np.argsort(-np.abs(weights))[:_MOST_WEIGHTS]
+        largest = [j for j in largest if abs(weights[j]) >= _SMALLEST_WEIGHT]
+        shown = ", ".join(f"{of_class.names[j]} {weights[j]:+.3g}" for j in largest)
+        name = f"for {of_class.label}" if len(found) > 1 else "largest weights"
+        rows.append((name, f"{shown}  ({unit})" if largest else f"none above {_SMALLEST_WEIGHT:g}"))
+    return rows
+
+
+def certificate(model: Any) -> str:
+    """Say in words what the gap proves, or that nothing is proved."""
+    if not hasattr(model, "gap_"):
+        return "No certificate: how far these trees are from the best possible is not known."
+    gap, tol = float(np.max(model.gap_)), model.tol
+    chosen = len(getattr(model, "witnesses_", ()))
+    proof = (
+        f"Certificate: no weights whatever have an objective more than {100 * gap:.2g} % "
+        f"below this model's{', with the candidates it chose' if chosen else ''}."
+    )
+    return proof if gap <= tol else f"{proof} That is not yet the {100 * tol:.2g} % asked for."
+
+
+def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """What was evaluated, how well groups are told apart, and what the threshold does."""
+    data, decision, froc = evaluation.data, evaluation.decision, evaluation.froc
+    point = decision.point
+
+    def told(value: Interval) -> str:
+        return with_interval(value, evaluation.level)
+
+    which = "annotated positive" if evaluation.n_unannotated else "positive"
+    n_groups = data.n_positive_groups + data.n_negative_groups
+    rows = [
+        ("candidates", f"{data.n_candidates:,}"),
+        ("groups", f"{n_groups:,}, of them {data.n_positive_groups:,} positive"),
+    ]
+    if evaluation.n_unannotated:
+        told_of = unannotated_words(evaluation.n_unannotated, data.n_positive_groups)
+        rows.append(("not annotated", told_of))
+    if data.n_patients is not None:
+        rows.append(("patients", f"{data.n_patients:,}"))
+    rows.append(("group AUC", told(evaluation.group_roc.auc)))
+    localisation = evaluation.localisation
+    if localisation is not None:
+        rows.append(
+            (
+                "winner on the object",
+                f"{told(localisation.share)}; {localisation.n_on_object:,} of "
+                f"{localisation.n_positive_groups:,} {which} groups, with an overlap of "
+                f"{localisation.least_overlap:g} or more; the candidates allow "
+                f"{localisation.n_reachable:,}",
+            )
+        )
+    if evaluation.candidate_roc is not None:
+        rows.append(("candidate AUC", told(evaluation.candidate_roc.auc)))
+    rows += [
+        ("average precision", told(evaluation.average_precision)),
+        ("threshold", f"{threshold_words(point.threshold)} ({decision.chosen})"),
+        (
+            "sensitivity",
+            f"{told(decision.sensitivity)}; "
+            f"{point.true_positives:,} of {data.n_positive_groups:,} positive groups found",
+        ),
+        (
+            "specificity",
+            f"{told(decision.specificity)}; "
+            f"{point.false_positives:,} of {data.n_negative_groups:,} negative groups alarm",
+        ),
+    ]
+    if froc is not None:
+        if data.n_objects is not None:
+            rows.append(("objects found", f"{point.objects_found:,} of {point.n_objects:,}"))
+        rows.append(("false alarms", f"{point.false_alarms:.3g} candidates per group"))
+    if decision.n_winners_on_object is not None and decision.n_judged:
+        rows.append(
+            (
+                "winners right",
+                f"{decision.n_winners_on_object:,} of {decision.n_judged:,} {which} groups found, "
+                "by a positive candidate",
+            )
+        )
+    if evaluation.reliability is not None:
+        rows.append(("Brier score", f"{evaluation.reliability.brier:.4f}"))
+    if decision.contradiction is not None:
+        rows.append(("caution", decision.contradiction))
+    if decision.is_chosen_here:
+        rows.append(("note", "the threshold was chosen on these very groups, which flatters it"))
+    return rows
+
+
+def threshold_words(value: float) -> str:
+    """Say a threshold; what none or every group reaches is said so.
+
+    Examples
+    --------
+    >>> threshold_words(0.4213721), threshold_words(float("inf"))
+    ('0.421372', '∞, no group raises an alarm')
+    """
+    if isinf(value):
+        return f"{'∞' if value > 0 else '−∞'}, {rule_words(value)}"
+    return f"{value:.6g}"
+
+
+def with_interval(value: Interval, level: float = 0.95) -> str:
+    """Say an estimate and its bounds.
+
+    Examples
+    --------
+    >>> with_interval(Interval(0.9, 0.85, 0.94))
+    '0.9000 (95 %: 0.8500 to 0.9400)'
+    >>> with_interval(Interval(1.0, float("nan"), float("nan")))
+    '1.0000 (interval not known)'
+    """
+    if isnan(value.low) or isnan(value.high):
+        return f"{value.estimate:.4f} (interval not known)"
+    return f"{value.estimate:.4f} ({100 * level:g} %: {value.low:.4f} to {value.high:.4f})"

@@ -1,0 +1,1 @@
+"""Groups of candidates, labels, folds and tables: what the user passes, checked."""

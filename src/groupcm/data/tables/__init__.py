@@ -1,0 +1,1 @@
+"""Tables of candidates: formats, columns, roles and sorting."""

@@ -1,0 +1,336 @@
+"""The scikit-learn estimator: validate, minimise, store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from groupcm.estimators.linear_model import LinearGroupModel
+from groupcm.estimators.parameters import check_parameters
+from groupcm.estimators.training.data import read_training_data
+from groupcm.estimators.training.fit_setup import Prepared
+from groupcm.estimators.training.tasks import saying_what_is_kept, solve_choosing, solve_classes
+from groupcm.solvers.alternating import OUTCOMES, Alternation
+from groupcm.solvers.solution import Solution
+from groupcm.utils.fitted_state import Array, Expected, Nullable, Number, Text
+from groupcm.utils.progress import listening, print_readings, print_step
+
+__all__ = ["ChoosingModel", "GroupClassifier"]
+
+
+class ChoosingModel(LinearGroupModel):
+    """A model that may have been trained with positive groups nobody annotated."""
+
+    witnesses_: NDArray[np.int64]
+    outcome_: str | None
+    n_rounds_: int
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **LinearGroupModel._fitted_state,
+        "witnesses_": Array("i", "unannotated groups", low=0),
+        "outcome_": Nullable(Text(OUTCOMES)),
+        "n_rounds_": Number(low=1, whole=True),
+    }
+
+    def _store(
+        self,
+        prepared: Prepared,
+        solutions: list[Solution | None],
+        found: Alternation | None = None,
+    ) -> None:
+        super()._store(prepared, solutions)
+        self.witnesses_ = np.empty(0, dtype=np.int64) if found is None else found.witnesses
+        self.outcome_ = None if found is None else found.outcome
+        self.n_rounds_ = 1 if found is None else found.rounds
+        if found is not None:
+            self.n_passes_ = found.passes
+
+
+class GroupClassifier(ChoosingModel):
+    """Group Classification Machine: a linear score, trained for decisions about groups.
+
+    Minimises, to a certified optimum,
+
+    ::
+
+        (1−λ)/d Σ_j h(w_j) + λ/n+ Σ_{k positive} L(s_k*) + λ/n− Σ_{k negative} max_{i in k} L(−s_i)
+
+    where ``s_i = w·x_i + b``, ``k*`` is the candidate of positive group ``k`` that fits its
+    annotation best, and the sums run over groups (the paper's Problem 6).
+
+    Positive groups nobody annotated take part by alternation: the problem of the annotated ones
+    chooses a candidate in each of the others, that of all groups with these candidates chooses
+    again, until no choice changes. Each problem is solved to a certified gap; which choices are
+    best is not a convex question, so the end is a local optimum.
+
+    Parameters
+    ----------
+    lam : float, default=0.5
+        λ, between 0 and 1: how much the losses count against the penalty.
+    C : float, optional
+        The SVM's form (Problem 1): minimise ``Σ h(w_j) + C Σ L`` instead, classes not
+        balanced; ``lam`` is then not used.
+    loss : {"smoothed_hinge", "hinge"}
+        L.
+    delta : float, default=0.5
+        Half the length of the smoothed hinge's quadratic piece.
+    penalty : {"huber", "l2", "l1"}
+        h: Huber, squared norm, norm 1 (which makes the weights of useless features zero).
+    epsilon : float, default=1.0
+        Where the Huber penalty turns from quadratic to linear.
+    grouping : {"negative", "both", "none"}
+        Negative groups by their largest loss (the GCM); positive ones too (Problem 5);
+        or every candidate alone (Problem 4).
+    background : {"ignore", "negative"}
+        Whether the other candidates of a positive group take no part, or are one more
+        negative group (for localisation).
+    min_overlap : float, default=0.0
+        Positive groups whose best overlap is below this are left out, with a warning.
+    feature_map : a map of `groupcm.features`, or any fitted scikit-learn transformer, optional
+        Scores are linear in its outputs: ``coef_`` has a weight for each. It is applied to a
+        few rows at a time and its outputs are never stored. Maps of `groupcm.features` are
+        fitted here, on a sample of the rows.
+    standardize : bool, default=True
+        Put the features on one scale before training; ``coef_`` is in the units of X again.
+        Mean and deviation come from all rows up to 4 million values, from a fixed sample of
+        groups beyond.
+    solver : {"working_set", "lbfgs"}
+        "lbfgs" is the paper's; it reads all rows at every step.
+    tol : float, default=1e-4
+        The certified relative gap to stop at.
+    max_passes : float, default=1000
+        Stop, with a warning, after reading all rows this many times, or after as much work on the
+        rows that are kept in memory; some seconds of work are always allowed.
+    max_time : float, optional
+        Stop, with a warning, after this many seconds, and return the best model so far with its
+        certified gap. The time is looked at between passes and between the steps on the rows in
+        memory; a first pass is always completed.
+    memory : int or str, optional
+        How much a fit on a source may use, such as ``"2GB"``: rows are kept in memory while
+        they fit and read again otherwise. By default what the source says, or 60 % of what is
+        free.
+    pos_label : label, optional
+        The positive one of two labels, such as ``"polyp"``; None is the larger, which of two texts
+        is the later one in the alphabet (with a `groupcm.errors.PositiveLabelWarning`). Of more
+        than two labels none is positive, and ``pos_label`` is refused.
+    checkpoint : path, optional
+        A file that keeps how far the fit is. An interrupt (Ctrl-C) after the first pass returns
+        the best model so far with its certified gap and a warning. Before that, and while a
+        class has no model yet, it raises `KeyboardInterrupt` with a sentence about what the
+        file keeps. In both cases the same fit with the same file goes on from there. The file
+        is removed when the fit ends by itself.
+    verbose : int, default=0
+        Above 0, print a line a step, and one every five seconds of a long pass.
+    random_state : int, RandomState or None, default=None
+        Which groups the solver starts on; the optimum does not depend on it. With groups nobody
+        annotated nothing is random.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, d) or (n_classes, d)
+        With a feature map, ``d`` is the number of its outputs.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+    feature_means_ : ndarray of shape (d,)
+        The means of what ``coef_`` multiplies over the training candidates, of large data over
+        the sample that scales the features: the baseline of `groupcm.evaluation.explanation.explain_scores`.
+    classes_ : ndarray
+        Of two, the second is the positive one: a score above the threshold means it. With
+        ``pos_label`` they need not be sorted; see the notes. More than two are sorted, and each
+        is trained against the rest; a class that every training group holds, such as the
+        background of all frames, cannot be: it scores 0, and is predicted where no other class
+        scores above that.
+    background_ : ndarray of shape (n_classes,)
+        Which classes count only where a group holds no other: the first of two, and of more
+        those that every training group held.
+    objective_, lower_bound_, gap_ : float, or ndarray of shape (n_classes,)
+        The objective in the standardised units, a certified lower bound of its optimum,
+        and ``(objective_ − lower_bound_) / objective_``; with groups nobody annotated, of the
+        last convex problem.
+    n_passes_ : float, or ndarray
+        Rows read, in units of all rows that take part.
+    witnesses_ : ndarray of int
+        The row chosen for each positive group nobody annotated, the groups in order of first
+        appearance; empty where there is none.
+    outcome_ : {"settled", "cycled", "exhausted", "interrupted"} or None
+        Why choosing stopped: no choice changed; choices came back that were there before; too
+        many rounds; Ctrl-C. None where there was nothing to choose.
+    n_rounds_ : int
+        Convex problems solved: 1 where there was nothing to choose.
+    feature_map_ : the fitted map, or None
+    history_ : list of Step (of lists, one a class, for more than two classes)
+    solution_ : Solution (a list for more than two classes)
+
+    Notes
+    -----
+    Metrics of scikit-learn take the larger of two labels as positive, whatever ``classes_`` says:
+    where ``pos_label`` is the smaller one, ``scoring="roc_auc"`` returns one minus the area, and
+    ``scoring="f1"`` needs ``make_scorer(f1_score, pos_label=...)``. The scorers of
+    `groupcm.metrics` take the positive class from the estimator. ``CalibratedClassifierCV`` and
+    ``StackingClassifier`` number the labels themselves, and raise where ``pos_label`` is the
+    smaller one. Labels of 0 and 1, or False and True, leave no doubt anywhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupcm import GroupClassifier
+    >>> X = np.array([[0.0], [3.0], [0.2], [1.0], [0.1], [0.9]])
+    >>> y = [0, 1, 0, 0, 0, 0]
+    >>> groups = ["a", "a", "b", "b", "c", "c"]
+    >>> model = GroupClassifier(lam=0.9).fit(X, y, groups=groups)
+    >>> bool(model.gap_ <= 1e-4)
+    True
+    >>> model.group_scores(X, groups).winner
+    array([1, 3, 5])
+    >>> model.predict_groups(X, groups)
+    array([1, 0, 0])
+    """
+
+    __metadata_request__fit: ClassVar = {
+        "groups": True,
+        "overlap": True,
+        "annotated": True,
+        "objects": True,
+    }
+
+    def __init__(
+        self,
+        lam: float = 0.5,
+        *,
+        C: float | None = None,
+        loss: str = "smoothed_hinge",
+        delta: float = 0.5,
+        penalty: str = "huber",
+        epsilon: float = 1.0,
+        grouping: str = "negative",
+        background: str = "ignore",
+        min_overlap: float = 0.0,
+        feature_map: Any = None,
+        standardize: bool = True,
+        solver: str = "working_set",
+        tol: float = 1e-4,
+        max_passes: float = 1000,
+        max_time: float | None = None,
+        memory: int | str | None = None,
+        pos_label: Any = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.C = C
+        self.loss = loss
+        self.delta = delta
+        self.penalty = penalty
+        self.epsilon = epsilon
+        self.grouping = grouping
+        self.background = background
+        self.min_overlap = min_overlap
+        self.feature_map = feature_map
+        self.standardize = standardize
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.max_time = max_time
+        self.memory = memory
+        self.pos_label = pos_label
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        overlap: ArrayLike | None = None,
+        annotated: ArrayLike | None = None,
+        objects: ArrayLike | None = None,
+    ) -> GroupClassifier:
+        """Train.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d), a source, or a path
+            One row per candidate. A data frame is one of pandas, polars or Arrow, and is matched
+            by the names of its columns; a polars LazyFrame, a Dask DataFrame and an Arrow
+            RecordBatch or Dataset are collected into memory first. With a source of
+            `groupcm.sources` the rest comes with it. With the path of Parquet files, ``y``,
+            ``groups`` and ``overlap`` name columns, and the other columns are the features.
+        y : array-like of shape (n,)
+            One label per candidate; of two labels ``pos_label``, by default the larger, is the
+            positive one, ``classes_[1]``. A group is positive if any of its candidates is.
+        groups : array-like of shape (n,), or "none", optional
+            The group of each candidate. Without it every row is its own group, with a
+            `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
+            "none" says that this is meant.
+        overlap : array-like of shape (n,), optional
+            How well each candidate fits the annotation: a positive group is represented by
+            its positive candidate of largest overlap. Without it all its positive
+            candidates share the group's weight.
+        annotated : array-like of bool of shape (n,), optional
+            False for all candidates of a positive group in which nobody knows which candidate
+            shows the object: ``y`` then says only that the group is positive, whichever of its
+            candidates carry the label. Their other candidates never count as background. On
+            negative groups it means nothing. Needs two classes, ``grouping="negative"`` and all
+            candidates in memory.
+        objects : array-like of shape (n,), optional
+            Which object of its group a positive candidate shows, by any id that is distinct
+            within the group; other candidates need none. Each object counts by its own best
+            candidate, and the objects of a group share its weight equally; one whose best
+            overlap is below ``min_overlap`` is left out. Needs ``grouping="negative"``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from groupcm import GroupClassifier
+        >>> X = np.array([[0.0], [3.0], [0.2], [2.8], [0.1], [0.3], [0.2], [0.0]])
+        >>> y = [0, 1, 1, 1, 0, 0, 0, 0]
+        >>> groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
+        >>> known = [group != "b" for group in groups]
+        >>> model = GroupClassifier(lam=0.9).fit(X, y, groups, annotated=known)
+        >>> model.witnesses_, model.outcome_
+        (array([3]), 'settled')
+        """
+        with self._told(), saying_what_is_kept(self.checkpoint):
+            prepared = self._prepare(X, y, groups, overlap, annotated, objects)
+            found = None
+            if len(prepared.unannotated):
+                found = solve_choosing(self, prepared, self.lam)
+                solutions: list[Solution | None] = [found.solution]
+            else:
+                solutions = solve_classes(self, prepared, self._seed())
+        self._store(prepared, solutions, found)
+        return self
+
+    def _told(self) -> AbstractContextManager[None]:
+        return listening(print_step, print_readings(), print) if self.verbose else nullcontext()
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _check_parameters(self) -> None:
+        check_parameters(self.get_params(deep=False))
+
+    def _prepare(
+        self,
+        X: Any,
+        y: Any,
+        groups: Any,
+        overlap: Any,
+        annotated: Any = None,
+        objects: Any = None,
+        *,
+        shared_passes: bool = False,
+    ) -> Prepared:
+        self._check_parameters()
+        data = read_training_data(self, X, y, groups, overlap, annotated, objects)
+        if shared_passes and not len(data.unannotated_groups()):
+            data = data.for_shared_passes()
+        n_classes = len(data.classes)
+        return Prepared(self, data, range(n_classes) if n_classes > 2 else [1])

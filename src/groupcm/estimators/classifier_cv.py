@@ -1,0 +1,403 @@
+"""λ chosen by folds that never split a group, nor a patient."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.data.folds import Folds, require_folds
+from groupcm.errors import LambdaAtEndWarning
+from groupcm.estimators.classifier import ChoosingModel, GroupClassifier
+from groupcm.estimators.parameters import check_parameters
+from groupcm.estimators.path import beyond_grid, chosen_lams, is_count, require_path
+from groupcm.estimators.scoring import LinearScorer
+from groupcm.estimators.thresholds import held_out_groups_of
+from groupcm.estimators.training.fit_setup import Prepared
+from groupcm.estimators.training.groups import TrainingGroups
+from groupcm.estimators.training.tasks import solve_choosing, solve_path
+from groupcm.metrics import Metric, metric_name, metric_named
+from groupcm.objective.terms import Index
+from groupcm.solvers.solution import Solution
+from groupcm.utils.fitted_state import Array, Expected, Number, StateError
+from groupcm.utils.progress import announce_stage, without_steps
+from groupcm.utils.typing import Vector
+
+__all__ = ["GroupClassifierCV"]
+
+
+# How often a grid is extended, and by how many λ each time.
+_MOST_EXTENSIONS = 3
+_LAMS_AT_ONCE = 2
+
+
+class GroupClassifierCV(ChoosingModel):
+    """`GroupClassifier` whose λ is the best on groups that were left out.
+
+    In each fold the whole path of λ is trained, each from the one before, and scored on the
+    fold's other groups; the λ of the best mean is trained on all groups. No group, and with
+    ``patients`` no patient, is on both sides of a fold.
+
+    Where ``lams`` is a count and the best λ is at an end of the grid, better than its neighbour,
+    the grid is extended beyond that end by up to six values in steps of the same ratio, as far as
+    ``max_time`` allows. Values that are given are never extended. A `LambdaAtEndWarning` says
+    where the chosen λ is still the smallest or the largest of three or more.
+
+    The features are put on one scale, and a feature map is fitted, once for all folds: that
+    looks at the features of left-out candidates, never at their labels.
+
+    Positive groups nobody annotated are scored by the folds that leave them out, since their
+    label is known, but train no fold's models; the last training, with the chosen λ, chooses a
+    candidate in each of them, as `GroupClassifier` does.
+
+    Parameters
+    ----------
+    lams : int or array-like, default=10
+        How many λ, spread by `groupcm.estimators.path.lambda_grid` and extended where the best is at
+        an end, or which.
+    cv : int, scikit-learn splitter or iterable of (train, test), default=5
+        Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row a group.
+    scoring : str or callable, default="group_roc_auc"
+        A metric of groups: "group_roc_auc", "group_average_precision",
+        "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry per
+        group, and None for groups. A λ for which it gives NaN in any fold is not chosen.
+    loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
+solver, tol, max_passes, max_time, memory, pos_label, verbose :
+        As of `GroupClassifier`; ``max_time`` is for the whole fit.
+    random_state : int, RandomState or None, default=0
+        Which groups fall into which fold.
+
+    Attributes
+    ----------
+    lam_ : float
+        The chosen λ.
+    lams_ : ndarray of shape (n_lams,)
+        Those tried, in increasing order; more than ``lams`` where the grid was extended.
+    scores_ : ndarray of shape (n_folds, n_lams)
+        Of each fold's left-out groups.
+    best_score_ : float
+        The mean over folds at ``lam_``: a little too good, since ``lam_`` is the best of them.
+    held_out_scores_ : ndarray of shape (n_groups,)
+        The score of each group, in order of first appearance, by the model at ``lam_`` of the
+        fold that left it out; where several did, their mean, and NaN where none did.
+    held_out_labels_ : ndarray of shape (n_groups,)
+        The class of each group.
+    coef_, intercept_, classes_, objective_, gap_, witnesses_, outcome_, n_rounds_, … :
+        Of the model trained on all groups with ``lam_``, as of `GroupClassifier`.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifierCV
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(100, n_positive=30, n_patients=50, group_size=20)
+    >>> model = GroupClassifierCV(lams=[0.001, 0.1, 0.5]).fit(
+    ...     data.X, data.y, data.groups, data.overlap, patients=data.patient
+    ... )
+    >>> model.scores_.shape, model.lam_ in model.lams_
+    ((5, 3), True)
+    """
+
+    __metadata_request__fit: ClassVar = {
+        "groups": True,
+        "overlap": True,
+        "patients": True,
+        "annotated": True,
+        "objects": True,
+    }
+
+    lam_: float
+    lams_: Vector
+    scores_: Vector
+    best_score_: float
+    held_out_scores_: Vector
+    held_out_labels_: NDArray[Any]
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **ChoosingModel._fitted_state,
+        "lam_": Number(low=0.0, high=1.0),
+        "lams_": Array("f", "lams", low=0.0, high=1.0, increasing=True),
+        "scores_": Array("f", "folds", "lams", finite=False),
+        "best_score_": Number(finite=False),
+    }
+
+    def __init__(
+        self,
+        lams: int | ArrayLike = 10,
+        *,
+        cv: Any = 5,
+        scoring: str | Metric = "group_roc_auc",
+        loss: str = "smoothed_hinge",
+        delta: float = 0.5,
+        penalty: str = "huber",
+        epsilon: float = 1.0,
+        grouping: str = "negative",
+        background: str = "ignore",
+        min_overlap: float = 0.0,
+        feature_map: Any = None,
+        standardize: bool = True,
+        solver: str = "working_set",
+        tol: float = 1e-4,
+        max_passes: float = 1000,
+        max_time: float | None = None,
+        memory: int | str | None = None,
+        pos_label: Any = None,
+        verbose: int = 0,
+        random_state: Any = 0,
+    ) -> None:
+        self.lams = lams
+        self.cv = cv
+        self.scoring = scoring
+        self.loss = loss
+        self.delta = delta
+        self.penalty = penalty
+        self.epsilon = epsilon
+        self.grouping = grouping
+        self.background = background
+        self.min_overlap = min_overlap
+        self.feature_map = feature_map
+        self.standardize = standardize
+        self.solver = solver
+        self.tol = tol
+        self.max_passes = max_passes
+        self.max_time = max_time
+        self.memory = memory
+        self.pos_label = pos_label
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        overlap: ArrayLike | None = None,
+        patients: ArrayLike | None = None,
+        annotated: ArrayLike | None = None,
+        objects: ArrayLike | None = None,
+    ) -> GroupClassifierCV:
+        """Choose λ and train.
+
+        Parameters
+        ----------
+        X, y, groups, overlap
+            As for `GroupClassifier.fit`, of two classes.
+        patients : array-like of shape (n,), optional
+            The patient of each candidate, also where X is a source.
+        annotated, objects
+            As for `GroupClassifier.fit`.
+        """
+        self._check_parameters()
+        metric = _group_metric(self.scoring)
+        lams = chosen_lams(self.lams)
+        own = ("lams", "cv", "scoring")
+        shared = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
+        template = GroupClassifier(**shared)
+        with template._told():
+            prepared = template._prepare(
+                X, y, groups, overlap, annotated, objects, shared_passes=True
+            )
+            require_path(prepared)
+            table = TrainingGroups(prepared, groups, patients)
+            folds = table.folds(self.cv, self.random_state)
+            tried = _Folds(template, prepared, table, folds, metric)
+            tried.add(lams)
+            if is_count(self.lams) and len(lams) > 1:
+                tried.extend()
+            tried.warn_at_end(is_grid=is_count(self.lams))
+            lams, held_out, scores = tried.lams, tried.held_out, tried.scores
+            best = int(np.argmax(tried.means))
+            announce_stage(f"all groups, λ = {lams[best]:.4g}")
+            lam, found = float(lams[best]), None
+            if len(prepared.unannotated):
+                found = solve_choosing(template, prepared, lam)
+                last: list[Solution | None] = [found.solution]
+            else:
+                last = [*solve_path(template, prepared, [lam], template._seed())]
+        self._store(prepared, last, found)
+        self.lam_, self.lams_, self.scores_ = lam, lams, scores
+        self.best_score_ = float(scores[:, best].mean())
+        self.held_out_scores_ = _mean_over_folds(
+            table.n_groups, [test for _, test in folds], [of_fold[:, best] for of_fold in held_out]
+        )
+        self.held_out_labels_ = self.classes_[table.positive.astype(int)]
+        known = held_out_groups_of(self)
+        if known is not None and self.training_profile_ is not None:
+            positive, held_out_scores = known
+            profile = self.training_profile_.with_held_out(held_out_scores, positive)
+            self.training_profile_ = profile
+        return self
+
+    def _check_parameters(self) -> None:
+        check_parameters(self.get_params(deep=False))
+        require_folds(self.cv)
+        _group_metric(self.scoring)
+        chosen_lams(self.lams)
+
+    def _check_state(self) -> None:
+        super()._check_state()
+        if self.lam_ not in self.lams_ or not len(self.scores_):
+            raise StateError(f"lam_ is {self.lam_:g}, which is not one of lams_ that folds tried")
+
+
+class _Folds:
+    """The models of all folds along a path of λ that can grow at its ends.
+
+    Attributes
+    ----------
+    lams : ndarray
+        In increasing order.
+    held_out : list of ndarray of shape (n_left_out, n_lams)
+        For each fold, the score of each group that it leaves out at each λ.
+    scores : ndarray of shape (n_folds, n_lams)
+        The metric of these.
+    """
+
+    def __init__(
+        self,
+        template: GroupClassifier,
+        prepared: Prepared,
+        table: TrainingGroups,
+        folds: Folds,
+        metric: Metric,
+    ) -> None:
+        self._template, self._prepared, self._table = template, prepared, table
+        self._folds, self._metric = folds, metric
+        self._seconds = 0.0
+        self._ends: list[dict[int, Solution]] = [{} for _ in folds]
+        self.lams = np.empty(0)
+        self.held_out: list[Vector] = [np.empty((len(test), 0)) for _, test in folds]
+        self.scores = np.empty((len(folds), 0))
+
+    @property
+    def means(self) -> Vector:
+        """The mean over folds at each λ; a λ that any fold scores as NaN is never the best."""
+        means = self.scores.mean(axis=0)
+        if np.isnan(means).all():
+            raise ValueError(
+                f"scoring gives NaN for every λ, in {np.isnan(self.scores).any(axis=1).sum()} of "
+                f"{len(self.scores)} folds, so that none is the best; it must give numbers."
+            )
+        return np.where(np.isnan(means), -np.inf, means)
+
+    @property
+    def end(self) -> int:
+        """-1 or 1 where the best λ is the smallest or the largest and not as good as another."""
+        mean = self.means
+        best = int(np.argmax(mean))
+        if len(mean) < 2:
+            return 0
+        if best == len(mean) - 1:
+            return 1
+        return -1 if best == 0 and mean[0] > mean[1] else 0
+
+    def add(self, lams: Vector, side: int = 1) -> None:
+        """Train each fold for further λ, the nearest to those tried first, and score them."""
+        start = time.perf_counter()
+        held_out = self._train(lams, side)
+        scores = np.array(
+            [
+                [self._metric(self._table.positive[test], of_lam, None) for of_lam in of_fold.T]
+                for (_, test), of_fold in zip(self._folds, held_out, strict=True)
+            ]
+        )
+        self._seconds += time.perf_counter() - start
+
+        def joined(old: Vector, new: Vector) -> Vector:
+            parts = [old, new] if side > 0 else [new[..., ::-1], old]
+            return np.concatenate(parts, axis=-1)
+
+        self.lams = joined(self.lams, lams)
+        self.held_out = list(map(joined, self.held_out, held_out))
+        self.scores = joined(self.scores, scores)
+
+    def extend(self) -> None:
+        """Go on beyond the end of the grid while the best λ is there, within the budget."""
+        for _ in range(_MOST_EXTENSIONS):
+            side = self.end
+            more = beyond_grid(self.lams, side, _LAMS_AT_ONCE) if side else self.lams[:0]
+            if not len(more) or not self._has_time(len(more)):
+                return
+            end, word = (self.lams[0], "smallest") if side < 0 else (self.lams[-1], "largest")
+            listed = " and ".join(f"{lam:.2g}" for lam in more)
+            announce_stage(f"λ = {end:.2g}, the {word} tried, is best: trying {listed} as well")
+            self.add(more, side)
+
+    def warn_at_end(self, *, is_grid: bool) -> None:
+        """Warn where the best of three or more λ is still at the end."""
+        side = self.end
+        if not side or len(self.lams) < 3:
+            return
+        lam, word = (self.lams[0], "smallest") if side < 0 else (self.lams[-1], "largest")
+        remedy = "give smaller ones" if side < 0 else "give larger ones"
+        if is_grid:
+            remedy = f"more were not tried within the budget: {remedy} by lams"
+        warnings.warn(
+            f"the chosen λ = {lam:.4g} is the {word} of the {len(self.lams)} values tried, so that "
+            f"a better one may lie beyond; {remedy}.",
+            LambdaAtEndWarning,
+            stacklevel=3,
+        )
+
+    def _has_time(self, n_more: int) -> bool:
+        """Return whether there is time to train so many more, and the final model after them."""
+        needed = 2.0 * self._seconds * n_more / len(self.lams)
+        return time.perf_counter() + needed < self._prepared.deadline
+
+    def _train(self, lams: Vector, side: int) -> list[Vector]:
+        """For each fold, the score of each group that it leaves out at each of these λ."""
+        template, prepared, table, folds = self._template, self._prepared, self._table, self._folds
+        weights, intercepts = [], []
+        for k, ((train, _), ends) in enumerate(zip(folds, self._ends, strict=True)):
+            announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
+            table.require_annotated(train, k)
+            terms = prepared.terms_without(table.without(train))
+            near = ends[side].point if side in ends else None
+            try:
+                with without_steps():
+                    path = solve_path(template, prepared, list(lams), template._seed(), terms, near)
+                if any(solution.interrupted for solution in path):
+                    raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("the fit was interrupted before λ was chosen.") from None
+            ends.setdefault(-side, path[0])
+            ends[side] = path[-1]
+            weights += [solution.weights for solution in path]
+            intercepts += [solution.intercept for solution in path]
+        coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))
+        feature_map, rows = prepared.feature_map, prepared.data.rows_in_memory
+        if rows is None:  # one pass for the models of all folds
+            scorer = LinearScorer(coef, intercept, feature_map)
+            everywhere = scorer.of_source_groups(prepared.data.X.source).score
+            of_folds = np.split(everywhere, len(folds), axis=1)
+            return [scores[test] for scores, (_, test) in zip(of_folds, folds, strict=True)]
+        held_out = []
+        for k, (_, test) in enumerate(folds):
+            models = slice(k * len(lams), (k + 1) * len(lams))
+            scorer = LinearScorer(coef[models], intercept[models], feature_map)
+            held_out.append(scorer.of_groups(rows, table.groups, test)[0])
+        return held_out
+
+
+def _mean_over_folds(n_groups: int, tests: list[Index], scores: list[Vector]) -> Vector:
+    """The mean score of each group over the folds that left it out; NaN where none did."""
+    total, times = np.zeros(n_groups), np.zeros(n_groups)
+    for test, score in zip(tests, scores, strict=True):
+        total[test] += score
+        times[test] += 1
+    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
+
+
+def _group_metric(scoring: str | Metric) -> Metric:
+    metric = metric_named(scoring)
+    if metric_name(metric) == "candidate_roc_auc":
+        raise ValueError('scoring must be a metric of groups, such as "group_roc_auc".')
+    return metric

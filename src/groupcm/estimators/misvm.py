@@ -1,0 +1,213 @@
+"""MI-SVM: groups without annotation, the positive candidate chosen again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.estimators.classifier import GroupClassifier
+from groupcm.estimators.linear_model import LinearGroupModel
+from groupcm.estimators.parameters import check_parameters, require_number
+from groupcm.estimators.training.fit_setup import Prepared
+from groupcm.estimators.training.tasks import (
+    as_returned,
+    make_task,
+    solving,
+    warn_unless_converged,
+    warn_unless_settled,
+)
+from groupcm.objective.terms import Terms
+from groupcm.solvers.alternating import OUTCOMES, Choice, alternate, problem_of_means
+from groupcm.utils.fitted_state import Array, Expected, Number, Text
+
+__all__ = ["MISVMClassifier"]
+
+
+class MISVMClassifier(LinearGroupModel):
+    """MI-SVM of Andrews, Tsochantaridis and Hofmann: only the labels of groups are known.
+
+    Alternates between the convex problem
+
+    ::
+
+        (1−λ)/d Σ_j w_j² + λ/n+ Σ_{k positive} L(s_z(k)) + λ/n− Σ_{k negative} max_{i in k} L(−s_i)
+
+    and the choice ``z(k)`` of a candidate for each positive group: its mean at first, then the
+    one of largest score, until no choice changes. Where the means tell nothing (``w = 0``), the
+    first choice is that of the problem with every negative candidate alone. A negative group has
+    one slack, as in the original. Each problem is solved to a certified gap; which choices are best
+    is not a convex question, so the end is a local optimum. Nothing is random.
+
+    Parameters
+    ----------
+    lam : float, default=0.5
+        λ, between 0 and 1: how much the losses count against the penalty, the classes balanced.
+    C : float, optional
+        The original's form: minimise ``Σ w_j² + C Σ L``, the classes not balanced; ``lam`` is
+        then not used.
+    loss : {"hinge", "smoothed_hinge"}
+        L; "hinge" is the original's.
+    delta : float, default=0.5
+        Half the length of the smoothed hinge's quadratic piece.
+    penalty : {"l2", "huber", "l1"}
+        Of the weights; "l2", the squared norm, is the original's.
+    epsilon : float, default=1.0
+        Where the Huber penalty turns from quadratic to linear.
+    feature_map : a map of `groupcm.features`, or any fitted scikit-learn transformer, optional
+    standardize : bool, default=True
+        Put the features on one scale before training; ``coef_`` is in the units of X again.
+    tol : float, default=1e-4
+        The certified relative gap of each convex problem.
+    max_iter : int, default=50
+        Problems to solve at most; a warning says if choices still changed then.
+    max_passes : float, default=1000
+        Over the rows, in each problem.
+    max_time : float, optional
+        Seconds for the whole fit, as of `GroupClassifier`.
+    memory : int or str, optional
+        How much a fit on a source may use; all candidates must fit.
+    pos_label : label, optional
+        The label of positive groups; None is the larger of the two.
+    verbose : int, default=0
+        Above 0, print a line a step.
+
+    Attributes
+    ----------
+    coef_, intercept_, classes_, n_features_in_, feature_names_in_ :
+        As of `GroupClassifier`.
+    witnesses_ : ndarray of shape (n_positive_groups,)
+        The row number of the candidate chosen for each positive group, the groups in order of
+        first appearance.
+    n_iter_ : int
+        Convex problems solved.
+    outcome_ : {"settled", "cycled", "exhausted", "interrupted"}
+        Why it stopped: no choice changed; choices came back that were there before;
+        ``max_iter``; or Ctrl-C. The last three come with a warning.
+    objective_, lower_bound_, gap_ : float
+        Of the last convex problem.
+    n_passes_ : float
+        Over the rows, in all problems together.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupcm import MISVMClassifier
+    >>> X = np.array([[0.0], [3.0], [0.2], [2.8], [0.1], [0.3], [0.2], [0.0]])
+    >>> group_label = [1, 1, 1, 1, 0, 0, 0, 0]
+    >>> groups = ["a", "a", "b", "b", "c", "c", "d", "d"]
+    >>> model = MISVMClassifier(lam=0.9).fit(X, group_label, groups)
+    >>> model.witnesses_, model.outcome_
+    (array([1, 3]), 'settled')
+    >>> model.predict_groups(X, groups)
+    array([1, 1, 0, 0])
+    """
+
+    __metadata_request__fit: ClassVar = {"groups": True}
+
+    witnesses_: NDArray[np.int64]
+    n_iter_: int
+    outcome_: str
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **LinearGroupModel._fitted_state,
+        "witnesses_": Array("i", "positive groups", low=0),
+        "n_iter_": Number(low=1, whole=True),
+        "outcome_": Text(OUTCOMES),
+    }
+
+    def __init__(
+        self,
+        lam: float = 0.5,
+        *,
+        C: float | None = None,
+        loss: str = "hinge",
+        delta: float = 0.5,
+        penalty: str = "l2",
+        epsilon: float = 1.0,
+        feature_map: Any = None,
+        standardize: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 50,
+        max_passes: float = 1000,
+        max_time: float | None = None,
+        memory: int | str | None = None,
+        pos_label: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.lam = lam
+        self.C = C
+        self.loss = loss
+        self.delta = delta
+        self.penalty = penalty
+        self.epsilon = epsilon
+        self.feature_map = feature_map
+        self.standardize = standardize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_passes = max_passes
+        self.max_time = max_time
+        self.memory = memory
+        self.pos_label = pos_label
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> MISVMClassifier:
+        """Train.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, d), a source, or a path
+            A row a candidate; see `GroupClassifier.fit`.
+        y : array-like of shape (n,)
+            The label of each candidate's group; ``pos_label``, by default the larger, is that of
+            positive groups. A group is positive if any of its candidates has it.
+        groups : array-like of shape (n,), or "none", optional
+            The group of each candidate. Without it every row is its own group, with a
+            `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
+            "none" says that this is meant.
+        """
+        self._check_parameters()
+        shared = {k: v for k, v in self.get_params(deep=False).items() if k != "max_iter"}
+        options = GroupClassifier(**shared, random_state=0)
+        with options._told():
+            prepared = options._prepare(X, y, groups, None)
+            prepared.data.require_two_classes_in_memory("MI-SVM needs")
+            with solving(prepared.data):
+                choice = _choice_of_all(options, prepared)
+                found = alternate(choice, problem_of_means(choice), most_rounds=self.max_iter)
+                task = choice.task_with(found.witnesses)
+                solution = as_returned(prepared, task, found.solution)
+        self._store(prepared, [solution])
+        self.witnesses_ = found.witnesses
+        self.n_iter_ = found.rounds
+        self.outcome_ = found.outcome
+        self.n_passes_ = found.passes
+        warn_unless_converged(options, prepared, solution)
+        warn_unless_settled(found, "MI-SVM", "raise max_iter")
+        return self
+
+    def _check_parameters(self) -> None:
+        given = self.get_params(deep=False)
+        check_parameters(given)
+        require_number(given, "max_iter", "at least 2", lambda x: 2 <= x < float("inf"))
+
+
+def _choice_of_all(options: GroupClassifier, prepared: Prepared) -> Choice:
+    """A candidate is chosen in every positive group, whatever its labels."""
+    data = prepared.data
+    (terms,) = prepared.terms
+    assert terms is not None
+    groups = Terms.of_groups(-1, data.groups, data.groups_of(data.rows_of(1)))
+    total = sum(part.total_weight for part in terms if part.sign > 0)
+    negative = [part for part in terms if part.sign < 0]
+    task = make_task(options, prepared, negative, options.lam, seed=0)
+    return Choice(task, groups, total / len(groups))

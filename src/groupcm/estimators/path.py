@@ -1,0 +1,192 @@
+"""Choosing λ: the solutions for many λ on shared passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from groupcm.estimators.classifier import GroupClassifier
+from groupcm.estimators.training.fit_setup import Prepared
+from groupcm.estimators.training.tasks import saying_what_is_kept, solve_path
+
+__all__ = [
+    "LambdaPath",
+    "beyond_grid",
+    "chosen_lams",
+    "is_count",
+    "lambda_grid",
+    "lambda_path",
+    "require_path",
+]
+
+_MOST_LAMS = 10_000
+_GRID_ENDS = (0.001, 0.99)
+# How far a grid is extended, and the largest ratio of two neighbours beyond its end.
+_LIMITS = (1e-6, 0.9999)
+_LARGEST_STEP = 10.0
+
+
+@dataclass(frozen=True)
+class LambdaPath:
+    """Models along a path of λ.
+
+    Attributes
+    ----------
+    lams : ndarray of shape (n,)
+        In increasing order.
+    models : list of GroupClassifier
+        The fitted model of each λ, with its certificate.
+    """
+
+    lams: NDArray[np.float64]
+    models: list[GroupClassifier]
+
+    @property
+    def coef(self) -> NDArray[np.float64]:
+        """The weights, a row a λ."""
+        return np.concatenate([model.coef_ for model in self.models])
+
+    @property
+    def intercept(self) -> NDArray[np.float64]:
+        """The intercepts."""
+        return np.concatenate([model.intercept_ for model in self.models])
+
+    @property
+    def objective(self) -> NDArray[np.float64]:
+        """The objectives."""
+        return np.array([model.objective_ for model in self.models])
+
+    @property
+    def gap(self) -> NDArray[np.float64]:
+        """The certified relative gaps."""
+        return np.array([model.gap_ for model in self.models])
+
+
+def lambda_grid(n: int = 10) -> NDArray[np.float64]:
+    """Return λ from 0.001 to 0.99, evenly in the logarithm of ``λ / (1 − λ)``; of one, λ = 0.5.
+
+    Examples
+    --------
+    >>> lambda_grid(3).round(3)
+    array([0.001, 0.239, 0.99 ])
+    """
+    low, high = map(_odds, _GRID_ENDS)
+    odds = np.geomspace(low, high, n) if n > 1 else np.ones(1)
+    return odds / (1.0 + odds)
+
+
+def beyond_grid(lams: NDArray[np.float64], side: int, n: int) -> NDArray[np.float64]:
+    """Return up to ``n`` further λ of a grid, the nearest first.
+
+    ``λ / (1 − λ)`` goes on by the ratio of the grid's last step, which is at most 10, and λ stays
+    between 1e-6 and 0.9999.
+
+    Parameters
+    ----------
+    lams : ndarray
+        In increasing order, at least two.
+    side : {-1, 1}
+        Below the smallest, or above the largest.
+    n : int
+
+    Examples
+    --------
+    >>> [float(f"{lam:.3g}") for lam in beyond_grid(lambda_grid(10), -1, 2)]
+    [0.000279, 7.77e-05]
+    """
+    end, inner = (lams[0], lams[1]) if side < 0 else (lams[-1], lams[-2])
+    ratio = np.clip(_odds(end) / _odds(inner), 1.0 / _LARGEST_STEP, _LARGEST_STEP)
+    odds = _odds(end) * ratio ** np.arange(1, n + 1)
+    more = odds / (1.0 + odds)
+    return more[(more >= _LIMITS[0]) & (more <= _LIMITS[1])]
+
+
+def _odds(lam: float) -> float:
+    return lam / (1.0 - lam)
+
+
+def lambda_path(
+    X: Any,
+    y: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    overlap: ArrayLike | None = None,
+    *,
+    lams: int | ArrayLike = 10,
+    estimator: GroupClassifier | None = None,
+    **parameters: Any,
+) -> LambdaPath:
+    """Fit for each λ of a path, each warm from the one before and on the same passes.
+
+    Parameters
+    ----------
+    X, y, groups, overlap
+        As for `GroupClassifier.fit`, of two classes; or a source.
+    lams : int or array-like
+        How many, spread by `lambda_grid`, or which.
+    estimator : GroupClassifier, optional
+        Whose parameters, all but ``lam``, are used.
+    **parameters
+        Parameters of `GroupClassifier`.
+
+    Returns
+    -------
+    LambdaPath
+
+    Examples
+    --------
+    >>> from groupcm.estimators.path import lambda_path
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(100, n_positive=30)
+    >>> path = lambda_path(data.X, data.y, data.groups, data.overlap, lams=[0.5, 0.9])
+    >>> path.coef.shape, bool((path.gap <= 1e-4).all())
+    ((2, 13), True)
+    """
+    chosen = chosen_lams(lams)
+    template: Any = clone(estimator or GroupClassifier())
+    template.set_params(**parameters)
+    if template.C is not None:
+        raise ValueError("a path of λ has no C; leave C out.")
+    models: list[Any] = [clone(template) for _ in chosen]
+    for model, lam in zip(models, chosen, strict=True):
+        model.set_params(lam=float(lam))
+    first = models[0]
+    with first._told(), saying_what_is_kept(first.checkpoint):
+        prepared = first._prepare(X, y, groups, overlap, shared_passes=True)
+        require_path(prepared)
+        solutions = solve_path(first, prepared, list(chosen), first._seed())
+    for model, solution in zip(models, solutions, strict=True):
+        model._store(prepared, [solution])
+    return LambdaPath(chosen, models)
+
+
+def require_path(prepared: Prepared) -> None:
+    """Refuse more than two classes."""
+    n_classes = len(prepared.data.classes)
+    if n_classes > 2:
+        # In scikit-learn's words, which its checks look for.
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: y has "
+            f"{n_classes} classes, and a path of λ is for two; make one of them against the rest."
+        )
+
+
+def is_count(lams: int | ArrayLike) -> TypeGuard[int]:
+    """Return whether ``lams`` says how many λ to try, rather than which."""
+    return isinstance(lams, int | np.integer) and not isinstance(lams, bool)
+
+
+def chosen_lams(lams: int | ArrayLike) -> NDArray[np.float64]:
+    """The λ of a path in increasing order: so many of `lambda_grid`, or those given."""
+    if is_count(lams):
+        if not 1 <= lams <= _MOST_LAMS:
+            raise ValueError(f"lams must be at least 1, and at most {_MOST_LAMS:,}; got {lams}.")
+        return lambda_grid(int(lams))
+    values: Sequence[float] | NDArray[np.float64] = np.unique(np.asarray(lams, dtype=np.float64))
+    if len(values) == 0 or not np.all((values > 0.0) & (values < 1.0)):
+        raise ValueError(f"lams must lie between 0 and 1, both excluded; got {lams!r}.")
+    return np.asarray(values)

@@ -1,0 +1,387 @@
+"""What a fit is given, checked: rows in memory or in a stream, their classes and groups."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
+
+from groupcm.data.frames import as_frame, feature_names
+from groupcm.data.groups import index_groups, no_groups
+from groupcm.data.labels import class_order, order_classes
+from groupcm.data.validation import (
+    as_annotated,
+    as_labels,
+    as_matrix,
+    as_objects,
+    as_overlap,
+    check_length,
+    distinct,
+    require_finite,
+    require_no_infinity,
+    rows_with,
+)
+from groupcm.errors import GroupsWarning, InputError, warn_user
+from groupcm.features.scaling import SAMPLE_VALUES
+from groupcm.objective.smoothed import Matrix
+from groupcm.objective.terms import NO_ORDER, Groups, Index
+from groupcm.sources.base import Source
+from groupcm.sources.npy import MatrixSource
+from groupcm.sources.parquet import from_parquet
+from groupcm.sources.rows.stream import Stream
+from groupcm.utils.memory import memory_to_use
+
+__all__ = [
+    "TrainingData",
+    "leave_out",
+    "read_training_data",
+    "source_of_columns",
+    "warn_without_groups",
+]
+
+# The share of the memory allowed that the rows may take when they are all kept.
+_ALL_ROWS = 0.8
+# Below this a pass over rows in memory costs next to nothing.
+_MANY_ROWS = 500_000
+# So many rows, or so many of which few are positive, are unlikely to be groups of one candidate.
+_MANY_CANDIDATES = 500
+_SOME_CANDIDATES = 50
+_FEW_POSITIVES = 0.1
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Candidates, validated.
+
+    Attributes
+    ----------
+    X : ndarray, CSR matrix or Stream
+        The rows, as they are stored.
+    y : ndarray
+        The class of each row: one of ``labels``.
+    labels, classes : ndarray
+        How the classes are written in ``y``, and what the user calls them; two are in the order
+        (negative, positive).
+    groups : Groups or None
+        None where every row is its own group.
+    overlap : ndarray, object with ``[rows]``, or None
+    names : ndarray or None
+        Of the features.
+    memory : int
+        Bytes that may be used.
+    objects : ndarray or None
+        Which object of its group a row shows; looked at for positive rows only.
+    annotated : ndarray of bool or None
+        Whether somebody said which candidates of the row's group are positive; the same for
+        all rows of a positive group.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    labels: NDArray[Any]
+    classes: NDArray[Any]
+    groups: Groups | None
+    overlap: Any
+    names: NDArray[Any] | None
+    memory: int
+    objects: NDArray[Any] | None = None
+    annotated: NDArray[np.bool_] | None = None
+
+    @property
+    def stream(self) -> Stream | None:
+        """The stream, where the rows are not in memory."""
+        return self.X if isinstance(self.X, Stream) else None
+
+    @property
+    def rows_in_memory(self) -> Matrix | None:
+        """The rows, unless they must be read: an array may be treated as a stream, too."""
+        if not isinstance(self.X, Stream):
+            return self.X
+        return self.X.source.X if isinstance(self.X.source, MatrixSource) else None
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_features(self) -> int:
+        """Features as they are stored, before any map."""
+        return self.X.source.n_features if isinstance(self.X, Stream) else self.X.shape[1]
+
+    def require_two_classes_in_memory(self, who_needs: str) -> None:
+        """Raise one sentence where there are more classes, or rows that must be read."""
+        if len(self.classes) > 2:
+            # In scikit-learn's words, which its checks look for.
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: y "
+                f"has {len(self.classes)} classes; make one of them against the rest."
+            )
+        if self.stream is not None:
+            raise ValueError(
+                f"{who_needs} all {self.n_rows:,} candidates in memory, and they do not fit; raise "
+                "memory, or train on fewer groups."
+            )
+
+    def for_shared_passes(self) -> TrainingData:
+        """As a stream where that pays: many dense rows, those of each group together."""
+        together = self.groups is not None and len(self.groups.order) == 0
+        if not isinstance(self.X, np.ndarray) or not together or self.n_rows < _MANY_ROWS:
+            return self
+        return replace(self, X=Stream(MatrixSource(self.X, "X")))
+
+    @property
+    def is_positive(self) -> NDArray[np.bool_]:
+        """Which rows are of the positive one of two classes."""
+        return np.asarray(self.y == self.labels[1])
+
+    def rows_of(self, number: int) -> Index:
+        """The rows of a class."""
+        return rows_with(self.y, self.labels[number])
+
+    def unannotated_groups(self) -> Index:
+        """Positive groups nobody annotated, in order (rows, where there are no groups)."""
+        if self.annotated is None:
+            return NO_ORDER
+        positive = np.concatenate([self.rows_of(k) for k in range(1, len(self.classes))])
+        return self.groups_of(positive[~self.annotated[positive]])
+
+    def groups_of(self, rows: Index) -> Index:
+        """The groups that hold any of these rows, in order (the rows, where there are none)."""
+        return np.unique(rows if self.groups is None else self.groups.of_rows(rows))
+
+    def require_finite(self) -> None:
+        """Name the first value that is not finite, if there is one."""
+        if isinstance(self.X, Stream):
+            self.X.source.require_finite()
+        else:
+            require_finite(self.X, self.names)
+
+    def take(self, rows: Index) -> NDArray[np.floating]:
+        """Some rows, as they are stored."""
+        return self.X.raw(rows) if isinstance(self.X, Stream) else self.X[rows]
+
+
+def read_training_data(
+    options: Any,
+    X: Any,
+    y: ArrayLike | None,
+    groups: ArrayLike | None,
+    overlap: ArrayLike | None,
+    annotated: ArrayLike | None = None,
+    objects: ArrayLike | None = None,
+) -> TrainingData:
+    """Check what `fit` was given, without copying what need not be copied."""
+    # A Parquet or Dask source is always asked for its groups.
+    may_be_forgotten = groups is None and options.grouping != "none"
+    groups = None if no_groups(groups) else groups
+    if isinstance(X, str | os.PathLike):
+        X = source_of_columns(X, groups, y, overlap)
+    elif isinstance(X, Source):
+        leave_out(y=y, groups=groups, overlap=overlap)
+        may_be_forgotten &= isinstance(X, MatrixSource)
+    if isinstance(X, Source):
+        _refuse_columns(annotated=annotated, objects=objects)
+        data = _read_source(options, X)
+        if may_be_forgotten and data.groups is None:
+            _warn_without_groups(data)
+        return _with_marks(data, X.index().ids, annotated, objects)
+    X = as_frame(X)
+    names = feature_names(X)
+    X = as_matrix(X, options)
+    y = as_labels(y, X.shape[0])
+    together = index = None
+    if groups is not None:
+        check_length("groups", groups, X.shape[0])
+        index = index_groups(groups)
+        together = Groups.from_index(index)
+    overlap = as_overlap(overlap, X.shape[0])
+    classes = distinct(y)
+    _require_two(classes, "y")
+    classes = order_classes(classes, options.pos_label)
+    memory = memory_to_use(options.memory)
+    data = TrainingData(X, y, classes, classes, together, overlap, names, memory)
+    if may_be_forgotten:
+        _warn_without_groups(data)
+    data = _with_marks(data, None if index is None else index.ids, annotated, objects)
+    _require_finite_early(options, data)
+    return data
+
+
+def _warn_without_groups(data: TrainingData) -> None:
+    is_small = len(data.classes) == 2 and data.n_rows < _MANY_CANDIDATES
+    warn_without_groups(data.n_rows, len(data.rows_of(1)) if is_small else None)
+
+
+def warn_without_groups(n_rows: int, n_positive: int | None = None) -> None:
+    """Warn about a fit without groups, where the rows look like candidates of groups.
+
+    They do where they are many, or where they are some and few of them are positive, and where
+    scikit-learn was given groups and did not pass them on.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     warn_without_groups(40, n_positive=1)
+    ...     warn_without_groups(60, n_positive=1)
+    >>> len(caught)
+    1
+    """
+    few = n_positive is not None and n_positive < _FEW_POSITIVES * n_rows
+    if not (
+        n_rows >= _MANY_CANDIDATES
+        or (n_rows >= _SOME_CANDIDATES and few)
+        or _groups_are_not_routed()
+    ):
+        return
+    warn_user(
+        "fit got no groups, so every candidate counts as a group of its own; pass groups, or "
+        'groups="none" where that is meant, and in cross_val_score call '
+        "sklearn.set_config(enable_metadata_routing=True) and set_fit_request(groups=True) and "
+        'pass params={"groups": groups}.',
+        GroupsWarning,
+    )
+
+
+def _groups_are_not_routed() -> bool:
+    """Return whether a function of scikit-learn that runs this fit was given groups."""
+    if get_config()["enable_metadata_routing"]:
+        return False
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection."):
+            params = frame.f_locals.get("params")
+            routed = params if isinstance(params, dict) else {}
+            if frame.f_locals.get("groups", routed.get("groups")) is not None:
+                return True
+        frame = frame.f_back
+    return False
+
+
+def _refuse_columns(**given: Any) -> None:
+    for name, value in given.items():
+        if isinstance(value, str):
+            raise ValueError(
+                f"{name} needs one value a candidate in memory, also where X is a source or a "
+                f"path; got the name {value!r}: read that column and pass its values."
+            )
+
+
+def _with_marks(
+    data: TrainingData, ids: NDArray[Any] | None, annotated: Any, objects: Any
+) -> TrainingData:
+    """The data with what is known of their annotation; ``ids`` are those of the groups."""
+    annotated = as_annotated(annotated, data.n_rows)
+    objects = as_objects(objects, data.n_rows)
+    data = replace(data, annotated=annotated, objects=objects)
+    if annotated is None or data.groups is None:
+        return data
+    positive = np.concatenate([data.rows_of(k) for k in range(1, len(data.classes))])
+    mixed = data.groups.mixed(data.groups_of(positive), annotated)
+    if len(mixed):
+        name = mixed[0] if ids is None else ids[mixed[0]]
+        raise ValueError(
+            f"annotated is True for some candidates of the positive group {name!s} and False for "
+            "others; it must be the same for all candidates of a group."
+        )
+    return data
+
+
+def leave_out(**given: Any) -> None:
+    """Refuse what a source brings itself."""
+    for name, value in given.items():
+        if value is not None:
+            raise ValueError(f"{name} comes with the source; leave it out.")
+
+
+def source_of_columns(
+    path: str | os.PathLike[str],
+    group: Any,
+    label: Any = None,
+    overlap: Any = None,
+    features: Sequence[str] | None = None,
+) -> Source:
+    """The Parquet source of a path, with columns by name; the group "none" is none."""
+    group = None if no_groups(group) else group
+    for role, column in (("groups", group), ("y", label), ("overlap", overlap)):
+        if column is not None and not isinstance(column, str):
+            raise ValueError(
+                f"{role} must name a column of {os.fspath(path)}; got {type(column).__name__}."
+            )
+    return from_parquet(path, group=group, label=label, overlap=overlap, features=features)
+
+
+def _require_finite_early(options: Any, data: TrainingData) -> None:
+    """Look for bad values first, but not where a first pass over large data meets them anyway."""
+    X: Matrix = data.X
+    if options.__sklearn_tags__().input_tags.allow_nan:
+        require_no_infinity(X, data.names)
+        return
+    grouped = data.groups is not None and options.grouping != "none"
+    if not isinstance(X, np.ndarray) or X.size <= SAMPLE_VALUES or not grouped:
+        require_finite(X, data.names)
+
+
+def _require_two(classes: NDArray[Any], what: str) -> None:
+    if len(classes) < 2:
+        raise ValueError(f"{what} holds one class only ({classes[0]}); two or more are needed.")
+
+
+@dataclass(frozen=True)
+class _OverlapOf:
+    """The overlap column of a source, read where it is asked for."""
+
+    source: Source
+
+    def __getitem__(self, rows: Index) -> Any:
+        return self.source.overlap_of(rows)
+
+
+def _read_source(options: Any, source: Source) -> TrainingData:
+    if source.n_rows == 0:
+        raise InputError(f"the source {source!r} has no rows; a fit needs some")
+    index = source.index()
+    if index.classes is None or index.codes is None:
+        raise InputError("the source has no label column, which a fit needs; name it with label=")
+    _require_two(index.classes, "the label column")
+    order = class_order(index.classes, options.pos_label, where="the label column")
+    memory = memory_to_use(options.memory, source.memory)
+    names = source.feature_names
+    overlap = _OverlapOf(source) if source.has_overlap else None
+    data = TrainingData(
+        _rows_of_source(source, memory),
+        index.codes,
+        order.astype(index.codes.dtype),
+        index.classes[order],
+        index.groups,
+        overlap,
+        None if names is None else np.array(names, dtype=object),
+        memory,
+    )
+    if data.stream is None:
+        try:
+            _require_finite_early(options, data)
+        except ValueError:
+            source.require_finite()  # says in which file
+            raise
+    return data
+
+
+def _rows_of_source(source: Source, memory: int) -> Any:
+    """The rows themselves where they may all be in memory, else a stream."""
+    if isinstance(source, MatrixSource) and not source.is_mapped:
+        return source.X
+    stream = Stream(source)
+    if not source.loads_whole or source.nbytes > _ALL_ROWS * memory:
+        return stream
+    if isinstance(source, MatrixSource):
+        return source.X
+    stream.load(range(source.n_units))
+    return stream.resident

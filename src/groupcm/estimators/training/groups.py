@@ -1,0 +1,102 @@
+"""The groups of training data, numbered as the engine numbers them, and folds of them."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groupcm.data.folds import Folds, annotated_folds, group_level, resolve_folds
+from groupcm.estimators.training.data import TrainingData
+from groupcm.estimators.training.fit_setup import Prepared
+from groupcm.objective.terms import NO_ORDER, Groups, Index
+
+__all__ = ["TrainingGroups"]
+
+
+class TrainingGroups:
+    """The groups of training data.
+
+    Parameters
+    ----------
+    prepared : Prepared
+    ids : array-like of shape (n,), str or None
+        The group of each row as a user names it; anything else than ids is not looked at.
+    patients : array-like of shape (n,) or None
+        The patient of each row.
+
+    Attributes
+    ----------
+    groups : Groups
+        Without groups in the data every row is one.
+    positive : ndarray of bool of shape (n_groups,)
+    unannotated : ndarray of int
+        Numbers of the positive groups nobody annotated.
+    patient : ndarray of int of shape (n_groups,), or None
+        The number of each group's patient.
+    """
+
+    def __init__(
+        self, prepared: Prepared, ids: ArrayLike | None, patients: ArrayLike | None
+    ) -> None:
+        data: TrainingData = prepared.data
+        self.groups = data.groups or Groups(np.arange(data.n_rows + 1), NO_ORDER)
+        self.positive = np.zeros(len(self.groups), dtype=np.bool_)
+        self.positive[self.groups.of_rows(data.rows_of(1))] = True
+        self.unannotated = prepared.unannotated
+        self._is_positive_row = data.is_positive
+        self.patient = None if patients is None else self._one_patient_each(ids, patients)
+
+    @property
+    def n_groups(self) -> int:
+        """How many there are."""
+        return len(self.groups)
+
+    def folds(self, cv: Any, random_state: Any) -> Folds:
+        """Numbers of groups to train and to test on; ``cv`` as for `resolve_folds`."""
+        if isinstance(cv, Integral) or hasattr(cv, "split"):
+            if isinstance(cv, Integral) and len(self.unannotated):
+                return annotated_folds(
+                    int(cv), self.positive, self.unannotated, self.patient, random_state
+                )
+            every = np.arange(self.n_groups)
+            return resolve_folds(cv, self.positive, every, self.patient, random_state)
+        of_row = self._group_of_rows()
+        patients = None if self.patient is None else self.patient[of_row]
+        folds = resolve_folds(cv, self._is_positive_row, of_row, patients, random_state)
+        return [(np.unique(of_row[train]), np.unique(of_row[test])) for train, test in folds]
+
+    def require_annotated(self, train: Index, number: int) -> None:
+        """Refuse a fold whose training part has no positive group that trains."""
+        if np.any(self.positive[np.setdiff1d(train, self.unannotated)]):
+            return
+        raise ValueError(
+            f"fold {number} of cv trains on no annotated positive group; annotate more groups, "
+            "or use fewer folds."
+        )
+
+    def without(self, train: Index) -> Index:
+        """The groups that are not among those to train on."""
+        return np.setdiff1d(np.arange(self.n_groups), train)
+
+    def _group_of_rows(self) -> Index:
+        of_position = np.repeat(np.arange(self.n_groups), np.diff(self.groups.ptr))
+        if len(self.groups.order) == 0:
+            return of_position
+        of_row = np.empty_like(of_position)
+        of_row[self.groups.order] = of_position
+        return of_row
+
+    def _one_patient_each(self, ids: ArrayLike | None, patients: ArrayLike) -> Index:
+        """The patient of each group; a group with two is refused, by its id where it has one."""
+        is_named = ids is not None and not isinstance(ids, str)
+        table = group_level(
+            self._is_positive_row, ids if is_named else self._group_of_rows(), patients
+        )
+        if is_named:  # both number groups in order of first appearance
+            return table.patient
+        patient = np.empty(self.n_groups, dtype=np.int64)
+        patient[np.asarray(table.index.ids)] = table.patient
+        return patient

@@ -1,0 +1,275 @@
+"""From a table of candidates to the comparison of models on it, as numbers.
+
+What became of positive groups nobody annotated, in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm import __version__
+from groupcm.data.group_table import group_level
+from groupcm.evaluation.comparison.contender import Contender
+from groupcm.evaluation.comparison.contenders import DEFAULT_NAMES, contenders
+from groupcm.evaluation.comparison.crossfit import CrossFit, CrossFits, Progress, crossfit, folds_of
+from groupcm.evaluation.comparison.data import LabelledCandidates
+from groupcm.evaluation.comparison.learning_curve import fold_percentiles, learning_curve
+from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
+from groupcm.evaluation.curves import roc_of
+from groupcm.evaluation.results import DataCounts, Roc
+from groupcm.metrics import Metric, compare
+from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.text import listed
+
+__all__ = ["compare_models", "unannotated_remarks"]
+
+
+def unannotated_remarks(data: LabelledCandidates, models: Sequence[Contender]) -> list[str]:
+    """Say which models train with such groups, and which numbers have them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupcm.evaluation.comparison.contenders import contenders
+    >>> data = LabelledCandidates.check(
+    ...     np.zeros((3, 1)), [1, 1, 0], ["a", "b", "c"], annotated=[True, False, True]
+    ... )
+    >>> print(*unannotated_remarks(data, contenders(["svm", "misvm", "gcm"])), sep="\\n")
+    1 of 2 positive groups is not annotated: GCM chooses a candidate of each such group, MI-SVM
+    needs labels of groups alone, and SVM trains without them.
+    All models are tested on them by groups; numbers of candidates leave them out.
+    """
+    n_unannotated = data.n_unannotated
+    if not n_unannotated:
+        return []
+    n_positive = int(group_level(data.y, data.groups).positive.sum())
+    choosing = [model.name for model in models if model.chooses_candidates]
+    by_labels = [model.name for model in models if model.by_group_labels]
+    without = [model.name for model in models if model.name not in (*choosing, *by_labels)]
+    parts = [
+        f"{listed(names)} {one if len(names) == 1 else several} {what}"
+        for names, one, several, what in (
+            (choosing, "chooses", "choose", "a candidate of each such group"),
+            (by_labels, "needs", "need", "labels of groups alone"),
+            (without, "trains", "train", "without them"),
+        )
+        if names
+    ]
+    told = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
+    verb = "is" if n_unannotated == 1 else "are"
+    return [
+        f"{n_unannotated:,} of {n_positive:,} positive groups {verb} not annotated: {told}.",
+        "All models are tested on them by groups; numbers of candidates leave them out.",
+    ]
+
+
+def compare_models(
+    X: Any,
+    y: ArrayLike,
+    groups: ArrayLike | None = None,
+    overlap: ArrayLike | None = None,
+    patients: ArrayLike | None = None,
+    *,
+    annotated: ArrayLike | None = None,
+    objects: ArrayLike | None = None,
+    pos_label: Any = None,
+    models: Sequence[str | Contender] = DEFAULT_NAMES,
+    cv: Any = 5,
+    n_settings: int = 10,
+    max_negatives: int | None = 100_000,
+    scoring: str | Metric = "group_roc_auc",
+    learning: bool = True,
+    level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: int = 0,
+    title: str = "Comparison of models",
+    data_name: str = "",
+    progress: Progress | None = None,
+) -> ModelComparison:
+    """Train several models on the same folds with the same budget, and say which is better.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or data frame of shape (n, d)
+        A row a candidate.
+    y : array-like of shape (n,)
+        One label per candidate.
+    groups, overlap, patients : array-like of shape (n,), optional
+        The group of each candidate, how well it fits the annotation, and whose it is.
+    annotated : array-like of bool of shape (n,), optional
+        False for the candidates of positive groups nobody annotated. Models that choose a
+        candidate in them or need labels of groups alone train with them, the others without.
+        They are tested like all groups, and no number of candidates has theirs.
+    objects : array-like of shape (n,), optional
+        Which object of its group each positive candidate shows, for models that ask for it.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
+    models : sequence of str or Contender
+        Names of `groupcm.evaluation.comparison.contenders.contenders`, or contenders of your own.
+    cv : int, splitter, or list of (train, test), default=5
+        The outer folds; see `groupcm.evaluation.comparison.crossfit.crossfit`.
+    n_settings : int, default=10
+        Settings that each named model chooses among, inside the folds.
+    max_negatives : int or None, default=100,000
+        Negative candidates that models trained on candidates see.
+    scoring : str or callable, default="group_roc_auc"
+        What settings are chosen by.
+    learning : bool, default=True
+        Whether to train again on fewer negative groups, for the learning curve.
+    level, n_resamples
+        Of the intervals, which draw patients (groups where there are none) again.
+    random_state : int, default=0
+    title, data_name : str
+        For whoever reads the numbers.
+    progress : callable, optional
+        Hears in words what begins now.
+
+    Returns
+    -------
+    ModelComparison
+        With a pair of the GCM and each other model; of the last model where the GCM is not
+        among them. Scores of the folds are pooled as `groupcm.evaluation.comparison.learning_curve` says.
+
+    Examples
+    --------
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(60, n_positive=20, group_size=10)
+    >>> found = compare_models(
+    ...     made.X, made.y, made.groups, made.overlap, models=["svm", "gcm"], cv=3,
+    ...     n_settings=2, learning=False, n_resamples=100,
+    ... )
+    >>> [model.name for model in found.models], [(pair.a, pair.b) for pair in found.pairs]
+    (['SVM', 'GCM'], [('GCM', 'SVM')])
+    """
+    data = LabelledCandidates.check(
+        X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
+    )
+    chosen = _contenders(models, n_settings, max_negatives, random_state)
+    # Folds first: what they refuse, they name by the user's own ids.
+    folds = folds_of(data, cv, random_state)
+    data = data.numbered()
+    options = {"level": level, "n_resamples": n_resamples, "random_state": random_state}
+    with gathered_warnings():
+        fits = crossfit(
+            data, chosen, cv=folds, scoring=scoring, random_state=random_state, progress=progress
+        )
+        if progress is not None:
+            drawn = "groups" if data.patients is None else "patients"
+            progress(f"drawing {drawn} again for the intervals")
+        pooled = [_pool(data, fits, result, options) for result in fits.results]
+        pairs = _pairs(pooled, options)
+        curve = learning_curve(data, fits, progress=progress, **options) if learning else None
+    at_ends = [fit for fit in fits.results if 2 * max(fit.n_at_ends) > len(fits.folds)]
+    return ModelComparison(
+        title=title,
+        version=__version__,
+        data=_count(data.take(fits.left_out), data_name),
+        n_folds=len(fits.folds),
+        n_settings=max(len(contender.settings) for contender in chosen),
+        folds_by="group" if data.patients is None else "patient",
+        models=[one.result for one in pooled],
+        pairs=pairs,
+        learning=curve,
+        level=level,
+        remarks=[*unannotated_remarks(data, chosen), *map(_end_remark, at_ends)],
+    )
+
+
+def _end_remark(fit: CrossFit) -> str:
+    """Say that a model would rather have had a setting that no model was offered."""
+    first, last = fit.n_at_ends
+    settings = fit.contender.settings
+    end, word = (settings[0], "smallest") if first > last else (settings[-1], "largest")
+    return (
+        f"{fit.contender.name} chose the {word} value tried, {fit.contender.words(end)}, in "
+        f"{max(first, last)} of {len(fit.chosen)} folds: a better one may lie beyond."
+    )
+
+
+def _contenders(
+    models: Sequence[str | Contender], n_settings: int, max_negatives: int | None, seed: int
+) -> list[Contender]:
+    names = [model for model in models if isinstance(model, str)]
+    if models and not names:
+        return [model for model in models if isinstance(model, Contender)]
+    named = iter(contenders(names, n_settings, max_negatives=max_negatives, random_state=seed))
+    return [next(named) if isinstance(model, str) else model for model in models]
+
+
+@dataclass(frozen=True, eq=False)
+class _Pooled:
+    """One model's result, and the scores it comes from: of all folds, on one scale."""
+
+    result: ModelResult
+    truth: LabelledCandidates
+    scores: NDArray[np.float64]
+
+
+def _pool(
+    data: LabelledCandidates, fits: CrossFits, fit: CrossFit, options: dict[str, Any]
+) -> _Pooled:
+    rows = fits.left_out
+    truth, fold, scores = data.take(rows), fits.fold[rows], fit.scores[rows]
+    of_groups = fold_percentiles(truth.y, scores, truth.groups, fold)
+    contender = fit.contender
+    result = ModelResult(
+        name=contender.name,
+        about=contender.about,
+        group_roc=roc_of(truth.y, of_groups, truth.groups, clusters=truth.clusters, **options),
+        candidate_roc=_candidate_roc(truth, scores, fold, options),
+        chosen=[contender.words(contender.settings[number]) for number in fit.chosen],
+        seconds=fit.seconds,
+    )
+    return _Pooled(result, truth, of_groups)
+
+
+def _candidate_roc(
+    truth: LabelledCandidates,
+    scores: NDArray[np.float64],
+    fold: NDArray[np.int64],
+    options: dict[str, Any],
+) -> Roc | None:
+    """None where no candidate of a group is told apart, or none of some fold's positive groups."""
+    known = truth.has_candidate_labels
+    scores, fold, truth = scores[known], fold[known], truth.with_candidate_labels()
+    has_positives = np.array_equal(np.unique(fold[truth.y == 1]), np.unique(fold))
+    if not has_positives or truth.labels_are_of_groups:
+        return None
+    percentiles = fold_percentiles(truth.y, scores, None, fold)
+    return roc_of(truth.y, percentiles, clusters=truth.clusters, **options)
+
+
+def _pairs(pooled: Sequence[_Pooled], options: dict[str, Any]) -> list[Pair]:
+    a = next((one for one in pooled if one.result.name == "GCM"), pooled[-1])
+    return [
+        Pair(
+            a.result.name,
+            b.result.name,
+            compare(
+                a.truth.y,
+                a.scores,
+                b.scores,
+                a.truth.groups,
+                clusters=a.truth.clusters,
+                **options,
+            ),
+        )
+        for b in pooled
+        if b is not a
+    ]
+
+
+def _count(data: LabelledCandidates, name: str) -> DataCounts:
+    table = group_level(data.y, data.groups, data.patients)
+    return DataCounts(
+        name=name,
+        n_candidates=len(data.y),
+        n_positive_groups=int(table.positive.sum()),
+        n_negative_groups=int((~table.positive).sum()),
+        n_patients=None if table.patient_ids is None else len(table.patient_ids),
+    )

@@ -1,0 +1,130 @@
+"""A ROC curve with the interval of its area and the band around it.
+
+Groups and candidates are the same thing here: without ``groups`` every row counts alone, and
+``clusters`` says which rows are drawn together when the data is drawn again.
+
+Fewer points of a curve, chosen so that nobody could see the difference.
+
+Whether predicted probabilities of groups are the shares observed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.evaluation.results import Reliability, Roc
+from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.metrics import bootstrap_interval, group_roc_curve, roc_band
+from groupcm.metrics.reliability import group_brier_score, reliability_curve
+
+__all__ = ["BAND_FPR", "reliability_of", "roc_of", "thinned"]
+
+Curve = TypeVar("Curve", bound=tuple[Any, ...])
+
+_MOST_POINTS = 2000
+
+
+def thinned(curve: Curve, most: int = _MOST_POINTS) -> Curve:
+    """At most about ``most`` points of a curve, its ends among them, as the same kind of tuple.
+
+    The points are spread evenly along the curve's two axes, both scaled to 1, so that steep
+    and flat parts keep theirs.
+
+    Parameters
+    ----------
+    curve : named tuple of arrays
+        The first two are the axes.
+    most : int
+        How many points to keep; a curve that has no more is kept as it is.
+
+    Examples
+    --------
+    >>> from typing import NamedTuple
+    >>> class Line(NamedTuple):
+    ...     x: NDArray[np.float64]
+    ...     y: NDArray[np.float64]
+    >>> thinned(Line(np.arange(129), np.zeros(129)), most=5).x.tolist()
+    [0, 32, 64, 96, 128]
+    """
+    if len(curve[0]) <= most:
+        return curve
+    length = np.concatenate([[0.0], np.cumsum(_steps(curve[0]) + _steps(curve[1]))])
+    kept = np.unique(np.searchsorted(length, np.linspace(0.0, length[-1], most)))
+    kept[-1] = len(length) - 1
+    return type(curve)(*(values[kept] for values in curve))
+
+
+def _steps(values: NDArray[Any]) -> NDArray[np.float64]:
+    """How far apart neighbours are, in units of the whole axis; gaps without end count as none."""
+    finite = np.where(np.isfinite(values), values, 0.0).astype(np.float64)
+    return np.abs(np.diff(finite)) / max(float(np.ptp(finite)), 1e-300)
+
+
+# Where the band is known: closer together where specificity is high.
+BAND_FPR: NDArray[np.float64] = np.unique(
+    np.concatenate([[0.0], np.geomspace(1e-3, 0.1, 21), np.linspace(0.1, 1.0, 46)])
+)
+
+
+def roc_of(
+    y: ArrayLike,
+    scores: ArrayLike,
+    groups: ArrayLike | None = None,
+    *,
+    clusters: ArrayLike | None = None,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+    random_state: Any = 0,
+) -> Roc:
+    """The ROC curve of groups, its area with an interval, and the band of its sensitivity.
+
+    Parameters
+    ----------
+    y, scores : array-like of shape (n,)
+        A label and a score a candidate; the larger label is the positive one.
+    groups : array-like of shape (n,), optional
+        The group of each candidate. Without it every row counts alone: that is the ROC curve
+        of candidates.
+    clusters : array-like of shape (n,), optional
+        What is drawn together when the data is drawn again: the patient of each candidate, or
+        for the curve of candidates their group. By default the groups.
+    n_resamples : int, default=2000
+    level : float, default=0.95
+        Of the interval, and of the band at each false positive rate.
+    random_state : int, default=0
+
+    Returns
+    -------
+    Roc
+
+    Examples
+    --------
+    >>> y = np.arange(60) % 3 == 0
+    >>> scores = 2 * y + np.random.default_rng(0).normal(size=60)
+    >>> roc = roc_of(y, scores, groups=np.arange(60) // 2, n_resamples=200)
+    >>> roc.auc.low < roc.auc.estimate < roc.auc.high, len(roc.band_low) == len(roc.band_fpr)
+    (True, True)
+    """
+    options: dict[str, Any] = {
+        "clusters": clusters,
+        "n_resamples": n_resamples,
+        "level": level,
+        "random_state": random_state,
+    }
+    auc = bootstrap_interval(y, scores, groups, metric="group_roc_auc", **options)
+    low, high = roc_band(y, scores, groups, fpr=BAND_FPR, **options)
+    return Roc(thinned(group_roc_curve(y, scores, groups)), auc, BAND_FPR, low, high)
+
+
+def reliability_of(model: Any, candidates: ScoredCandidates, level: float) -> Reliability | None:
+    """The reliability of a calibrated model; None of one that gives no probabilities."""
+    probability = getattr(model, "calibrator_", None)
+    if probability is None:
+        return None
+    positive = candidates.group_positive
+    predicted = probability(candidates.group_score)
+    curve = reliability_curve(positive, predicted, level=level)
+    return Reliability(**curve._asdict(), brier=group_brier_score(positive, predicted))

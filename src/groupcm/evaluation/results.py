@@ -1,0 +1,213 @@
+"""What an evaluation found: plain numbers, before anybody draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.evaluation.explanation import FeatureContribution
+from groupcm.metrics import FrocCurve, Interval, OperatingPoint, PrecisionRecallCurve, RocCurve
+from groupcm.utils.typing import Vector
+
+__all__ = [
+    "Case",
+    "DataCounts",
+    "Decision",
+    "Evaluation",
+    "Froc",
+    "Importance",
+    "LearningCurve",
+    "LearningLine",
+    "Localisation",
+    "Reliability",
+    "Roc",
+    "Training",
+    "Weight",
+]
+
+
+@dataclass(frozen=True)
+class DataCounts:
+    """How much there is in some tables."""
+
+    name: str
+    n_candidates: int
+    n_positive_groups: int
+    n_negative_groups: int
+    n_patients: int | None = None
+    n_objects: int | None = None
+
+
+@dataclass(frozen=True)
+class Training:
+    """What was trained, and the proof of its optimum where there is one."""
+
+    model: str
+    parameters: Mapping[str, str]
+    trained_on: DataCounts | None = None
+    objective: float | None = None
+    lower_bound: float | None = None
+    gap: float | None = None
+    tol: float | None = None
+    passes: float | None = None
+
+
+@dataclass(frozen=True)
+class Roc:
+    """A ROC curve, its area, and the band of its sensitivity at each ``band_fpr``."""
+
+    curve: RocCurve
+    auc: Interval
+    band_fpr: Vector
+    band_low: Vector
+    band_high: Vector
+
+
+@dataclass(frozen=True)
+class Froc:
+    """Share of objects found against false alarms per group, at every threshold.
+
+    What happens at the threshold of the decision is counted in its ``point``.
+    """
+
+    curve: FrocCurve
+    n_objects: int
+    object_word: str = "object"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A threshold, how it was chosen, and what it does on these groups.
+
+    Of ``n_winners_judged`` positive groups that are found and annotated, the winner of
+    ``n_winners_on_object`` is positive. ``contradiction`` is a sentence where the share found
+    is below the one that the threshold was chosen for, by more than chance.
+    """
+
+    point: OperatingPoint
+    chosen: str
+    is_chosen_here: bool
+    sensitivity: Interval
+    specificity: Interval
+    n_winners_on_object: int | None = None
+    n_winners_judged: int | None = None
+    contradiction: str | None = None
+
+    @property
+    def n_judged(self) -> int:
+        """Found groups whose winner is judged: all, where nobody says otherwise."""
+        found = self.point.true_positives
+        return found if self.n_winners_judged is None else self.n_winners_judged
+
+
+@dataclass(frozen=True)
+class Localisation:
+    """How many winners of positive groups truly lie on the object.
+
+    A winner does where its overlap is ``least_overlap`` or more. In ``n_reachable`` positive
+    groups any candidate does: no winner can lie on the object in the others.
+    """
+
+    n_positive_groups: int
+    n_on_object: int
+    share: Interval
+    n_reachable: int
+    least_overlap: float = 0.3
+
+
+@dataclass(frozen=True)
+class Weight:
+    """The weight of a feature: for one standard deviation of it, and for one unit."""
+
+    feature: str
+    per_deviation: float
+    per_unit: float
+
+
+@dataclass(frozen=True)
+class Importance:
+    """By how much a feature moves the score of a winner from the baseline, on average."""
+
+    feature: str
+    moves: float
+
+
+@dataclass(frozen=True)
+class Case:
+    """A group worth looking at, and the candidate that gave it its score."""
+
+    group: str
+    score: float
+    winner_row: int
+    patient: str | None = None
+    is_winner_positive: bool | None = None
+    contributions: Sequence[FeatureContribution] = ()
+    winner_overlap: float | None = None
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Predicted probability against the observed share, in bins of groups."""
+
+    predicted: Vector
+    observed: Vector
+    low: Vector
+    high: Vector
+    count: NDArray[np.int64]
+    brier: float
+
+
+@dataclass(frozen=True)
+class LearningLine:
+    """One model's group AUC at each training size."""
+
+    model: str
+    auc: Sequence[Interval | None]
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """Group AUC against how much was trained on; ``unit`` says of what."""
+
+    sizes: Sequence[int]
+    unit: str
+    lines: Sequence[LearningLine]
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """One model on groups it has not seen.
+
+    Of the positive groups nobody annotated ``n_unannotated``: their label counts, and those of
+    their candidates do not. ``baseline`` says what the contributions of features are relative to.
+    """
+
+    title: str
+    version: str
+    training: Training
+    data: DataCounts
+    group_roc: Roc
+    candidate_roc: Roc | None
+    precision_recall: PrecisionRecallCurve
+    average_precision: Interval
+    froc: Froc | None
+    decision: Decision
+    weights: Sequence[Weight]
+    highest_negatives: Sequence[Case]
+    lowest_positives: Sequence[Case]
+    positive_scores: Vector
+    negative_scores: Vector
+    reliability: Reliability | None = None
+    learning: LearningCurve | None = None
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    level: float = 0.95
+    cautions: Sequence[str] = ()
+    localisation: Localisation | None = None
+    highest_positives: Sequence[Case] = ()
+    importances: Sequence[Importance] = ()
+    n_unannotated: int = 0
+    baseline: str = ""

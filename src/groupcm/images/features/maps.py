@@ -1,0 +1,181 @@
+"""Colours of a picture in several spaces, as maps to be summed.
+
+What is usual in a picture: the middle and the spread of a map, and ranks of its values.
+
+Heavy tails made short, so that a linear model is not led by a few extreme candidates.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.images.view import View
+from groupcm.kernels.images.pixels import fill_channels, value_counts, value_deviation
+
+__all__ = [
+    "CHANNELS",
+    "LEAST_SPREAD",
+    "PictureScale",
+    "colour_channels",
+    "column_by_column",
+    "log_ratio",
+    "quantiles",
+    "ranks",
+    "signed_and_size",
+]
+
+CHANNELS = (
+    "lightness",
+    "green_red",
+    "blue_yellow",
+    "saturation",
+    "hue_cos",
+    "hue_sin",
+    "red_share",
+    "green_share",
+    "red_minus_green",
+    "yellow_minus_blue",
+)
+# In the dark, ratios of colours are noise: this much light is added below the line.
+_DARK = 0.02
+
+
+def column_by_column(picture: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Turn (height, width) into a map of shape (width, height), and (…, n) into n such maps.
+
+    Examples
+    --------
+    >>> column_by_column(np.zeros((2, 3, 5), dtype=np.float32)).shape
+    (5, 3, 2)
+    """
+    return np.ascontiguousarray(picture.T)
+
+
+def colour_channels(view: View) -> NDArray[np.float32]:
+    """Return the maps of `CHANNELS`, shape (channels, width, height).
+
+    Lightness, green to red and blue to yellow are those of CIE Lab, divided by 100. Saturation
+    is that of HSV; cosine and sine of the hue count by it, since a grey has no hue. A share is
+    that of the sum of red, green and blue.
+
+    Examples
+    --------
+    >>> red = View(np.full((1, 1, 3), (1, 0, 0), dtype=np.float32))
+    >>> for name, value in zip(CHANNELS, colour_channels(red).ravel(), strict=True):
+    ...     print(f"{name} {value:.2f}")
+    lightness 0.53
+    green_red 0.80
+    blue_yellow 0.67
+    saturation 0.98
+    hue_cos 0.98
+    hue_sin 0.00
+    red_share 0.97
+    green_share 0.01
+    red_minus_green 1.00
+    yellow_minus_blue 0.50
+    """
+    maps = np.empty((len(CHANNELS), view.width, view.height), dtype=np.float32)
+    fill_channels(view.rgb, view.lab, _DARK, maps)
+    return maps
+
+
+# Half a grey level of 8 bits, of a map from 0 to 1: a smaller spread is noise of the numbers.
+LEAST_SPREAD = 0.002
+_BINS = 2048
+_QUARTILES_TO_DEVIATION = 1.349
+
+
+@dataclass(frozen=True, eq=False)
+class PictureScale:
+    """Middle and spread of every map over the whole picture.
+
+    Attributes
+    ----------
+    median
+        Shape (maps, 1).
+    spread
+        Mean of the standard deviation and of the one that the quartiles suggest, which a few
+        bright spots do not move; shape (maps, 1).
+
+    Examples
+    --------
+    >>> scale = PictureScale.of(np.arange(9, dtype=np.float32).reshape(1, 3, 3), least=0.1)
+    >>> scale.median.round(1), scale.spread.round(1)
+    (array([[4.]]), array([[2.8]]))
+    """
+
+    median: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, maps: NDArray[np.float32], least: float) -> PictureScale:
+        """Look at maps of shape (maps, width, height); no spread is taken to be under ``least``."""
+        quartiles = np.array([quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
+        robust = (quartiles[:, 2] - quartiles[:, 0]) / _QUARTILES_TO_DEVIATION
+        deviation = np.array([value_deviation(each.ravel()) for each in maps])
+        spread = np.maximum((robust + deviation) / 2, least)
+        return cls(quartiles[:, 1:2], spread[:, None])
+
+
+def ranks(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the share of the values below each, equal ones counted by half.
+
+    Examples
+    --------
+    >>> ranks(np.array([[3, 9], [3, 3]], dtype=np.float32)).round(3)
+    array([[0.375, 0.875],
+           [0.375, 0.375]], dtype=float32)
+    """
+    low, factor, below = _cumulated(values)
+    place = np.clip(((values - low) * factor).astype(np.int64), 0, _BINS - 1)
+    return ((below[:-1] + below[1:]) / (2 * below[-1]))[place].astype(np.float32)
+
+
+def quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray[np.float64]:
+    """Return the values below which these shares of all values lie, to a 2048th of their range.
+
+    Examples
+    --------
+    >>> quantiles(np.arange(101, dtype=np.float32), (0.1, 0.5)).round(1)
+    array([10., 50.])
+    """
+    low, factor, below = _cumulated(values)
+    return low + np.interp(np.array(shares) * below[-1], below, np.arange(_BINS + 1)) / factor
+
+
+def _cumulated(values: NDArray[np.float32]) -> tuple[float, float, NDArray[np.float64]]:
+    """Return where the first bin begins, bins a unit, and how many values lie below each bin."""
+    low, high = float(values.min()), float(values.max())
+    factor = _BINS / max(high - low, 1e-9)
+    counts = np.zeros(_BINS)
+    value_counts(values.ravel(), low, factor, counts)
+    return low, factor, np.concatenate([[0.0], np.cumsum(counts)])
+
+
+_Doubles = NDArray[np.float64]
+
+
+def signed_and_size(values: _Doubles) -> list[_Doubles]:
+    """Return ``asinh v`` and ``|asinh v|``: a linear model cannot take the size by itself.
+
+    Examples
+    --------
+    >>> [each.round(3).tolist() for each in signed_and_size(np.array([-1.0, 100.0]))]
+    [[-0.881, 5.298], [0.881, 5.298]]
+    """
+    squashed = np.arcsinh(values)
+    return [squashed, np.abs(squashed)]
+
+
+def log_ratio(above: _Doubles, below: _Doubles, least: float) -> _Doubles:
+    """Return ``log((above + least) / (below + least))`` of numbers that are not negative.
+
+    Examples
+    --------
+    >>> log_ratio(np.array([0.0, 3.0]), np.array([0.0, 1.0]), least=1.0).round(3)
+    array([0.   , 0.693])
+    """
+    return np.log((above + least) / (below + least))

@@ -1,0 +1,204 @@
+"""What finds candidates in a picture.
+
+Settings of proposals that make sense.
+
+Several lists of candidates as one, the best of each first.
+
+Maps without their fine or without their coarse structure.
+
+The most promising parts of a tree of regions, without near duplicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter, uniform_filter1d
+
+from groupcm.images.regions import Regions
+from groupcm.images.view import View
+from groupcm.kernels.images.tree import branch_strips, descent, distinct_places
+
+__all__ = [
+    "Proposer",
+    "by_turns",
+    "check_positive",
+    "check_whole",
+    "check_widths",
+    "details",
+    "distinct",
+    "smoothed",
+    "tree_regions",
+    "turn_order",
+]
+
+
+class Proposer(Protocol):
+    """Finds candidates in a picture; its fields are plain values that a file can hold."""
+
+    def propose(self, view: View) -> Regions:
+        """Return candidates, the most promising first; there may be none."""
+        ...
+
+
+def check_whole(**settings: int) -> None:
+    """Refuse what is no whole number, 1 or more.
+
+    Examples
+    --------
+    >>> check_whole(smallest=0)
+    Traceback (most recent call last):
+    ValueError: smallest is 0; it must be a whole number, 1 or more
+    """
+    for name, value in settings.items():
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 or more")
+
+
+# A width in pixels; beyond it, smoothing takes minutes and leaves nothing of a picture.
+_WIDEST = 1_000
+
+
+def check_widths(**settings: float | tuple[float, ...]) -> None:
+    """Refuse what is no positive number of pixels, or holds one that is not.
+
+    Examples
+    --------
+    >>> check_widths(smooth=1e9)
+    Traceback (most recent call last):
+    ValueError: smooth is 1000000000.0; it must be 1,000 pixels at most
+    """
+    check_positive(**settings)
+    for name, value in settings.items():
+        if max(value if isinstance(value, tuple) else (value,), default=0.0) > _WIDEST:
+            raise ValueError(f"{name} is {value!r}; it must be {_WIDEST:,} pixels at most")
+
+
+def check_positive(**settings: float | tuple[float, ...]) -> None:
+    """Refuse what is no positive number, or holds one that is not.
+
+    Examples
+    --------
+    >>> check_positive(widths=(1.0, -1.0))
+    Traceback (most recent call last):
+    ValueError: widths is (1.0, -1.0); it must be positive
+    """
+    for name, value in settings.items():
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, bool) or not isinstance(each, int | float) or not each > 0:
+                raise ValueError(f"{name} is {value!r}; it must be positive")
+
+
+def by_turns(parts: Sequence[Regions]) -> Regions:
+    """Join lists so that at any place each has given about the same share of its own.
+
+    Examples
+    --------
+    >>> one, two = (Regions.from_boxes([[0, 0, k, k] for k in ks], 9, 9) for ks in ((1, 2), (7,)))
+    >>> by_turns([one, two]).areas
+    array([ 1.,  4., 49.])
+    """
+    return Regions.joined(parts).take(turn_order([len(part) for part in parts]))
+
+
+def turn_order(counts: Sequence[int]) -> NDArray[np.intp]:
+    """Places of lists one after another, so that they are gone through by turns.
+
+    Examples
+    --------
+    >>> turn_order([2, 1])
+    array([0, 1, 2])
+    >>> turn_order([1, 4])
+    array([1, 2, 3, 0, 4])
+    """
+    share = np.concatenate([(np.arange(count) + 1) / max(count, 1) for count in counts])
+    return np.argsort(share, kind="stable")
+
+
+_Floats = NDArray[np.float32]
+_WIDE = 4.0
+
+
+def smoothed(plane: _Floats, width: float) -> _Floats:
+    """Smooth the first two axes by a Gaussian of a width in pixels.
+
+    Wide ones are made of three running means, whose cost does not grow with the width.
+
+    Examples
+    --------
+    >>> float(smoothed(np.eye(9, dtype=np.float32), 8.0).std()) < 0.01
+    True
+    """
+    if width < _WIDE:
+        widths = (width, width, 0.0)[: plane.ndim]
+        fine = gaussian_filter(plane, widths, mode="nearest", truncate=3.0)
+        return np.asarray(fine, dtype=np.float32)
+    size = max(1, round(np.sqrt(4 * width**2 + 1)))
+    for _ in range(3):
+        for axis in (0, 1):
+            mean = uniform_filter1d(plane, size, axis=axis, mode="nearest")
+            plane = np.asarray(mean, dtype=np.float32)
+    return plane
+
+
+def details(plane: _Floats, fine: float, coarse: float) -> _Floats:
+    """Smooth by ``fine``, and take away what smoothing by ``coarse`` leaves."""
+    return smoothed(plane, fine) - smoothed(plane, coarse)
+
+
+_ALIKE = 0.7
+
+
+def distinct(
+    edges: NDArray[Any], areas: NDArray[Any], alike: float, at_most: int
+) -> NDArray[np.int64]:
+    """Return the places of the first regions that are not nearly one before them.
+
+    Two are alike where the overlap (IoU) of their boxes and the ratio of the sides of squares of
+    their areas are both at least ``alike``.
+
+    Examples
+    --------
+    >>> edges = np.array([[0, 0, 10, 10], [0, 0, 10, 9], [0, 0, 10, 2]], dtype=float)
+    >>> distinct(edges, np.array([100.0, 90.0, 20.0]), 0.7, 9)
+    array([0, 2])
+    """
+    return distinct_places(edges.astype(np.float64), np.sqrt(areas), alike, at_most)
+
+
+def tree_regions(
+    parent: NDArray[np.integer],
+    edges: NDArray[np.integer],
+    areas: NDArray[np.number],
+    own: NDArray[np.integer],
+    order: NDArray[np.integer],
+    at_most: int,
+) -> Regions:
+    """Return parts of a tree in their order, at most so many, near duplicates left out.
+
+    Parameters
+    ----------
+    parent
+        The part around each part; parents come before their children, part 0 is the whole.
+    edges, areas
+        Box and area of each part.
+    own
+        The smallest part of every pixel, shape (height, width).
+    order
+        Places of parts, the most promising first.
+    at_most
+        How many to return.
+    """
+    height, width = own.shape
+    chosen = order[distinct(edges[order], areas[order].astype(np.float64), _ALIKE, at_most)]
+    first, last = descent(parent.astype(np.int32))
+    number = np.ascontiguousarray(first[own].T)
+    ptr, strips = branch_strips(number, first[chosen], last[chosen], edges[chosen])
+    column, top, bottom = strips
+    boxes = edges[chosen].astype(np.float64)
+    pixels = areas[chosen].astype(np.float64)
+    is_box = np.zeros(len(chosen), dtype=bool)
+    return Regions(height, width, boxes, pixels, is_box, ptr, column, top, bottom)

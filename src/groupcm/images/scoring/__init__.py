@@ -1,0 +1,1 @@
+"""Scores of pictures with a fitted model."""

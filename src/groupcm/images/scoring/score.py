@@ -1,0 +1,302 @@
+"""From a picture to its score and the place of its winner, with a fitted model and its recipe."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.annotations import Region
+from groupcm.errors import InputError
+from groupcm.images.features.network_embedding import with_networks
+from groupcm.images.listing import list_pictures
+from groupcm.images.parallel import PictureFile, Unreadable, map_pictures
+from groupcm.images.reading import Pixels
+from groupcm.images.recipe import Recipe, needed_part, noted_recipe, trained_names
+from groupcm.images.regions import Regions
+from groupcm.images.scoring.vote import vote as voted
+from groupcm.metrics.decision import is_alarm
+
+__all__ = [
+    "CandidateModel",
+    "PictureScore",
+    "PictureScorer",
+    "SavedPictureModel",
+    "score_folder",
+    "score_picture",
+]
+
+
+_ONE_THREAD = Lock()
+
+
+class CandidateModel(Protocol):
+    """A fitted classifier: one score a candidate."""
+
+    def decision_function(self, X: Any, /) -> NDArray[np.float64]: ...
+
+
+class SavedPictureModel(Protocol):
+    """What a model file holds, as `groupcm.persistence.model_file.read` gives it."""
+
+    @property
+    def model(self) -> Any: ...
+
+    @property
+    def notes(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class PictureScore:
+    """What a model finds in one picture.
+
+    Attributes
+    ----------
+    name
+        Name of the picture.
+    regions
+        Its candidates.
+    scores
+        Their scores, shape (n,).
+    winner
+        The candidate of largest score, the first of equal ones; -1 where nothing was proposed.
+    located
+        The candidate that tells where the object is: the winner, or the one that was voted for;
+        -1 where nothing was proposed.
+    probability
+        That the picture is positive; None where the model is not calibrated.
+    threshold
+        Pictures and candidates that score at least this are marked; None where there is none.
+    drawn
+        The features of one candidate, drawn at random but always the same, in the model's order:
+        by those of many pictures, these are compared with the training.
+    """
+
+    name: str
+    regions: Regions
+    scores: NDArray[np.float64]
+    winner: int
+    located: int
+    probability: float | None = None
+    threshold: float | None = None
+    drawn: NDArray[np.float32] | None = None
+
+    @property
+    def score(self) -> float:
+        """Score of the picture: its winner's; -inf where nothing was proposed."""
+        return float(self.scores[self.winner]) if self.winner >= 0 else -math.inf
+
+    @property
+    def alarm(self) -> bool | None:
+        """Whether the picture scores at least the threshold; None without one.
+
+        A picture in which nothing was proposed is no alarm.
+        """
+        return None if self.threshold is None else bool(is_alarm(self.score, self.threshold))
+
+    @property
+    def marked(self) -> NDArray[np.intp]:
+        """Candidates that score at least the threshold, best first; none without one."""
+        if self.threshold is None:
+            return np.empty(0, dtype=np.intp)
+        order = np.argsort(-self.scores, kind="stable")
+        return order[is_alarm(self.scores[order], self.threshold)]
+
+
+class PictureScorer:
+    """Scores pictures, one call a picture; it can be sent to other processes.
+
+    Parameters
+    ----------
+    model
+        Any fitted classifier of two classes with ``decision_function``. By its
+        ``feature_names_in_`` it is given the features it was trained with, which may be some of
+        the recipe's; others are not measured. With a ``calibrator_`` pictures get a probability.
+    recipe
+        How candidates and features are made.
+    vote
+        Let the best candidates vote where the object is; the score stays the winner's.
+    threshold
+        See `PictureScore`.
+
+    Examples
+    --------
+    >>> from groupcm.images.synthetic import make_frames
+    >>> class Largest:
+    ...     feature_names_in_ = ["colour_lightness"]
+    ...     def decision_function(self, X):
+    ...         return X[:, 0]
+    >>> frame = next(make_frames(1, height=48, width=64))
+    >>> found = PictureScorer(Largest(), Recipe())(frame.pixels)
+    >>> bool(found.scores[found.winner] == found.scores.max())
+    True
+    """
+
+    def __init__(
+        self,
+        model: CandidateModel,
+        recipe: Recipe,
+        *,
+        vote: bool = False,
+        threshold: float | None = None,
+    ) -> None:
+        self.model, self.vote, self.threshold = model, vote, threshold
+        self.features = trained_names(model, recipe)
+        self.recipe = needed_part(recipe, self.features)
+        place = {name: at for at, name in enumerate(self.recipe.feature_names)}
+        self._columns = np.array([place[name] for name in self.features])
+
+    @classmethod
+    def of_saved(
+        cls,
+        saved: SavedPictureModel,
+        path: str = "the model",
+        *,
+        vote: bool = False,
+        threshold: float | None = None,
+        networks: Sequence[str | os.PathLike[str]] = (),
+    ) -> PictureScorer:
+        """Take the recipe from a model's notes, and its threshold unless another one is given.
+
+        ``path`` is how an error calls the model; ``networks`` are files of those that its recipe
+        names and does not carry.
+        """
+        if threshold is None:
+            threshold = getattr(saved.model, "threshold_", None)
+        recipe = noted_recipe(saved.notes, path)
+        recipe = replace(recipe, features=with_networks(recipe.features, networks))
+        return cls(saved.model, recipe, vote=vote, threshold=threshold)
+
+    def __call__(
+        self, pixels: Pixels, name: str = "", given: Sequence[Region] | None = None
+    ) -> PictureScore:
+        """Find, measure and score the candidates of a picture.
+
+        Parameters
+        ----------
+        pixels
+            As `groupcm.images.reading.read_picture` gives them.
+        name
+            What to call it.
+        given
+            What a detector found in it, where the recipe asks for that.
+        """
+        found = self.recipe.candidates(pixels, given)
+        return self.of_candidates(found.regions, found.values[:, self._columns], name)
+
+    def of_candidates(
+        self, regions: Regions, values: NDArray[np.float32], name: str = ""
+    ) -> PictureScore:
+        """Score candidates that are known already.
+
+        Parameters
+        ----------
+        regions
+            Where they are; perhaps none.
+        values
+            Their features, in the order of `features`.
+        name
+            What to call the picture.
+        """
+        calibrator = getattr(self.model, "calibrator_", None)
+        if len(regions) == 0:  # From a custom proposer; the others add the whole picture.
+            chance = None if calibrator is None else 0.0
+            return PictureScore(name, regions, np.empty(0), -1, -1, chance, self.threshold)
+        scores = _scores(self.model, values)
+        winner = int(np.argmax(scores))
+        located = voted(regions, scores) if self.vote else winner
+        probability = None if calibrator is None else float(calibrator(scores[[winner]])[0])
+        return PictureScore(
+            name,
+            regions,
+            scores,
+            winner,
+            located,
+            probability,
+            self.threshold,
+            values[crc32(name.encode()) % len(values)],
+        )
+
+
+def score_picture(
+    model: CandidateModel,
+    recipe: Recipe,
+    pixels: Pixels,
+    *,
+    name: str = "",
+    vote: bool = False,
+    threshold: float | None = None,
+    given: Sequence[Region] | None = None,
+) -> PictureScore:
+    """Score one picture; see `PictureScorer`, which is faster for many."""
+    return PictureScorer(model, recipe, vote=vote, threshold=threshold)(pixels, name, given)
+
+
+def score_folder(
+    saved: SavedPictureModel,
+    folder: str | os.PathLike[str],
+    *,
+    vote: bool = False,
+    threshold: float | None = None,
+    networks: Sequence[str | os.PathLike[str]] = (),
+    skip_unreadable: bool = False,
+    workers: int | None = None,
+) -> Generator[PictureScore | Unreadable]:
+    """Score every picture of a folder, several at a time, in the order of their names.
+
+    Parameters
+    ----------
+    saved
+        A model with its notes, as `groupcm.persistence.model_file.read` gives it.
+    folder
+        Pictures; see `groupcm.images.listing.list_pictures`.
+    vote
+        See `PictureScorer`.
+    threshold
+        See `PictureScore`; left out, the model's ``threshold_``.
+    networks
+        Files of networks that the model needs and does not carry.
+    skip_unreadable, workers
+        See `groupcm.images.parallel.map_pictures`.
+    """
+    scorer = PictureScorer.of_saved(saved, vote=vote, threshold=threshold, networks=networks)
+    folder = Path(folder)
+    names = list_pictures(folder)
+    tasks = (PictureFile(folder, name) for name in names)
+    options = {"doing": "scoring", "workers": workers, "skip_unreadable": skip_unreadable}
+    work = _Scoring(scorer)
+    with closing(map_pictures(work, tasks, n_tasks=len(names), **options)) as found:
+        for _, result in found:
+            yield result
+
+
+@dataclass(frozen=True)
+class _Scoring:
+    scorer: PictureScorer
+
+    def __call__(self, task: PictureFile, pixels: Pixels) -> PictureScore:
+        return self.scorer(pixels, task.name)
+
+
+def _scores(model: CandidateModel, values: NDArray[np.float32]) -> NDArray[np.float64]:
+    # Which warnings are shown is one setting of all threads.
+    with _ONE_THREAD, warnings.catch_warnings():
+        # They are in the order of its names.
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        scores = np.asarray(model.decision_function(values), dtype=np.float64)
+    if scores.ndim != 1:
+        raise InputError(
+            f"the model tells {scores.shape[1]} classes apart; pictures are scored with a model "
+            "of two"
+        )
+    return scores

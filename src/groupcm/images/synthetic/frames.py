@@ -1,0 +1,177 @@
+"""Made frames of capsule endoscopy, with polyps in some and the exact pixels of every polyp.
+
+Made frames as files: PNG pictures, and what is in them in COCO's format.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.annotations import AnnotatedObject, Annotations, Mask, Picture, write
+from groupcm.annotations.pictures import pillow
+from groupcm.images.synthetic.rendering import (
+    add_bubbles,
+    colour_tissue,
+    lit,
+    make_wall,
+    place_polyp,
+    seen_by_camera,
+    swell,
+)
+from groupcm.images.synthetic.scene import Patient, Polyp, draw_patient
+from groupcm.utils.files import whole_folder
+
+__all__ = ["ANNOTATION_FILE", "PICTURE_FOLDER", "MadeFrame", "make_frames", "write_frames"]
+
+# Which stream of random numbers is for what.
+_FOR_PATIENTS, _FOR_FRAMES, _FOR_CHOICE = range(3)
+_SMALLEST_SIDE = 16
+
+
+@dataclass(frozen=True, eq=False)
+class MadeFrame:
+    """A made frame.
+
+    Attributes
+    ----------
+    pixels
+        Red, green and blue, shape (height, width, 3).
+    picture
+        Its name, its size, and its polyps as masks.
+    patient
+        Name of the patient; frames of one share the tissue's colour and folds, and the polyps.
+    """
+
+    pixels: NDArray[np.uint8]
+    picture: Picture
+    patient: str
+
+
+def make_frames(
+    n_frames: int = 40,
+    *,
+    share_with_polyps: float = 0.3,
+    n_patients: int | None = None,
+    height: int = 288,
+    width: int = 384,
+    seed: int = 0,
+) -> Iterator[MadeFrame]:
+    """Make frames one by one, patient by patient.
+
+    Parameters
+    ----------
+    n_frames
+        How many.
+    share_with_polyps
+        Share of the frames that show a polyp, from 0 to 1, rounded to whole frames.
+    n_patients
+        How many patients they come from; left out, one for about ten frames.
+    height, width
+        Size of a frame, 16 pixels or more each.
+    seed
+        The same seed makes the same frames.
+
+    Examples
+    --------
+    >>> frames = list(make_frames(4, share_with_polyps=0.5, height=48, width=64, seed=1))
+    >>> [(frame.picture.name, len(frame.picture.objects)) for frame in frames]
+    [('patient1_frame1.png', 0), ('patient1_frame2.png', 1),
+     ('patient1_frame3.png', 0), ('patient1_frame4.png', 1)]
+    >>> frames[0].pixels.shape, frames[0].pixels.dtype
+    ((48, 64, 3), dtype('uint8'))
+    """
+    n_patients = max(1, n_frames // 10) if n_patients is None else n_patients
+    for name, value, least in (
+        ("n_frames", n_frames, 1),
+        ("n_patients", n_patients, 1),
+        ("height", height, _SMALLEST_SIDE),
+        ("width", width, _SMALLEST_SIDE),
+        ("seed", seed, 0),
+    ):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ValueError(f"{name} must be a whole number at least {least}; got {value!r}.")
+    if not 0 <= share_with_polyps <= 1:
+        raise ValueError(f"share_with_polyps must be from 0 to 1; got {share_with_polyps!r}.")
+    chosen = np.random.default_rng([seed, _FOR_CHOICE]).permutation(n_frames)
+    with_polyp = set(chosen[: round(n_frames * share_with_polyps)].tolist())
+    return _frames(n_frames, with_polyp, min(n_patients, n_frames), height, width, seed)
+
+
+def _frames(
+    n_frames: int, with_polyp: set[int], n_patients: int, height: int, width: int, seed: int
+) -> Iterator[MadeFrame]:
+    digits = len(str(n_patients)), len(str(n_frames))
+    for place in range(n_frames):
+        whose = place * n_patients // n_frames
+        patient = draw_patient(np.random.default_rng([seed, _FOR_PATIENTS, whose]))
+        rng = np.random.default_rng([seed, _FOR_FRAMES, place])
+        polyp = patient.polyps[int(rng.integers(len(patient.polyps)))]
+        pixels, mask = _draw(patient, polyp if place in with_polyp else None, height, width, rng)
+        patient_name = f"patient{whose + 1:0{digits[0]}d}"
+        name = f"{patient_name}_frame{place + 1:0{digits[1]}d}.png"
+        objects = [] if mask is None else [AnnotatedObject("polyp", Mask.from_array(mask))]
+        picture = Picture(name, width, height, tuple(objects), extra={"patient": patient_name})
+        yield MadeFrame(pixels, picture, patient_name)
+
+
+def _draw(
+    patient: Patient, polyp: Polyp | None, height: int, width: int, rng: np.random.Generator
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_] | None]:
+    # A stream of its own: with a polyp or without, the rest of the frame is the same.
+    for_polyp = rng.spawn(1)[0]
+    scene = make_wall(patient, height, width, rng)
+    colour_tissue(scene, patient, rng)
+    for _ in range(rng.poisson(1.2)):
+        swell(scene, rng)
+    mask = None if polyp is None else place_polyp(scene, polyp, for_polyp)
+    rgb = lit(scene, patient, rng)
+    add_bubbles(scene, rgb, patient, rng)
+    return seen_by_camera(scene, rgb, rng), mask
+
+
+ANNOTATION_FILE = "annotations.json"
+PICTURE_FOLDER = "frames"
+
+
+def write_frames(folder: str | os.PathLike[str], n_frames: int = 40, **options: Any) -> Annotations:
+    """Write made frames into a new or empty folder, whole or not at all.
+
+    Pictures lie in its folder ``frames``; ``annotations.json`` beside it marks the polyps, and
+    tells the patient of every picture.
+
+    Parameters
+    ----------
+    folder
+        Where.
+    n_frames, options
+        As for `make_frames`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from groupcm.annotations import read
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> marked = write_frames(folder, 2, share_with_polyps=0.5, height=48, width=64)
+    >>> sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.*"))
+    ['annotations.json', 'frames/patient1_frame1.png', 'frames/patient1_frame2.png']
+    >>> [len(picture.objects) for picture in read(folder / "annotations.json")]
+    [1, 0]
+    """
+    image = pillow()
+    frames = make_frames(n_frames, **options)
+    pictures = []
+    with whole_folder(folder) as beside:
+        (beside / PICTURE_FOLDER).mkdir()
+        for frame in frames:
+            image.fromarray(frame.pixels).save(beside / PICTURE_FOLDER / frame.picture.name)
+            pictures.append(frame.picture)
+        marked = Annotations(tuple(pictures), ("polyp",))
+        write(marked, beside / ANNOTATION_FILE, "coco")
+    return marked

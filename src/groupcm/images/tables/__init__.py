@@ -1,0 +1,1 @@
+"""From folders of pictures to tables of candidates."""

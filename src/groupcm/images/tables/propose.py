@@ -1,0 +1,354 @@
+"""From a folder of pictures, and what people marked in them, to a table of candidates.
+
+From the pixels of one picture to its rows in a table of candidates.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from groupcm import __version__
+from groupcm.annotations import Annotations
+from groupcm.data.tables.formats import PARQUET
+from groupcm.errors import InputError
+from groupcm.images.listing import list_pictures
+from groupcm.images.parallel import Unreadable, map_pictures
+from groupcm.images.patients import PictureNotes, notes_of
+from groupcm.images.proposals import Given
+from groupcm.images.reading import MOST_PIXELS, Pixels, has_small_range, warn_of_small_ranges
+from groupcm.images.recipe import Recipe
+from groupcm.images.tables.labelling import Labelling, Proposed, Tally, picture_notes
+from groupcm.images.tables.resuming import DonePicture, Parts
+from groupcm.images.tables.table import as_stored, candidate_rows, candidate_schema
+from groupcm.images.tables.tasks import (
+    FolderTasks,
+    ProposalTask,
+    ProposalTasks,
+    VideoTasks,
+    read_given,
+)
+from groupcm.images.truth import object_regions, read_truth
+from groupcm.utils.files import check_output
+from groupcm.utils.progress import announce_stage
+
+__all__ = ["FoundRows", "Proposed", "Proposing", "propose_folder"]
+
+
+@dataclass(frozen=True, eq=False)
+class FoundRows:
+    """Rows of a picture, and plain values to remember of it."""
+
+    rows: pa.RecordBatch
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Proposing:
+    """Work on a picture; it can be sent to other processes.
+
+    Parameters
+    ----------
+    recipe
+        How candidates and features are made.
+    schema
+        Columns of the table; without its description, which every row would carry along.
+    labelling
+        When a candidate is positive; None where nothing is marked.
+    where
+        What an error calls the annotations.
+    """
+
+    recipe: Recipe
+    schema: pa.Schema
+    labelling: Labelling | None = None
+    where: str = "the annotations"
+
+    def __call__(self, task: ProposalTask, pixels: Pixels) -> FoundRows:
+        """Find, measure and label the candidates of a picture."""
+        try:
+            found = self.recipe.candidates(pixels, task.given)
+        except ValueError as error:
+            raise InputError(f"the picture {task.name}: {error}") from error
+        small_range = {"small_range": True} if has_small_range(pixels) else {}
+        if self.labelling is None or task.marked is None:
+            rows = candidate_rows(self.schema, task.name, found, None, task.patient, task.split)
+            return FoundRows(rows, small_range)
+        height, width = pixels.shape[:2]
+        objects = object_regions(task.name, task.marked, height, width, self.where)
+        candidates = as_stored(found.regions)
+        labels = self.labelling.of(candidates, objects)
+        rows = candidate_rows(self.schema, task.name, found, labels, task.patient, task.split)
+        notes = picture_notes(candidates, objects, labels, self.labelling.overlap)
+        return FoundRows(rows, notes | small_range)
+
+    def settings(self) -> dict[str, Any]:
+        """Plain values that the rows of all pictures depend on."""
+        return {
+            "groupcm": __version__,
+            "recipe": self.recipe.to_json(),
+            "columns": self.schema.names,
+            "labelling": None if self.labelling is None else asdict(self.labelling),
+        }
+
+
+_Path = str | os.PathLike[str]
+
+
+def propose_folder(
+    folder: _Path | None,
+    output: _Path,
+    *,
+    annotations: _Path | Annotations | None = None,
+    recipe: Recipe | None = None,
+    category: str | Sequence[str] | None = None,
+    overlap: str = "box_iou",
+    positive_overlap: float = 0.3,
+    unmarked: str = "leave_out",
+    missing_pictures: str = "error",
+    patient_from: str | None = None,
+    patients: _Path | None = None,
+    split: str | None = None,
+    given: _Path | Annotations | None = None,
+    skip_unreadable: bool = False,
+    workers: int | None = None,
+    most_pixels: int = MOST_PIXELS,
+    video: _Path | None = None,
+    every: int = 1,
+) -> Proposed:
+    """Write the candidates of all pictures, with their features, to one Parquet file.
+
+    The table is described in `groupcm.images.tables.table`; ``groupcm fit`` needs nothing beside it.
+    A run that was interrupted goes on where it ended when it is called again.
+
+    Parameters
+    ----------
+    folder
+        Pictures; see `groupcm.images.listing.list_pictures`. None with ``video``.
+    output
+        The table; it appears whole or not at all.
+    annotations
+        What people marked, in any format of `groupcm.annotations`; without, there are no labels.
+    recipe
+        How candidates and features are made; left out, `Recipe()`.
+    category
+        What to look for, one name or several; left out, whatever is marked.
+    overlap, positive_overlap
+        When a candidate is positive; see `groupcm.images.tables.labelling.Labelling`.
+    unmarked
+        Pictures that are to do, and those that the annotations do not name, are left out, or with
+        ``"negative"`` taken to show no object. Pictures in progress, which are to do and hold
+        objects, are always left out. "Verified empty" is always negative; see
+        `groupcm.annotations.Picture.state`.
+    missing_pictures
+        Annotations of pictures that are not in the folder are an error, or with ``"skip"`` left
+        out and counted in a warning. The same holds for ``given``.
+    patient_from
+        A regular expression whose first group is the patient in a picture's name. Left out, the
+        patient is what the annotations say (``extra["patient"]``), if they say it of every
+        picture.
+    patients
+        A CSV file with the patient, the split or both of every picture; see
+        `groupcm.images.patients`.
+    split
+        Take the pictures of this split alone, by the column ``split`` of ``patients``.
+    given
+        Candidates of the user's own detector, for a recipe that asks for them.
+    skip_unreadable
+        List pictures that cannot be read and go on; else such a picture stops the work.
+    workers
+        Processes; see `groupcm.images.parallel`.
+    most_pixels
+        Larger pictures count as unreadable.
+    video, every
+        Take the frames of a video, one in ``every``, instead of a folder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm.images.synthetic import write_frames
+    >>> here = Path(tempfile.mkdtemp())
+    >>> _ = write_frames(here, 3, share_with_polyps=0.3, height=48, width=64)
+    >>> done = propose_folder(
+    ...     here / "frames", here / "candidates.parquet", annotations=here / "annotations.json"
+    ... )
+    >>> done.n_pictures, done.n_positive, done.recall["box_iou"].n_objects
+    (3, 1, 1)
+    """
+    output = check_output(output, endings=PARQUET)
+    if (folder is None) == (video is None):
+        raise InputError("give a folder of pictures or a video, one of the two")
+    if annotations is None and category is not None:
+        raise InputError("a category is given and no annotations that would tell where it is")
+    if annotations is None and unmarked != "leave_out":
+        raise InputError(
+            f"unmarked is {unmarked!r} and no annotations are given that would tell what is marked"
+        )
+    notes = _notes(patients, patient_from, split, folder is None)
+    recipe = recipe or Recipe()
+    _check_given(recipe, given is not None)
+    labelling = Labelling(overlap, positive_overlap)
+    place = None if folder is None else Path(folder)
+    names = [] if place is None else list_pictures(place)
+    if place is not None and not names:
+        raise InputError(f"there is no picture in the folder {place}")
+    truth = by_detector = None
+    if annotations is not None:
+        truth = read_truth(
+            annotations,
+            set(names),
+            place,
+            category=category,
+            unmarked=unmarked,
+            missing_pictures=missing_pictures,
+        )
+    if given is not None:
+        by_detector = read_given(given, set(names), place, missing_pictures)
+    if notes is not None:
+        names = notes.in_split(names, split)
+    if place is None:
+        tasks: ProposalTasks = VideoTasks(Path(video or ""), every, truth, by_detector)
+    else:
+        tasks = FolderTasks(place, names, truth, by_detector, patient_from, most_pixels, notes)
+    schema = candidate_schema(
+        recipe,
+        labels=truth is not None,
+        patients=tasks.has_patients,
+        splits=tasks.has_splits,
+    )
+    work = Proposing(recipe, schema.remove_metadata())
+    if truth is not None:
+        work = replace(work, labelling=labelling, where=truth.where)
+    parts = Parts(output, schema, work.settings() | tasks.settings)
+    with parts.held():
+        return _propose(work, tasks, parts, workers, skip_unreadable, {"most_pixels": most_pixels})
+
+
+def _notes(
+    patients: _Path | None, patient_from: str | None, split: str | None, is_video: bool
+) -> PictureNotes | None:
+    """Read the file of patients and splits, and refuse what contradicts it."""
+    if patients is not None and is_video:
+        raise InputError("patients=FILE names the pictures of a folder; a video has none")
+    notes = notes_of(patients, split)
+    if patient_from is not None and notes is not None and notes.has_patients:
+        raise InputError(f"patient_from and {patients} both give the patients; leave out one")
+    return notes
+
+
+def _check_given(recipe: Recipe, is_given: bool) -> None:
+    is_asked = any(isinstance(part, Given) for part in recipe.proposals.parts)
+    if is_asked and not is_given:
+        raise InputError(
+            "the recipe asks for the candidates of your own detector; give them with given=FILE"
+        )
+    if is_given and not is_asked:
+        raise InputError(
+            "candidates of your own detector are given and the recipe does not ask for them; "
+            "add 'given' to its proposals"
+        )
+
+
+def _propose(
+    work: Proposing,
+    tasks: ProposalTasks,
+    parts: Parts,
+    workers: int | None,
+    skip_unreadable: bool,
+    limits: Mapping[str, Any],
+) -> Proposed:
+    tally = Tally()
+    stamps: dict[int, str] = {}
+
+    def stays_skipped(done: DonePicture) -> bool:
+        return skip_unreadable and done.notes == limits
+
+    def to_do() -> Iterator[ProposalTask]:
+        for task in tasks:
+            if not parts.is_done(task.place):
+                # Before it is read: a picture that changes meanwhile is done again next time.
+                stamps[task.place] = tasks.stamp_of(task.name)
+                yield task
+
+    before = parts.take_over(tasks.names, tasks.stamp_of, stays_skipped)
+    for place, done in before.pictures.items():
+        tally.add(place, done)
+    n_before = len(before.pictures)
+    _tell_of(n_before, before.n_dropped)
+    going = map_pictures(
+        work,
+        to_do(),
+        n_tasks=None if tasks.names is None else len(tasks.names) - n_before,
+        doing="proposing",
+        workers=workers,
+        skip_unreadable=skip_unreadable,
+        before=n_before,
+    )
+    with _keeping(parts):
+        with closing(going) as results:
+            for task, found in results:
+                stamp = stamps.pop(task.place)
+                if isinstance(found, Unreadable):
+                    done, rows = DonePicture(task.name, stamp, 0, found.reason, limits), None
+                else:
+                    rows = found.rows
+                    done = DonePicture(task.name, stamp, rows.num_rows, notes=found.notes)
+                parts.add(task.place, done, rows)
+                tally.add(task.place, done)
+        if not tally.n_pictures:
+            raise InputError(_nothing(tally, tasks))
+        announce_stage(f"writing {parts.output}")
+        parts.join()
+    warn_of_small_ranges(tally.small_ranges)
+    return tally.proposed(
+        parts.output,
+        len(work.recipe.feature_names),
+        is_marked=work.labelling is not None,
+        n_left_out=tasks.n_left_out,
+        n_before=n_before,
+        n_in_progress=tasks.n_in_progress,
+    )
+
+
+def _tell_of(n_before: int, n_dropped: int) -> None:
+    if n_before:
+        announce_stage(f"going on after {n_before:,} pictures that an earlier run did")
+    if n_dropped:
+        announce_stage(
+            f"doing {n_dropped:,} pictures again: they, their marks or the options have changed "
+            "since an earlier run"
+        )
+
+
+@contextmanager
+def _keeping(parts: Parts) -> Iterator[None]:
+    """Whatever stops the block, what was done is kept, and the error says so."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt) as error:
+        parts.flush()
+        if not parts.n_done:
+            raise
+        kept = f"{parts.n_done:,} pictures are done and kept: the same call goes on after them"
+        if isinstance(error, KeyboardInterrupt):
+            raise KeyboardInterrupt(kept) from error
+        if isinstance(error, InputError):
+            raise InputError(f"{error}; {kept}") from error
+        error.add_note(kept)
+        raise
+
+
+def _nothing(tally: Tally, tasks: ProposalTasks) -> str:
+    if tally.skipped:
+        first = next(iter(tally.skipped.values()))
+        return f"no picture could be read; the first is {first.name}: {first.reason}"
+    return (
+        f"{tasks.n_left_out:,} pictures are there and the annotations say of none that it is "
+        'finished; unmarked="negative" takes those without objects to show none'
+    )

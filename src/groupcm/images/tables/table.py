@@ -1,0 +1,291 @@
+"""Candidates of pictures as a table: a row a candidate, the rows of a picture together.
+
+=================== ======== ==================================================================
+column              type
+=================== ======== ==================================================================
+picture             text     name of the picture: the group
+candidate           int32    which candidate of its picture, from 0
+patient, split      text     each where it is known of every picture
+label               int8     1 positive, 0 not; this and the next two where pictures are marked
+overlap             float32  largest overlap with an object of the picture
+object              text     which object that is, null where the candidate touches none
+left … bottom       float32  edges of the candidate's box, in pixels of the picture
+mask                text     its pixels, as COCO's compressed runs; null where it is a box
+height, width       int32    size of the picture
+features            float32  a column each, by their names
+=================== ======== ==================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from groupcm.annotations import Annotations, Mask, Picture
+from groupcm.annotations.runs import compress_many, decompress
+from groupcm.data.tables.formats import TableFile, is_parquet
+from groupcm.data.tables.roles import TableDescription, describe, description_of
+from groupcm.errors import InputError
+from groupcm.images.patients import PictureNote, PictureNotes
+from groupcm.images.recipe import PictureCandidates, Recipe
+from groupcm.images.regions import Regions
+from groupcm.images.tables.labelling import Labels
+
+__all__ = [
+    "LABEL_COLUMNS",
+    "REGION_COLUMNS",
+    "as_stored",
+    "candidate_rows",
+    "candidate_schema",
+    "check_candidates",
+    "label_values",
+    "picture_rows",
+    "row_regions",
+    "table_notes",
+    "table_pictures",
+]
+
+_EDGES = ("left", "top", "right", "bottom")
+REGION_COLUMNS = (*_EDGES, "mask", "height", "width")
+LABEL_COLUMNS = {"label": pa.int8(), "overlap": pa.float32(), "object": pa.string()}
+
+
+def candidate_schema(
+    recipe: Recipe, *, labels: bool, patients: bool, splits: bool = False
+) -> pa.Schema:
+    """Columns of a table of candidates, with the description that a fit reads.
+
+    Examples
+    --------
+    >>> schema = candidate_schema(Recipe(), labels=True, patients=False)
+    >>> schema.names[:6]
+    ['picture', 'candidate', 'label', 'overlap', 'object', 'left']
+    """
+    kinds: dict[str, pa.DataType] = {"picture": pa.string(), "candidate": pa.int32()}
+    roles = {"group": "picture"}
+    if patients:
+        kinds["patient"] = pa.string()
+        roles["patient"] = "patient"
+    if splits:
+        kinds["split"] = pa.string()
+    if labels:
+        kinds |= LABEL_COLUMNS
+        roles |= {name: name for name in LABEL_COLUMNS}
+    kinds |= dict.fromkeys(_EDGES, pa.float32())
+    kinds |= {"mask": pa.string(), "height": pa.int32(), "width": pa.int32()}
+    kinds |= dict.fromkeys(recipe.feature_names, pa.float32())
+    about = TableDescription(roles, recipe.feature_names, recipe.to_json())
+    return describe(pa.schema(kinds), about)
+
+
+def candidate_rows(
+    schema: pa.Schema,
+    picture: str,
+    found: PictureCandidates,
+    labels: Labels | None = None,
+    patient: str | None = None,
+    split: str | None = None,
+) -> pa.RecordBatch:
+    """Rows of one picture.
+
+    Examples
+    --------
+    >>> from groupcm.images.synthetic import make_frames
+    >>> recipe, frame = Recipe(), next(make_frames(1, height=48, width=64))
+    >>> schema = candidate_schema(recipe, labels=False, patients=False)
+    >>> rows = candidate_rows(schema, frame.picture.name, recipe.candidates(frame.pixels))
+    >>> rows.column("picture")[0].as_py(), rows.column("width")[0].as_py()
+    ('patient1_frame1.png', 64)
+    """
+    regions, n = found.regions, len(found.regions)
+    values: dict[str, Any] = {
+        "picture": pa.repeat(picture, n),
+        "candidate": np.arange(n, dtype=np.int32),
+        "patient": pa.repeat(patient or "", n),
+        "split": pa.repeat(split or "", n),
+        "mask": pa.array(_masks(regions), pa.string()),
+        "height": np.full(n, regions.height, dtype=np.int32),
+        "width": np.full(n, regions.width, dtype=np.int32),
+    }
+    values |= dict(zip(_EDGES, regions.edges.T.astype(np.float32), strict=True))
+    if labels is not None:
+        values |= label_values(picture, labels)
+    features = schema.names[len(schema) - found.values.shape[1] :]
+    values |= dict(zip(features, np.ascontiguousarray(found.values.T), strict=True))
+    columns = [pa.array(values[field.name], field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def label_values(picture: str, labels: Labels) -> dict[str, Any]:
+    """Values of the columns that tell the truth.
+
+    An object is called by its picture and its number there, so that no two in any table have the
+    same name.
+    """
+    objects = [None if k < 0 else f"{picture} object {k + 1}" for k in labels.object.tolist()]
+    return {"label": labels.label, "overlap": labels.overlap, "object": objects}
+
+
+def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regions:
+    """Regions of the rows of one picture; ``boxes`` takes the boxes around them alone.
+
+    Examples
+    --------
+    >>> from groupcm.images.synthetic import make_frames
+    >>> recipe, frame = Recipe(), next(make_frames(1, height=48, width=64))
+    >>> found = recipe.candidates(frame.pixels)
+    >>> schema = candidate_schema(recipe, labels=False, patients=False)
+    >>> again = row_regions(candidate_rows(schema, "a.png", found))
+    >>> np.allclose(again.areas, found.regions.areas)
+    True
+    """
+    height, width = (int(rows.column(name)[0].as_py()) for name in ("height", "width"))
+    edges = np.stack([np.asarray(rows.column(name), dtype=np.float64) for name in _EDGES], axis=1)
+    told = rows.column("mask").to_pylist()
+    if not all(mask is None or isinstance(mask, str) for mask in told):
+        raise ValueError("the column 'mask' must hold text")
+    is_box = np.array([boxes or mask is None for mask in told], dtype=bool)
+    masks = [
+        Mask(height, width, decompress(mask))
+        for mask, alone in zip(told, is_box.tolist(), strict=True)
+        if not alone
+    ]
+    parts = [
+        Regions.from_boxes(edges[is_box], height, width, what="candidate"),
+        Regions.of(masks, height, width, what="candidate"),
+    ]
+    return Regions.joined(parts).take(np.argsort(np.argsort(~is_box, kind="stable")))
+
+
+def check_candidates(file: TableFile) -> TableDescription:
+    """Return what a table of candidates says of its columns; refuse any other table."""
+    about = description_of(file.schema, file.path) if is_parquet(file.path) else None
+    missing = [name for name in REGION_COLUMNS if name not in file.schema.names]
+    if about is None or "group" not in about.roles or missing:
+        raise InputError(
+            f"{file.path} does not tell where its candidates are in their pictures; give a table "
+            "that groupcm images propose wrote"
+        )
+    return about
+
+
+def table_pictures(file: TableFile) -> Annotations:
+    """Return the names and sizes of a table's pictures, none of which has been looked at."""
+    group = check_candidates(file).roles["group"]
+    found: dict[str, Picture] = {}
+    for batch in file.batches([group, "width", "height"]):
+        for start in _starts(batch.column(group)):
+            name, width, height = (column[start].as_py() for column in batch.columns)
+            if name not in found:
+                try:
+                    found[name] = Picture(name, width, height, done=False)
+                except ValueError as error:
+                    raise InputError(f"{file.path}: the picture {name!r}: {error}") from error
+    return Annotations(tuple(found.values()))
+
+
+def table_notes(file: TableFile) -> PictureNotes | None:
+    """Return the patient and the split of each picture, where the table has such columns."""
+    roles = check_candidates(file).roles
+    columns = [roles.get("patient", "patient"), "split"]
+    there = [name for name in columns if name in file.schema.names]
+    if not there:
+        return None
+    found: dict[str, PictureNote] = {}
+    for batch in file.batches([roles["group"], *there]):
+        names, *values = (column.to_pylist() for column in batch.columns)
+        by_column = dict(zip(there, values, strict=True))
+        notes = (by_column.get(name, [None] * len(names)) for name in columns)
+        for name, *told in zip(names, *notes, strict=True):
+            note = PictureNote(*(None if value is None else str(value) for value in told))
+            if found.setdefault(name, note) != note:
+                raise InputError(
+                    f"{file.path}: the rows of the picture {name!r} have different patients or "
+                    "splits; a picture has one of each"
+                )
+    return PictureNotes(file.path, found, columns[0] in there, "split" in there)
+
+
+def picture_rows(file: TableFile) -> Iterator[tuple[str, pa.Table]]:
+    """Go through the pictures of a table, each with its rows, which must be contiguous."""
+    group = check_candidates(file).roles["group"]
+    seen: set[str] = set()
+    held: list[pa.Table] = []
+    for batch in file.batches(file.schema.names):
+        rows = pa.Table.from_batches([batch])
+        for start, end in pairwise([*_starts(batch.column(group)), batch.num_rows]):
+            piece = rows.slice(start, end - start)
+            if held and held[-1].column(group)[0] != piece.column(group)[0]:
+                yield _whole(held, seen, file, group)
+                held = []
+            held.append(piece)
+    if held:
+        yield _whole(held, seen, file, group)
+
+
+def _starts(names: pa.Array) -> list[int]:
+    """Rows at which another picture begins, the first one included."""
+    codes = names.dictionary_encode().indices.to_numpy()
+    return np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
+
+
+def _whole(
+    held: list[pa.Table], seen: set[str], file: TableFile, group: str
+) -> tuple[str, pa.Table]:
+    rows = pa.concat_tables(held).combine_chunks()
+    name = rows.column(group)[0].as_py()
+    if name in seen:
+        raise InputError(
+            f"{file.path}: the rows of the picture {name!r} do not stand together; sort first: "
+            f"groupcm sort {file.path} --group {group} -o sorted.parquet"
+        )
+    seen.add(name)
+    return name, rows
+
+
+def as_stored(regions: Regions) -> Regions:
+    """Regions as `row_regions` will give them: edges of boxes have fewer digits in a table."""
+    few_digits = regions.edges.astype(np.float32).astype(np.float64)
+    boxes = Regions.from_boxes(few_digits, regions.height, regions.width)
+    areas = np.where(regions.is_box, boxes.areas, regions.areas)
+    return replace(regions, edges=boxes.edges, areas=areas)
+
+
+def _masks(regions: Regions) -> list[str | None]:
+    """COCO's compressed runs of each region that is no box."""
+    told: list[str | None] = [None] * len(regions)
+    masks = np.flatnonzero(~regions.is_box)
+    runs, ptr = _runs(regions.take(masks))
+    for place, text in zip(masks.tolist(), compress_many(runs, ptr), strict=True):
+        told[place] = text
+    return told
+
+
+def _runs(masks: Regions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Runs of masks, one after another, and where those of each begin."""
+    n, size = len(masks), masks.height * masks.width
+    owner = np.repeat(np.arange(n), np.diff(masks.strip_ptr))
+    begin = masks.column * masks.height + masks.top
+    end = masks.column * masks.height + masks.bottom
+    # A strip that goes on at the top of the next column is one run with it.
+    apart = (end[:-1] != begin[1:]) | (owner[:-1] != owner[1:])
+    first, last = np.ones((2, owner.size), dtype=bool)
+    first[1:], last[:-1] = apart, apart
+    owner, places = owner[first], np.stack([begin[first], end[last]], axis=1)
+    # Background follows the last run, but where that reaches the last pixel.
+    has_rest = np.ones(n, dtype=np.int64)
+    has_rest[owner[places[:, 1] == size]] = 0
+    ptr = np.concatenate([[0], np.cumsum(2 * np.bincount(owner, minlength=n) + has_rest)])
+    edges = np.full(ptr[-1], size)
+    rests_before = np.cumsum(has_rest) - has_rest
+    at = 2 * np.arange(owner.size) + rests_before[owner]
+    edges[at], edges[at + 1] = places.T
+    runs = np.diff(edges, prepend=0)
+    runs[ptr[:-1]] = edges[ptr[:-1]]
+    return runs, ptr.astype(np.int64)

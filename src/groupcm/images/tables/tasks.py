@@ -1,0 +1,257 @@
+"""Which pictures candidates are proposed in, in which order, and what is known of each.
+
+Candidates that the user's own detector found, from a file in any format of annotations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from groupcm.annotations import Annotations, Region
+from groupcm.errors import InputError
+from groupcm.images.parallel import PictureFile, VideoFrame
+from groupcm.images.patients import PictureNotes
+from groupcm.images.reading import MOST_PIXELS, Pixels
+from groupcm.images.truth import MarkedPicture, Truth, known_patients, read_for
+from groupcm.images.video import video_frames
+from groupcm.utils.text import printable
+
+__all__ = [
+    "FolderTasks",
+    "GivenCandidates",
+    "ProposalTask",
+    "ProposalTasks",
+    "VideoTasks",
+    "read_given",
+]
+
+GivenCandidates = dict[str, tuple[Region, ...]]
+
+
+def read_given(
+    given: str | os.PathLike[str] | Annotations,
+    names: Collection[str],
+    folder: Path | None,
+    missing_pictures: str | None = None,
+) -> GivenCandidates:
+    """Read what a detector found in each picture, the surest first where it has scores.
+
+    Parameters
+    ----------
+    given
+        A file or folder of any format, or what was read.
+    names
+        The pictures that are there.
+    folder
+        Where they are; None where they are frames of a video.
+    missing_pictures
+        As for `groupcm.images.truth.read_for`.
+
+    Examples
+    --------
+    >>> from groupcm.annotations import AnnotatedObject, Box, Picture
+    >>> found = [AnnotatedObject("x", Box(0, 0, k, k), score=k / 10) for k in (1, 2)]
+    >>> given = Annotations([Picture("a.png", 9, 9, found, done=False)])
+    >>> [box.area for box in read_given(given, {"a.png"}, None)["a.png"]]
+    [4.0, 1.0]
+    """
+    marked, _ = read_for(given, names, folder, missing_pictures)
+    return {
+        picture.name: tuple(
+            found.region for found in sorted(picture.objects, key=lambda each: -(each.score or 0))
+        )
+        for picture in marked
+    }
+
+
+@dataclass(frozen=True, eq=False)
+class ProposalTask:
+    """A picture, with what is known of it and its place in the table."""
+
+    place: int
+    picture: PictureFile | VideoFrame
+    marked: MarkedPicture | None
+    given: tuple[Region, ...] | None
+    patient: str | None
+    split: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Name of the picture."""
+        return self.picture.name
+
+    def read(self) -> Pixels:
+        """Read its pixels."""
+        return self.picture.read()
+
+
+class ProposalTasks(ABC):
+    """The pictures to propose candidates in.
+
+    Attributes
+    ----------
+    names
+        Those that are not left out, in order; None where they are not known before they come.
+    n_left_out
+        Pictures that are not finished, as far as they have come.
+    n_in_progress
+        Those of them in which objects are marked.
+    has_patients, has_splits
+        Whether the patient, and the split, of every picture is known.
+    settings
+        Plain values that what comes depends on.
+    """
+
+    names: list[str] | None = None
+    n_left_out = n_in_progress = 0
+    has_patients = has_splits = False
+
+    def __init__(self, truth: Truth | None, given: GivenCandidates | None) -> None:
+        self._truth, self._given = truth, given
+        self.settings: dict[str, Any] = {}
+
+    @abstractmethod
+    def __iter__(self) -> Iterator[ProposalTask]:
+        """Go through the pictures."""
+
+    @abstractmethod
+    def stamp_of(self, name: str) -> str:
+        """What the rows of a picture depend on: its file, and what is known of it."""
+
+    def _marked(self, name: str) -> tuple[bool, MarkedPicture | None]:
+        """Whether to take a picture, and what is marked in it."""
+        if self._truth is None:
+            return True, None
+        marked = self._truth.of(name)
+        return marked is not None, marked
+
+    def _is_in_progress(self, name: str) -> bool:
+        return self._truth is not None and self._truth.is_in_progress(name)
+
+    def _given_in(self, name: str) -> tuple[Region, ...] | None:
+        return None if self._given is None else self._given.get(name, ())
+
+
+class FolderTasks(ProposalTasks):
+    """Pictures of a folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        names: Sequence[str],
+        truth: Truth | None,
+        given: GivenCandidates | None,
+        patient_from: str | None = None,
+        most_pixels: int = MOST_PIXELS,
+        notes: PictureNotes | None = None,
+    ) -> None:
+        super().__init__(truth, given)
+        self._folder, self._most_pixels = folder, most_pixels
+        self.names = [name for name in names if self._marked(name)[0]]
+        self.n_left_out = len(names) - len(self.names)
+        self.n_in_progress = sum(map(self._is_in_progress, names))
+        self._patients = {}
+        if patient_from is not None:
+            self._patients = _patients_in_names(self.names, patient_from)
+        elif notes is not None and notes.has_patients:
+            self._patients = {name: notes.of(name).patient or "" for name in self.names}
+        elif truth is not None:
+            self._patients = known_patients(self.names, truth)
+        self.has_patients = bool(self._patients)
+        self._splits = {}
+        if notes is not None and notes.has_splits:
+            self._splits = {name: notes.of(name).split for name in self.names}
+        self.has_splits = bool(self._splits)
+
+    def __iter__(self) -> Iterator[ProposalTask]:
+        for place, name in enumerate(self.names or ()):
+            picture = PictureFile(self._folder, name, self._most_pixels)
+            marked, patient = self._marked(name)[1], self._patients.get(name)
+            given, split = self._given_in(name), self._splits.get(name)
+            yield ProposalTask(place, picture, marked, given, patient, split)
+
+    def stamp_of(self, name: str) -> str:
+        path = self._folder / name
+        if not path.exists():  # a page of a stack
+            path = self._folder / name.rpartition("#")[0]
+        known = (self._marked(name)[1], self._given_in(name), self._patients.get(name))
+        return _short([*_stamp(path), repr(known), self._splits.get(name)])
+
+
+class VideoTasks(ProposalTasks):
+    """Frames of a video, one in every so many."""
+
+    def __init__(
+        self, video: Path, every: int, truth: Truth | None, given: GivenCandidates | None
+    ) -> None:
+        super().__init__(truth, given)
+        self._frames = video_frames(video, every)
+        # Which frame has which place depends on all that is marked.
+        marks = "" if truth is None else repr(truth.marked.pictures)
+        self.settings = {"video": [every, *_stamp(video), _short([marks, repr(given)])]}
+
+    def __iter__(self) -> Iterator[ProposalTask]:
+        place, seen = 0, set()
+        for name, pixels in self._frames:
+            seen.add(name)
+            is_taken, marked = self._marked(name)
+            if is_taken:
+                frame = VideoFrame(name, pixels)
+                yield ProposalTask(place, frame, marked, self._given_in(name), None)
+            place += is_taken
+            self.n_left_out += not is_taken
+            self.n_in_progress += self._is_in_progress(name)
+        self._warn_of_others(seen)
+
+    def _warn_of_others(self, seen: set[str]) -> None:
+        others = [] if self._truth is None else [p.name for p in self._truth.marked]
+        others = [name for name in others if name not in seen]
+        if self._truth is not None and others:
+            warnings.warn(
+                printable(
+                    f"{self._truth.where} speaks of {len(others):,} pictures that are no frames "
+                    f"taken from the video, such as {others[0]!r}."
+                ),
+                UserWarning,
+                stacklevel=2,
+            )
+
+    def stamp_of(self, name: str) -> str:
+        return ""
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    about = os.stat(path)
+    return about.st_size, about.st_mtime_ns
+
+
+def _short(values: list[Any]) -> str:
+    return hashlib.blake2b(repr(values).encode(), digest_size=12).hexdigest()
+
+
+def _patients_in_names(names: Sequence[str], pattern: str) -> dict[str, str]:
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise InputError(f"patient_from {pattern!r} is no regular expression: {error}") from error
+    if not compiled.groups:
+        raise InputError(
+            f"patient_from {pattern!r} has no group in parentheses, which would be the patient"
+        )
+    patients = {}
+    for name in names:
+        found = compiled.search(name)
+        if found is None or not found[1]:
+            raise InputError(
+                f"patient_from {pattern!r} finds no patient in the name of the picture {name!r}"
+            )
+        patients[name] = found[1]
+    return patients

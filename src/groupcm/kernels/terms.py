@@ -1,0 +1,124 @@
+"""Which rows of a term can be its winner anywhere near a point.
+
+::
+
+    s_i(w') ≤ s_i(w) + r ‖x_i‖   and   s_i(w') ≥ s_i(w) − r ‖x_i‖   where ‖w' − w‖ ≤ r
+
+so a row whose first bound is below the second bound of another row of its
+term never wins in that ball, and none below the floor costs anything.
+
+The soft minimum over each term, ``t_k = −T log Σ_i exp(−m_i / T)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from groupcm.kernels import FLAGS
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def screen_terms(
+    score, norm, rows, start, stop, radius, floor, kept, kept_term, ceiling, far_norm, best
+):
+    """Keep the rows that may win; of the others, how high they reach.
+
+    Term ``k`` holds positions ``start[k]`` to ``stop[k]``, looked up in ``rows`` unless that
+    is empty. The rows kept go to ``kept`` and their terms to ``kept_term``. ``ceiling[k]`` is
+    the largest ``s_i + radius · norm_i`` of the rows not kept and ``far_norm[k]`` their largest
+    norm, or −inf and 0 where all are kept; ``best[k]`` is the largest score of all.
+    Returns how many rows are kept, or ``−1 − k`` for the first term that holds a NaN or an
+    infinity.
+    """
+    in_place = len(rows) == 0
+    count = 0
+    for k in range(len(start)):
+        least = -np.inf
+        most = -np.inf
+        total = 0.0
+        for position in range(start[k], stop[k]):
+            i = position if in_place else rows[position]
+            s = score[i]
+            total += s
+            most = max(most, s)
+            least = max(least, s - radius * norm[i])
+        if not np.isfinite(total):
+            return -1 - k
+        best[k] = most
+        least = max(least, floor)
+        high = -np.inf
+        far = 0.0
+        for position in range(start[k], stop[k]):
+            i = position if in_place else rows[position]
+            reach = score[i] + radius * norm[i]
+            if reach >= least:
+                kept[count] = i
+                kept_term[count] = k
+                count += 1
+            else:
+                high = max(high, reach)
+                far = max(far, norm[i])
+        ceiling[k] = high
+        far_norm[k] = far
+    return count
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def run_maxima(score, start, best, winner):
+    """The largest score of each run of rows and the first row that has it.
+
+    Run ``k`` begins at ``start[k]`` and ends where the next begins. Returns the first run that
+    holds a NaN or an infinity, or −1.
+    """
+    for k in range(len(start)):
+        stop = start[k + 1] if k + 1 < len(start) else len(score)
+        first = start[k]
+        most = total = score[first]
+        for i in range(start[k] + 1, stop):
+            s = score[i]
+            total += s
+            if s > most:
+                most, first = s, i
+        if not np.isfinite(total):
+            return k
+        best[k] = most
+        winner[k] = first
+    return -1
+
+
+# A row this many temperatures above the minimum has a share below 1e-15: none.
+_FAR = 35.0
+
+
+# Without FLAGS: the compiler makes two versions of the loop, one for arrays that may overlap, and
+# which of them runs depends on where the arrays lie. If it might reorder the sum, so would the
+# last digits.
+@njit(nogil=True, cache=True)
+def soft_minima(margin, ptr, temperature, soft, hard, share):
+    """Soft and hard minimum of ``margin[ptr[k]:ptr[k+1]]``, and each row's share in the soft one.
+
+    ``share_i = exp(−m_i / T) / Σ exp(−m / T)``, the derivative of ``t_k`` by ``m_i``.
+    """
+    for k in range(len(ptr) - 1):
+        lo, hi = ptr[k], ptr[k + 1]
+        least = margin[lo]
+        for i in range(lo + 1, hi):
+            least = min(least, margin[i])
+        total = 0.0
+        for i in range(lo, hi):
+            above = (margin[i] - least) / temperature
+            share[i] = np.exp(-above) if above < _FAR else 0.0
+            total += share[i]
+        for i in range(lo, hi):
+            share[i] /= total
+        hard[k] = least
+        soft[k] = least - temperature * np.log(total)
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def share_out(of_term, ptr, share, out):
+    """``out_i = of_term_k · share_i`` for the rows ``i`` of each term ``k``."""
+    for k in range(len(ptr) - 1):
+        for i in range(ptr[k], ptr[k + 1]):
+            out[i] = of_term[k] * share[i]

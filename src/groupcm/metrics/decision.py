@@ -1,0 +1,175 @@
+"""The rule that turns scores into alarms, and the record of how its threshold was chosen.
+
+    a group raises an alarm  ⇔  score >= threshold
+
+Every part of groupcm that speaks of alarms applies `is_alarm`, and describes the rule with
+`rule_words`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupcm.utils.fitted_state import Expected, Nullable, Number, Text
+from groupcm.utils.text import printable
+
+__all__ = ["TARGETS", "DecisionRule", "is_alarm", "require_threshold", "rule_words"]
+
+#: What a threshold can be chosen for.
+TARGETS = ("specificity", "sensitivity", "youden")
+_DEFAULT = "the default: it was not tuned"
+_HALF = "the default: where the probability passes one half"
+# How version 0.1 wrote down what a threshold was chosen for.
+_NOTED = re.compile(r"chosen for a (specificity|sensitivity) of (\d[\d.e+-]*) on (.+)")
+_NOTED_YOUDEN = re.compile(r"chosen for the largest sum of sensitivity and specificity on (.+)")
+
+
+def is_alarm(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
+    """Return which scores raise an alarm: ``score >= threshold``.
+
+    A score of −∞ never does, whatever the threshold: it belongs to a group without candidates.
+
+    Parameters
+    ----------
+    scores : array-like
+    threshold : float
+
+    Examples
+    --------
+    >>> is_alarm([0.2, 0.5, 0.7], 0.5).tolist()
+    [False, True, True]
+    >>> is_alarm([-float("inf"), 0.0], -float("inf")).tolist()
+    [False, True]
+    """
+    # In float64, because a Python float next to float32 scores would be rounded to theirs.
+    values = np.asarray(scores, dtype=np.float64)
+    return (values >= threshold) & (values > -np.inf)
+
+
+def require_threshold(value: Any) -> float:
+    """Return a threshold as a float; raise one sentence where it is no number.
+
+    Examples
+    --------
+    >>> require_threshold(1), require_threshold(float("inf"))
+    (1.0, inf)
+    >>> require_threshold("0.5")
+    Traceback (most recent call last):
+    ValueError: threshold is '0.5'; it must be a number.
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        raise ValueError(f"threshold is {printable(repr(value))}; it must be a number.")
+    if math.isnan(value):
+        raise ValueError("threshold is NaN; it must be a number.")
+    return float(value)
+
+
+def rule_words(threshold: float) -> str:
+    """Return which groups raise an alarm, in words.
+
+    Examples
+    --------
+    >>> rule_words(0.5)
+    'a group whose score is at least this raises an alarm'
+    >>> rule_words(float("inf"))
+    'no group raises an alarm'
+    """
+    if math.isfinite(threshold):
+        return "a group whose score is at least this raises an alarm"
+    return f"{'no' if threshold > 0 else 'every'} group raises an alarm"
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """How the threshold of a model was chosen.
+
+    Attributes
+    ----------
+    level : str
+        What raises an alarm: "group".
+    target : {"specificity", "sensitivity", "youden"} or None
+        What the threshold was chosen for; "youden" is the largest sum of sensitivity and
+        specificity. None where it was not tuned.
+    value : float or None
+        The specificity or sensitivity asked for.
+    guarantee : float or None
+        The confidence with which the target holds; None where it was met on the data alone.
+    chosen_on : str or None
+        The data that the threshold was chosen on, such as "127 groups that the folds left out",
+        or "given".
+
+    Examples
+    --------
+    >>> DecisionRule(target="specificity", value=0.9, chosen_on="40 validation groups").words
+    'chosen for a specificity of 0.9 on 40 validation groups'
+    >>> DecisionRule(chosen_on="given").words
+    'given'
+    """
+
+    level: str = "group"
+    target: str | None = None
+    value: float | None = None
+    guarantee: float | None = None
+    chosen_on: str | None = None
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        "level": Text(("group",)),
+        "target": Nullable(Text(TARGETS)),
+        "value": Nullable(Number(low=0.0, high=1.0)),
+        "guarantee": Nullable(Number(low=0.0, high=1.0)),
+        "chosen_on": Nullable(Text()),
+    }
+
+    @property
+    def is_default(self) -> bool:
+        """Whether the threshold is the one that a model has before it is tuned or set."""
+        return self.target is None and self.chosen_on in (None, _HALF)
+
+    @property
+    def words(self) -> str:
+        """How the threshold was chosen, in words."""
+        if self.target is None:
+            return self.chosen_on or _DEFAULT
+        goal = "the largest sum of sensitivity and specificity"
+        if self.value is not None:
+            goal = f"a {self.target} of {self.value:g}"
+        return f"chosen for {goal} on {self.chosen_on}"
+
+    @classmethod
+    def of_half(cls) -> DecisionRule:
+        """Return the default of a model that gives probabilities."""
+        return cls(chosen_on=_HALF)
+
+    @classmethod
+    def of_note(cls, words: str) -> DecisionRule:
+        """Read what version 0.1 noted about a threshold.
+
+        Examples
+        --------
+        >>> DecisionRule.of_note("chosen for a specificity of 0.9 on 40 groups").value
+        0.9
+        >>> DecisionRule.of_note("by hand").words
+        'by hand'
+        """
+        found = _NOTED.fullmatch(words)
+        if found is not None:
+            return cls(target=found[1], value=float(found[2]), chosen_on=found[3])
+        found = _NOTED_YOUDEN.fullmatch(words)
+        if found is not None:
+            return cls(target="youden", chosen_on=found[1])
+        return cls(chosen_on=words)
+
+    def _check_state(self) -> None:
+        """Check that a target has a value, unless it is the sum of both shares."""
+        if (self.value is None) == (self.target in ("specificity", "sensitivity")):
+            raise ValueError("a specificity or a sensitivity, and nothing else, has a value")
+        if self.target is not None and self.chosen_on is None:
+            raise ValueError("chosen_on is missing, the data that the threshold was chosen on")

@@ -1,0 +1,1 @@
+"""The objective: losses, penalties, grouping, terms, the problem and its dual."""

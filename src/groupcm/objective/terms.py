@@ -1,0 +1,162 @@
+"""Candidates in groups, and the terms of the objective they make.
+
+Conventions
+-----------
+A *row* is a row number of X. A *position* counts rows in group order:
+position ``p`` is row ``order[p]``, or row ``p`` where ``order`` is empty
+because the rows of every group already stand together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.data.groups import GroupIndex
+from groupcm.utils.typing import Index
+
+__all__ = ["Groups", "Terms"]
+
+NO_ORDER: Index = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Group ``g`` holds positions ``ptr[g]`` to ``ptr[g + 1]``; groups in order of appearance.
+
+    Examples
+    --------
+    >>> from groupcm.data.groups import index_groups
+    >>> Groups.from_index(index_groups([7, 3, 7]))
+    Groups(ptr=array([0, 2, 3]), order=array([0, 2, 1]))
+    """
+
+    ptr: Index
+    order: Index
+
+    @classmethod
+    def from_index(cls, index: GroupIndex) -> Groups:
+        """The groups of `index_groups`; rows that stand together are left where they are."""
+        if index.stand_together:
+            return cls(np.append(index.run_starts, index.n_rows), NO_ORDER)
+        ptr = np.concatenate([[0], np.cumsum(np.bincount(index.codes))])
+        return cls(ptr, np.argsort(index.codes, kind="stable"))
+
+    def __len__(self) -> int:
+        return len(self.ptr) - 1
+
+    def of_rows(self, rows: Index) -> Index:
+        """The group of each of these rows."""
+        if len(self.order):
+            position = np.empty(len(self.order), dtype=np.int64)
+            position[self.order] = np.arange(len(self.order))
+            rows = position[rows]
+        return np.searchsorted(self.ptr, rows, side="right") - 1
+
+    def sizes(self, chosen: Index) -> Index:
+        """How many rows each of the chosen groups has."""
+        return self.ptr[chosen + 1] - self.ptr[chosen]
+
+    def rows_of(self, chosen: Index) -> Index:
+        """The rows of the chosen groups, one group after another."""
+        size = self.sizes(chosen)
+        first = np.repeat(self.ptr[chosen] - (np.cumsum(size) - size), size)
+        positions = first + np.arange(len(first))
+        return positions if len(self.order) == 0 else self.order[positions]
+
+    def mixed(self, chosen: Index, values: NDArray[np.bool_]) -> Index:
+        """Those of the chosen groups in which some rows are true and some are not.
+
+        Examples
+        --------
+        >>> groups = Groups(np.array([0, 2, 4]), NO_ORDER)
+        >>> groups.mixed(np.array([0, 1]), np.array([True, True, True, False]))
+        array([1])
+        """
+        if len(chosen) == 0:
+            return chosen
+        size = self.sizes(chosen)
+        true = np.add.reduceat(
+            values[self.rows_of(chosen)].astype(np.int64), np.cumsum(size) - size
+        )
+        return chosen[(true > 0) & (true < size)]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms of one sign: ``Σ_k weight_k L(min over the rows of term k of sign · s)``.
+
+    Term ``k`` holds positions ``start[k]`` to ``stop[k]``. Where ``alone`` is
+    true every row in these ranges is a term of its own, and ``weight`` is one
+    number or one a row.
+    """
+
+    sign: int
+    start: Index
+    stop: Index
+    order: Index
+    weight: float | NDArray[np.float64]
+    alone: bool
+
+    @classmethod
+    def of_rows(cls, sign: int, rows: Index, weight: float | NDArray[np.float64]) -> Terms:
+        """Each of these rows alone."""
+        start, stop = np.array([0]), np.array([len(rows)])
+        return cls(sign, start, stop, np.asarray(rows, dtype=np.int64), weight, alone=True)
+
+    @classmethod
+    def of_groups(cls, sign: int, groups: Groups | None, chosen: Index) -> Terms:
+        """Each of the chosen groups by its worst candidate; of rows where there are no groups."""
+        if groups is None:
+            start = np.arange(len(chosen))
+            return cls(sign, start, start + 1, chosen, 1.0, alone=False)
+        return cls(sign, groups.ptr[chosen], groups.ptr[chosen + 1], groups.order, 1.0, alone=False)
+
+    @cached_property
+    def total_weight(self) -> float:
+        """The weights of all terms together."""
+        return float(np.sum(np.broadcast_to(self.weight, len(self))))
+
+    @cached_property
+    def n_rows(self) -> int:
+        return int(np.sum(self.stop - self.start))
+
+    def __len__(self) -> int:
+        return self.n_rows if self.alone else len(self.start)
+
+    def weight_of(self, chosen: Index | slice) -> float | NDArray[np.float64]:
+        """The weights of some of the terms, one number where all weigh the same."""
+        return self.weight[chosen] if isinstance(self.weight, np.ndarray) else self.weight
+
+    def subset(self, chosen: Index) -> Terms:
+        """Some of the terms, their weights raised by the share that is left out."""
+        weight = self.weight_of(chosen) * (len(self) / len(chosen))
+        if self.alone:
+            return Terms.of_rows(self.sign, self.rows(chosen), weight)
+        return replace(self, start=self.start[chosen], stop=self.stop[chosen], weight=weight)
+
+    def row_chunks(self, size: int) -> Iterator[tuple[slice, slice | Index]]:
+        """Pieces of at most ``size`` rows: where they stand among the rows, and their row numbers.
+
+        Row numbers are a slice where the rows stand together, so that X is not copied.
+        """
+        for lo in range(0, self.n_rows, size):
+            hi = min(lo + size, self.n_rows)
+            rows = self.rows(np.arange(lo, hi))
+            together = rows[-1] - rows[0] == hi - lo - 1 and np.all(np.diff(rows) == 1)
+            yield slice(lo, hi), slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
+
+    @cached_property
+    def _ends(self) -> Index:
+        """Rows up to the end of each range, all before it included."""
+        return np.cumsum(self.stop - self.start)
+
+    def rows(self, chosen: Index) -> Index:
+        """Row numbers of the chosen ones, counted through the rows of all terms."""
+        within = np.searchsorted(self._ends, chosen, side="right")
+        position = chosen - self._ends[within] + self.stop[within]
+        return position if len(self.order) == 0 else self.order[position]

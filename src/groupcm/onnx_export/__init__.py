@@ -1,5 +1,0 @@
-"""A fitted model as one ONNX graph: candidate scores, group scores and winners."""
-
-from groupcm.onnx_export.export import export_onnx
-
-__all__ = ["export_onnx"]

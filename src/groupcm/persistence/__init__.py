@@ -1,0 +1,1 @@
+"""Models in files: JSON and ONNX."""

@@ -1,0 +1,340 @@
+"""A fitted model in one JSON file, and back, without running any code from the file.
+
+The file holds ``format`` ("groupcm-model"), ``version`` (of the format),
+``groupcm`` (the version that wrote it), ``model`` (class, parameters and
+fitted state), ``notes`` (what the writer wants to remember beside the model)
+and ``sha256`` (of all the rest in canonical form: sorted keys, no spaces).
+
+An estimator declares what it stores in its class attribute ``_fitted_state``, by which a
+model is checked when it is saved and when it is loaded (`groupcm.utils.fitted_state`). Only the
+classes in the two tables of `groupcm.persistence.encoding` can be written or read.
+
+A file may come from anywhere. Whatever its bytes, reading it runs no code from it, takes
+memory and time in proportion to its size, and ends with a model that can be used or with one
+`InputError`. The checksum protects against damage only: an attacker can compute it, too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from groupcm import __version__
+from groupcm.errors import InputError
+from groupcm.metrics.decision import DecisionRule
+from groupcm.persistence.encoding import Damaged, Decoder, Unstorable, encode, fitted_state
+from groupcm.utils.files import check_output, whole_file
+from groupcm.utils.fitted_state import (
+    Anything,
+    Expected,
+    Fields,
+    ListOf,
+    Nullable,
+    Number,
+    Sizes,
+    StateError,
+    Text,
+    shown,
+)
+
+__all__ = ["SavedModel", "load", "read", "save"]
+
+_FORMAT = "groupcm-model"
+_VERSION = 1
+# A pipeline within a pipeline within a calibrated model has about 30 levels.
+_DEEPEST = 100
+_LONGEST_MESSAGE = 500
+
+_COUNT = Number(low=0, whole=True)
+_SHARE = Number(finite=False)
+# The notes that groupcm itself reads; users may add others.
+_NOTES: dict[str, Expected] = {
+    "columns": Fields(others=Nullable(Text())),
+    "tables": ListOf(Text()),
+    "trained_at": Text(),
+    "versions": Fields(others=Text()),
+    "n_unannotated_groups": _COUNT,
+    "recipe": Fields(others=Anything()),
+    # Version 0.1 kept the threshold here; now it is the model's.
+    "operating_point": Fields(
+        {"threshold": Number(finite=False), "chosen": Text()}, required=("threshold", "chosen")
+    ),
+    "trained_on": Fields(
+        {
+            "name": Text(),
+            "n_candidates": _COUNT,
+            "n_positive_groups": _COUNT,
+            "n_negative_groups": _COUNT,
+            "n_patients": Nullable(_COUNT),
+            "n_objects": Nullable(_COUNT),
+        },
+        required=("name", "n_candidates", "n_positive_groups", "n_negative_groups"),
+    ),
+    "held_out": Fields(
+        {
+            "n_positive_groups": _COUNT,
+            "n_negative_groups": _COUNT,
+            "group_auc": _SHARE,
+            "group_auc_low": _SHARE,
+            "group_auc_high": _SHARE,
+            "level": Number(low=0.0, high=1.0),
+            "drawn": Text(),
+            "sensitivity": Nullable(_SHARE),
+            "specificity": Nullable(_SHARE),
+            "caution": Nullable(Text()),
+        },
+        required=(
+            "n_positive_groups",
+            "n_negative_groups",
+            "group_auc",
+            "group_auc_low",
+            "group_auc_high",
+            "level",
+            "drawn",
+        ),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """What a model file holds.
+
+    Attributes
+    ----------
+    model : estimator
+        The fitted model.
+    notes : dict
+        What its writer noted, such as the columns it was trained on.
+    groupcm : str
+        The version of groupcm that wrote it.
+    """
+
+    model: Any
+    notes: dict[str, Any] = field(default_factory=dict)
+    groupcm: str = __version__
+
+
+@dataclass(frozen=True)
+class _FileNotes:
+    """The notes of the file that a model was read from, and the threshold that it had."""
+
+    notes: Mapping[str, Any]
+    threshold: float | None
+
+
+def save(
+    model: Any, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
+) -> None:
+    """Write a fitted model to one JSON file; it appears whole or not at all.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted groupcm estimator.
+    path : str or path
+        The file to write, ``.json``; one that exists is replaced, and a folder that does not
+        exist is made.
+    notes : mapping, optional
+        Plain values to store with the model, such as the names of columns. A model that was
+        loaded, and not fitted since, keeps the notes of its file; those given here come first.
+
+    See Also
+    --------
+    load : Read it back.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm import GroupClassifier, load, save
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> path = Path(tempfile.mkdtemp()) / "model.json"
+    >>> save(model, path)
+    >>> load(path).predict([[0.1], [0.8]])
+    array([0, 1])
+    """
+    name = type(model).__name__
+    if not hasattr(type(model), "_fitted_state"):
+        raise InputError(f"cannot save a {name}: save takes an estimator of groupcm")
+    if not fitted_state(model):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"this {name} is not fitted yet; call fit before saving it")
+    check_output(path, endings=[".json"])
+    notes = _notes_of_file(model) | dict(notes or {})
+    try:
+        content = {
+            "format": _FORMAT,
+            "version": _VERSION,
+            "groupcm": __version__,
+            "model": encode(model, name),
+            "notes": encode(notes, "notes"),
+        }
+        _check_notes(notes)
+        _require_plain(content)
+    except (Damaged, StateError, Unstorable) as error:
+        raise InputError(f"cannot save this {name}: {error}") from error
+    except RecursionError as error:
+        raise InputError(f"cannot save this {name}: it is nested too deeply") from error
+    content["sha256"] = _checksum(content)
+    # A line an entry: short enough to look at, long enough not to sprawl.
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
+    with whole_file(path) as beside:
+        beside.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model that `save` wrote; no code from the file is run.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    estimator
+        The fitted model, equal to the last bit.
+
+    Examples
+    --------
+    >>> load(__file__)
+    Traceback (most recent call last):
+    groupcm.errors.InputError: ...persistence.py is not a model that groupcm saved
+    """
+    return read(path).model
+
+
+def read(path: str | os.PathLike[str]) -> SavedModel:
+    """Read a model file with its notes."""
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; give the file of a model")
+    data = path.read_bytes()
+    try:
+        content = _content(path, data)
+        decoder = Decoder(len(data))
+        model = decoder.model(content["model"])
+        notes = decoder.mapping(content["notes"], "notes")
+        _check_notes(notes)
+        _take_over_threshold(model, notes)
+    except (InputError, MemoryError):
+        raise
+    except (Damaged, StateError) as error:
+        sentence = " ".join(str(error).split())[:_LONGEST_MESSAGE]
+        raise InputError(f"{path} cannot be read: {sentence}") from error
+    except Exception as error:
+        # What no check foresaw, such as an attribute that another version of scikit-learn lacks.
+        raise _damaged(path) from error
+    if hasattr(type(model), "_file_notes"):
+        model._file_notes = _FileNotes(notes, model.threshold_)
+    return SavedModel(model, notes, content["groupcm"])
+
+
+def _content(path: Path, data: bytes) -> dict[str, Any]:
+    """Parse the file, and check everything but the model and its notes."""
+    try:
+        content = json.loads(
+            data.decode("utf-8-sig"), object_pairs_hook=_distinct, parse_constant=_no_number
+        )
+    except (ValueError, RecursionError) as error:
+        if data.startswith(b"{") and _FORMAT.encode() in data[:200]:
+            if isinstance(error, Damaged):
+                raise
+            raise _damaged(path) from error
+        content = None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise InputError(f"{path} is not a model that groupcm saved")
+    _require_plain(content)
+    version, writer = content.get("version"), content.get("groupcm")
+    if type(version) is not int or version < 1 or not isinstance(writer, str):
+        raise _damaged(path)
+    if version > _VERSION:
+        raise InputError(
+            f"{path} was written by groupcm {shown(writer)} in format {shown(version)}, "
+            f"newer than format {_VERSION}, the newest that groupcm {__version__} reads; "
+            "install a newer groupcm"
+        )
+    if content.pop("sha256", None) != _checksum(content):
+        raise _damaged(path)
+    for name in ("model", "notes"):
+        if name not in content:
+            raise Damaged(f"{name} is missing")
+    return content
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, whose names are distinct."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise Damaged(f"it has two entries {shown(twice)}")
+    return found
+
+
+def _no_number(text: str) -> None:
+    raise Damaged(f"it holds {text}, which is no number of JSON")
+
+
+def _require_plain(content: dict[str, Any]) -> None:
+    """Refuse numbers that are not finite, such as 1e999, and deep nesting."""
+    level: list[Any] = [content]
+    for _ in range(_DEEPEST):
+        inner: list[Any] = []
+        for part in level:
+            items = part.values() if isinstance(part, dict) else part
+            numbers = (item for item in items if type(item) is float)
+            if not all(map(math.isfinite, numbers)):
+                raise Damaged("it holds a number beyond the range of floats")
+            inner += (item for item in items if isinstance(item, dict | list))
+        if not inner:
+            return
+        level = inner
+    raise Damaged(f"its values are nested more than {_DEEPEST} levels deep")
+
+
+def _take_over_threshold(model: Any, notes: dict[str, Any]) -> None:
+    """Give a model without a tuned threshold the one in its notes, where version 0.1 kept it."""
+    noted, rule = notes.get("operating_point"), getattr(model, "decision_", None)
+    if noted and isinstance(rule, DecisionRule) and rule.is_default:
+        Number(finite=False, nan=False).check(
+            noted["threshold"], "notes.operating_point.threshold", Sizes()
+        )
+        model.threshold_ = float(noted["threshold"])
+        model.decision_ = DecisionRule.of_note(str(noted["chosen"]))
+
+
+def _notes_of_file(model: Any) -> dict[str, Any]:
+    """Return what a model, or the one that it calibrates, was noted for when it was read."""
+    threshold = getattr(model, "threshold_", None)
+    while model is not None:
+        found = getattr(model, "_file_notes", None)
+        if isinstance(found, _FileNotes):
+            # The threshold is the model's now.
+            notes = {k: v for k, v in found.notes.items() if k != "operating_point"}
+            if notes.get("held_out") and threshold != found.threshold:
+                notes["held_out"] = notes["held_out"] | {"sensitivity": None, "specificity": None}
+            return notes
+        model = getattr(model, "estimator_", None)
+    return {}
+
+
+def _check_notes(notes: dict[str, Any]) -> None:
+    for name, expected in _NOTES.items():
+        Nullable(expected).check(notes.get(name), f"notes.{name}", Sizes())
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(f"{path} is damaged or cut short; save the model again or fetch a whole copy")
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(canonical.encode()).hexdigest()

@@ -1,0 +1,94 @@
+"""What is still found where false alarms are rare.
+
+A learning curve in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from groupcm.evaluation.results import LearningCurve, Roc
+from groupcm.metrics import Interval
+from groupcm.report.formatting import count, fraction
+
+__all__ = ["learning_shows", "sensitivity_at", "shows_high_specificity", "specificities"]
+
+_ASKED = (0.9, 0.95, 0.99, 0.999)
+_ROUNDING = 1e-9
+
+
+def specificities(rocs: Sequence[tuple[str, Roc]]) -> list[float]:
+    """The high specificities that curves are fine enough to tell apart.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import RocCurve
+    >>> curve = RocCurve(np.array([0, 0.05, 1]), np.array([0, 0.8, 1]), np.array([9, 2, 1]))
+    >>> grid = np.array([0.0, 1.0])
+    >>> specificities([("GCM", Roc(curve, Interval(0.9, 0.8, 1.0), grid, grid, grid))])
+    [0.9, 0.95]
+    """
+    finest = max((_finest_step(roc) for _, roc in rocs), default=1.0)
+    return [asked for asked in _ASKED if finest <= 1 - asked + _ROUNDING]
+
+
+def shows_high_specificity(rocs: Sequence[Roc]) -> bool:
+    """Whether there are enough negatives for a look at the region of high specificity.
+
+    Examples
+    --------
+    >>> shows_high_specificity([])
+    False
+    """
+    return bool(rocs) and min(_finest_step(roc) for roc in rocs) <= 1 - _ASKED[1] + _ROUNDING
+
+
+def sensitivity_at(roc: Roc, specificity: float) -> Interval:
+    """The largest sensitivity with at least this specificity, and its bounds from the band.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import RocCurve
+    >>> curve = RocCurve(np.array([0, 0.05, 1]), np.array([0, 0.8, 1]), np.array([9, 2, 1]))
+    >>> grid = np.array([0.0, 1.0])
+    >>> roc = Roc(curve, Interval(0.9, 0.8, 1.0), grid, np.array([0.5, 1]), np.array([0.9, 1]))
+    >>> sensitivity_at(roc, 0.9).estimate
+    0.8
+    """
+    allowed = 1 - specificity + _ROUNDING
+    found = float(roc.curve.tpr[roc.curve.fpr <= allowed].max(initial=0.0))
+    low, high = (
+        float(np.interp(allowed, roc.band_fpr, band)) for band in (roc.band_low, roc.band_high)
+    )
+    return Interval(found, low, high)
+
+
+def _finest_step(roc: Roc) -> float:
+    """The smallest share of false alarms that the curve passes through."""
+    return float(np.min(roc.curve.fpr, initial=1.0, where=roc.curve.fpr > 0))
+
+
+def learning_shows(learning: LearningCurve) -> str:
+    """Say where each line of a learning curve begins and ends.
+
+    Examples
+    --------
+    >>> from groupcm.evaluation.results import LearningLine
+    >>> from groupcm.metrics import Interval
+    >>> line = LearningLine("GCM", [Interval(0.8, 0.7, 0.9), Interval(0.9, 0.85, 0.95)])
+    >>> learning_shows(LearningCurve([100, 1000], "negative groups", [line]))
+    'GCM: AUC 0.800 with 100 and 0.900 with 1,000 negative groups.'
+    """
+    sentences = []
+    for line in learning.lines:
+        known = [
+            f"{fraction(auc.estimate)} with {count(size)}"
+            for size, auc in zip(learning.sizes, line.auc, strict=True)
+            if auc is not None
+        ]
+        if known:
+            ends = known[:1] if len(known) == 1 else [known[0], known[-1]]
+            sentences.append(f"{line.model}: AUC {' and '.join(ends)} {learning.unit}.")
+    return " ".join(sentences)

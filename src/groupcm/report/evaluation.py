@@ -1,0 +1,301 @@
+"""The figures of an evaluation, each with its caption.
+
+An evaluation in plain sentences.
+"""
+
+from __future__ import annotations
+
+from groupcm.evaluation.results import DataCounts, Decision, Evaluation, Localisation, Training
+from groupcm.report.captions import learning_shows, shows_high_specificity
+from groupcm.report.figures.curves import froc_figure, precision_recall_figure, roc_figure
+from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.learning import learning_figure
+from groupcm.report.figures.scores import reliability_figure, score_distribution_figure
+from groupcm.report.figures.style import series_of
+from groupcm.report.figures.weights import by_size, importances_figure, weights_figure
+from groupcm.report.formatting import (
+    at_threshold,
+    count,
+    counted,
+    fraction,
+    interval,
+    number,
+    percent,
+    plural,
+)
+
+__all__ = [
+    "alarms_sentence",
+    "certificate_sentence",
+    "data_rows",
+    "evaluation_plates",
+    "localisation_sentence",
+    "ranking_sentence",
+]
+
+
+def evaluation_plates(evaluation: Evaluation) -> list[Plate]:
+    """Draw all that an evaluation has numbers for, in the order of the page."""
+    return [
+        *_ranking(evaluation),
+        *_finding(evaluation),
+        *_deciding(evaluation),
+        *_explaining(evaluation),
+    ]
+
+
+def _ranking(evaluation: Evaluation) -> list[Plate]:
+    roc, decision = evaluation.group_roc, evaluation.decision
+    plates = [
+        Plate(
+            "group_roc",
+            "ROC of groups",
+            "Each point of the line is a threshold: the further up and to the left, the better. "
+            f"The band is the {percent(evaluation.level)} interval of the sensitivity; the dashed "
+            "line is guessing.",
+            f"ROC curve of groups, area {interval(roc.auc)}.",
+            roc_figure(roc, decision=decision),
+        ),
+        Plate(
+            "group_precision_recall",
+            "Precision and sensitivity of groups",
+            "How many alarms are right, against how many positive groups are found. The dashed "
+            "line is the share of positive groups here; where they are rarer than here, fewer "
+            "alarms are right.",
+            "Precision against sensitivity, average precision "
+            f"{interval(evaluation.average_precision)}.",
+            precision_recall_figure(
+                evaluation.precision_recall,
+                evaluation.average_precision,
+                _positive_share(evaluation),
+                decision,
+            ),
+        ),
+    ]
+    if shows_high_specificity([roc]):
+        plates.insert(1, _high_specificity(evaluation))
+    candidates = evaluation.candidate_roc
+    if candidates is not None:
+        plates.append(
+            Plate(
+                "candidate_roc",
+                "ROC of candidates",
+                "As the ROC of groups, with every candidate counted alone. A model trained for "
+                "groups may give this away to be better there.",
+                f"ROC curve of candidates, area {interval(candidates.auc)}.",
+                roc_figure(candidates, of="candidate"),
+            )
+        )
+    return plates
+
+
+def _high_specificity(evaluation: Evaluation) -> Plate:
+    roc = evaluation.group_roc
+    return Plate(
+        "group_roc_high_specificity",
+        "The same, spread out where false alarms are rare",
+        "The same curve with a logarithmic axis: read off how many positive groups are still "
+        "found where only 1 in 100 negative ones may raise an alarm.",
+        f"ROC curve of groups on a logarithmic axis, area {interval(roc.auc)}.",
+        roc_figure(roc, decision=evaluation.decision, log=True),
+    )
+
+
+def _finding(evaluation: Evaluation) -> list[Plate]:
+    froc = evaluation.froc
+    if froc is None:
+        return []
+    things = plural(froc.object_word)
+    point = evaluation.decision.point
+    reached = (
+        f"At the chosen threshold {percent(point.objects_found / point.n_objects)} of the {things} "
+        f"are found with {number(point.false_alarms)} false alarms per group."
+    )
+    return [
+        Plate(
+            "froc",
+            f"FROC: {things} found against false alarms",
+            f"Each point is a threshold: the share of the {things} found (up) for so many false "
+            f"alarms in a group on average (right). {reached}",
+            reached,
+            froc_figure(froc, point),
+        )
+    ]
+
+
+def _deciding(evaluation: Evaluation) -> list[Plate]:
+    point = evaluation.decision.point
+    return [
+        Plate(
+            "score_distribution",
+            "Scores of positive and negative groups",
+            "Each kind of groups adds up to 100 %. What is orange and left of the threshold is "
+            "missed; what is blue and right of it is a false alarm.",
+            f"{at_threshold(point.threshold)}, the sensitivity is "
+            f"{fraction(point.sensitivity)} and the specificity {fraction(point.specificity)}.",
+            score_distribution_figure(
+                evaluation.positive_scores, evaluation.negative_scores, point.threshold
+            ),
+        )
+    ]
+
+
+def _explaining(evaluation: Evaluation) -> list[Plate]:
+    plates = []
+    if evaluation.weights:
+        largest = by_size(evaluation.weights)[:3]
+        listed = ", ".join(f"{each.feature} {number(each.per_deviation)}" for each in largest)
+        plates.append(
+            Plate(
+                "weights",
+                "Weights by feature",
+                "How much the score rises (orange) or falls (blue) when the feature rises by one "
+                "standard deviation.",
+                f"The largest weights: {listed}.",
+                weights_figure(evaluation.weights),
+            )
+        )
+    if evaluation.importances:
+        listed = ", ".join(
+            f"{each.feature} {number(each.moves)}" for each in evaluation.importances[:3]
+        )
+        plates.append(
+            Plate(
+                "importances",
+                "What each feature moves",
+                "By how much, on average, the feature moves the score of a winner up or down from "
+                "the mean score in training (exact Shapley values of the trees).",
+                f"The features that move most: {listed}.",
+                importances_figure(evaluation.importances),
+            )
+        )
+    if evaluation.learning is not None:
+        learning = evaluation.learning
+        plates.append(
+            Plate(
+                "learning_curve",
+                "Learning curve",
+                "A line that still rises at its right end says that more of the same data would "
+                "help; a flat one, that it would not.",
+                learning_shows(learning),
+                learning_figure(learning, series_of(line.model for line in learning.lines)),
+            )
+        )
+    if evaluation.reliability is not None:
+        plates.append(
+            Plate(
+                "reliability",
+                "Reliability of the probabilities",
+                "Points on the dashed line: of the groups given 70 %, 70 in 100 are positive. "
+                "Larger points hold more groups.",
+                f"Brier score {fraction(evaluation.reliability.brier)}.",
+                reliability_figure(evaluation.reliability),
+            )
+        )
+    return plates
+
+
+def _positive_share(evaluation: Evaluation) -> float:
+    n_positive = evaluation.data.n_positive_groups
+    return n_positive / max(n_positive + evaluation.data.n_negative_groups, 1)
+
+
+def alarms_sentence(decision: Decision, level: float = 0.95) -> str:
+    """Say what the threshold finds and what it raises for nothing.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import Interval, OperatingPoint
+    >>> point = OperatingPoint(0.42, 0.87, 0.95, 0.946, 87, 13, 5, 95)
+    >>> sentence = alarms_sentence(Decision(point, "Youden", False, Interval(0.87, 0.79, 0.93),
+    ...                                     Interval(0.95, 0.89, 0.98)))
+    >>> print(sentence.replace(". ", ".\\n"))
+    At the threshold 0.42, 87 of 100 positive groups are found
+    (sensitivity 0.870, 95 % interval 0.790 to 0.930),
+    and 5 of 100 negative groups raise a false alarm
+    (specificity 0.950, 95 % interval 0.890 to 0.980).
+    """
+    point = decision.point
+    n_positive = point.true_positives + point.false_negatives
+    n_negative = point.false_positives + point.true_negatives
+    bounds = f"{percent(level)} interval"
+    return (
+        f"{at_threshold(point.threshold)}, {count(point.true_positives)} of "
+        f"{counted(n_positive, 'positive group')} {_are(point.true_positives)} found "
+        f"(sensitivity {fraction(point.sensitivity)}, "
+        f"{bounds} {interval(decision.sensitivity, with_estimate=False)}), and "
+        f"{count(point.false_positives)} of {counted(n_negative, 'negative group')} "
+        f"{'raises' if point.false_positives == 1 else 'raise'} a false alarm "
+        f"(specificity {fraction(point.specificity)}, "
+        f"{bounds} {interval(decision.specificity, with_estimate=False)})."
+    ).replace("interval interval", "interval")
+
+
+def ranking_sentence(evaluation: Evaluation) -> str:
+    """Say what the area under the ROC curve means."""
+    auc = evaluation.group_roc.auc
+    return (
+        "Of a positive and a negative group drawn at random, the positive one scores higher in "
+        f"{percent(auc.estimate)} of all cases (a tie is half a case): that is the area under the "
+        f"ROC curve, AUC {interval(auc)}."
+    )
+
+
+def localisation_sentence(localisation: Localisation, level: float = 0.95) -> str:
+    """Say how often the winner lies on the object, and how often it can.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import Interval
+    >>> print(localisation_sentence(Localisation(50, 36, Interval(0.72, 0.58, 0.83), 48)))
+    In 36 of 50 positive groups (0.720, 95 % interval 0.580 to 0.830) the winner lies on the object:
+    it overlaps it by 0.3 or more. In 2 no candidate does, so no winner can.
+    """
+    n_groups, share = localisation.n_positive_groups, localisation.share
+    bounds = f"{percent(level)} interval {interval(share, with_estimate=False)}"
+    n_out_of_reach = n_groups - localisation.n_reachable
+    reach = f"In {count(n_out_of_reach)} no candidate does, so no winner can."
+    return (
+        f"In {count(localisation.n_on_object)} of {counted(n_groups, 'positive group')} "
+        f"({fraction(share.estimate)}, {bounds}) the winner lies on the object: it overlaps it by "
+        f"{number(localisation.least_overlap)} or more. "
+        f"{reach if n_out_of_reach else 'In every one some candidate does.'}"
+    ).replace("interval interval", "interval")
+
+
+def certificate_sentence(training: Training) -> str | None:
+    """Say in words what the gap proves; None where nothing is proved.
+
+    Examples
+    --------
+    >>> print(certificate_sentence(Training("GroupClassifier", {}, gap=2e-5, tol=1e-4)))
+    No other weights can make the objective more than 0.002 % smaller than it is: this is proved.
+    >>> print(certificate_sentence(Training("GroupClassifier", {}, gap=2e-3, tol=1e-4)))
+    No other weights can make the objective more than 0.2 % smaller than it is: this is proved.
+    That is not yet the 0.01 % asked for.
+    """
+    if training.gap is None:
+        return None
+    proof = (
+        f"No other weights can make the objective more than {_small_percent(training.gap)} "
+        "smaller than it is: this is proved."
+    )
+    if training.tol is not None and training.gap > training.tol:
+        proof += f" That is not yet the {_small_percent(training.tol)} asked for."
+    return proof
+
+
+def data_rows(evaluation: Evaluation) -> list[tuple[str, DataCounts]]:
+    """What was trained on, where known, and what is judged here."""
+    rows = [("Judged here", evaluation.data)]
+    if evaluation.training.trained_on is not None:
+        rows.insert(0, ("Trained on", evaluation.training.trained_on))
+    return rows
+
+
+def _small_percent(value: float) -> str:
+    return f"{number(100 * value, 2)} %"
+
+
+def _are(value: int) -> str:
+    return "is" if value == 1 else "are"

@@ -1,0 +1,20 @@
+"""What a fitted model is, was trained on and can do, for people and for programs."""
+
+from groupcm.report.model_card.card import (
+    HeldOut,
+    ModelCard,
+    Validation,
+    best_validation,
+    held_out_of,
+)
+from groupcm.report.model_card.reading import model_card, training_notes
+
+__all__ = [
+    "HeldOut",
+    "ModelCard",
+    "Validation",
+    "best_validation",
+    "held_out_of",
+    "model_card",
+    "training_notes",
+]

@@ -1,0 +1,207 @@
+"""From a fitted model, or its file, to its card.
+
+What a model file notes of its training beside the model: when, on what, and with which tools.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from groupcm.estimators.thresholds import held_out_groups_of, threshold_of
+from groupcm.evaluation.explanation import linear_part, tree_part
+from groupcm.metrics import metric_name
+from groupcm.persistence.model_file import SavedModel, read
+from groupcm.report.model_card.card import (
+    Certificate,
+    ChosenByFolds,
+    Features,
+    HeldOut,
+    ModelCard,
+    Threshold,
+    TrainedOn,
+    Trees,
+    best_validation,
+    held_out_of,
+)
+
+__all__ = ["model_card", "training_notes"]
+
+
+def model_card(model: Any) -> ModelCard:
+    """What a model is, was trained on and can do.
+
+    Parameters
+    ----------
+    model : estimator, str or path
+        A fitted model, or the file of one. A file written by ``groupcm fit`` knows most; a model
+        saved from Python knows only itself, and the card says what is not known.
+
+    Returns
+    -------
+    ModelCard
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> card = model_card(model)
+    >>> card.kind, card.positive_class, card.features.count, card.trained_on.n_candidates
+    ('linear', 1, 1, None)
+    """
+    if isinstance(model, str | os.PathLike):
+        return _card(read(model))
+    if not hasattr(model, "fit"):
+        raise ValueError(
+            f"a card is made of a fitted model, or the file of one; got {type(model).__name__}."
+        )
+    check_is_fitted(model)
+    return _card(SavedModel(model))
+
+
+def _card(saved: SavedModel) -> ModelCard:
+    model, notes = saved.model, saved.notes
+    linear, trees = linear_part(model), tree_part(model)
+    trained = linear if linear is not None else trees if trees is not None else model
+    classes = np.asarray(model.classes_).tolist()
+    threshold = _threshold(model)
+    return ModelCard(
+        model=type(trained).__name__,
+        kind="linear" if linear is not None else "trees" if trees is not None else "other",
+        classes=classes,
+        positive_class=classes[1] if len(classes) == 2 else None,
+        features=_features(model, trained),
+        trained_on=_trained_on(trained, notes),
+        certificate=None if linear is None else _certificate(linear),
+        trees=None if trees is None else _trees(trees),
+        chosen_by_folds=_chosen_by_folds(trained),
+        held_out=_held_out(model, notes, threshold),
+        threshold=threshold,
+        calibration=_calibration(model),
+        parameters=_parameters(trained),
+        columns={role: c for role, c in (notes.get("columns") or {}).items() if c is not None},
+        versions={"groupcm": saved.groupcm, **(notes.get("versions") or {})},
+    )
+
+
+def _features(model: Any, trained: Any) -> Features:
+    names = getattr(model, "feature_names_in_", None)
+    feature_map = getattr(trained, "feature_map_", None)
+    return Features(
+        count=int(getattr(model, "n_features_in_", 0)),
+        names=None if names is None else [str(name) for name in names],
+        map=None if feature_map is None else type(feature_map).__name__,
+        count_of_map=None if feature_map is None else int(feature_map.n_features_out_),
+    )
+
+
+def _trained_on(trained: Any, notes: Mapping[str, Any]) -> TrainedOn:
+    counts = notes.get("trained_on") or {}
+    witnesses = getattr(trained, "witnesses_", None)
+    known = None if witnesses is None else len(witnesses)
+    return TrainedOn(
+        tables=notes.get("tables") or ([counts["name"]] if "name" in counts else None),
+        n_candidates=counts.get("n_candidates"),
+        n_positive_groups=counts.get("n_positive_groups"),
+        n_negative_groups=counts.get("n_negative_groups"),
+        n_patients=counts.get("n_patients"),
+        n_unannotated_groups=notes.get("n_unannotated_groups", known),
+        date=notes.get("trained_at"),
+    )
+
+
+def _certificate(linear: Any) -> Certificate:
+    names = ("objective_", "lower_bound_", "gap_", "n_passes_")
+    objective, lower_bound, gap, passes = (
+        np.ravel(getattr(linear, name)).astype(float).tolist() for name in names
+    )
+    return Certificate(objective, lower_bound, gap, float(linear.tol), passes)
+
+
+def _trees(trees: Any) -> Trees:
+    counts = np.ravel(getattr(trees, "n_trees_", len(trees.trees_))).astype(int).tolist()
+    return Trees(counts, best_validation(trees))
+
+
+def _chosen_by_folds(trained: Any) -> ChosenByFolds | None:
+    if not hasattr(trained, "lam_"):
+        return None
+    best = int(np.argmin(np.abs(trained.lams_ - trained.lam_)))
+    scores = trained.scores_[:, best]
+    return ChosenByFolds(
+        lam=float(trained.lam_),
+        metric=metric_name(trained.scoring),
+        mean=float(scores.mean()),
+        low=float(scores.min()),
+        high=float(scores.max()),
+        n_folds=len(scores),
+    )
+
+
+def _held_out(model: Any, notes: Mapping[str, Any], threshold: Threshold | None) -> HeldOut | None:
+    if notes.get("held_out"):
+        return HeldOut(**notes["held_out"])
+    while model is not None and not hasattr(model, "held_out_scores_"):
+        model = getattr(model, "estimator_", None)
+    if model is None or held_out_groups_of(model) is None:
+        return None
+    return held_out_of(model, None if threshold is None else threshold.value)
+
+
+def _threshold(model: Any) -> Threshold | None:
+    if len(model.classes_) != 2:
+        return None
+    own = threshold_of(model)
+    return Threshold(own.value, own.chosen)
+
+
+def _calibration(model: Any) -> str | None:
+    calibrator = getattr(model, "calibrator_", None)
+    return None if calibrator is None else type(calibrator).__name__.lower()
+
+
+def _parameters(trained: Any) -> dict[str, Any]:
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.generic | np.ndarray):
+            return value.tolist()
+        is_plain = value is None or isinstance(value, bool | int | float | str | list | dict)
+        return value if is_plain else " ".join(str(value).split())
+
+    return {name: plain(value) for name, value in trained.get_params(deep=False).items()}
+
+
+def training_notes(model: Any, tables: Sequence[str | Path]) -> dict[str, Any]:
+    """Notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
+
+    Parameters
+    ----------
+    model : estimator
+        As fitted.
+    tables : sequence of str or Path
+        What it was trained on; their names are noted, not their folders.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> notes = training_notes(model, ["here/train.parquet"])
+    >>> notes["tables"], notes["n_unannotated_groups"], sorted(notes["versions"])
+    (['train.parquet'], 0, ['numpy', 'python', 'scikit-learn'])
+    """
+    packages = ["numpy", "scikit-learn"]
+    if tree_part(model) is not None:
+        packages.append("lightgbm")
+    return {
+        "tables": [Path(table).name for table in tables],
+        "n_unannotated_groups": len(getattr(model, "witnesses_", ())),
+        "trained_at": datetime.now(UTC).date().isoformat(),
+        "versions": {"python": platform.python_version(), **{p: version(p) for p in packages}},
+    }

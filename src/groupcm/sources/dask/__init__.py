@@ -1,0 +1,1 @@
+"""Candidates that the workers of a Dask cluster hold."""

@@ -1,0 +1,1 @@
+"""Rows as passes over a source read them: chunks, streams, samples and screening."""

@@ -1,0 +1,210 @@
+"""One pass that keeps only the rows that can matter near a point.
+
+Around a point ``(w, b)`` let ``w'`` move by at most ``radius`` and ``b'`` by
+at most ``shift``. A row that cannot be its term's winner there, or whose
+term then costs nothing, is dropped; the problem on the rows that are kept is
+the whole problem in that ball, and a lower bound of it everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupcm.kernels.terms import screen_terms
+from groupcm.objective.terms import NO_ORDER, Index, Terms
+from groupcm.sources.arrays import NonFiniteValue, require_finite_rows
+from groupcm.sources.rows.chunk import Chunk
+from groupcm.sources.rows.space import Space
+from groupcm.utils.typing import Raw, Vector
+
+__all__ = ["Ball", "KeptOfTerms", "Screen", "TermRows"]
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Where the point may go: ``‖w' − w‖ ≤ radius``, ``|b' − b| ≤ shift``."""
+
+    theta: Vector
+    radius: float
+    shift: float
+
+    def covers(self, other: Ball) -> bool:
+        """Whether the other one lies within."""
+        apart = float(np.linalg.norm(other.theta[:-1] - self.theta[:-1]))
+        shifted = abs(float(other.theta[-1] - self.theta[-1]))
+        return apart + other.radius <= self.radius and shifted + other.shift <= self.shift
+
+    def scaled(self, factor: float) -> Ball:
+        """A larger or smaller one around the same point."""
+        return Ball(self.theta, factor * self.radius, factor * self.shift)
+
+
+@dataclass(frozen=True)
+class TermRows:
+    """Some terms of one sign by row number, in order of their rows.
+
+    Term ``number[k]`` holds rows ``start[k]`` to ``stop[k]``, or positions in ``rows`` where
+    that is not empty. Where ``alone`` is true every row is a term of its own and always kept.
+    """
+
+    sign: int
+    start: Index
+    stop: Index
+    rows: Index
+    number: Index
+    alone: bool
+
+    @classmethod
+    def of(cls, terms: Terms) -> TermRows:
+        """All rows of these terms, those of each term sorted."""
+        if terms.alone:
+            rows = np.sort(terms.rows(np.arange(terms.n_rows)))
+            return cls(terms.sign, NO_ORDER, NO_ORDER, rows, NO_ORDER, True)
+        number = np.arange(len(terms))
+        if len(terms.order) == 0:
+            return cls(terms.sign, terms.start, terms.stop, NO_ORDER, number, False)
+        size = terms.stop - terms.start
+        rows = terms.rows(np.arange(int(size.sum())))
+        rows = rows[np.lexsort((rows, np.repeat(number, size)))]
+        stop = np.cumsum(size)
+        return cls(terms.sign, stop - size, stop, rows, number, False)
+
+    def between(self, lo: int, hi: int) -> TermRows:
+        """What lies in rows ``lo`` to ``hi``; a term may be cut."""
+        if self.alone:
+            rows = self.rows[slice(*np.searchsorted(self.rows, [lo, hi]))]
+            return TermRows(self.sign, NO_ORDER, NO_ORDER, rows, NO_ORDER, True)
+        rows = NO_ORDER
+        if len(self.rows):
+            lo, hi = np.searchsorted(self.rows, [lo, hi])
+            rows = self.rows[lo:hi]
+        first = np.searchsorted(self.stop, lo, side="right")
+        last = np.searchsorted(self.start, hi, side="left")
+        part = slice(first, max(first, last))
+        start, stop = np.maximum(self.start[part], lo), np.minimum(self.stop[part], hi)
+        offset = lo if len(self.rows) else 0
+        return TermRows(self.sign, start - offset, stop - offset, rows, self.number[part], False)
+
+    def touches(self, unit_ptr: Index) -> NDArray[np.bool_]:
+        """Which of the units hold some of the rows."""
+        if self.alone:
+            return np.diff(np.searchsorted(self.rows, unit_ptr)) > 0
+        if len(self.rows):
+            size = self.stop - self.start
+            offset = np.repeat(self.start - (np.cumsum(size) - size), size)
+            rows = self.rows[offset + np.arange(len(offset))]
+            return np.diff(np.searchsorted(rows, unit_ptr)) > 0
+        first = np.searchsorted(self.stop, unit_ptr[:-1], side="right")
+        return np.append(self.start, unit_ptr[-1])[first] < unit_ptr[1:]
+
+    def only(self, chosen: NDArray[np.bool_]) -> TermRows:
+        """Some of the terms; ``chosen`` says for every term by its number.
+
+        None of rows that count alone: once kept, they stay.
+        """
+        if self.alone:
+            return replace(self, rows=NO_ORDER)
+        kept = np.flatnonzero(chosen[self.number])
+        return TermRows(
+            self.sign, self.start[kept], self.stop[kept], self.rows, self.number[kept], self.alone
+        )
+
+
+@dataclass(frozen=True)
+class KeptOfTerms:
+    """What a pass keeps of some terms.
+
+    Attributes
+    ----------
+    row, term : ndarray
+        Row and term number of each row kept; of rows that count alone, the term is the row.
+    raw : ndarray
+        The rows themselves, as they are stored.
+    number : ndarray
+        The terms looked at, and for each of them:
+    ceiling, far_norm : ndarray
+        How high the rows not kept may reach in the ball, and their largest norm.
+    best : ndarray
+        The largest ``−sign · s`` at the centre.
+    """
+
+    row: Index
+    term: Index
+    raw: Raw
+    number: Index
+    ceiling: Vector
+    far_norm: Vector
+    best: Vector
+
+
+@dataclass(frozen=True)
+class Screen:
+    """The job of a pass: for each ball, what is kept of each of its terms."""
+
+    space: Space
+    balls: Sequence[Ball]
+    terms: Sequence[Sequence[TermRows]]
+
+    def __call__(self, chunk: Chunk) -> list[list[KeptOfTerms]]:
+        features = chunk.features
+        assert features is not None
+        parts = [[t.between(chunk.first, chunk.stop) for t in terms] for terms in self.terms]
+        used = [k for k, terms in enumerate(parts) if any(len(t.number) for t in terms)]
+        score, norm = {}, np.empty(0)
+        if used:
+            points = np.stack([self.balls[k].theta for k in used])
+            scores, norm = self.space.scores_and_norms(features, points)
+            score = dict(zip(used, scores, strict=True))
+        return [
+            [_screen(chunk, terms, ball, score.get(k), norm) for terms in parts[k]]
+            for k, ball in enumerate(self.balls)
+        ]
+
+
+def _screen(
+    chunk: Chunk, terms: TermRows, ball: Ball, score: Vector | None, norm: Vector
+) -> KeptOfTerms:
+    features = chunk.features
+    assert features is not None
+    none = np.empty(0)
+    if terms.alone:
+        raw = require_finite_rows(features.take(terms.rows - chunk.first))
+        return KeptOfTerms(terms.rows, terms.rows, raw, NO_ORDER, none, none, none)
+    if len(terms.number) == 0 or score is None:
+        raw = features.take(NO_ORDER)
+        return KeptOfTerms(NO_ORDER, NO_ORDER, raw, NO_ORDER, none, none, none)
+    in_place = len(terms.rows) == 0
+    offset = chunk.first if in_place else 0
+    local = NO_ORDER if in_place else terms.rows - chunk.first
+    kept, kept_term = np.empty((2, int(np.sum(terms.stop - terms.start))), dtype=np.int64)
+    ceiling, far_norm, best = np.empty((3, len(terms.number)))
+    count = screen_terms(
+        score if terms.sign < 0 else -score,
+        norm,
+        local,
+        terms.start - offset,
+        terms.stop - offset,
+        ball.radius,
+        -1.0 - ball.shift,
+        kept,
+        kept_term,
+        ceiling,
+        far_norm,
+        best,
+    )
+    if count < 0:
+        raise NonFiniteValue("a feature is not finite")
+    kept, kept_term = kept[:count].copy(), kept_term[:count]
+    return KeptOfTerms(
+        kept + chunk.first,
+        terms.number[kept_term],
+        features.take(kept),
+        terms.number,
+        ceiling,
+        far_norm,
+        best,
+    )

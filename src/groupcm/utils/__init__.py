@@ -1,0 +1,1 @@
+"""Files, locks, memory, threads, progress and text: what every part of the package uses."""

@@ -1,0 +1,1 @@
+"""The page on which the results of a model are reviewed."""
