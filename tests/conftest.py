@@ -19,7 +19,7 @@ _ROOT = Path(__file__).parent.parent
 def _digest_of_kernels() -> str:
     """Return a digest of the sources of all kernels."""
     digest = hashlib.sha256()
-    for path in sorted((_ROOT / "src/groupcm/kernels").glob("*.py")):
+    for path in sorted((_ROOT / "src/groupcm/kernels").rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 

@@ -6,6 +6,8 @@ Names are imported when they are first used, so that ``import groupcm`` is insta
 
 from importlib import import_module
 
+from groupcm._compat import redirect_moved_modules
+
 __version__ = "0.1.0"
 
 # Importing `typing` for its constant of this name would double the time of `groupcm --help`.
@@ -13,16 +15,31 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from groupcm import boosting, errors, features, metrics, simulate, sources, torch
+    from groupcm import (
+        annotations,
+        boosting,
+        data,
+        errors,
+        estimators,
+        evaluation,
+        features,
+        images,
+        metrics,
+        persistence,
+        selection,
+        simulate,
+        sources,
+    )
+    from groupcm import torch as torch
     from groupcm.boosting import GroupBoostingClassifier
-    from groupcm.estimators import path as selection
-    from groupcm.estimators.calibration import CalibratedGroupClassifier
-    from groupcm.estimators.classifier import GroupClassifier
-    from groupcm.estimators.classifier_cv import GroupClassifierCV
-    from groupcm.estimators.misvm import MISVMClassifier
-    from groupcm.estimators.scoring import GroupScores
-    from groupcm.persistence.model_file import load, save
-    from groupcm.persistence.onnx import export_onnx
+    from groupcm.estimators import (
+        CalibratedGroupClassifier,
+        GroupClassifier,
+        GroupClassifierCV,
+        GroupScores,
+        MISVMClassifier,
+    )
+    from groupcm.persistence import export_onnx, load, save
 
 __all__ = [
     "CalibratedGroupClassifier",
@@ -31,37 +48,60 @@ __all__ = [
     "GroupClassifierCV",
     "GroupScores",
     "MISVMClassifier",
+    "annotations",
     "boosting",
+    "data",
     "errors",
+    "estimators",
+    "evaluation",
     "export_onnx",
     "features",
+    "images",
     "load",
     "metrics",
+    "persistence",
     "save",
     "selection",
     "simulate",
     "sources",
 ]
 
-_HOME = {
-    "CalibratedGroupClassifier": "groupcm.estimators.calibration",
-    "GroupBoostingClassifier": "groupcm.boosting.classifier",
-    "GroupClassifier": "groupcm.estimators.classifier",
-    "GroupClassifierCV": "groupcm.estimators.classifier_cv",
-    "GroupScores": "groupcm.estimators.scoring",
-    "MISVMClassifier": "groupcm.estimators.misvm",
-    "export_onnx": "groupcm.persistence.onnx",
-    "load": "groupcm.persistence.model_file",
-    "save": "groupcm.persistence.model_file",
+_HOMES = {
+    "CalibratedGroupClassifier": "estimators",
+    "GroupBoostingClassifier": "boosting",
+    "GroupClassifier": "estimators",
+    "GroupClassifierCV": "estimators",
+    "GroupScores": "estimators",
+    "MISVMClassifier": "estimators",
+    "export_onnx": "persistence",
+    "load": "persistence",
+    "save": "persistence",
 }
-_MODULES = ("boosting", "errors", "features", "metrics", "selection", "simulate", "sources")
+_MODULES = (
+    "annotations",
+    "boosting",
+    "data",
+    "errors",
+    "estimators",
+    "evaluation",
+    "features",
+    "images",
+    "metrics",
+    "persistence",
+    "selection",
+    "simulate",
+    "sources",
+)
 # Not in ``__all__``: an import of all names must work, and be quick, without these.
 _EXTRAS = ("torch",)
 
 
+redirect_moved_modules()
+
+
 def __getattr__(name: str) -> "Any":
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+    if name in _HOMES:
+        return getattr(import_module(f"groupcm.{_HOMES[name]}"), name)
     if name in _MODULES:
         return import_module(f"groupcm.{name}")
     if name in _EXTRAS:

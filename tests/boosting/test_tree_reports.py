@@ -17,8 +17,8 @@ from groupcm.cli.summaries import certificate, summary
 from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.cases import find_cases
-from groupcm.evaluation.evaluate import evaluate
 from groupcm.evaluation.explanation import explain_scores
 from groupcm.evaluation.scoring import score_candidates
 from groupcm.images.scoring.score import PictureScorer

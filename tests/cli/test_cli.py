@@ -353,14 +353,14 @@ def test_control_characters_of_features_are_escaped_in_warnings_and_cards(folder
 
 def test_every_command_prints_through_the_function_that_escapes():
     """Only the function itself, and the JSON of a card, whose lines may be long."""
-    folder = Path(groupcm.__file__).parent / "commands"
+    folder = Path(groupcm.__file__).parent / "cli"
     callers = [
         path.name
-        for path in sorted(folder.glob("*.py"))
+        for path in sorted(folder.rglob("*.py"))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
     ]
-    assert callers == ["describe.py", "words.py", "words.py"]
+    assert callers == ["describe.py", "output.py", "output.py"]
 
 
 def test_a_message_has_a_bounded_length(folder, capsys):

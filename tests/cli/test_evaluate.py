@@ -246,7 +246,7 @@ def test_the_threshold_is_given_noted_or_chosen_here(folder, seen, model, capsys
 
 
 def test_learning_curve(folder, seen, test, train, capsys, monkeypatch):
-    monkeypatch.setattr("groupcm.evaluation.learning_curve._N_SIZES", 3)
+    monkeypatch.setattr("groupcm.evaluation._learning_curve._N_SIZES", 3)
     evaluate(train=["train.parquet"])
     learning = seen[0].learning
     assert learning is not None
@@ -273,7 +273,7 @@ def test_a_learning_curve_names_the_option_that_the_model_was_fitted_with(folder
 
 
 def test_learning_curve_of_tables_in_memory_and_beyond_it(folder, seen, train, monkeypatch):
-    monkeypatch.setattr("groupcm.evaluation.learning_curve._N_SIZES", 3)
+    monkeypatch.setattr("groupcm.evaluation._learning_curve._N_SIZES", 3)
     write_table(as_table(train), "train.csv")
     evaluate(train=["train.csv"])
     evaluate(train=["train.parquet"])

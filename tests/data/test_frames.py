@@ -22,8 +22,8 @@ from groupcm import (
     MISVMClassifier,
     features,
 )
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.comparison.candidate_models import CandidateModel
-from groupcm.evaluation.evaluate import evaluate
 from groupcm.evaluation.explanation import explain_scores
 from groupcm.metrics import group_roc_auc_scorer
 from groupcm.sources import from_arrays

@@ -29,8 +29,8 @@ from groupcm.cli.main import main
 from groupcm.data.tables.formats import open_table, write_table
 from groupcm.errors import InputError
 from groupcm.estimators.calibrators import Isotonic, Sigmoid
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.comparison.candidate_models import CandidateModel
-from groupcm.evaluation.evaluate import evaluate
 from groupcm.sources import from_arrays, from_npy, from_parquet
 
 

@@ -25,8 +25,8 @@ from groupcm import (
 )
 from groupcm.errors import GroupsWarning
 from groupcm.estimators.path import lambda_path
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.comparison.compare_models import compare_models
-from groupcm.evaluation.evaluate import evaluate
 from groupcm.sources import from_arrays, from_parquet
 
 MODELS: dict[str, Any] = {

@@ -14,7 +14,7 @@ from oracle import GroupProblem, Term
 from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
-from test_grouping import spelled
+from spelled_terms import spelled
 
 from groupcm import GroupClassifier, GroupClassifierCV, sources
 from groupcm.data.groups import index_groups

@@ -40,8 +40,8 @@ from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError, PositiveLabelWarning
 from groupcm.estimators.path import lambda_path
 from groupcm.estimators.thresholds import choose_threshold
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.comparison.compare_models import compare_models
-from groupcm.evaluation.evaluate import evaluate
 from groupcm.report.model_card import model_card
 from groupcm.simulate import capsule
 from groupcm.sources import from_arrays, from_dask, from_npy, from_parquet

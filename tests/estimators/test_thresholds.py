@@ -44,7 +44,7 @@ from groupcm.estimators.training.profile import (
     draw_candidates,
     shift_from_training,
 )
-from groupcm.evaluation.evaluate import evaluate
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.outcomes import contradiction
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.scored_picture import ScoredPicture

@@ -25,15 +25,15 @@ from groupcm import (
 from groupcm.cli.summaries import evaluation_rows
 from groupcm.estimators.calibrators import Sigmoid
 from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold
-from groupcm.evaluation.curves import roc_of, thinned
-from groupcm.evaluation.evaluate import evaluate
-from groupcm.evaluation.learning_curve import (
+from groupcm.evaluation._evaluate import evaluate
+from groupcm.evaluation._learning_curve import (
     TrainingGroups,
     joined,
     learning_curve,
     learning_sizes,
     untrained,
 )
+from groupcm.evaluation.curves import roc_of, thinned
 from groupcm.evaluation.results import Evaluation
 from groupcm.evaluation.scoring import score_candidates
 from groupcm.evaluation.training_summary import model_name, training_of
@@ -199,7 +199,7 @@ def test_cases_are_the_most_wrong(found, model, test):
 
 @pytest.mark.parametrize("feature_map", [None, Polynomial(2)])
 def test_contributions_are_relative_to_the_training_means(train, test, feature_map, monkeypatch):
-    monkeypatch.setattr("groupcm.evaluation.evaluate._N_CONTRIBUTIONS", 1000)
+    monkeypatch.setattr("groupcm.evaluation._evaluate._N_CONTRIBUTIONS", 1000)
     model = GroupClassifier(0.9, feature_map=feature_map).fit(train.X, train.y, train.groups)
     rows = train.X if feature_map is None else model.feature_map_.transform(train.X)
     base = rows.mean(axis=0, dtype=np.float64) @ model.coef_[0] + model.intercept_[0]

@@ -12,7 +12,7 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from groupcm import GroupBoostingClassifier, GroupClassifier, load, save
 from groupcm.errors import InputError
-from groupcm.evaluation.evaluate import evaluate
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.explanation import explain_scores, require_without_map
 from groupcm.features import Polynomial
 from groupcm.images.scoring.score import PictureScorer

@@ -13,7 +13,7 @@ import pytest
 from groupcm import GroupClassifier
 from groupcm.cli.summaries import evaluation_rows
 from groupcm.data.groups import index_groups
-from groupcm.evaluation.evaluate import evaluate
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.outcomes import localisation_of
 from groupcm.evaluation.results import Localisation
 from groupcm.evaluation.scored import ScoredCandidates

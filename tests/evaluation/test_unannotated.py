@@ -10,7 +10,7 @@ import pytest
 
 from groupcm import GroupClassifier, metrics, simulate
 from groupcm.cli.summaries import evaluation_rows
-from groupcm.evaluation.evaluate import evaluate
+from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.outcomes import localisation_of
 from groupcm.evaluation.results import Evaluation
 from groupcm.evaluation.scoring import score_candidates

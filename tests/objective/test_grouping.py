@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spelled_terms import spelled
 
 from groupcm.data.groups import index_groups
 from groupcm.objective.grouping import Costs, binary_terms
@@ -55,23 +56,6 @@ NEGATIVE_TERMS = {
 # Where each row of the example goes; groups torn apart, equal overlaps still in their order.
 STAY = np.arange(11)
 SCATTER = np.array([7, 2, 10, 0, 4, 9, 1, 5, 3, 6, 8])
-
-
-def spelled(terms: list[Terms], sign: int) -> dict[tuple[int, ...], float]:
-    """Every term of one sign as its rows and its weight."""
-    found: dict[tuple[int, ...], float] = {}
-    for part in terms:
-        if part.sign != sign:
-            continue
-        rows = part.rows(np.arange(part.n_rows))
-        ends = np.arange(1, len(rows) + 1) if part.alone else np.cumsum(part.stop - part.start)
-        weight = np.broadcast_to(part.weight, len(part))
-        assert len(ends) == len(part)
-        for c, members in zip(weight, np.split(rows, ends[:-1]), strict=True):
-            key = tuple(sorted(members.tolist()))
-            assert key not in found
-            found[key] = float(c)
-    return found
 
 
 def moved(terms: dict[tuple[int, ...], float], to) -> dict:

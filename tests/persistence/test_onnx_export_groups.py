@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
-from test_onnx_export import assert_same, fitted, run
+from onnx_runs import assert_same, fitted, run
 
 from groupcm.persistence.onnx.graph import Graph
 from groupcm.persistence.onnx.outputs import largest_of_groups

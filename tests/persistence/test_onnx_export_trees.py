@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
-from test_onnx_export import assert_same, called, run
+from onnx_runs import assert_same, called, run
 from tree_model import TreeModel, lightgbm
 
 from groupcm import CalibratedGroupClassifier

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from browser import chromium, visiting
 from report_numbers import made_evaluation
-from test_report import NASTY, WIDER_THAN_THE_WINDOW, Reader
+from report_pages import NASTY, WIDER_THAN_THE_WINDOW, Reader
 
 from groupcm.cli.commands.case_pictures import small_jpeg
 from groupcm.evaluation.results import Case, Evaluation, Localisation

@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from dataclasses import replace
 from functools import cache
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +16,7 @@ import numpy as np
 import pytest
 from browser import visiting
 from report_numbers import made_comparison, made_evaluation
+from report_pages import NASTY, WIDER_THAN_THE_WINDOW, Reader
 
 from groupcm.cli.summaries import evaluation_rows
 from groupcm.errors import InputError
@@ -34,7 +34,6 @@ from groupcm.report.comparison import comparison_plates, looks_of
 from groupcm.report.evaluation import evaluation_plates
 from groupcm.report.save import FIGURE_NAMES
 
-NASTY = "<script>alert('x')</script> & \"$a_1$\" \x07<img src=x onerror=alert(1)>"
 LONG_NAMES = [f"texture_gabor_orientation_{k}_scale_{k % 5}_pattern_mean" for k in range(60)]
 LONG_ID = "hospital-B_series-2024-03-17_video_0007_reader_2_frame_{:08d}"
 SEVEN = [
@@ -111,32 +110,6 @@ def page(name: str) -> str:
     if isinstance(numbers, Evaluation):
         return evaluation_page(numbers)
     return comparison_page(numbers)
-
-
-class Reader(HTMLParser):
-    """What a page holds: its elements, and its text without style."""
-
-    def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.words: list[str] = []
-        self._inside: list[str] = []
-        self.feed(html)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs)))
-        self._inside.append(tag)
-
-    def handle_endtag(self, tag):
-        self._inside = self._inside[: -1 - self._inside[::-1].index(tag)]
-
-    def handle_data(self, data):
-        if "style" not in self._inside:
-            self.words.append(data)
-
-    @property
-    def text(self) -> str:
-        return " ".join("".join(self.words).split())
 
 
 def test_an_evaluation_begins_with_plain_words():
@@ -364,7 +337,6 @@ def test_a_user_s_own_settings_of_matplotlib_neither_matter_nor_change():
         assert dict(matplotlib.rcParams) == before
 
 
-WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth - window.innerWidth"
 EMPTY_FIGURES = """
 [...document.querySelectorAll("figure")].filter(figure => {
   const box = figure.querySelector("svg").getBoundingClientRect()

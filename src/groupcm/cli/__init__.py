@@ -1,1 +1,5 @@
-"""The command ``groupcm``."""
+"""The command ``groupcm``: `main` parses, `options` declares, `commands` has one file per command."""
+
+from groupcm.cli.main import main
+
+__all__ = ["main"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from groupcm.cli.commands.inputs import Candidates
 from groupcm.cli.output import seconds
-from groupcm.evaluation.evaluate import unannotated_words
+from groupcm.evaluation._evaluate import unannotated_words
 from groupcm.evaluation.explanation import feature_names, feature_weights, linear_part
 from groupcm.evaluation.results import Evaluation
 from groupcm.metrics import Interval

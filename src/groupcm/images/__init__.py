@@ -1,1 +1,49 @@
-"""Pictures: their files, their regions, and how regions fit what people marked."""
+"""From pictures to tables of candidates, scores and overlays."""
+
+from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
+
+if TYPE_CHECKING:
+    from groupcm.images.overlay import draw_overlay
+    from groupcm.images.reading import read_picture
+    from groupcm.images.recipe import Recipe
+    from groupcm.images.regions import Regions
+    from groupcm.images.scoring.score import score_folder, score_picture
+    from groupcm.images.tables.labelling import Labelling
+    from groupcm.images.tables.propose import propose_folder
+    from groupcm.images.tables.relabel import label_table
+    from groupcm.images.truth import read_truth
+    from groupcm.images.video import video_frames
+    from groupcm.images.view import View
+
+__all__ = [
+    "Labelling",
+    "Recipe",
+    "Regions",
+    "View",
+    "draw_overlay",
+    "label_table",
+    "propose_folder",
+    "read_picture",
+    "read_truth",
+    "score_folder",
+    "score_picture",
+    "video_frames",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Labelling": "tables.labelling",
+        "Recipe": "recipe",
+        "Regions": "regions",
+        "View": "view",
+        "draw_overlay": "overlay",
+        "label_table": "tables.relabel",
+        "propose_folder": "tables.propose",
+        "read_picture": "reading",
+        "read_truth": "truth",
+        "score_folder": "scoring.score",
+        "score_picture": "scoring.score",
+        "video_frames": "video",
+    },
+)

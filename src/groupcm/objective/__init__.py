@@ -1,1 +1,1 @@
-"""The objective: losses, penalties, grouping, terms, the problem and its dual."""
+"""The objective: losses, penalties, the terms of a grouping, the problem and its dual."""

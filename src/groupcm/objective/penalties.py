@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.utils.typing import Vector
 

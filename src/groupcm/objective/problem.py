@@ -24,7 +24,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.objective.losses import SmoothedHinge
 from groupcm.objective.penalties import Penalty, SmoothPenalty

@@ -121,7 +121,7 @@ def save_evaluation(
     --------
     >>> import tempfile
     >>> from groupcm import GroupClassifier
-    >>> from groupcm.evaluation.evaluate import evaluate
+    >>> from groupcm.evaluation._evaluate import evaluate
     >>> from groupcm.simulate import capsule
     >>> made = capsule(60, n_positive=20, group_size=5)
     >>> model = GroupClassifier().fit(made.X, made.y, made.groups)

@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.solvers.solution import Task

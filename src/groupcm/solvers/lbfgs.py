@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.objective.problem import DualSums
 from groupcm.objective.smoothed import Block

@@ -11,7 +11,6 @@ from functools import cached_property, reduce
 from operator import add
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.objective.problem import DualSums, Problem
 from groupcm.objective.smoothed import Block, BlockValue, evaluate, slope_along

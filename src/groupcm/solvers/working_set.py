@@ -19,7 +19,6 @@ from itertools import pairwise
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from groupcm.objective.smoothed import Block, Rows
 from groupcm.objective.terms import Index, Terms

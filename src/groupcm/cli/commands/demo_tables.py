@@ -22,7 +22,7 @@ from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError
 from groupcm.estimators.classifier_cv import GroupClassifierCV
-from groupcm.evaluation.evaluate import evaluate_scored
+from groupcm.evaluation._evaluate import evaluate_scored
 from groupcm.persistence.model_file import read, save
 
 __all__ = ["run_on_tables"]

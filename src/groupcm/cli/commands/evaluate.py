@@ -24,7 +24,7 @@ from groupcm.data.tables.formats import check_not_input, find_tables
 from groupcm.data.tables.roles import TableDescription
 from groupcm.errors import InputError
 from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold
-from groupcm.evaluation.evaluate import evaluate_scored
+from groupcm.evaluation._evaluate import evaluate_scored
 from groupcm.evaluation.results import DataCounts, Evaluation
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import require_two_classes, with_all_groups

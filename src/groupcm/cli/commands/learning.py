@@ -7,7 +7,7 @@ from typing import Any
 from groupcm.cli.commands.candidates import Candidates
 from groupcm.cli.options.mistakes import mistakes_in_options
 from groupcm.cli.output import Display
-from groupcm.evaluation.learning_curve import TrainingGroups, learning_curve
+from groupcm.evaluation._learning_curve import TrainingGroups, learning_curve
 from groupcm.evaluation.results import DataCounts, LearningCurve
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.utils.progress import listening

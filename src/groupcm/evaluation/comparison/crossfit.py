@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.data.folds import Folds, annotated_folds, group_level, resolve_folds
+from groupcm.data.folds import Folds, annotated_folds, resolve_folds
 from groupcm.data.group_table import group_level
 from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.data import LabelledCandidates

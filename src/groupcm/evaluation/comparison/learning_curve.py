@@ -38,9 +38,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.folds import Folds
 from groupcm.data.group_table import group_level
+from groupcm.evaluation._learning_curve import learning_sizes, places_of_groups
 from groupcm.evaluation.comparison.crossfit import CrossFit, CrossFits, Progress
 from groupcm.evaluation.comparison.data import LabelledCandidates
-from groupcm.evaluation.learning_curve import learning_sizes, places_of_groups
 from groupcm.evaluation.results import LearningCurve, LearningLine
 from groupcm.metrics import bootstrap_interval
 

@@ -9,7 +9,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from numpy.typing import NDArray
 
 from groupcm.evaluation.results import Reliability
 from groupcm.report.figures.axes import plain, share_x, share_y

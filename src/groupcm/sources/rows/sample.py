@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.objective.terms import Index, Terms
 from groupcm.sources.rows.chunk import Chunk, FeatureRows

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.features import Polynomial
 from groupcm.sources.rows.chunk import Features

@@ -37,7 +37,7 @@ from groupcm.web.server.security import Guard
 
 __all__ = ["STATIC", "Answer", "Refusal", "json_body", "page_app", "picture_number"]
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
 Refusal = HTTPException
 
 # Some systems know no type for scripts, and a browser runs none without it.
