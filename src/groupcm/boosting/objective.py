@@ -66,7 +66,7 @@ class BoostingTerms:
 
     @classmethod
     def of(cls, terms: Sequence[Terms], unannotated: Terms | None = None) -> BoostingTerms:
-        """From the terms that `groupcm.objective.grouping.binary_terms` makes, those of positives first."""
+        """Return the terms of `binary_terms` for boosting; those of the positives are first."""
         positive, *negative = terms
         open_groups = Groupwise.of_terms([] if unannotated is None else [unannotated])
         rows = positive.rows(np.arange(positive.n_rows))

@@ -1,4 +1,4 @@
-"""The command ``groupcm``: `main` parses, `options` declares, `commands` has one file per command."""
+"""The command ``groupcm``: `main` parses, `commands` has one file per command."""
 
 from groupcm.cli.main import main
 

@@ -138,7 +138,7 @@ class GroupClassifier(ChoosingModel):
     intercept_ : ndarray of shape (1,) or (n_classes,)
     feature_means_ : ndarray of shape (d,)
         The means of what ``coef_`` multiplies over the training candidates, of large data over
-        the sample that scales the features: the baseline of `groupcm.evaluation.explanation.explain_scores`.
+        the sample that scales the features: the baseline of `groupcm.evaluation.explain_scores`.
     classes_ : ndarray
         Of two, the second is the positive one: a score above the threshold means it. With
         ``pos_label`` they need not be sorted; see the notes. More than two are sorted, and each

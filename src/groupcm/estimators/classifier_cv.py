@@ -57,7 +57,7 @@ class GroupClassifierCV(ChoosingModel):
     Parameters
     ----------
     lams : int or array-like, default=10
-        How many λ, spread by `groupcm.estimators.path.lambda_grid` and extended where the best is at
+        How many λ, spread by `groupcm.selection.lambda_grid` and extended where the best is at
         an end, or which.
     cv : int, scikit-learn splitter or iterable of (train, test), default=5
         Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row a group.

@@ -43,7 +43,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     feature_names_in_: NDArray[Any]
     training_profile_: TrainingProfile | None
 
-    # A subclass may give names alone, which it then checks itself; see `groupcm.utils.fitted_state`.
+    # A subclass may give names alone, which it then checks itself; see `utils.fitted_state`.
     _fitted_state: ClassVar[Any] = {
         "n_features_in_": Count("features"),
         "feature_names_in_": Maybe(Names("features")),

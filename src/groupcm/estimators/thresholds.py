@@ -167,7 +167,7 @@ class ThresholdModel:
     threshold_: float | None
     decision_: DecisionRule | None
 
-    # Set by `groupcm.persistence.model_file.read`, and written again by `save` until the model is fitted.
+    # Set by `groupcm.persistence.read`, and written again by `save` until the model is fitted.
     _file_notes: Any = None
 
     # Files of version 0.1 have neither; `_fill_in_threshold` adds them.

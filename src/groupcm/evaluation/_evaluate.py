@@ -155,7 +155,7 @@ def evaluate_scored(
     model : estimator
     candidates : ScoredCandidates
     threshold : float or ChosenThreshold, optional
-        See `groupcm.estimators.thresholds.choose_threshold` for one from validation data. By default that
+        See `groupcm.estimators.choose_threshold` for one from validation data. By default that
         of the model, its ``threshold_``.
     specificity, sensitivity : float, optional
         Instead, choose the threshold that keeps it on these very groups; the evaluation

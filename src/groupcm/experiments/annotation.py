@@ -234,7 +234,7 @@ def annotation_curve(
     Parameters
     ----------
     X, y, groups, overlap, patients, annotated, objects, pos_label
-        As for `groupcm.evaluation.comparison.compare_models.compare_models`; the labels of candidates, or
+        As for `groupcm.evaluation.compare_models`; the labels of candidates, or
         overlaps, are the annotation. Positive groups that have none take no part.
     sizes : sequence of int, optional
         Numbers of annotated positive groups; by default `annotation_sizes` of what the smallest

@@ -1,7 +1,7 @@
 """The threshold that is shipped, and what it does.
 
 A group raises an alarm where its score is at least the threshold; a group without candidates, whose
-score is -inf, never does (`groupcm.metrics.decision.is_alarm`). Thresholds are scores that occur; nothing
+score is -inf, never does (`is_alarm`). Thresholds are scores that occur; nothing
 is interpolated, so a point can be reached as it is stated. What happens at a threshold is counted
 by `at_threshold` alone: reports, the command line and the review page show its numbers.
 """

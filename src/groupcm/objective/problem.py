@@ -72,7 +72,7 @@ class PenaltyAt:
 
 @dataclass(frozen=True)
 class Problem:
-    """Loss, penalty, ``ρ`` and ``f`` (``units``); the terms come from `groupcm.objective.grouping`."""
+    """Loss, penalty, ``ρ`` and ``f`` (``units``); the terms come from `grouping`."""
 
     loss: SmoothedHinge
     penalty: Penalty

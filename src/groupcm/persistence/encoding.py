@@ -95,7 +95,8 @@ def encode(value: Any, where: str) -> Any:
     {'$array': [1.5, {'$float': 'inf'}], 'dtype': '<f4', 'shape': [2]}
     >>> encode(object(), "the parameter seed")
     Traceback (most recent call last):
-    groupcm.persistence.encoding.Unstorable: the parameter seed is an object, which a model file cannot carry
+    groupcm.persistence.encoding.Unstorable: the parameter seed is an object, which a model
+    file cannot carry
     """
     # Exact types: a subclass (an enumeration, a named tuple) would come back as something else.
     kind = type(value)

@@ -123,8 +123,8 @@ def check_transformer(transformer: Any, where: str, sizes: Sizes) -> tuple[int |
     >>> scaler.scale_ = scaler.scale_[:1]
     >>> check_transformer(scaler, "scaler", Sizes())
     Traceback (most recent call last):
-    groupcm.utils.fitted_state.StateError: scaler.scale_ has the shape (1,) instead of (2,): features from
-    scaler.n_features_in_
+    groupcm.utils.fitted_state.StateError: scaler.scale_ has the shape (1,) instead of (2,):
+    features from scaler.n_features_in_
     """
     name = type(transformer).__name__
     run_check(transformer._validate_params, where)

@@ -6,8 +6,9 @@
     NumPy data type                     {"$dtype": "<f8"}
     NumPy scalar class                  {"$scalar": "<f8"}
 
-A name in a file is only looked up in the table of `groupcm.persistence.transformer_state`, and what is made is
-checked by it. An attribute is set only where the class itself has nothing of that name, so a
+A name in a file is only looked up in the table of `groupcm.persistence.transformer_state`, and
+what is made is checked by it. An attribute is set only where the class itself has nothing of that
+name, so a
 file cannot replace a method. A file of another version of scikit-learn is read as far as this
 one knows its parameters and attributes.
 """

@@ -72,7 +72,7 @@ class GroupLoss(torch.nn.Module):
         Half the width of the smoothed hinge's bend; see `groupcm.objective.losses.SmoothedHinge`.
     temperature : float, optional
         None is the formula above. Its slope in a negative group is all the winner's, the first
-        candidate's where several tie. A number is the engine's smoothing, `groupcm.objective.smoothed`:
+        candidate's where several tie. A number is the smoothing of `groupcm.objective`:
         the maximum becomes ``T log Σ exp(s_i / T)``, whose slope all candidates near the winner
         share, and the loss gets a soft corner. It is above the formula by ``T log(2 n_k)`` at most
         for a group of ``n_k``.

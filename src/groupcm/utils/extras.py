@@ -58,7 +58,8 @@ def required(module: str, extra: str, why: str) -> Any:
     'json'
     >>> required("no_such_module", "cli", "colours come from rich")
     Traceback (most recent call last):
-    groupcm.utils.extras.MissingExtra: colours come from rich; install with: pip install "groupcm[cli]"
+    groupcm.utils.extras.MissingExtra: colours come from rich; install with:
+    pip install "groupcm[cli]"
     """
     try:
         return import_module(module)

@@ -504,8 +504,8 @@ def check_model(
     >>> model.coef_ = np.ones((1, 7))
     >>> check_model(model)
     Traceback (most recent call last):
-    groupcm.utils.fitted_state.StateError: coef_ has the shape (1, 7) instead of (1, 1): outputs from
-    n_features_in_, scores from classes_
+    groupcm.utils.fitted_state.StateError: coef_ has the shape (1, 7) instead of (1, 1): outputs
+    from n_features_in_, scores from classes_
     """
     sizes = Sizes() if sizes is None else sizes
     declared = declared_state(type(model))
@@ -540,8 +540,8 @@ def require_threads(model: Any, where: str = "") -> None:
     >>> from groupcm import GroupBoostingClassifier
     >>> require_threads(GroupBoostingClassifier(n_jobs=10**9))
     Traceback (most recent call last):
-    groupcm.utils.fitted_state.StateError: n_jobs is 1000000000; it must be None, or a whole number of
-    threads other than 0, at most 4096
+    groupcm.utils.fitted_state.StateError: n_jobs is 1000000000; it must be None, or a whole number
+    of threads other than 0, at most 4096
     """
     n_jobs = vars(model).get("n_jobs")
     if n_jobs is not None and (not _is_whole(n_jobs) or not 0 < abs(n_jobs) <= _MOST_THREADS):

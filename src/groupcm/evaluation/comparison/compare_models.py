@@ -133,7 +133,8 @@ def compare_models(
     -------
     ModelComparison
         With a pair of the GCM and each other model; of the last model where the GCM is not
-        among them. Scores of the folds are pooled as `groupcm.evaluation.comparison.learning_curve` says.
+        among them. Scores of the folds are pooled as the module
+        `learning_curve` describes.
 
     Examples
     --------

@@ -88,7 +88,7 @@ class CrossFit:
     contender : Contender
     scores : ndarray of shape (n,)
         Of each candidate, by the model that did not see it; NaN where no fold left it out.
-        Scores of two folds are not in the same units: see `groupcm.evaluation.comparison.learning_curve`.
+        Scores of two folds are not in the same units: see the module `learning_curve`.
     chosen : list of int
         The number of the setting chosen in each fold.
     tuning : ndarray of shape (n_folds, n_settings)

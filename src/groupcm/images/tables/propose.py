@@ -124,7 +124,7 @@ def propose_folder(
 ) -> Proposed:
     """Write the candidates of all pictures, with their features, to one Parquet file.
 
-    The table is described in `groupcm.images.tables.table`; ``groupcm fit`` needs nothing beside it.
+    The table is described in `groupcm.images.tables.table`; ``groupcm fit`` needs nothing else.
     A run that was interrupted goes on where it ended when it is called again.
 
     Parameters

@@ -104,7 +104,7 @@ def _best_first(scores: Any) -> list[int]:
 def explain_candidate(scorer: PictureScorer, row: NDArray[Any]) -> dict[str, Any]:
     """Return the score of a candidate as a sum over features and over their families.
 
-    The numbers are those of `groupcm.evaluation.explanation.explain_scores`, which a report shows, too.
+    The numbers are those of `groupcm.evaluation.explain_scores`, which a report shows, too.
 
     Parameters
     ----------
