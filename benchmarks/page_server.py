@@ -19,7 +19,7 @@ def serving(command: str, *arguments: str | Path) -> Iterator[str]:
     """Run ``groupcm annotate`` or ``review`` within the block; yield the address that opens it."""
     words = [command, *map(str, arguments), "--port", "0", "--no-browser"]
     with subprocess.Popen(
-        [sys.executable, "-c", "from groupcm.cli.main import main; main()", *words],
+        [sys.executable, "-c", "from groupcm.cli._main import main; main()", *words],
         stdout=subprocess.PIPE,
         text=True,
     ) as server:

@@ -24,7 +24,7 @@ from groupcm import (
     load,
     save,
 )
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.errors import InputError
 from groupcm.features import Polynomial
 from groupcm.metrics import group_roc_auc

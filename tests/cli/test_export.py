@@ -14,7 +14,7 @@ import pytest
 from capsule_table import as_plain_table
 
 from groupcm import GroupClassifier, load, save
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.simulate import capsule
 
 ROLES = ["--group", "frame", "--label", "polyp", "--overlap", "overlap", "--patient", "patient"]

@@ -11,7 +11,7 @@ import pytest
 from capsule_table import as_plain_table
 
 from groupcm import CalibratedGroupClassifier, GroupClassifierCV
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.metrics import operating_point
 from groupcm.persistence.model_file import read
 from groupcm.simulate import capsule

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, read, write
-from groupcm.cli.main import build_parser, main
+from groupcm.cli._main import build_parser, main
 from groupcm.cli.options import images as image_options
 from groupcm.cli.options.recipe import recipe_of
 from groupcm.data.tables.roles import described
@@ -261,7 +261,7 @@ def test_a_detector_s_candidates_join_the_default_ones():
 @pytest.mark.parametrize("arguments", [["images", "--help"], ["images", "propose", "--help"]])
 def test_help_imports_nothing_heavy(arguments):
     code = (
-        "import sys\nfrom groupcm.cli.main import main\n"
+        "import sys\nfrom groupcm.cli._main import main\n"
         f"try:\n    main({arguments!r})\n"
         "except SystemExit:\n    print('heavy:', *{'numpy', 'PIL', 'skimage'} & set(sys.modules))"
     )

@@ -24,7 +24,7 @@ from PIL import Image
 import groupcm
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, read, write
 from groupcm.annotations.runs import decompress
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.images.features import FAMILIES
 from groupcm.images.overlap import overlap
 from groupcm.images.proposals import PROPOSERS, Proposals

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from groupcm import GroupClassifier, GroupClassifierCV
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.data.tables.roles import TableDescription, describe
 from groupcm.evaluation.comparison.compare_models import compare_models
 from groupcm.experiments.annotation import annotation_curve

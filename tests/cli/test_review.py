@@ -17,7 +17,7 @@ from picture_model import FRAMES, fitted, saved_model
 
 import groupcm
 from groupcm.annotations import read, write
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.images.features import FAMILIES
 from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.recipe import Recipe
@@ -112,7 +112,7 @@ class Running:
     """
 
     def __init__(self, home: Path, *options: object) -> None:
-        start = "import sys; from groupcm.cli.main import main; sys.exit(main())"
+        start = "import sys; from groupcm.cli._main import main; sys.exit(main())"
         arguments = ["review", home / "model.json", home / "frames", "--no-browser", "--port", "0"]
         self.process = subprocess.Popen(
             [sys.executable, "-c", start, *map(str, [*arguments, *options])],

@@ -20,7 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import simulate
 from groupcm.cli.commands import inputs
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.cli.output import Lines
 from groupcm.data.tables.formats import write_table
 from groupcm.estimators.classifier import GroupClassifier
@@ -487,7 +487,7 @@ def test_one_class_only(folder, table, capsys):
 def test_sorting_imports_no_scikit_learn(folder):
     code = """
 import sys
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 main("sort t.parquet --group frame -o s.parquet".split())
 print("imported:", *sorted({"sklearn", "numba", "scipy"} & set(sys.modules)))
 """

@@ -15,7 +15,7 @@ from capsule_table import as_plain_table
 pytest.importorskip("lightgbm")
 
 from groupcm import CalibratedGroupClassifier, GroupBoostingClassifier
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.cli.output import Lines
 from groupcm.estimators.thresholds import choose_threshold
 from groupcm.metrics import operating_point

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.data.tables import buckets
 from groupcm.data.tables import buckets as row_groups
 from groupcm.data.tables.sorting import SortedTable, sort_tables

@@ -25,7 +25,7 @@ from groupcm import (
     metrics,
     save,
 )
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.data.tables.formats import open_table, write_table
 from groupcm.errors import InputError
 from groupcm.estimators.calibrators import Isotonic, Sigmoid

@@ -33,7 +33,7 @@ from groupcm import (
     save,
 )
 from groupcm.boosting import GroupEvaluation, GroupObjective
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.data.folds import group_folds
 from groupcm.data.labels import label_named
 from groupcm.data.tables.formats import write_table

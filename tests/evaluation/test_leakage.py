@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from groupcm import sources
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.data.groups import index_groups
 from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import write_table

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 # The package is called ``fuzz``, as pytest calls it, however it is started.
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+_TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(_TESTS), str(_TESTS / "support")]
 
 from fuzz.command import main
 

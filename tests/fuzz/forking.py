@@ -182,7 +182,8 @@ class Zygote:
 
 
 def _start(folder: str) -> subprocess.Popen[str]:
-    path = os.pathsep.join([str(Path(__file__).parents[1] / "support"), *sys.path])
+    tests = Path(__file__).parents[1]
+    path = os.pathsep.join([str(tests), str(tests / "support"), *sys.path])
     return subprocess.Popen(
         [sys.executable, "-m", "fuzz.forking"],
         env=os.environ | _ENVIRONMENT | {"PYTHONPATH": path, "TMPDIR": folder},

@@ -9,7 +9,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from fuzz.outcomes import Failed, Verdict
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 
 __all__ = ["run_command"]
 

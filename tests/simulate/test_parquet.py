@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.errors import InputError
 from groupcm.simulate import capsule, capsule_to_parquet, frames, parquet
 

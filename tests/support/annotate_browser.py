@@ -32,7 +32,7 @@ CORNERS = ((90, 20), (140, 30), (120, 70))
 STROKE = ((30, 100), (80, 95), (100, 105))
 BRUSH = 24
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+/\?token=[\w-]+\n")
-COMMAND = "import sys; from groupcm.cli.main import main; sys.exit(main())"
+COMMAND = "import sys; from groupcm.cli._main import main; sys.exit(main())"
 
 # Its types know no runs that are not packed.
 coco_mask: Any = _mask

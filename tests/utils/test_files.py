@@ -17,7 +17,7 @@ import pytest
 from model_kinds import candidates
 
 from groupcm import GroupClassifier, export_onnx, save
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.data.tables.formats import write_table
 from groupcm.data.tables.sorting import sort_tables
 from groupcm.errors import InputError

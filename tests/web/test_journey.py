@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, expect
 from web_pages import visiting
 
 from groupcm.annotations import Annotations
-from groupcm.cli.main import main
+from groupcm.cli._main import main
 from groupcm.images.synthetic import write_frames
 
 pytestmark = pytest.mark.slow

@@ -55,7 +55,7 @@ def require_extras() -> None:
 
 def run_on_pictures(folder: Path, seed: int, sizes: Sizes | None = None) -> int:
     """Make frames, then do with them what a user would do with frames of their own."""
-    from groupcm.cli.main import main
+    from groupcm.cli._main import main
 
     sizes = sizes or Sizes()
     began = time.perf_counter()
