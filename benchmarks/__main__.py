@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from groupcm.figure import Figure
-from groupcm.suite import common_parser, report, run_all
-
-from groupcm import against_lbfgs, against_read, against_sklearn, growth, startup, wide_data
-from groupcm.data import Store
+from . import against_lbfgs, against_read, against_sklearn, growth, startup, wide_data
+from .data import Store
+from .figure import Figure
+from .suite import common_parser, report, run_all
 
 # In the order of running: the largest set is needed by the first two and then freed.
 BENCHMARKS = {

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from groupcm.figure import Figure
-from groupcm.fitting import SMALLEST, certified, gap_of_fit, warm_up
-from groupcm.measure import interleave
-
-from groupcm.data import Store, short
+from .data import Store, short
+from .figure import Figure
+from .fitting import SMALLEST, certified, gap_of_fit, warm_up
+from .measure import interleave
 
 __all__ = ["run", "sizes"]
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from groupcm.bare_read import BareRead
-from groupcm.figure import Figure
-from groupcm.fitting import SMALLEST, certified, gap_of_fit, warm_up
-from groupcm.measure import interleave, peak_above, say
-
-from groupcm.data import Store, short
+from .bare_read import BareRead
+from .data import Store, short
+from .figure import Figure
+from .fitting import SMALLEST, certified, gap_of_fit, warm_up
+from .measure import interleave, peak_above, say
 
 __all__ = ["run", "sizes"]
 

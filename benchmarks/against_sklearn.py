@@ -6,16 +6,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-from groupcm.figure import Figure
-from groupcm.fitting import SMALLEST, certified, fit, gap_of_fit, warm_up
-from groupcm.measure import interleave, say
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from groupcm.data import Candidates, Store, short
 from groupcm.metrics import group_roc_auc
+
+from .data import Candidates, Store, short
+from .figure import Figure
+from .fitting import SMALLEST, certified, fit, gap_of_fit, warm_up
+from .measure import interleave, say
 
 __all__ = ["run", "sizes"]
 

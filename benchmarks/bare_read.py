@@ -11,8 +11,9 @@ from typing import Any
 
 import numba as nb
 import numpy as np
-from groupcm.machine import cores
 from numpy.typing import NDArray
+
+from .machine import cores
 
 __all__ = ["BareRead"]
 

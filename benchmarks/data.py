@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from groupcm.measure import say
 from numpy.typing import NDArray
 
 from groupcm import simulate
+
+from .measure import say
 
 __all__ = ["GROUP_SIZE", "Candidates", "Store", "short", "wide"]
 

@@ -9,8 +9,9 @@ from typing import Any
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import GroupClassifier
-from groupcm.data import Candidates, Store
 from groupcm.sources import Source
+
+from .data import Candidates, Store
 
 __all__ = ["LAM", "SMALLEST", "TOL", "certified", "fit", "gap_of_fit", "warm_up"]
 

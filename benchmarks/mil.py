@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from groupcm.figure import Figure, table
-from groupcm.machine import facts
-from groupcm.measure import say
-from groupcm.shared_data import add_data_option, missing_data
-
-from groupcm import mil_accuracy, mil_sizes, mil_speed
+from . import mil_accuracy, mil_sizes, mil_speed
+from .figure import Figure, table
+from .machine import facts
+from .measure import say
+from .shared_data import add_data_option, missing_data
 
 __all__ = ["main"]
 

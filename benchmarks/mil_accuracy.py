@@ -10,10 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from groupcm.figure import Figure
-from groupcm.measure import say
-from groupcm.shared_data import read_table
-from groupcm.worker_processes import in_processes
 from numpy.typing import ArrayLike
 
 from groupcm import MISVMClassifier
@@ -21,6 +17,11 @@ from groupcm.data.group_table import group_level
 from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
+
+from .figure import Figure
+from .measure import say
+from .shared_data import read_table
+from .worker_processes import in_processes
 
 __all__ = ["FILES", "LEAST_ACCURACY", "run"]
 

@@ -7,10 +7,11 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from groupcm.fitting import LAM, TOL
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import MISVMClassifier, simulate
+
+from .fitting import LAM, TOL
 
 __all__ = ["MILFacts", "fit_misvm", "seconds_of_small_fit"]
 

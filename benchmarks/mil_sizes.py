@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from groupcm.measure import say
-from groupcm.mil_fit import seconds_of_small_fit
-from groupcm.processes import fresh
-from groupcm.text_table import aligned
+from .measure import say
+from .mil_fit import seconds_of_small_fit
+from .processes import fresh
+from .text_table import aligned
 
 __all__ = ["run"]
 

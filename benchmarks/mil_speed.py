@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groupcm.figure import Figure
-from groupcm.fitting import certified, gap_of_fit
-from groupcm.measure import interleave
-from groupcm.mil_fit import MILFacts, fit_misvm
-
-from groupcm.data import Store, short
+from .data import Store, short
+from .figure import Figure
+from .fitting import certified, gap_of_fit
+from .measure import interleave
+from .mil_fit import MILFacts, fit_misvm
 
 __all__ = ["run"]
 

@@ -13,10 +13,11 @@ import time
 from pathlib import Path
 from statistics import median
 
-from groupcm.page_server import browsing, serving
 from PIL import Image
 
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, write
+
+from .page_server import browsing, serving
 
 __all__ = ["main"]
 

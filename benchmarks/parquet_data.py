@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from groupcm.measure import say
-from groupcm.suite import Skipped
-
-from groupcm.data import GROUP_SIZE, short
 from groupcm.simulate import capsule_to_parquet
 from groupcm.simulate.world import WORLD
 from groupcm.sources import from_parquet
 from groupcm.sources.parquet import ParquetSource
+
+from .data import GROUP_SIZE, short
+from .measure import say
+from .suite import Skipped
 
 __all__ = ["FEATURES", "SEED", "ParquetData", "Setting", "open_source"]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from groupcm.measure import peak_resident
+from .measure import peak_resident
 
 __all__ = ["Fresh", "checked", "fresh"]
 

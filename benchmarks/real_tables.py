@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from groupcm.machine import facts
-from groupcm.measure import say
-from groupcm.shared_data import RealTable, add_data_option, missing_data, read_table
-from groupcm.text_table import aligned
-from groupcm.worker_processes import in_processes
 
 from groupcm.evaluation.comparison.compare_models import compare_models
 from groupcm.evaluation.comparison.results import ModelComparison
+
+from .machine import facts
+from .measure import say
+from .shared_data import RealTable, add_data_option, missing_data, read_table
+from .text_table import aligned
+from .worker_processes import in_processes
 
 __all__ = ["main"]
 

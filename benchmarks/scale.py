@@ -8,10 +8,9 @@ import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
-from groupcm.parquet_data import Setting
-from groupcm.suite import common_parser, report, run_all
+from groupcm.utils.memory import parse_memory
 
-from groupcm import (
+from . import (
     scale_cubic,
     scale_dask,
     scale_in_memory,
@@ -19,7 +18,8 @@ from groupcm import (
     scale_scoring,
     scale_stream,
 )
-from groupcm.utils.memory import parse_memory
+from .parquet_data import Setting
+from .suite import common_parser, report, run_all
 
 BENCHMARKS = {
     "g": scale_stream,

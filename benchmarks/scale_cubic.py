@@ -9,20 +9,21 @@ from threading import Timer
 from typing import Any
 
 import numpy as np
-from groupcm.figure import Figure
-from groupcm.fitting import SMALLEST, certified, fit
-from groupcm.machine import available_memory
-from groupcm.measure import interleave, peak_above, say
-from groupcm.parquet_data import FEATURES, SEED, Setting
-from groupcm.processes import fresh
 from numpy.typing import NDArray
 
-from groupcm.data import Candidates, Store, short
 from groupcm.data.groups import index_groups
 from groupcm.features import Polynomial
 from groupcm.objective.terms import Groups, Terms
 from groupcm.sources.arrays import source_in
 from groupcm.sources.rows.space import make_space
+
+from .data import Candidates, Store, short
+from .figure import Figure
+from .fitting import SMALLEST, certified, fit
+from .machine import available_memory
+from .measure import interleave, peak_above, say
+from .parquet_data import FEATURES, SEED, Setting
+from .processes import fresh
 
 __all__ = ["run"]
 

@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from groupcm.figure import Figure
-from groupcm.fitting import SMALLEST, fit
-from groupcm.machine import cores
-from groupcm.measure import interleave, say
-from groupcm.parquet_data import FEATURES, ParquetData, Setting
-from groupcm.suite import Skipped
 
 from groupcm import GroupClassifier
-from groupcm.data import short
 from groupcm.features import Polynomial
+
+from .data import short
+from .figure import Figure
+from .fitting import SMALLEST, fit
+from .machine import cores
+from .measure import interleave, say
+from .parquet_data import FEATURES, ParquetData, Setting
+from .suite import Skipped
 
 __all__ = ["run"]
 

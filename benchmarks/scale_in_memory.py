@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groupcm.bare_decode import BareDecode
-from groupcm.figure import Figure
-from groupcm.fitting import fit
-from groupcm.machine import available_memory
-from groupcm.measure import interleave
-from groupcm.parquet_data import SEED, Setting
-from groupcm.streamed_fit import facts_of, fit_parquet, sound, warm_up_stream, worst_gap
-from groupcm.suite import Skipped
-
-from groupcm.data import Store, short
+from .bare_decode import BareDecode
+from .data import Store, short
+from .figure import Figure
+from .fitting import fit
+from .machine import available_memory
+from .measure import interleave
+from .parquet_data import SEED, Setting
+from .streamed_fit import facts_of, fit_parquet, sound, warm_up_stream, worst_gap
+from .suite import Skipped
 
 __all__ = ["run"]
 

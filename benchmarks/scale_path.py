@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from groupcm.figure import Figure
-from groupcm.fitting import SMALLEST, TOL, fit
-from groupcm.measure import interleave, say
-from groupcm.parquet_data import SEED, Setting
-from groupcm.streamed_fit import FitFacts, facts_of, sound, warm_up_stream, worst_gap
 from sklearn.exceptions import ConvergenceWarning
 
-from groupcm.data import Candidates, Store, short
 from groupcm.estimators.path import lambda_grid, lambda_path
+
+from .data import Candidates, Store, short
+from .figure import Figure
+from .fitting import SMALLEST, TOL, fit
+from .measure import interleave, say
+from .parquet_data import SEED, Setting
+from .streamed_fit import FitFacts, facts_of, sound, warm_up_stream, worst_gap
 
 __all__ = ["run"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from groupcm.bare_decode import BareDecode
-from groupcm.figure import Figure
-from groupcm.fitting import SMALLEST, fit
-from groupcm.measure import interleave, say
-from groupcm.parquet_data import Setting, open_source
-from groupcm.processes import fresh
-
 import groupcm
-from groupcm.data import short
+
+from .bare_decode import BareDecode
+from .data import short
+from .figure import Figure
+from .fitting import SMALLEST, fit
+from .measure import interleave, say
+from .parquet_data import Setting, open_source
+from .processes import fresh
 
 __all__ = ["run"]
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from groupcm.bare_decode import BareDecode
-from groupcm.figure import Figure
-from groupcm.fitting import certified
-from groupcm.measure import interleave, say
-from groupcm.parquet_data import Setting
-from groupcm.processes import fresh
-from groupcm.streamed_fit import fit_parquet, sound, warm_up_stream, worst_gap
-
-from groupcm.data import short
+from .bare_decode import BareDecode
+from .data import short
+from .figure import Figure
+from .fitting import certified
+from .measure import interleave, say
+from .parquet_data import Setting
+from .processes import fresh
+from .streamed_fit import fit_parquet, sound, warm_up_stream, worst_gap
 
 __all__ = ["run"]
 

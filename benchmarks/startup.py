@@ -9,11 +9,10 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from groupcm.figure import Figure
-from groupcm.measure import interleave, say
-from groupcm.processes import checked
-
-from groupcm.data import Store
+from .data import Store
+from .figure import Figure
+from .measure import interleave, say
+from .processes import checked
 
 __all__ = ["run", "sizes"]
 

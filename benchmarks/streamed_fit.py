@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from groupcm.fitting import SMALLEST, certified, fit
-from groupcm.measure import Timed
-from groupcm.parquet_data import Setting, open_source
+from .fitting import SMALLEST, certified, fit
+from .measure import Timed
+from .parquet_data import Setting, open_source
 
 __all__ = ["FitFacts", "facts_of", "fit_parquet", "sound", "warm_up_stream", "worst_gap"]
 

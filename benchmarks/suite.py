@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from groupcm.figure import Figure, as_json, table
-from groupcm.fitting import LAM, SMALLEST, TOL
-from groupcm.machine import facts
-from groupcm.measure import say
+from .figure import Figure, as_json, table
+from .fitting import LAM, SMALLEST, TOL
+from .machine import facts
+from .measure import say
 
 __all__ = ["Outcome", "Skipped", "common_parser", "report", "run_all"]
 

@@ -11,14 +11,15 @@ import argparse
 from collections.abc import Callable
 from functools import partial
 
-from groupcm.machine import cores
-from groupcm.measure import interleave
-from groupcm.text_table import aligned
 from torch.nn.functional import binary_cross_entropy_with_logits as log_loss
 
 import torch
 from groupcm.torch import GroupLoss
 from torch import Tensor
+
+from .machine import cores
+from .measure import interleave
+from .text_table import aligned
 
 BOUND = 2.0
 POSITIVE_SHARE = 0.05

@@ -7,13 +7,13 @@ import warnings
 from typing import Any
 
 import numpy as np
-from groupcm.figure import Figure
-from groupcm.fitting import certified, gap_of_fit
-from groupcm.measure import interleave, say
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from groupcm.data import Store, wide
+from .data import Store, wide
+from .figure import Figure
+from .fitting import certified, gap_of_fit
+from .measure import interleave, say
 
 __all__ = ["run", "sizes"]
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, TypeVar
 
-from groupcm.machine import cores
 from threadpoolctl import threadpool_limits
+
+from .machine import cores
 
 __all__ = ["in_processes"]
 

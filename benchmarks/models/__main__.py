@@ -8,14 +8,15 @@ import time
 from pathlib import Path
 
 import numpy as np
-from groupcm.areas import areas_of_draws, draws, mean_area
-from groupcm.machine import facts
-from groupcm.measure import say
-from groupcm.measuring import MODELS, MORE_MODELS, OURS, Held, held_out, number_of_candidates
-from groupcm.sets import SETS
-from groupcm.shared_data import add_data_option, missing_data
-from groupcm.text_table import aligned
-from groupcm.worker_processes import in_processes
+
+from ..machine import facts
+from ..measure import say
+from ..shared_data import add_data_option, missing_data
+from ..text_table import aligned
+from ..worker_processes import in_processes
+from .areas import areas_of_draws, draws, mean_area
+from .measuring import MODELS, MORE_MODELS, OURS, Held, held_out, number_of_candidates
+from .sets import SETS
 
 __all__ = ["main"]
 

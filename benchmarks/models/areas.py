@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from groupcm.measuring import Held
 from numpy.typing import NDArray
+
+from .measuring import Held
 
 __all__ = ["areas_of_draws", "draws", "mean_area"]
 

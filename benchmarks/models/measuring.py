@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from groupcm.measure import say
-from groupcm.sets import SETS
 
 from groupcm.boosting import GroupBoostingClassifier
 from groupcm.data.groups import index_groups
@@ -17,6 +15,9 @@ from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.utils.files import whole_file
+
+from ..measure import say
+from .sets import SETS
 
 __all__ = ["MODELS", "MORE_MODELS", "OURS", "Held", "held_out", "number_of_candidates"]
 

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from groupcm.pictures.measuring import candidates_named
-from groupcm.pictures.sets import PICTURE_SETS
-from groupcm.real_tables import TASKS
-from groupcm.shared_data import read_table
 
 from groupcm.data.folds import Folds, group_folds
 from groupcm.evaluation.comparison.data import LabelledCandidates
+
+from ..pictures.measuring import candidates_named
+from ..pictures.sets import PICTURE_SETS
+from ..real_tables import TASKS
+from ..shared_data import read_table
 
 __all__ = ["SETS", "CandidateSet", "Prepared"]
 

@@ -9,16 +9,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
-from groupcm.machine import facts
-from groupcm.measure import say
-from groupcm.measures import Measures
-from groupcm.measuring import candidates_named, measure_on
-from groupcm.sets import PICTURE_SETS
-from groupcm.shared_data import add_data_option, missing_data
-from groupcm.text_table import aligned
-from groupcm.worker_processes import in_processes
 
-from groupcm.objective.terms import SetCandidates
+from ..machine import facts
+from ..measure import say
+from ..shared_data import add_data_option, missing_data
+from ..text_table import aligned
+from ..worker_processes import in_processes
+from .candidates import SetCandidates
+from .measures import Measures
+from .measuring import candidates_named, measure_on
+from .sets import PICTURE_SETS
 
 __all__ = ["main"]
 
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare on the chosen sets; 0 if all could be read, whoever wins."""
     options = _parser().parse_args(arguments)
     if options.speed:
-        from groupcm.speed import show_speed
+        from .speed import show_speed
 
         show_speed()
         return 0

@@ -10,7 +10,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
-from groupcm.sets import RealPicture
 from numpy.typing import NDArray
 
 from groupcm.images.overlap import overlap
@@ -18,6 +17,8 @@ from groupcm.images.parallel import map_pictures
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe
 from groupcm.utils.files import whole_file
+
+from .sets import RealPicture
 
 __all__ = ["SetCandidates", "candidates_of"]
 

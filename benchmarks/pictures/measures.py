@@ -10,7 +10,8 @@ from sklearn.metrics import roc_auc_score
 
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.vote import vote
-from groupcm.objective.terms import SetCandidates
+
+from .candidates import SetCandidates
 
 __all__ = ["ON_OBJECT", "Measures", "equal_size_auc", "measures", "share_on_object", "size_class"]
 

@@ -6,15 +6,15 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from groupcm.measure import say
-from groupcm.measures import Measures, measures
-from groupcm.models import MODELS, WHOLE_PICTURE, scores_of_folds
-from groupcm.sets import PICTURE_SETS
-
 from groupcm.images.proposals import Proposals
 from groupcm.images.recipe import Recipe
-from groupcm.objective.terms import SetCandidates, candidates_of
 from groupcm.utils.files import whole_file
+
+from ..measure import say
+from .candidates import SetCandidates, candidates_of
+from .measures import Measures, measures
+from .models import MODELS, WHOLE_PICTURE, scores_of_folds
+from .sets import PICTURE_SETS
 
 __all__ = ["candidates_named", "measure_on"]
 

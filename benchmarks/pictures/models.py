@@ -15,7 +15,8 @@ from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
-from groupcm.objective.terms import SetCandidates
+
+from .candidates import SetCandidates
 
 __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 

@@ -10,8 +10,7 @@ from typing import Any
 from groupcm.cli.commands.candidates import Candidates
 from groupcm.cli.commands.trained import name_of
 from groupcm.cli.output import Display
-from groupcm.report.model_card import held_out_of
-from groupcm.report.model_card import reading as training_notes
+from groupcm.report.model_card import held_out_of, training_notes
 
 __all__ = ["fit_notes", "fold_notes"]
 
