@@ -52,7 +52,7 @@ def test_wheel_states_version_licence_and_command(wheel):
     assert f"\nVersion: {groupcm.__version__}\n" in metadata
     assert "\nLicense-Expression: BSD-3-Clause\n" in metadata
     assert "\nRequires-Python: >=3.11\n" in metadata
-    assert "groupcm = groupcm.cli._main:main" in wheel.read(info + "entry_points.txt").decode()
+    assert "groupcm = groupcm.cli:main" in wheel.read(info + "entry_points.txt").decode()
 
 
 def test_core_needs_only_what_it_should(wheel):
