@@ -12,8 +12,7 @@ const pages = ["annotate", "review"];
 await rm(target, { recursive: true, force: true });
 await mkdir(target, { recursive: true });
 const { metafile } = await build({
-  entryPoints: pages.map((page) => path.join(here, "src", page, `${page}.tsx`)),
-  entryNames: "[name]",
+  entryPoints: pages.map((page) => ({ in: path.join(here, "src", page, "main.tsx"), out: page })),
   outdir: target,
   bundle: true,
   format: "esm",

@@ -1,8 +1,8 @@
 // The page: pictures to the left, the picture in the middle, its objects to the right.
-import { KeyHelp } from "../shared/KeyHelp";
-import { Notices } from "../shared/notices";
-import { panelStates } from "../shared/side_panels";
-import { KEYS } from "./keys";
+import { KeyHelp } from "../shared/ShortcutHelp";
+import { Notices } from "../shared/Notices";
+import { panelStates } from "../shared/SidePanels";
+import { KEYS } from "./shortcuts";
 import { CategoryPicker } from "./panels/CategoryPicker";
 import { Header } from "./panels/Header";
 import { Decision, ObjectsPanel } from "./panels/ObjectsPanel";
@@ -11,7 +11,7 @@ import { SavingProblem } from "./panels/SavingProblem";
 import { StaleDialog } from "./panels/StaleDialog";
 import { StatusBar } from "./panels/StatusBar";
 import { Toolbar } from "./panels/Toolbar";
-import { Stage } from "./Stage";
+import { Stage } from "./stage/Stage";
 
 export function App() {
   return (

@@ -1,11 +1,11 @@
 // Arrow keys: the crosshair in a drawing tool, else the selected object, else the picture.
-import { setRegion } from "./changing";
-import { go } from "./opening";
-import { moveCrosshair } from "./pointer";
-import { moved } from "./regions";
+import { setRegion } from "./edits";
+import { go } from "./navigation";
+import { moveCrosshair } from "./stage/pointer";
+import { moved } from "./stage/regions";
 import { selected, sheet, tool } from "./state";
 import { isDrawingTool } from "./tools";
-import { panBy } from "./view";
+import { panBy } from "./stage/viewport";
 
 const PAN_PER_STEP = 40;
 const DIRECTIONS: Record<string, [number, number]> = {

@@ -1,11 +1,11 @@
 // Adding, renaming and deleting categories.
-import { tellError } from "../shared/notices";
+import { tellError } from "../shared/Notices";
 import { requestChange } from "./asking";
-import { rewrite } from "./history";
-import { poll } from "./polling";
-import type { Content } from "./records";
-import { allSaved } from "./saving";
-import { allSheets } from "./sheets";
+import { rewrite } from "./undoHistory";
+import { poll } from "./sync/polling";
+import type { Content } from "./types";
+import { allSaved } from "./sync/saving";
+import { allSheets } from "./sync/sheets";
 import { categories, category, chooseCategory } from "./state";
 
 interface Answer {

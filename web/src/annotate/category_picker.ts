@@ -1,8 +1,8 @@
 // Choosing a category by name or number, which works for any number of categories.
 import { computed, signal } from "@preact/signals";
-import { setCategory } from "./changing";
-import { numberOf } from "./colours";
-import { focusStage } from "./stage_element";
+import { setCategory } from "./edits";
+import { numberOf } from "./categoryColours";
+import { focusStage } from "./stage/stageElement";
 import { categories, category, chooseCategory, chosen } from "./state";
 
 type Receiver = "next" | "selected";

@@ -1,7 +1,7 @@
 // The work as a file of any format, and what that format cannot hold.
 import { download } from "../shared/api";
-import { tell, tellError } from "../shared/notices";
-import { allSaved } from "./saving";
+import { tell, tellError } from "../shared/Notices";
+import { allSaved } from "./sync/saving";
 
 export const exportPath = (format: string) => `/api/export?format=${encodeURIComponent(format)}`;
 

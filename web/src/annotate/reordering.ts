@@ -1,6 +1,6 @@
 // The order "most useful first" follows the scores while they come, but never in the middle of a stroke.
-import { order, orderBy } from "./listing";
-import type { Changes } from "./records";
+import { order, orderBy } from "./pictureList";
+import type { Changes } from "./types";
 import { isDrawing } from "./tools/drafts";
 
 const EVERY_MS = 15_000;

@@ -7,7 +7,7 @@ import {
   type Shape,
 } from "@annotorious/annotorious";
 import type { BoxRegion, PolygonsRegion } from "../shared/types";
-import { boundsOfRegion } from "./regions";
+import { boundsOfRegion } from "./stage/regions";
 
 type ShapeRegion = BoxRegion | PolygonsRegion;
 

@@ -1,8 +1,8 @@
 // What the page knows and shows.
 import { batch, computed, signal } from "@preact/signals";
 import type { MarkedObject } from "../shared/types";
-import type { ObjectId, Project, Summary } from "./records";
-import type { Sheet } from "./sheets";
+import type { ObjectId, Project, Summary } from "./types";
+import type { Sheet } from "./sync/sheets";
 
 export type ToolName = "select" | "box" | "polygon" | "brush" | "eraser" | "candidate" | "hand";
 

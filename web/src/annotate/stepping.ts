@@ -1,5 +1,5 @@
 // Tab on the stage: from object to object, or from region to larger region; then on through the page.
-import { stageHasFocus } from "./stage_element";
+import { stageHasFocus } from "./stage/stageElement";
 import { choose, objects, selectedId, tool } from "./state";
 import { levelAfter, setLevel } from "./tools/candidate";
 

@@ -1,5 +1,5 @@
 // What to do when no picture is shown.
-import type { Filter } from "./ordering";
+import type { Filter } from "./results/pictureList";
 import { filter, names, project, scoring, search } from "./state";
 
 const NOTHING: Record<Filter, string> = {

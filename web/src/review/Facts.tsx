@@ -1,6 +1,6 @@
 // Score, probability, threshold and rank of the large picture.
-import { large } from "./large";
-import { inPercent, whole } from "./numbers";
+import { large } from "./detail/openPicture";
+import { inPercent, whole } from "./formatting";
 import { ranks, results, scoreText, threshold, thresholdText } from "./state";
 
 export function Facts({ number }: { number: number }) {

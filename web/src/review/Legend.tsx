@@ -1,5 +1,5 @@
 // What the lines over the picture mean.
-import { large, showsCandidates, showsTruth } from "./large";
+import { large, showsCandidates, showsTruth } from "./detail/openPicture";
 
 export function Legend() {
   const hasObjects = Boolean(large.value.picture?.objects?.length);

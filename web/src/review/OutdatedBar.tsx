@@ -1,5 +1,5 @@
 // Says that the server now shows something else, and offers to show that.
-import { outdated } from "./elsewhere";
+import { outdated } from "./sync/staleness";
 
 export function OutdatedBar() {
   if (outdated.value === null) return null;

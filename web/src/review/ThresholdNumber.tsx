@@ -1,6 +1,6 @@
 // The threshold as a number; what is being typed stays as it is typed.
 import { useState } from "preact/hooks";
-import { setThreshold, stepThreshold } from "./moving";
+import { setThreshold, stepThreshold } from "./threshold";
 import { roundedThreshold, threshold } from "./state";
 
 const STEPS: Record<string, number> = { ArrowUp: 1, ArrowDown: -1, PageUp: 10, PageDown: -10 };

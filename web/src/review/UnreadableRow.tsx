@@ -1,7 +1,7 @@
 // A picture that could not be read, with the sentence that says why.
-import { open, openCurrentOnEnter } from "./address";
+import { open, openCurrentOnEnter } from "./navigation";
 import { useReturningFocus } from "./returning";
-import { OutcomeLabel } from "./Sign";
+import { OutcomeLabel } from "./results/OutcomeLabel";
 import type { Result } from "./types";
 
 interface Props {

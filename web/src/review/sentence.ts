@@ -1,6 +1,6 @@
 // Why a candidate scores as it does, in one sentence.
 import type { Explanation, FeatureContribution } from "./types";
-import { familyInWords, featureInWords, isPlain } from "./words";
+import { familyInWords, featureInWords, isPlain } from "./detail/explanationText";
 
 const FEWEST_SHARE = 0.1;
 const CONSIDERABLE_SHARE = 0.2;

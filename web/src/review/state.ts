@@ -1,11 +1,11 @@
 // What the page knows and what the user chose; everything shown follows from it.
 import { computed, effect, signal } from "@preact/signals";
-import { countsOf } from "./counts";
+import { countsOf } from "./results/statistics";
 import { binsOf, spanOf } from "./bins";
-import { decimalsOf, fixed, niceStep } from "./numbers";
-import { type Filter, type Order, shownPictures } from "./ordering";
-import { outcomesOf } from "./outcomes";
-import type { Seen } from "./time-left";
+import { decimalsOf, fixed, niceStep } from "./formatting";
+import { type Filter, type Order, shownPictures } from "./results/pictureList";
+import { outcomesOf } from "./results/outcomes";
+import type { Seen } from "./progress";
 import type { Project, Results } from "./types";
 
 export const BINS = 48;

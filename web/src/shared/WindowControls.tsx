@@ -1,6 +1,6 @@
 // Sliders of window and level, and the way back.
 import type { Signal } from "@preact/signals";
-import { depth, isUsual, levelPercent, resetWindow, shownValues, USUAL, windowPercent } from "./window_level";
+import { depth, isUsual, levelPercent, resetWindow, shownValues, USUAL, windowPercent } from "./windowLevel";
 
 export function WindowControls() {
   // A deeper picture may have values far above those that are shown by default.

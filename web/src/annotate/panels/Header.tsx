@@ -1,11 +1,11 @@
 // What is annotated, how far it is, whether it is saved.
-import { helpIsOpen } from "../../shared/KeyHelp";
-import { PanelButton } from "../../shared/side_panels";
+import { helpIsOpen } from "../../shared/ShortcutHelp";
+import { PanelButton } from "../../shared/SidePanels";
 import { ThemeButton } from "../../shared/ThemeButton";
-import { progress } from "../listing";
-import { savingState } from "../saving";
+import { progress } from "../pictureList";
+import { savingState } from "../sync/saving";
 import { project } from "../state";
-import { ExchangeMenu } from "./ExchangeMenu";
+import { ExchangeMenu } from "./ImportExportMenu";
 
 export function Header() {
   const { folder, file } = project.value!;

@@ -1,6 +1,6 @@
 // Before an import: what the file means by pictures without annotations. After it: what was left out.
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { giveUpImport, importChosen, importedFile, skipped, unannotated } from "../importing";
+import { giveUpImport, importChosen, importedFile, skipped, unannotated } from "../sync/importExport";
 
 export function ImportDialog() {
   const dialog = useRef<HTMLDialogElement>(null);

@@ -1,11 +1,11 @@
 // The objects of the picture, and what is said of it as a whole.
 import type { MarkedObject } from "../../shared/types";
-import { deleteObject } from "../changing";
-import { doneAndNext, noObjectHere, toggleDone } from "../deciding";
-import { isToCorrect, shortened, stateOf, STATES, whatToCorrect } from "../listing";
-import { areaOf } from "../regions";
+import { deleteObject } from "../edits";
+import { doneAndNext, noObjectHere, toggleDone } from "../decisions";
+import { isToCorrect, shortened, stateOf, STATES, whatToCorrect } from "../pictureList";
+import { areaOf } from "../stage/regions";
 import { choose, chosen, current, names, objects, selectedId, sheet, summaries } from "../state";
-import { Categories } from "./Categories";
+import { Categories } from "./CategoriesPanel";
 import { CategoryChip } from "./CategoryChip";
 
 export function ObjectsPanel() {

@@ -1,7 +1,7 @@
 // All pictures, a row each: a thumbnail, the name, what is known of it.
-import { tell } from "../../shared/notices";
+import { tell } from "../../shared/Notices";
 import { Thumbnail } from "../../shared/Thumbnail";
-import { closeIfCovering } from "../../shared/side_panels";
+import { closeIfCovering } from "../../shared/SidePanels";
 import { VirtualGrid } from "../../shared/VirtualGrid";
 import {
   filter,
@@ -21,12 +21,12 @@ import {
   STATES,
   whatToCorrect,
   type FilterName,
-} from "../listing";
-import { openByEnter } from "../deciding";
-import { openFirstToDo, openPicture } from "../opening";
-import { isScoring } from "../polling";
-import type { Summary } from "../records";
-import { focusStage } from "../stage_element";
+} from "../pictureList";
+import { openByEnter } from "../decisions";
+import { openFirstToDo, openPicture } from "../navigation";
+import { isScoring } from "../sync/polling";
+import type { Summary } from "../types";
+import { focusStage } from "../stage/stageElement";
 import { current, names, project, summaries } from "../state";
 
 const ROW_HEIGHT = 54;

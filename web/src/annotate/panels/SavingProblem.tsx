@@ -1,5 +1,5 @@
 // Why something is not saved, in full, as long as it is not.
-import { savingState } from "../saving";
+import { savingState } from "../sync/saving";
 
 export function SavingProblem() {
   const { why } = savingState.value;

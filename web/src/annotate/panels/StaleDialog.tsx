@@ -1,8 +1,8 @@
 // Told when the server serves something else than this page was opened for.
 import { useEffect, useRef } from "preact/hooks";
-import { reload } from "../resuming";
-import { unsavedSheets } from "../saving";
-import { staleness } from "../staleness";
+import { reload } from "../sync/reload";
+import { unsavedSheets } from "../sync/saving";
+import { staleness } from "../sync/staleness";
 
 export function StaleDialog() {
   const dialog = useRef<HTMLDialogElement>(null);

@@ -1,12 +1,12 @@
 // Below the picture: what the tool does, where the pointer is, how the picture is shown.
 import { Slider, WindowControls } from "../../shared/WindowControls";
-import { go } from "../opening";
-import { pointer, within } from "../pointer";
+import { go } from "../navigation";
+import { pointer, within } from "../stage/pointer";
 import { brushSize, objects, selected, sheet, tool } from "../state";
 import { TOOLS } from "../tools";
 import { continuedMask } from "../tools/brush";
 import { proposals, proposed } from "../tools/candidate";
-import { fit, percent, zoomBy } from "../view";
+import { fit, percent, zoomBy } from "../stage/viewport";
 import { keepFocus } from "./Toolbar";
 
 export function StatusBar() {

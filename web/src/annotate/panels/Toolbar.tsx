@@ -1,7 +1,7 @@
 // The tools, beside the picture.
 import { openCategoryPicker } from "../category_picker";
-import { redo } from "../changing";
-import { canRedo, canUndo } from "../history";
+import { redo } from "../edits";
+import { canRedo, canUndo } from "../undoHistory";
 import { category, project, tool, type ToolName } from "../state";
 import { chooseTool, TOOL_NAMES, TOOLS, undoLast } from "../tools";
 import { CategoryChip } from "./CategoryChip";

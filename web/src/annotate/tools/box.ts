@@ -1,10 +1,10 @@
 // A box: drag from corner to corner, or set two corners with the crosshair.
 import type { BoxRegion } from "../../shared/types";
-import { addObject } from "../changing";
-import { pointer, within } from "../pointer";
-import { objectAt } from "../regions";
+import { addObject } from "../edits";
+import { pointer, within } from "../stage/pointer";
+import { objectAt } from "../stage/regions";
 import { choose, objects } from "../state";
-import { view } from "../view";
+import { view } from "../stage/viewport";
 import { boxDraft as draft, type BoxDraft } from "./drafts";
 import type { Tool } from "./tool";
 

@@ -1,13 +1,13 @@
 // Brush and eraser: strokes add to the selected mask, or begin one; or take away.
 import { computed, signal } from "@preact/signals";
-import { tell } from "../../shared/notices";
-import { boundsOf, emptyBitmap, fromCounts, maskOf } from "../../shared/runs";
+import { tell } from "../../shared/Notices";
+import { boundsOf, emptyBitmap, fromCounts, maskOf } from "../../shared/masks";
 import type { MarkedObject } from "../../shared/types";
-import { addObject, deleteObject, setRegion } from "../changing";
-import { holds, objectAt, sameRegion } from "../regions";
-import { onPicture } from "../stage_element";
+import { addObject, deleteObject, setRegion } from "../edits";
+import { holds, objectAt, sameRegion } from "../stage/regions";
+import { onPicture } from "../stage/stageElement";
 import { brushSize, category, chosen, objects, selectDrawn, selected, selectedId, sheet } from "../state";
-import type { Point } from "../view";
+import type { Point } from "../stage/viewport";
 import { stroke } from "./drafts";
 import type { Tool } from "./tool";
 

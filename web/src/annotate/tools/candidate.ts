@@ -1,13 +1,13 @@
 // Regions that the machine proposes: the smallest one under the pointer is shown, and taken by a click.
 import { computed, effect, signal } from "@preact/signals";
 import { get } from "../../shared/api";
-import { tell, tellError } from "../../shared/notices";
+import { tell, tellError } from "../../shared/Notices";
 import type { Candidate, Region } from "../../shared/types";
-import { addObject } from "../changing";
-import { isPointedHere, pointer, pointHere } from "../pointer";
-import { areaOf, holds, regionOfCandidate, sameRegion } from "../regions";
-import { pictureAfter } from "../listing";
-import { sheetOf, type Sheet } from "../sheets";
+import { addObject } from "../edits";
+import { isPointedHere, pointer, pointHere } from "../stage/pointer";
+import { areaOf, holds, regionOfCandidate, sameRegion } from "../stage/regions";
+import { pictureAfter } from "../pictureList";
+import { sheetOf, type Sheet } from "../sync/sheets";
 import { choose, objects, openIsShown, project, sheet, tool } from "../state";
 import type { Tool } from "./tool";
 

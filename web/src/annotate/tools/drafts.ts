@@ -1,9 +1,9 @@
 // What is being drawn and is no object yet: it must be finished or given up before anything is decided.
 import { signal } from "@preact/signals";
-import type { Bitmap } from "../../shared/runs";
-import { tell } from "../../shared/notices";
+import type { Bitmap } from "../../shared/masks";
+import { tell } from "../../shared/Notices";
 import type { MarkedObject } from "../../shared/types";
-import type { Point } from "../view";
+import type { Point } from "../stage/viewport";
 
 /** A box between two corners. */
 export interface BoxDraft {

@@ -1,8 +1,8 @@
 // All tools: what each is called, its key, what it says of itself.
 import { batch } from "@preact/signals";
 import type { Region } from "../../shared/types";
-import { undo } from "../changing";
-import { hideCrosshair } from "../pointer";
+import { undo } from "../edits";
+import { hideCrosshair } from "../stage/pointer";
 import { choose, selected, selectedId, tool, type ToolName } from "../state";
 import { boxTool } from "./box";
 import { brushTool, eraserTool } from "./brush";

@@ -1,10 +1,10 @@
 // A polygon: corner by corner; Enter, a double click or the first corner again closes it.
-import { tell } from "../../shared/notices";
-import { addObject, setRegion } from "../changing";
-import { pointer, within } from "../pointer";
-import { objectAt } from "../regions";
+import { tell } from "../../shared/Notices";
+import { addObject, setRegion } from "../edits";
+import { pointer, within } from "../stage/pointer";
+import { objectAt } from "../stage/regions";
 import { choose, objects, selected } from "../state";
-import { view, type Point } from "../view";
+import { view, type Point } from "../stage/viewport";
 import { corners } from "./drafts";
 import type { Tool } from "./tool";
 

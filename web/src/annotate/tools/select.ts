@@ -1,10 +1,10 @@
 // Select and edit: boxes and polygons by their handles (see shapes.ts), masks by dragging.
 import { signal } from "@preact/signals";
-import { setRegion } from "../changing";
-import { moved, objectAt } from "../regions";
-import { isOnEditor, takeEdited } from "../shapes";
+import { setRegion } from "../edits";
+import { moved, objectAt } from "../stage/regions";
+import { isOnEditor, takeEdited } from "../stage/shapeEditor";
 import { choose, objects, selected, selectedId, sheet } from "../state";
-import { view, type Point } from "../view";
+import { view, type Point } from "../stage/viewport";
 import type { Tool } from "./tool";
 
 const LEAST_DRAG_ON_SCREEN = 3;

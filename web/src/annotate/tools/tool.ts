@@ -1,5 +1,5 @@
 // What every tool of the stage answers to. Points are pixels of the picture.
-import type { Point } from "../view";
+import type { Point } from "../stage/viewport";
 
 export interface Tool {
   /** Whether a press alone acts: a finger then acts when it is lifted, as a second one may follow. */

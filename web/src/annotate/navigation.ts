@@ -1,0 +1,90 @@
+// Going to a picture; the address remembers it; its neighbours are fetched ahead.
+import { get, isLargePicture, pixelsOf, previewOf, Refusal } from "../shared/api";
+import { tell } from "../shared/Notices";
+import { isToCorrect, isToDo, listing } from "./pictureList";
+import type { PictureRecord } from "./types";
+import { isUnsaved } from "./sync/saving";
+import { isStale, staleness } from "./sync/staleness";
+import { sheetOf, takeRecord } from "./sync/sheets";
+import { current, names, pictureProblem, selectedId, setSummary, sheet, summaries } from "./state";
+import { mustFinishDrawing } from "./tools/drafts";
+
+export async function openPicture(picture: number): Promise<void> {
+  if (picture === current.peek() && sheet.peek()) return;
+  if (mustFinishDrawing()) return nameInAddress(current.peek());
+  current.value = picture;
+  selectedId.value = null;
+  pictureProblem.value = null;
+  sheet.value = sheetOf(picture) ?? null;
+  nameInAddress(picture);
+  await refresh(picture);
+  if (current.peek() !== picture) return;
+  sheet.value = sheetOf(picture) ?? null;
+  for (const beside of neighbours(picture)) void fetchAhead(beside);
+}
+
+/**
+ * Fetch what the server has, if it may be newer and nothing here waits to be saved.
+ * `isExpected`: this page asked for the change, such as an import, and need not tell of it.
+ */
+export async function refresh(picture: number, isExpected = false): Promise<void> {
+  const known = sheetOf(picture);
+  if (staleness.peek() !== null) return;
+  if (known && (known.version >= summaries.peek()[picture]!.version || isUnsaved(picture))) return;
+  try {
+    const record = await get<PictureRecord>(`/api/pictures/${picture}`);
+    if (isStale(picture, record)) return;
+    if (isUnsaved(picture) || record.version < (sheetOf(picture)?.version ?? 0)) return;
+    const isChanged = takeRecord(picture, record);
+    if (isChanged && !isExpected && picture === current.peek()) {
+      tell(`${record.name} was changed elsewhere; the newer version is shown.`, { bad: true });
+    }
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 422) setSummary(picture, { error: error.message });
+    if (picture === current.peek() && !known) pictureProblem.value = (error as Error).message;
+  }
+}
+
+async function fetchAhead(picture: number): Promise<void> {
+  await refresh(picture);
+  const ahead = sheetOf(picture);
+  if (ahead && isLargePicture(ahead)) new Image().src = previewOf(picture);
+  new Image().src = pixelsOf(picture);
+}
+
+function neighbours(picture: number): number[] {
+  const list = listing.peek();
+  const place = list.indexOf(picture);
+  return [list[place + 1], list[place - 1]].filter((each) => each !== undefined);
+}
+
+export function go(steps: number): void {
+  const list = listing.peek();
+  const place = Math.min(list.length - 1, Math.max(0, list.indexOf(current.peek()) + steps));
+  if (list[place] !== undefined) void openPicture(list[place]);
+}
+
+/** The next picture of the list that is to be corrected, else to do; from the top again at its end. */
+export function nextToDo(): number | undefined {
+  const list = listing.peek();
+  const place = list.indexOf(current.peek());
+  return firstToDo([...list.slice(place + 1), ...list.slice(0, Math.max(0, place))]);
+}
+
+function firstToDo(list: readonly number[]): number | undefined {
+  const about = (picture: number) => summaries.peek()[picture]!;
+  return list.find((each) => isToCorrect(about(each))) ?? list.find((each) => isToDo(about(each)));
+}
+
+export function openFirstToDo(): void {
+  const first = firstToDo(listing.peek()) ?? listing.peek()[0];
+  if (first !== undefined) void openPicture(first);
+}
+
+const nameInAddress = (picture: number) => window.history.replaceState(null, "", `#${picture}`);
+
+export function pictureInAddress(): number {
+  const digits = /^#(\d+)$/.exec(window.location.hash)?.[1];
+  const picture = digits === undefined ? -1 : Number(digits);
+  return picture < names.peek().length ? picture : -1;
+}

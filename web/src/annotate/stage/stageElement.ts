@@ -1,0 +1,24 @@
+// The element of the stage: points of events on it and on the picture, and the focus.
+import { toPicture, type Point } from "./viewport";
+
+let element: HTMLElement | null = null;
+
+export const setStageElement = (stage: HTMLElement | null) => (element = stage);
+
+interface OnScreen {
+  clientX: number;
+  clientY: number;
+}
+
+export function onStage({ clientX, clientY }: OnScreen): Point {
+  const { left, top } = element!.getBoundingClientRect();
+  return { x: clientX - left, y: clientY - top };
+}
+
+export const onPicture = (event: OnScreen): Point => toPicture(onStage(event));
+
+export const focusStage = () => element?.focus({ preventScroll: true });
+
+/** Whether keys are meant for the picture. */
+export const stageHasFocus = () =>
+  document.activeElement === document.body || (element?.contains(document.activeElement) ?? false);

@@ -1,0 +1,55 @@
+// Which pictures the wall shows, and in which order.
+import { isAlarm, type Outcome } from "./outcomes";
+import type { Results } from "../types";
+
+export type Order = "errors" | "score" | "name";
+export type Filter = "all" | "false positives" | "false negatives" | "alarms" | "marked" | "unreadable";
+
+export interface Choice {
+  names: readonly string[];
+  results: Results;
+  outcomes: readonly Outcome[];
+  threshold: number;
+}
+
+export function belongs(filter: Filter, picture: number, { results, outcomes }: Choice): boolean {
+  const outcome = outcomes[picture]!;
+  if (filter === "all") return true;
+  if (filter === "false positives") return outcome === "false positive";
+  if (filter === "false negatives") return outcome === "false negative";
+  if (filter === "alarms") return isAlarm(outcome);
+  if (filter === "marked") return Boolean(results[picture]?.mark);
+  return outcome === "unreadable";
+}
+
+export function shownPictures(choice: Choice, filter: Filter, order: Order, search: string): number[] {
+  const sought = search.trim().toLowerCase();
+  const pictures: number[] = [];
+  for (let picture = 0; picture < choice.names.length; picture++) {
+    if (!belongs(filter, picture, choice)) continue;
+    if (sought && !choice.names[picture]!.toLowerCase().includes(sought)) continue;
+    pictures.push(picture);
+  }
+  if (order === "name") return pictures;
+  const sections = Uint8Array.from(choice.names, (_, picture) => section(choice, picture, order));
+  const keys = Float64Array.from(choice.names, (_, picture) => sortKey(choice, picture, order));
+  return pictures.sort((a, b) => sections[a]! - sections[b]! || keys[a]! - keys[b]! || a - b);
+}
+
+function section({ results, outcomes }: Choice, picture: number, order: Order): number {
+  if (outcomes[picture] === "unreadable") return 3;
+  if (outcomes[picture] === "waiting") return 2;
+  return order === "errors" && results[picture]!.truth === null ? 1 : 0;
+}
+
+/**
+ * Errors come first by how far the score lies on the wrong side of the threshold: false positives by
+ * falling score and false negatives by rising score on one scale. What is right follows, the
+ * closest calls first; then pictures of unknown truth by falling score.
+ */
+function sortKey({ results, threshold }: Choice, picture: number, order: Order): number {
+  const { score = null, truth = null } = results[picture] ?? {};
+  if (score === null) return 0;
+  if (order === "score" || truth === null) return -score;
+  return truth ? score - threshold : threshold - score;
+}

@@ -1,0 +1,72 @@
+// Filters, order and search of the wall.
+import { useComputed } from "@preact/signals";
+import { whole } from "../formatting";
+import type { Filter, Order } from "../results/pictureList";
+import { chosenOrder, counts, filter, knowsTruth, marked, names, order, scoring, search, shown } from "../state";
+
+const TITLES: Record<Filter, string> = {
+  all: "All",
+  "false positives": "False positives",
+  "false negatives": "False negatives",
+  alarms: "Alarms",
+  marked: "To correct",
+  unreadable: "Unreadable",
+};
+
+/** Without truth nobody knows what is false. */
+export const offeredFilters = () =>
+  (Object.keys(TITLES) as Filter[]).filter((each) => knowsTruth.value || !each.startsWith("false"));
+
+export const offeredOrders = (): Order[] => (knowsTruth.value ? ["errors", "score", "name"] : ["score", "name"]);
+
+const ORDERS: Record<Order, string> = { errors: "Worst errors first", score: "Highest score first", name: "By name" };
+
+export function Toolbar() {
+  const numbers = useComputed<Record<Filter, number>>(() => ({
+    all: names.value.length,
+    "false positives": counts.value.falseAlarms?.n ?? 0,
+    "false negatives": counts.value.detected ? counts.value.detected.of - counts.value.detected.n : 0,
+    alarms: counts.value.alarms.n,
+    marked: marked.value,
+    unreadable: scoring.value.failed,
+  }));
+  return (
+    <div class="toolbar wall-toolbar">
+      <div class="filters" role="group" aria-label="Show">
+        {offeredFilters().map((each) => (
+          <button key={each} data-filter={each} aria-pressed={filter.value === each} onClick={() => (filter.value = each)}>
+            {TITLES[each]} <span class="number filter-number">{whole(numbers.value[each])}</span>
+          </button>
+        ))}
+      </div>
+      <span class="grow" />
+      {shown.value.length !== numbers.value[filter.value] && <span class="quiet number">{whole(shown.value.length)} found</span>}
+      <input
+        id="search"
+        type="search"
+        aria-label="Search by name"
+        placeholder="Search by name"
+        value={search.value}
+        onInput={(event) => (search.value = event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") search.value = "";
+          if (event.key !== "Escape" && event.key !== "Enter") return;
+          event.preventDefault();
+          event.currentTarget.blur();
+        }}
+      />
+      <select
+        id="order"
+        aria-label="Order"
+        value={order.value}
+        onChange={(event) => (chosenOrder.value = event.currentTarget.value as Order)}
+      >
+        {offeredOrders().map((each) => (
+          <option key={each} value={each}>
+            {ORDERS[each]}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
