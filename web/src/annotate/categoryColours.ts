@@ -1,4 +1,4 @@
-// Colours of categories: light, told apart on tissue and by the colour-blind; a number goes with each.
+// Colours and numbers of categories. The colours are light, distinct on tissue and safe for colour-blind users.
 import { categories } from "./state";
 
 const COLOURS: readonly `#${string}`[] = [
@@ -18,13 +18,13 @@ export const colourOf = (category: string) => colourAt(Math.max(0, numberOf(cate
 
 const GOLDEN_ANGLE = 137.508;
 
-/** Past the colours that were chosen by hand, hues as far from their neighbours as they can be. */
+/** After the hand-picked colours, step the hue by the golden angle, which keeps neighbours far apart. */
 function colourAt(place: number): `#${string}` {
   if (place < COLOURS.length) return COLOURS[place]!;
   return fromHue((place * GOLDEN_ANGLE) % 360, 0.75, place % 2 ? 0.8 : 0.7);
 }
 
-/** A colour of hue in degrees, saturation and lightness, as hexadecimal digits. */
+/** Convert hue (in degrees), saturation and lightness to a hexadecimal colour. */
 function fromHue(hue: number, saturation: number, lightness: number): `#${string}` {
   const spread = saturation * Math.min(lightness, 1 - lightness);
   const part = (offset: number) => {

@@ -1,77 +1,77 @@
-// What the annotator decides about a whole picture: nothing here is decided by marking alone.
-import { tell } from "../shared/Notices";
+// Decisions on a whole picture: done, or no object here. Annotating alone decides nothing.
+import { notify } from "../shared/Notices";
 import { setDone } from "./edits";
-import { isChangedLast, lastStep, type Step } from "./undoHistory";
+import { wasChangedLast, lastStep, type Step } from "./undoHistory";
 import { go, nextToDo, openPicture } from "./navigation";
 import { save } from "./sync/saving";
 import { current, names, objects, openIsShown, pictureProblem, sheet, summaries } from "./state";
 import { mustFinishDrawing } from "./tools/drafts";
 
-/** A picture that Enter opened, by finishing one in which something was drawn or from the search. */
+/** A picture that was opened with Enter, by finishing an edited one or from the search. */
 let openedByEnter: { picture: number; after: Step | undefined } | null = null;
-/** A change after this shows that the next Enter is meant. */
-const expectEnter = (picture: number) => (openedByEnter = { picture, after: lastStep() });
+/** Guard against a repeated Enter; any later change of the picture lifts the guard. */
+const guardAgainstEnter = (picture: number) => (openedByEnter = { picture, after: lastStep() });
 
 const nameOfCurrent = () => names.peek()[current.peek()];
 
 function moveOn(decide: () => void): void {
   const next = nextToDo();
   const open = sheet.peek();
-  const wasDrawnIn = open !== null && isChangedLast(open);
+  const wasEdited = open !== null && wasChangedLast(open);
   openedByEnter = null;
   decide();
-  if (next !== undefined && wasDrawnIn) expectEnter(next);
+  if (next !== undefined && wasEdited) guardAgainstEnter(next);
   if (next !== undefined) return void openPicture(next);
   go(1);
-  tell("Every picture in this list is done.");
+  notify("Every picture in this list is done.");
 }
 
-/** A picture that was to be corrected may be right as it is; saying so takes its flag away. */
+/** Mark as done. Confirming a picture that is flagged to be corrected removes its flag. */
 function confirm(): void {
-  const isToCorrect = summaries.peek()[current.peek()]!.first;
-  if (!setDone(true) && isToCorrect) save(sheet.peek()!);
+  const isFlagged = summaries.peek()[current.peek()]!.first;
+  if (!setDone(true) && isFlagged) save(sheet.peek()!);
 }
 
-const skip = () => tell(`${nameOfCurrent()} cannot be read; nothing is decided about it.`);
+const skip = () => notify(`${nameOfCurrent()} cannot be read; nothing is decided about it.`);
 
-/** Open a picture by Enter: one press too many must not finish it. */
+/** Open a picture with Enter, such that an accidental second press does not finish it. */
 export function openByEnter(picture: number): void {
   if (picture !== current.peek()) void openPicture(picture);
-  expectEnter(picture);
+  guardAgainstEnter(picture);
 }
 
-/** Whether the open picture can be decided: it is on the stage, and nothing is being drawn in it. */
+/** Return whether the open picture can be decided: it is on the stage, and no drawing is in progress. */
 function canDecide(): boolean {
   if (current.peek() < 0 || mustFinishDrawing()) return false;
   const isShown = openIsShown();
-  if (!isShown) tell(`${nameOfCurrent()} is not shown yet; nothing is decided about it.`);
+  if (!isShown) notify(`${nameOfCurrent()} is not shown yet; nothing is decided about it.`);
   return isShown;
 }
 
 export function noObjectHere(): void {
   if (pictureProblem.peek()) return moveOn(skip);
   if (!canDecide()) return;
-  if (objects.peek().length > 0) tell("This picture has objects. Delete them first if nothing is here.");
+  if (objects.peek().length > 0) notify("This picture has objects. Delete them first if nothing is here.");
   else moveOn(confirm);
 }
 
-/** Finish a picture with objects; that an empty one has none is for `noObjectHere` to say. */
+/** Finish a picture with objects; an empty one needs `noObjectHere`. */
 export function doneAndNext(): void {
   if (pictureProblem.peek()) return moveOn(skip);
   if (!canDecide()) return;
   const { done, first } = summaries.peek()[current.peek()]!;
   if (objects.peek().length === 0) {
     if (done && !first) moveOn(() => {});
-    else if (done) tell(`${nameOfCurrent()} is verified empty and flagged to be corrected. N: it is right. J: leave the flag.`);
-    else tell("No object is marked here. N: there is none. J: leave it to do.");
-  } else if (isOneTooMany()) {
+    else if (done) notify(`${nameOfCurrent()} is verified empty and flagged to be corrected. N: it is right. J: leave the flag.`);
+    else notify("No object is marked here. N: there is none. J: leave it to do.");
+  } else if (isRepeatedEnter()) {
     openedByEnter = null;
-    tell(`Press Enter again if all objects of ${nameOfCurrent()} are marked.`);
+    notify(`Press Enter again if all objects of ${nameOfCurrent()} are marked.`);
   } else moveOn(confirm);
 }
 
-/** Enter also closes polygons: one press too many after a drawing must not finish the next picture. */
-const isOneTooMany = () => openedByEnter?.picture === current.peek() && openedByEnter.after === lastStep();
+/** Enter also closes polygons: an accidental second press must not finish the next picture. */
+const isRepeatedEnter = () => openedByEnter?.picture === current.peek() && openedByEnter.after === lastStep();
 
 export function toggleDone(): void {
   if (canDecide()) setDone(!sheet.peek()!.content.peek().done);

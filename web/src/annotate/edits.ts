@@ -1,7 +1,7 @@
-// Changes of the open picture: each can be undone and is saved.
-import { tell } from "../shared/Notices";
+// Edits of the open picture; each is recorded for undo and saved.
+import { notify } from "../shared/Notices";
 import type { MarkedObject, Region } from "../shared/types";
-import { record, takeRedone, takeUndone, type Step } from "./undoHistory";
+import { record, popRedo, popUndo, type Step } from "./undoHistory";
 import { openPicture } from "./navigation";
 import type { Content, ObjectId } from "./types";
 import { sameRegion } from "./stage/regions";
@@ -10,7 +10,7 @@ import { show } from "./sync/sheets";
 import { category, chooseCategory, chosen, current, objects, selectDrawn, selected, selectedId, sheet } from "./state";
 import { mustFinishDrawing } from "./tools/drafts";
 
-/** `kind`: quick changes of one kind in a row are undone together. */
+/** Apply a change. Rapid consecutive changes of the same `kind` are undone together. */
 export function change(next: (content: Content) => Content, kind?: string): void {
   const open = sheet.peek();
   if (!open) return;
@@ -20,7 +20,7 @@ export function change(next: (content: Content) => Content, kind?: string): void
   save(open);
 }
 
-/** A first object contradicts "no object here", and a last one deleted does not say so: both undo Done. */
+/** Change the objects. Adding the first or deleting the last one resets Done. */
 const changeObjects = (next: (objects: MarkedObject[]) => MarkedObject[], kind?: string) =>
   change(({ done, objects }) => {
     const after = next(objects);
@@ -44,7 +44,7 @@ export function deleteObject(id: ObjectId): void {
   if (selectedId.peek() === id) selectedId.value = null;
 }
 
-/** Set the category of the object that the user selected, else of the next one. */
+/** Set the category of the object that the user has selected, or else of the next object. */
 export function setCategory(name: string): void {
   const object = chosen.peek();
   if (!object) return void chooseCategory(name);
@@ -52,18 +52,18 @@ export function setCategory(name: string): void {
   changeObjects((objects) => objects.map((each) => (each === object ? { ...each, category: name } : each)));
 }
 
-/** False if it is so already. */
+/** Set Done; return false if it is set already. */
 export function setDone(done: boolean): boolean {
   if (sheet.peek()?.content.peek().done === done) return false;
   change(({ objects }) => ({ done, objects }));
   return true;
 }
 
-export const undo = () => mustFinishDrawing() || take(takeUndone(), "Undone");
-export const redo = () => mustFinishDrawing() || take(takeRedone(), "Redone");
+export const undo = () => mustFinishDrawing() || restore(popUndo(), "Undone");
+export const redo = () => mustFinishDrawing() || restore(popRedo(), "Redone");
 
-/** A step of another picture shows that picture, so that nothing changes unseen. */
-function take(step: Step | undefined, word: string): void {
+/** Restore a step; a step of another picture opens that picture, so that the change is visible. */
+function restore(step: Step | undefined, word: string): void {
   if (!step) return;
   const { sheet: changed, content } = step;
   show(changed, content);
@@ -73,5 +73,5 @@ function take(step: Step | undefined, word: string): void {
     return;
   }
   void openPicture(changed.picture);
-  tell(`${word} in ${changed.name}.`, { kind: "undo" });
+  notify(`${word} in ${changed.name}.`, { kind: "undo" });
 }

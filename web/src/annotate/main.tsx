@@ -1,3 +1,4 @@
+// The entry point of the page of groupcm annotate.
 import "../shared/theme.css";
 import "@annotorious/annotorious/annotorious.css";
 import "./layout.css";
@@ -5,20 +6,20 @@ import "./stage/stage.css";
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { get } from "../shared/api";
-import { listenToKeys } from "../shared/keyboard";
+import { listenForShortcuts } from "../shared/keyboard";
 import { setCoveringPanels } from "../shared/SidePanels";
 import { App } from "./App";
-import { keysNow } from "./shortcuts";
-import { firsts, orderBy } from "./pictureList";
+import { activeShortcuts } from "./shortcuts";
+import { picturesToCorrect, orderBy } from "./pictureList";
 import { openFirstToDo, openPicture, pictureInAddress } from "./navigation";
 import { watchSpace } from "./stage/panning";
 import { pollFrom } from "./sync/polling";
 import type { Listed, Project } from "./types";
-import { resume } from "./sync/reload";
+import { restoreUnsaved } from "./sync/reload";
 import { warnBeforeLeaving } from "./sync/saving";
 import { categories, current, names, project, sheet, summaries } from "./state";
 import { activeTool } from "./tools";
-import { fit } from "./stage/viewport";
+import { fit, setPictureSize } from "../shared/viewport";
 
 const page = document.getElementById("page")!;
 
@@ -28,9 +29,9 @@ async function start(): Promise<void> {
   categories.value = about.categories;
   names.value = listed.names;
   summaries.value = listed.summaries;
-  firsts.value = listed.summaries.flatMap(({ first }, picture) => (first ? [picture] : []));
+  picturesToCorrect.value = listed.summaries.flatMap(({ first }, picture) => (first ? [picture] : []));
   if (about.model) await orderBy("useful");
-  const before = await resume();
+  const before = await restoreUnsaved();
   render(<App />, page);
   const wanted = before >= 0 ? before : pictureInAddress();
   if (wanted >= 0) void openPicture(wanted);
@@ -44,10 +45,11 @@ effect(() => {
 effect(() => {
   if (!sheet.value) return;
   document.title = `${sheet.value.name} · groupcm annotate`;
+  setPictureSize(sheet.value);
   fit();
 });
 setCoveringPanels(["left", "right"]);
-listenToKeys(keysNow, { first: true });
+listenForShortcuts(activeShortcuts, { first: true });
 watchSpace();
 warnBeforeLeaving();
 window.addEventListener("hashchange", () => {

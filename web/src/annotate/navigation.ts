@@ -1,31 +1,32 @@
-// Going to a picture; the address remembers it; its neighbours are fetched ahead.
+// Navigation between pictures: the address names the open one; its neighbours are prefetched.
 import { get, isLargePicture, pixelsOf, previewOf, Refusal } from "../shared/api";
-import { tell } from "../shared/Notices";
+import { notify } from "../shared/Notices";
 import { isToCorrect, isToDo, listing } from "./pictureList";
 import type { PictureRecord } from "./types";
 import { isUnsaved } from "./sync/saving";
-import { isStale, staleness } from "./sync/staleness";
-import { sheetOf, takeRecord } from "./sync/sheets";
-import { current, names, pictureProblem, selectedId, setSummary, sheet, summaries } from "./state";
+import { detectStaleness, staleness } from "../shared/staleness";
+import { sheetOf, applyRecord } from "./sync/sheets";
+import { current, names, pictureProblem, project, selectedId, setSummary, sheet, summaries } from "./state";
 import { mustFinishDrawing } from "./tools/drafts";
 
 export async function openPicture(picture: number): Promise<void> {
   if (picture === current.peek() && sheet.peek()) return;
-  if (mustFinishDrawing()) return nameInAddress(current.peek());
+  if (mustFinishDrawing()) return setAddress(current.peek());
   current.value = picture;
   selectedId.value = null;
   pictureProblem.value = null;
   sheet.value = sheetOf(picture) ?? null;
-  nameInAddress(picture);
+  setAddress(picture);
   await refresh(picture);
   if (current.peek() !== picture) return;
   sheet.value = sheetOf(picture) ?? null;
-  for (const beside of neighbours(picture)) void fetchAhead(beside);
+  for (const neighbour of neighbours(picture)) void prefetch(neighbour);
 }
 
 /**
- * Fetch what the server has, if it may be newer and nothing here waits to be saved.
- * `isExpected`: this page asked for the change, such as an import, and need not tell of it.
+ * Fetch the server's version of a picture if it may be newer and nothing here is unsaved.
+ *
+ * `isExpected`: this page itself requested the change, such as an import, and need not report it.
  */
 export async function refresh(picture: number, isExpected = false): Promise<void> {
   const known = sheetOf(picture);
@@ -33,11 +34,12 @@ export async function refresh(picture: number, isExpected = false): Promise<void
   if (known && (known.version >= summaries.peek()[picture]!.version || isUnsaved(picture))) return;
   try {
     const record = await get<PictureRecord>(`/api/pictures/${picture}`);
-    if (isStale(picture, record)) return;
+    const isSameProject = record.project === project.peek()!.project;
+    if (detectStaleness(isSameProject, record.name === names.peek()[picture])) return;
     if (isUnsaved(picture) || record.version < (sheetOf(picture)?.version ?? 0)) return;
-    const isChanged = takeRecord(picture, record);
+    const isChanged = applyRecord(picture, record);
     if (isChanged && !isExpected && picture === current.peek()) {
-      tell(`${record.name} was changed elsewhere; the newer version is shown.`, { bad: true });
+      notify(`${record.name} was changed elsewhere; the newer version is shown.`, { isError: true });
     }
   } catch (error) {
     if (error instanceof Refusal && error.status === 422) setSummary(picture, { error: error.message });
@@ -45,10 +47,10 @@ export async function refresh(picture: number, isExpected = false): Promise<void
   }
 }
 
-async function fetchAhead(picture: number): Promise<void> {
+async function prefetch(picture: number): Promise<void> {
   await refresh(picture);
-  const ahead = sheetOf(picture);
-  if (ahead && isLargePicture(ahead)) new Image().src = previewOf(picture);
+  const known = sheetOf(picture);
+  if (known && isLargePicture(known)) new Image().src = previewOf(picture);
   new Image().src = pixelsOf(picture);
 }
 
@@ -64,7 +66,7 @@ export function go(steps: number): void {
   if (list[place] !== undefined) void openPicture(list[place]);
 }
 
-/** The next picture of the list that is to be corrected, else to do; from the top again at its end. */
+/** Return the next picture of the list to correct, or else to do, wrapping around at the end. */
 export function nextToDo(): number | undefined {
   const list = listing.peek();
   const place = list.indexOf(current.peek());
@@ -81,7 +83,7 @@ export function openFirstToDo(): void {
   if (first !== undefined) void openPicture(first);
 }
 
-const nameInAddress = (picture: number) => window.history.replaceState(null, "", `#${picture}`);
+const setAddress = (picture: number) => window.history.replaceState(null, "", `#${picture}`);
 
 export function pictureInAddress(): number {
   const digits = /^#(\d+)$/.exec(window.location.hash)?.[1];

@@ -1,11 +1,11 @@
-// Which pictures the list shows, in which order, and how many there are of each kind.
+// The pictures that the list shows, filtered and sorted, and the progress of the whole folder.
 import { batch, computed, signal } from "@preact/signals";
 import { get } from "../shared/api";
-import { tellError } from "../shared/Notices";
+import { notifyError } from "../shared/Notices";
 import type { Summary } from "./types";
 import { current, names, summaries } from "./state";
 
-/** How far a picture is. */
+/** The state of a picture. */
 export const STATES = {
   todo: "to do",
   progress: "in progress",
@@ -24,11 +24,11 @@ export function stateOf({ done, objects, error }: Summary): State {
 
 const [HEAD, TAIL] = [15, 20];
 
-/** Both ends of a long name: pictures of a folder often differ in the last letters alone. */
+/** Shorten a long name to its two ends, since names in a folder often differ only in the last letters. */
 export const shortened = (name: string) =>
   name.length <= HEAD + TAIL + 1 ? name : `${name.slice(0, HEAD)}…${name.slice(-TAIL)}`;
 
-/** Not done, whether or not something is marked. */
+/** Return whether a picture is not done, with or without objects. */
 export const isToDo = ({ done, error }: Summary) => !done && error === null;
 export const isToCorrect = ({ first, error }: Summary) => first && error === null;
 
@@ -51,13 +51,13 @@ export type FilterName = keyof typeof FILTERS;
 export const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
 
 export const filter = signal<FilterName>("all");
-export const sought = signal("");
+export const search = signal("");
 export const order = signal<"name" | "useful">("name");
 
 export function showAll(): void {
   batch(() => {
     filter.value = "all";
-    sought.value = "";
+    search.value = "";
   });
 }
 
@@ -68,52 +68,52 @@ interface Useful {
 const useful = signal<Useful[]>([]);
 export const reasons = computed(() => new Map(useful.value.map(({ picture, why }) => [picture, why])));
 
-/** Pictures to correct at the start: they stay where they are once they are corrected. */
-export const firsts = signal<readonly number[]>([]);
+/** Pictures that were to be corrected at the start; they stay in place once they are corrected. */
+export const picturesToCorrect = signal<readonly number[]>([]);
 
 const ordered = computed(() => {
-  const told = order.value === "useful" ? useful.value.map(({ picture }) => picture) : [];
-  return [...new Set([...firsts.value, ...told, ...names.value.keys()])];
+  const byUsefulness = order.value === "useful" ? useful.value.map(({ picture }) => picture) : [];
+  return [...new Set([...picturesToCorrect.value, ...byUsefulness, ...names.value.keys()])];
 });
 
-/** Pictures whose name has the part that is sought. */
-const named = computed(() => {
-  const part = sought.value.trim().toLowerCase();
+/** Pictures whose name contains the searched text. */
+const matching = computed(() => {
+  const part = search.value.trim().toLowerCase();
   return part === ""
     ? ordered.value
     : ordered.value.filter((picture) => names.value[picture]!.toLowerCase().includes(part));
 });
 
-const isAskedFor = (picture: number) => FILTERS[filter.value].shows(summaries.value[picture]!);
+const passesFilter = (picture: number) => FILTERS[filter.value].shows(summaries.value[picture]!);
 
-/** The first picture that is sought and that the filter shows. */
-export const firstMatch = () => named.peek().find(isAskedFor);
+/** Return the first picture that matches the search and passes the filter. */
+export const firstMatch = () => matching.peek().find(passesFilter);
 
-/** The open picture stays in the list, even if it is no longer what the filter asks for. */
+/** The open picture stays in the list even if it no longer passes the filter. */
 export const listing = computed(() => {
-  const wanted = new Set(named.value.filter(isAskedFor)).add(current.value);
+  const wanted = new Set(matching.value.filter(passesFilter)).add(current.value);
   return ordered.value.filter((picture) => wanted.has(picture));
 });
 
-/** How many pictures each filter shows, of those that are sought. */
+/** The number of matching pictures that pass each filter. */
 export const filterCounts = computed(() => {
-  const those = named.value.map((picture) => summaries.value[picture]!);
-  const count = (name: FilterName) => those.filter(FILTERS[name].shows).length;
+  const found = matching.value.map((picture) => summaries.value[picture]!);
+  const count = (name: FilterName) => found.filter(FILTERS[name].shows).length;
   return Object.fromEntries(FILTER_NAMES.map((name) => [name, count(name)])) as Record<FilterName, number>;
 });
 
-/** What the list leaves out, in words; null if it shows everything. */
+/** Describes how many pictures the list shows; null if it shows all. */
 export const restriction = computed(() => {
-  if (filter.value === "all" && sought.value.trim() === "") return null;
+  if (filter.value === "all" && search.value.trim() === "") return null;
   const count = filterCounts.value[filter.value];
   const isKept = listing.value.length > count;
   return `${count} of ${names.value.length}${isKept ? ", and the open picture" : ""}`;
 });
 
-/** -1 after the last. */
+/** Return the next picture of the list, or -1 after the last. */
 export const pictureAfter = (picture: number) => listing.peek()[listing.peek().indexOf(picture) + 1] ?? -1;
 
-/** How far the whole folder is, whatever the list shows. */
+/** The progress of the whole folder, independent of the list. */
 export const progress = computed(() => {
   const counts = { readable: 0, unreadable: 0, done: 0, withObjects: 0, empty: 0, inProgress: 0 };
   for (const summary of summaries.value) {
@@ -133,6 +133,6 @@ export async function orderBy(wanted: "name" | "useful"): Promise<void> {
     if (wanted === "useful") useful.value = (await get<{ order: Useful[] }>("/api/order")).order;
     order.value = wanted;
   } catch (error) {
-    tellError(error);
+    notifyError(error);
   }
 }

@@ -1,4 +1,4 @@
-// What the server says of a folder under annotation.
+// Types of the JSON that the annotate page exchanges with the server.
 import type { MarkedObject } from "../shared/types";
 
 export interface Format {
@@ -8,9 +8,9 @@ export interface Format {
 }
 
 export interface Project {
-  /** What this is: a folder together with a file of annotations. */
+  /** Identifies the folder together with the file of annotations. */
   project: string;
-  /** Of the names of the pictures, by which numbers have a meaning. */
+  /** Identifies the list of pictures, whose order gives the numbers their meaning. */
   list: string;
   folder: string;
   file: string;
@@ -20,7 +20,7 @@ export interface Project {
   model: boolean;
   threshold: number | null;
   import_limit: number;
-  /** The most characters of a name that is typed. */
+  /** The maximum number of characters in the name of a category. */
   category_limit: number;
   version: string;
 }
@@ -30,9 +30,9 @@ export interface Summary {
   objects: number;
   version: number;
   score: number | null;
-  /** Named to be corrected first. */
+  /** Whether the review marked the picture as to be corrected first. */
   first: boolean;
-  /** What the reviewer wrote about that. */
+  /** The reviewer's note on the mark. */
   note: string;
   /** Why the picture cannot be read, once that is known. */
   error: string | null;
@@ -54,7 +54,7 @@ export interface Changes {
   scoring: boolean;
 }
 
-/** What an annotator says of a picture. */
+/** The annotation of a picture. */
 export interface Content {
   done: boolean;
   objects: MarkedObject[];

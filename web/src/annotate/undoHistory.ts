@@ -1,12 +1,12 @@
-// Undo and redo over all pictures, in the order in which the changes were made.
+// The undo and redo history of all pictures, in the order of the changes.
 import { computed, signal } from "@preact/signals";
 import type { Content } from "./types";
 import type { Sheet } from "./sync/sheets";
 
-const LONGEST = 1000;
-const JOINED_WITHIN_MS = 1000;
+const MAX_STEPS = 1000;
+const MERGE_WITHIN_MS = 1000;
 
-/** What a picture said before a change, or after one that was undone. */
+/** The content of a picture before a change, or after a change that was undone. */
 export interface Step {
   sheet: Sheet;
   content: Content;
@@ -19,19 +19,19 @@ let last: { sheet: Sheet | null; kind: string; time: number } = { sheet: null, k
 export const canUndo = computed(() => past.value.length > 0);
 export const canRedo = computed(() => future.value.length > 0);
 
-/** Keep what a picture said before a change; quick changes of one kind in a row are one step. */
+/** Record the content before a change. Rapid consecutive changes of the same `kind` form one step. */
 export function record(sheet: Sheet, before: Content, kind = ""): void {
   const time = Date.now();
-  const joins = kind !== "" && kind === last.kind && sheet === last.sheet && time - last.time < JOINED_WITHIN_MS;
+  const isMerged = kind !== "" && kind === last.kind && sheet === last.sheet && time - last.time < MERGE_WITHIN_MS;
   last = { sheet, kind, time };
   future.value = [];
-  if (!joins) past.value = [...past.peek(), { sheet, content: before }].slice(-LONGEST);
+  if (!isMerged) past.value = [...past.peek(), { sheet, content: before }].slice(-MAX_STEPS);
 }
 
-export const takeUndone = () => take(past, future);
-export const takeRedone = () => take(future, past);
+export const popUndo = () => pop(past, future);
+export const popRedo = () => pop(future, past);
 
-function take(from: typeof past, to: typeof past): Step | undefined {
+function pop(from: typeof past, to: typeof past): Step | undefined {
   const step = from.peek().at(-1);
   last.kind = "";
   if (!step) return undefined;
@@ -42,18 +42,18 @@ function take(from: typeof past, to: typeof past): Step | undefined {
 
 export const lastStep = () => past.peek().at(-1);
 
-/** Whether the last change was one of this picture. */
-export const isChangedLast = (sheet: Sheet) => lastStep()?.sheet === sheet;
+/** Return whether this picture was changed last. */
+export const wasChangedLast = (sheet: Sheet) => lastStep()?.sheet === sheet;
 
-/** Apply a change to every step, such as a new name of a category. */
-export function rewrite(change: (content: Content) => Content): void {
+/** Apply a change, such as a new name of a category, to every step. */
+export function rewriteHistory(change: (content: Content) => Content): void {
   for (const steps of [past, future]) {
     steps.value = steps.peek().map(({ sheet, content }) => ({ sheet, content: change(content) }));
   }
 }
 
-/** Forget the steps of one picture, or of all: they must not undo what others changed since. */
-export function forget(sheet?: Sheet): void {
+/** Clear the steps of one picture, or of all, so that undo cannot revert later changes by others. */
+export function clearHistory(sheet?: Sheet): void {
   for (const steps of [past, future]) {
     steps.value = sheet ? steps.peek().filter((step) => step.sheet !== sheet) : [];
   }

@@ -1,9 +1,9 @@
-// Numbers as people read them.
+// Formatting of numbers and durations.
 
 const MINUS = "−";
 const signed = (text: string) => text.replace("-", MINUS);
 
-/** A number with a true minus sign; no "-0.00". */
+/** Format with a fixed number of decimals and a true minus sign, never as "-0.00". */
 export function fixed(value: number, decimals: number): string {
   const text = value.toFixed(decimals);
   return signed(Number(text) === 0 ? text.replace("-", "") : text);
@@ -14,7 +14,7 @@ export const withSign = (value: number, decimals: number) => {
   return value > 0 && Number(value.toFixed(decimals)) !== 0 ? `+${text}` : text;
 };
 
-/** Three figures that count, for values of any size. */
+/** Format with three significant digits, for values of any size. */
 export function brief(value: number): string {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return signed(value.toExponential(1));
@@ -26,7 +26,7 @@ export const whole = (value: number) => value.toLocaleString("en-GB");
 export const inPercent = (percent: number) =>
   `${percent > 0 && percent < 10 ? fixed(percent, 1) : fixed(percent, 0)} %`;
 
-/** The largest of 1, 2, 5 times a power of ten that fits two hundred times into the range. */
+/** Return the largest of 1, 2, 5 times a power of ten that fits two hundred times into the range. */
 export function niceStep(range: number): number {
   if (!(range > 0) || !Number.isFinite(range)) return 0.01;
   const rough = range / 200;

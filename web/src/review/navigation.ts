@@ -1,14 +1,14 @@
-// The picture that is large is in the address (#17), so that reload and back come to it again.
+// Navigation: the picture that is shown large is in the address (#17), so that reload and back work.
 import { batch } from "@preact/signals";
 import { current, isLarge, names } from "./state";
 
-const numbered = () => {
-  const told = /^#(\d+)$/.exec(location.hash);
-  return told ? Number(told[1]) : null;
+const pictureInAddress = () => {
+  const match = /^#(\d+)$/.exec(location.hash);
+  return match ? Number(match[1]) : null;
 };
 
 function follow(): void {
-  const picture = numbered();
+  const picture = pictureInAddress();
   batch(() => {
     if (picture !== null) current.value = picture;
     isLarge.value = picture !== null && (names.value.length === 0 || picture < names.value.length);
@@ -27,7 +27,7 @@ export function open(picture: number): void {
   follow();
 }
 
-/** The focus may lag behind quick keys; the current picture does not. */
+/** Open the current picture rather than the focused one: the focus may lag behind quick keystrokes. */
 export function openCurrentOnEnter(event: KeyboardEvent): void {
   if (event.key !== "Enter" || current.value === null) return;
   event.preventDefault();
@@ -39,7 +39,7 @@ export function close(): void {
   follow();
 }
 
-/** Move to a picture, large or not as the page is now. */
+/** Go to a picture and keep showing pictures large, or the wall. */
 export function go(picture: number | undefined): void {
   if (picture === undefined) return;
   if (isLarge.value) open(picture);

@@ -1,11 +1,11 @@
-// The list of keys, section by section.
+// The dialog that lists all keyboard shortcuts, section by section.
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Key } from "./keyboard";
+import type { Shortcut } from "./keyboard";
 
 export const helpIsOpen = signal(false);
 
-export function KeyHelp({ keys }: { keys: readonly Key[] }) {
+export function ShortcutHelp({ shortcuts }: { shortcuts: readonly Shortcut[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const open = helpIsOpen.value;
   useEffect(() => {
@@ -13,7 +13,7 @@ export function KeyHelp({ keys }: { keys: readonly Key[] }) {
     dialog.current?.showModal();
     dialog.current?.querySelector("button")?.focus();
   }, [open]);
-  const sections = [...new Set(keys.map((key) => key.section))];
+  const sections = [...new Set(shortcuts.map((each) => each.section))];
   return (
     <dialog ref={dialog} class="key-help" aria-label="Keys" onClose={() => (helpIsOpen.value = false)}>
       <div class="key-help-sections">
@@ -21,13 +21,13 @@ export function KeyHelp({ keys }: { keys: readonly Key[] }) {
           <section key={section}>
             <h2>{section}</h2>
             <dl>
-              {keys
-                .filter((key) => key.section === section)
-                .map((key) => (
-                  <div key={key.does} class="spread">
-                    <dt>{key.does}</dt>
+              {shortcuts
+                .filter((each) => each.section === section)
+                .map(({ title, keys, shown }) => (
+                  <div key={title} class="spread">
+                    <dt>{title}</dt>
                     <dd>
-                      {(key.shown ?? key.keys.map(shown)).map((each) => (
+                      {(shown ?? keys.map(keyText)).map((each) => (
                         <kbd key={each}>{each}</kbd>
                       ))}
                     </dd>
@@ -44,10 +44,10 @@ export function KeyHelp({ keys }: { keys: readonly Key[] }) {
   );
 }
 
-const SHOWN: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
+const KEY_TEXTS: Record<string, string> = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
 
-const shown = (key: string) =>
+const keyText = (key: string) =>
   key
     .split(/(?<=.)\+(?=.)/)
-    .map((part) => SHOWN[part] ?? (part.length === 1 ? part.toUpperCase() : part))
+    .map((part) => KEY_TEXTS[part] ?? (part.length === 1 ? part.toUpperCase() : part))
     .join(" ");

@@ -1,25 +1,25 @@
-// Panels at the sides of a page: open or closed by a button and a key; remembered.
+// Side panels that a button or a key opens and closes; their state is stored.
 import { computed, signal } from "@preact/signals";
-import type { Key } from "./keyboard";
+import type { Shortcut } from "./keyboard";
 
 export type Side = "left" | "right";
 const NARROW = window.matchMedia("(max-width: 900px)");
 const isNarrow = signal(NARROW.matches);
 NARROW.addEventListener("change", () => (isNarrow.value = NARROW.matches));
 
-/** The title is that of the page until a folder is known. */
-const KEY = `${document.title} panels`;
+/** Until the project is loaded, the title of the document names the page. */
+const STORAGE_KEY = `${document.title} panels`;
 
-/** Sides whose panels lie over the page where there is little room: closed at first, one at a time. */
+/** Sides whose panels cover the page in a narrow window: closed at first, and at most one is open. */
 let covering: readonly Side[] = [];
 export const setCoveringPanels = (sides: readonly Side[]) => (covering = sides);
 
 type Open = Partial<Record<`${"wide" | "narrow"} ${Side}`, boolean>>;
-const chosen = signal<Open>(remembered());
+const chosen = signal<Open>(storedState());
 
-function remembered(): Open {
+function storedState(): Open {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    return JSON.parse(localStorage.getItem(STORAGE_KEY) ?? "{}");
   } catch {
     return {};
   }
@@ -37,26 +37,26 @@ export const panelStates = computed(() => ({
 function setPanel(side: Side, open: boolean): void {
   const others = open && covers(side) ? covering.map((each) => [nameOf(each), false]) : [];
   chosen.value = { ...chosen.peek(), ...Object.fromEntries(others), [nameOf(side)]: open };
-  localStorage.setItem(KEY, JSON.stringify(chosen.peek()));
+  localStorage.setItem(STORAGE_KEY, JSON.stringify(chosen.peek()));
 }
 
 export const togglePanel = (side: Side) => setPanel(side, !isOpen(side));
 
-/** After a choice in a panel that covers the page. */
+/** Close a panel that covers the page, after a choice was made in it. */
 export function closeIfCovering(side: Side): void {
   if (covers(side) && isOpen(side)) setPanel(side, false);
 }
 
 const PANEL_KEYS: Record<Side, string> = { left: "l", right: "i" };
 
-export const panelKeys = (titles: Partial<Record<Side, string>>): Omit<Key, "section">[] =>
+export const panelShortcuts = (titles: Partial<Record<Side, string>>): Omit<Shortcut, "section">[] =>
   (Object.entries(titles) as [Side, string][]).map(([side, title]) => ({
     keys: [PANEL_KEYS[side]],
-    does: `${title} open or closed`,
+    title: `${title} open or closed`,
     run: () => togglePanel(side),
   }));
 
-/** The bar of the drawing stands at the side of the panel. */
+/** The icon shows the side of the panel. */
 export function PanelButton({ side, title, controls }: { side: Side; title: string; controls: string }) {
   const open = isOpen(side);
   const letter = PANEL_KEYS[side].toUpperCase();

@@ -1,7 +1,7 @@
-// Masks as run lengths, column by column, the first run of background (COCO's way).
+// Masks and their run-length encoding: column by column, the first run is background (as in COCO).
 import type { MaskRegion } from "./types";
 
-/** One byte a pixel, row by row: 1 inside. */
+/** One byte per pixel, row by row; 1 is inside. */
 export interface Bitmap {
   width: number;
   height: number;
@@ -26,7 +26,7 @@ export function fromCounts(counts: readonly number[], width: number, height: num
   return bitmap;
 }
 
-/** The same cut to a box, for which only what is inside the mask is looked at. */
+/** Decode only the part of a mask that is inside a box. */
 export function fromCountsWithin(counts: readonly number[], height: number, [x, y, w, h]: readonly [number, number, number, number]): Bitmap {
   const [left, top] = [Math.floor(x), Math.floor(y)];
   const bitmap = emptyBitmap(Math.ceil(x + w) - left, Math.ceil(y + h) - top);

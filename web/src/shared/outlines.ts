@@ -1,4 +1,4 @@
-// Outlines of regions as paths of SVG, in pixels of the picture.
+// Outlines of regions as SVG paths, in pixels of the picture.
 import type { Bitmap } from "./masks";
 import { fromCounts, fromCountsWithin } from "./masks";
 import type { Candidate, Region } from "./types";
@@ -9,11 +9,11 @@ export const boxPath = (x: number, y: number, width: number, height: number) =>
 export const polygonsPath = (parts: readonly number[][]) =>
   parts.map((part) => `M${part.map((value, place) => (place % 2 ? `${value}` : ` ${value} `)).join("")}Z`).join("");
 
-/** The border between inside and outside, side of a pixel by side of a pixel, joined into loops. */
+/** Trace the border between inside and outside along the sides of the pixels, joined into loops. */
 export function bitmapPath({ width, height, pixels }: Bitmap, left = 0, top = 0): string {
   const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height && pixels[y * width + x] === 1;
   const corner = (x: number, y: number) => y * (width + 1) + x;
-  // Each side leads from corner to corner with the inside on its right.
+  // Each directed side connects two corners and has the inside on its right.
   const onward = new Map<number, number[]>();
   const lead = (from: number, to: number) => {
     const known = onward.get(from);
@@ -37,7 +37,7 @@ export function bitmapPath({ width, height, pixels }: Bitmap, left = 0, top = 0)
       let at = start;
       do {
         const to = onward.get(at)!.pop()!;
-        // Straight on: the last corner moves along.
+        // The direction is unchanged: extend the last segment.
         if (to - at === step) corners[corners.length - 1] = to;
         else corners.push(to);
         step = to - at;

@@ -1,14 +1,14 @@
-// The categories: choose with a click or the number, add, rename, delete.
+// The panel of categories: choose, add, rename and delete them.
 import { useSignal } from "@preact/signals";
 import { addCategory, deleteCategory, renameCategory } from "../categories";
 import { setCategory } from "../edits";
-import { tell } from "../../shared/Notices";
-import { openCategoryPicker } from "../category_picker";
+import { notify } from "../../shared/Notices";
+import { openCategoryPicker } from "./CategoryPicker";
 import { focusStage } from "../stage/stageElement";
 import { categories, category, chosen, project, selected } from "../state";
 import { CategoryChip } from "./CategoryChip";
 
-export function Categories() {
+export function CategoriesPanel() {
   const renamed = useSignal<string | null>(null);
   return (
     <section id="categories" aria-label="Categories">
@@ -75,26 +75,26 @@ export function Categories() {
 }
 
 function NewCategory() {
-  const isTyped = useSignal(false);
-  if (!isTyped.value) {
+  const isOpen = useSignal(false);
+  if (!isOpen.value) {
     return (
-      <button id="add-category" class="plain quiet" onClick={() => (isTyped.value = true)}>
+      <button id="add-category" class="plain quiet" onClick={() => (isOpen.value = true)}>
         + Add a category
       </button>
     );
   }
   const add = async (name: string | null) => {
-    if (name === null || name.trim() === "" || (await addCategory(name.trim()))) isTyped.value = false;
+    if (name === null || name.trim() === "" || (await addCategory(name.trim()))) isOpen.value = false;
   };
   return <NameField label="Name of the new category" value="" done={(name) => void add(name)} />;
 }
 
-/** Enter takes the name, Escape or leaving gives it up. */
+/** Enter confirms the name; Escape or leaving the field cancels. */
 function NameField({ label, value, done }: { label: string; value: string; done: (name: string | null) => void }) {
-  const most = project.value!.category_limit;
+  const limit = project.value!.category_limit;
   const end = (name: string | null) => {
     const length = [...(name ?? "").trim()].length;
-    if (length > most) return tell(`The name has ${length} characters; a category may have ${most}.`, { bad: true });
+    if (length > limit) return notify(`The name has ${length} characters; a category may have ${limit}.`, { isError: true });
     done(name);
     focusStage();
   };

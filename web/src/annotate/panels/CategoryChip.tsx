@@ -1,4 +1,4 @@
-// The colour of a category with its number in it.
+// A chip in the colour of a category, with its number.
 import { colourOf, numberOf } from "../categoryColours";
 
 export function CategoryChip({ category }: { category: string }) {

@@ -1,11 +1,11 @@
-// Export into, and import from, every format.
+// The menu for export to, and import from, every format.
 import { useEffect, useRef } from "preact/hooks";
-import { exportAs, exportPath } from "../exporting";
+import { exportAs, exportPath } from "../sync/importExport";
 import { chooseImport } from "../sync/importExport";
 import { menuIsOpen, project } from "../state";
 import { ImportDialog, Skipped } from "./ImportDialog";
 
-export function ExchangeMenu() {
+export function ImportExportMenu() {
   const menu = useRef<HTMLDivElement>(null);
   const file = useRef<HTMLInputElement>(null);
   useEffect(() => {

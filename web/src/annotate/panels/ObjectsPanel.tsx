@@ -5,7 +5,7 @@ import { doneAndNext, noObjectHere, toggleDone } from "../decisions";
 import { isToCorrect, shortened, stateOf, STATES, whatToCorrect } from "../pictureList";
 import { areaOf } from "../stage/regions";
 import { choose, chosen, current, names, objects, selectedId, sheet, summaries } from "../state";
-import { Categories } from "./CategoriesPanel";
+import { CategoriesPanel } from "./CategoriesPanel";
 import { CategoryChip } from "./CategoryChip";
 
 export function ObjectsPanel() {
@@ -22,7 +22,7 @@ export function ObjectsPanel() {
           ))}
         </ul>
       </section>
-      <Categories />
+      <CategoriesPanel />
     </aside>
   );
 }

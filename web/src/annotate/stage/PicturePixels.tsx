@@ -1,16 +1,18 @@
-// The picture itself. It is put in place once it is loaded; until then smaller copies stand for it,
-// and the picture before stays for a moment.
+// The pixels of the picture. Until they are loaded, smaller copies take their place, and for a moment
+// the previous picture.
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { isLargePicture, pixelsOf, previewOf, thumbnailOf } from "../../shared/api";
-import { findDepth, forgetDepth, lightFilter, renditionOf } from "../../shared/windowLevel";
+import { fetchDepth, clearDepth, lightFilter, renditionOf } from "../../shared/windowLevel";
 import { poll } from "../sync/polling";
-import { editOn } from "./shapeEditor";
+import { startEditor } from "./shapeEditor";
 import type { Sheet } from "../sync/sheets";
 import { pictureProblem, shownPicture } from "../state";
-import { percent, PIXELS_FROM } from "./viewport";
+import { view } from "../../shared/viewport";
 
-const OLD_STAYS_MS = 150;
+const KEEP_PREVIOUS_MS = 150;
+/** From this scale on, pixels are drawn as squares. */
+const EXACT_FROM_SCALE = 3;
 
 function imageOf({ name }: Sheet, id: string, address: string): HTMLImageElement {
   const image = new Image();
@@ -21,35 +23,35 @@ function imageOf({ name }: Sheet, id: string, address: string): HTMLImageElement
   return image;
 }
 
-/** Show a picture in a host, first its copies; returns what ends it. */
+/** Show a picture in an element, smaller copies first; return a function that ends it. */
 function showIn(host: HTMLElement, sheet: Sheet): () => void {
   const { picture } = sheet;
-  const endings: (() => void)[] = [];
-  let isGone = false;
-  /** Copies follow each other from small to large; what comes too late is not shown. */
+  const cleanups: (() => void)[] = [];
+  let hasEnded = false;
+  /** Copies replace each other from small to large; a smaller one that arrives late is ignored. */
   let shownSize = 0;
   const put = (image: HTMLImageElement, size: number) => {
-    if (isGone || size <= shownSize) return false;
+    if (hasEnded || size <= shownSize) return false;
     shownSize = size;
     clearTimeout(emptying);
     host.replaceChildren(image);
     return true;
   };
   const ignore = () => undefined;
-  const standIn = async (address: string, size: number) => {
+  const showCopy = async (address: string, size: number) => {
     const image = imageOf(sheet, "preview", address);
     await image.decode();
     return put(image, size);
   };
-  const showWhole = async () => {
+  const showPixels = async () => {
     const image = imageOf(sheet, "picture", pixelsOf(picture));
     await image.decode();
     if (!put(image, 3)) return;
     shownPicture.value = picture;
     host.dataset.loaded = String(picture);
-    findDepth(picture);
-    endings.push(editOn(image));
-    endings.push(
+    fetchDepth(picture);
+    cleanups.push(startEditor(image));
+    cleanups.push(
       effect(() => {
         const address = renditionOf(picture) ?? pixelsOf(picture);
         if (image.getAttribute("src") !== address) image.src = address;
@@ -57,44 +59,44 @@ function showIn(host: HTMLElement, sheet: Sheet): () => void {
     );
   };
   const showPreview = async () => {
-    if (!(await standIn(previewOf(picture), 2))) return;
+    if (!(await showCopy(previewOf(picture), 2))) return;
     shownPicture.value = picture;
     host.dataset.preview = String(picture);
   };
-  const showThumbnail = () => void standIn(thumbnailOf(picture), 1).catch(ignore);
+  const showThumbnail = () => void showCopy(thumbnailOf(picture), 1).catch(ignore);
   const emptying = setTimeout(() => {
     host.replaceChildren();
     showThumbnail();
-  }, OLD_STAYS_MS);
+  }, KEEP_PREVIOUS_MS);
   const fail = () => {
-    if (isGone) return;
+    if (hasEnded) return;
     pictureProblem.value = `${sheet.name} cannot be shown.`;
-    void poll(); // which tells why
+    void poll(); // It reports the reason.
   };
   if (isLargePicture(sheet)) {
     showThumbnail();
-    // The server makes the preview first, and alone.
-    void showPreview().catch(ignore).then(() => (isGone ? undefined : showWhole())).catch(fail);
-  } else void showWhole().catch(fail);
+    // The server renders the preview before anything else.
+    void showPreview().catch(ignore).then(() => (hasEnded ? undefined : showPixels())).catch(fail);
+  } else void showPixels().catch(fail);
   return () => {
-    isGone = true;
+    hasEnded = true;
     shownPicture.value = -1;
     clearTimeout(emptying);
-    for (const end of endings) end();
+    for (const clean of cleanups) clean();
   };
 }
 
 export function PicturePixels({ sheet }: { sheet: Sheet }) {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    forgetDepth();
+    clearDepth();
     return showIn(host.current!, sheet);
   }, [sheet]);
   return (
     <div
       ref={host}
       id="pixels"
-      class={percent.value >= 100 * PIXELS_FROM ? "pixels exact" : "pixels"}
+      class={view.value.scale >= EXACT_FROM_SCALE ? "pixels exact" : "pixels"}
       style={{ "--light": lightFilter.value }}
     />
   );

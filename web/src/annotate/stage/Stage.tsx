@@ -1,4 +1,4 @@
-// The picture with all its layers; what the pointer does goes to the tool in hand.
+// The stage: the picture with its layers. Pointer events are passed to the active tool.
 import { useEffect, useRef } from "preact/hooks";
 import { listenToPinch, type Pinch } from "../../shared/pinch";
 import { DraftLayer } from "./layers/DraftLayer";
@@ -7,23 +7,23 @@ import { StrokeLayer } from "./layers/StrokeLayer";
 import { endPan, isPanning, pansWith, panTo, startPan } from "./panning";
 import { PicturePixels } from "./PicturePixels";
 import { mouseAt } from "./pointer";
-import { giveUpEditing, isOnEditor, isOnHandle } from "./shapeEditor";
+import { cancelEdit, isOnEditor, isOnHandle } from "./shapeEditor";
 import { focusStage, onPicture, onStage, setStageElement } from "./stageElement";
 import { current, names, pictureProblem, sheet, shownPicture, summaries, tool } from "../state";
 import { activeTool } from "../tools";
 import { levelAfter, setLevel } from "../tools/candidate";
 import { selectTool } from "../tools/select";
 import type { Tool } from "../tools/tool";
-import { panBy, resizeStage, view, zoomBy } from "./viewport";
+import { panBy, resizeStage, view, zoomBy } from "../../shared/viewport";
 
 const ZOOM_PER_PIXEL = 1.0018;
 
-const A_TAP_MOVES_LESS = 6;
+const TAP_TOLERANCE = 6;
 
-/** The tool that has the press: handles of the selected shape work in the drawing tools too. */
-let inHand: Tool | null = null;
-/** The press of a finger that has not moved yet: it may be the first of two. */
-let waiting: PointerEvent | null = null;
+/** The tool that handles the current press; handles of the selected shape work in drawing tools too. */
+let pressedTool: Tool | null = null;
+/** The press of a finger that has not moved yet, since it may be the first of two. */
+let pendingPress: PointerEvent | null = null;
 
 function press(event: PointerEvent): void {
   focusStage();
@@ -31,60 +31,61 @@ function press(event: PointerEvent): void {
     startPan(event);
     event.stopPropagation();
   } else if (event.button === 0 && shownPicture.peek() === sheet.peek()?.picture) {
-    inHand = isOnHandle(event.target) ? selectTool : activeTool();
-    if (inHand && !(inHand === selectTool && isOnEditor(event.target)))
+    pressedTool = isOnHandle(event.target) ? selectTool : activeTool();
+    if (pressedTool && !(pressedTool === selectTool && isOnEditor(event.target)))
       (event.currentTarget as Element).setPointerCapture(event.pointerId);
-    if (event.pointerType === "touch") waiting = event;
-    else inHand?.press(onPicture(event), event);
+    if (event.pointerType === "touch") pendingPress = event;
+    else pressedTool?.press(onPicture(event), event);
   }
 }
 
 function pressNow(): void {
-  const event = waiting;
-  waiting = null;
-  if (event) inHand?.press(onPicture(event), event);
+  const event = pendingPress;
+  pendingPress = null;
+  if (event) pressedTool?.press(onPicture(event), event);
 }
 
 const hasMoved = (from: PointerEvent, to: PointerEvent) =>
-  Math.hypot(to.clientX - from.clientX, to.clientY - from.clientY) >= A_TAP_MOVES_LESS;
+  Math.hypot(to.clientX - from.clientX, to.clientY - from.clientY) >= TAP_TOLERANCE;
 
-/** Browsers also report moves of a resting mouse under which the page has changed. */
-let restedAt = { x: NaN, y: NaN };
-function hasRested({ clientX: x, clientY: y }: PointerEvent): boolean {
-  const before = restedAt;
-  restedAt = { x, y };
+let lastPosition = { x: NaN, y: NaN };
+
+/** Return whether the mouse is where it was: browsers also report a move when the page changes under it. */
+function isUnmoved({ clientX: x, clientY: y }: PointerEvent): boolean {
+  const before = lastPosition;
+  lastPosition = { x, y };
   return before.x === x && before.y === y;
 }
 
 function move(event: PointerEvent): void {
   if (isPanning()) return panTo(event);
   const at = onPicture(event);
-  mouseAt(at, !hasRested(event));
-  if (waiting && !inHand?.taps && hasMoved(waiting, event)) pressNow();
-  if (!waiting) (inHand ?? activeTool())?.move(at, event);
+  mouseAt(at, !isUnmoved(event));
+  if (pendingPress && !pressedTool?.taps && hasMoved(pendingPress, event)) pressNow();
+  if (!pendingPress) (pressedTool ?? activeTool())?.move(at, event);
 }
 
 function release(event: PointerEvent): void {
   if (isPanning()) return endPan();
   pressNow();
-  inHand?.release(onPicture(event), event);
-  inHand = null;
+  pressedTool?.release(onPicture(event), event);
+  pressedTool = null;
 }
 
-/** The press is of no tool any more, and what it began is as if it had not been. */
-function letGo(): void {
+/** Cancel the current press and whatever it began. */
+function cancelPress(): void {
   endPan();
-  const tool = inHand;
-  inHand = null;
-  // A finger that waits has begun nothing; corners that were set before stay.
-  if (!waiting) tool?.cancel();
-  waiting = null;
+  const tool = pressedTool;
+  pressedTool = null;
+  // A pending press has begun nothing; vertices that were set before stay.
+  if (!pendingPress) tool?.cancel();
+  pendingPress = null;
 }
 
 const PINCH: Pinch = {
   begin() {
-    letGo();
-    giveUpEditing();
+    cancelPress();
+    cancelEdit();
     mouseAt(null);
   },
   move(factor, at, dx, dy) {
@@ -93,7 +94,7 @@ const PINCH: Pinch = {
   },
 };
 
-function turn(event: WheelEvent): void {
+function handleWheel(event: WheelEvent): void {
   event.preventDefault();
   if (event.altKey && tool.peek() === "candidate") setLevel(levelAfter(event.deltaY > 0 ? 1 : -1));
   else zoomBy(ZOOM_PER_PIXEL ** -(event.deltaY * (event.deltaMode === 1 ? 30 : 1)), onStage(event));
@@ -106,8 +107,8 @@ export function Stage() {
     setStageElement(stage);
     const observer = new ResizeObserver(() => resizeStage(stage.clientWidth, stage.clientHeight));
     observer.observe(stage);
-    // Preact's own listeners of the wheel are passive.
-    stage.addEventListener("wheel", turn, { passive: false });
+    // Preact adds passive wheel listeners, which cannot prevent scrolling.
+    stage.addEventListener("wheel", handleWheel, { passive: false });
     const endPinch = listenToPinch(stage, PINCH);
     focusStage();
     return () => {
@@ -129,7 +130,7 @@ export function Stage() {
       onPointerDownCapture={press}
       onPointerMove={move}
       onPointerUp={release}
-      onPointerCancel={letGo}
+      onPointerCancel={cancelPress}
       onPointerLeave={() => mouseAt(null)}
       onDblClick={(event) => activeTool()?.doubleClick?.(event)}
       onContextMenu={(event) => event.preventDefault()}
@@ -139,12 +140,12 @@ export function Stage() {
         <p class="stage-message">{summaries.value[current.value]?.error ?? pictureProblem.value}</p>
       )}
       {!open && !pictureProblem.value && <p class="stage-message waits">Opening the picture …</p>}
-      {open && <Placed width={open.width} height={open.height} />}
+      {open && <PlacedPicture width={open.width} height={open.height} />}
     </div>
   );
 }
 
-function Placed({ width, height }: { width: number; height: number }) {
+function PlacedPicture({ width, height }: { width: number; height: number }) {
   const { left, top, scale } = view.value;
   const style = {
     width: `${width * scale}px`,

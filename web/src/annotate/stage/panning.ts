@@ -1,7 +1,7 @@
-// Moving the picture: the middle button, Space held down, or the hand.
+// Panning with the middle button, with Space held down, or with the hand tool.
 import { signal } from "@preact/signals";
 import { tool } from "../state";
-import { panBy } from "./viewport";
+import { panBy } from "../../shared/viewport";
 
 const from = signal<{ x: number; y: number } | null>(null);
 export const spaceIsHeld = signal(false);

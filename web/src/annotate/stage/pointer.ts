@@ -1,17 +1,17 @@
-// The point of the picture under the mouse, or under the crosshair that arrow keys move.
+// The point of the picture under the mouse, or under the crosshair that the arrow keys move.
 import { signal } from "@preact/signals";
 import { current, sheet } from "../state";
-import { bringIntoSight, centreOfView, type Point } from "./viewport";
+import { scrollIntoView, centreOfView, type Point } from "../../shared/viewport";
 
-/** Null while the mouse is elsewhere. */
+/** Null while the mouse is outside the stage. */
 export const pointer = signal<Point | null>(null);
-/** Whether arrow keys placed it, which shows the crosshair. */
+/** Whether the arrow keys placed the pointer, which shows the crosshair. */
 export const isCrosshair = signal(false);
-/** Whether the pointer was moved since this picture was opened; else it merely rests where it was. */
+/** Whether the pointer was moved since this picture was opened. */
 let wasMoved = false;
 current.subscribe(() => void (wasMoved = false));
-export const pointHere = () => void (wasMoved = true);
-export const isPointedHere = () => pointer.peek() !== null && wasMoved;
+export const notePointing = () => void (wasMoved = true);
+export const isPointing = () => pointer.peek() !== null && wasMoved;
 
 export function within({ x, y }: Point): Point {
   const open = sheet.peek();
@@ -21,12 +21,12 @@ export function within({ x, y }: Point): Point {
 
 export function mouseAt(at: Point | null, hasMoved = true): void {
   if (isCrosshair.peek() && (at === null || !hasMoved)) return;
-  if (hasMoved) pointHere();
+  if (hasMoved) notePointing();
   isCrosshair.value = false;
   pointer.value = at;
 }
 
-/** Where the crosshair is; it begins where the mouse is, or in the middle. */
+/** Show the crosshair, starting at the mouse or else in the middle; return its position. */
 export function crosshair(): Point {
   const begin = pointer.peek() ?? centreOfView();
   const at = isCrosshair.peek() ? begin : within({ x: Math.round(begin.x), y: Math.round(begin.y) });
@@ -38,9 +38,9 @@ export function crosshair(): Point {
 export function moveCrosshair(dx: number, dy: number): Point {
   const { x, y } = crosshair();
   const at = within({ x: x + dx, y: y + dy });
-  pointHere();
+  notePointing();
   pointer.value = at;
-  bringIntoSight(at);
+  scrollIntoView(at);
   return at;
 }
 

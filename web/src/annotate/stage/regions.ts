@@ -1,8 +1,8 @@
-// Geometry of regions, in pixels of the picture.
+// The geometry of regions, in pixels of the picture.
 import { regionPath } from "../../shared/outlines";
 import { areaOfCounts, boundsOf, countsHold, emptyBitmap, fromCounts, maskOf } from "../../shared/masks";
 import type { Candidate, MarkedObject, Region } from "../../shared/types";
-import type { Point } from "./viewport";
+import type { Point } from "../../shared/viewport";
 
 export type Bounds = [left: number, top: number, width: number, height: number];
 
@@ -17,7 +17,7 @@ export function areaOf(region: Region): number {
   return region.parts.reduce((sum, part) => sum + areaOfPart(part), 0);
 }
 
-/** Half the sum of the cross products of neighbouring corners. */
+/** Compute the area of a polygon: half the sum of the cross products of neighbouring vertices. */
 function areaOfPart(part: readonly number[]): number {
   let sum = 0;
   for (let at = 0; at < part.length; at += 2) {
@@ -35,7 +35,7 @@ export function holds(region: Region, { x, y }: Point): boolean {
   return region.parts.some((part) => partHolds(part, x, y));
 }
 
-/** Whether a ray to the right crosses the border an odd number of times. */
+/** Return whether a ray to the right crosses the border an odd number of times. */
 function partHolds(part: readonly number[], x: number, y: number): boolean {
   let inside = false;
   for (let at = 0, before = part.length - 2; at < part.length; before = at, at += 2) {
@@ -45,11 +45,11 @@ function partHolds(part: readonly number[], x: number, y: number): boolean {
   return inside;
 }
 
-const boundsKnown = new WeakMap<Region, Bounds>();
+const boundsCache = new WeakMap<Region, Bounds>();
 
 export function boundsOfRegion(region: Region): Bounds {
-  const known = boundsKnown.get(region) ?? findBounds(region);
-  boundsKnown.set(region, known);
+  const known = boundsCache.get(region) ?? findBounds(region);
+  boundsCache.set(region, known);
   return known;
 }
 
@@ -62,7 +62,7 @@ function findBounds(region: Region): Bounds {
   return [left, top, Math.max(...xs) - left, Math.max(...ys) - top];
 }
 
-/** A point of the region to write its number at: its top, or the top of its leftmost column. */
+/** Return where to write the number of a region: its top, or the top of the leftmost column of a mask. */
 export function anchorOf(region: Region): Point {
   if (region.type === "box") return region;
   if (region.type === "mask") {
@@ -75,19 +75,19 @@ export function anchorOf(region: Region): Point {
   return corners.reduce((top, corner) => (corner.y < top.y ? corner : top));
 }
 
-const pathsKnown = new WeakMap<Region, string>();
+const pathCache = new WeakMap<Region, string>();
 
 export function pathOf(region: Region): string {
-  const known = pathsKnown.get(region) ?? regionPath(region);
-  pathsKnown.set(region, known);
+  const known = pathCache.get(region) ?? regionPath(region);
+  pathCache.set(region, known);
   return known;
 }
 
-/** The smallest object at a point. */
+/** Return the smallest object at a point. */
 export const objectAt = (objects: readonly MarkedObject[], at: Point) =>
   objects.filter(({ region }) => holds(region, at)).sort((one, other) => areaOf(one.region) - areaOf(other.region))[0];
 
-/** Moved, but not out of the picture. */
+/** Move a region, but not out of the picture. */
 export function moved(region: Region, dx: number, dy: number, picture: Size): Region {
   const [left, top, width, height] = boundsOfRegion(region);
   const x = Math.min(Math.max(dx, -left), picture.width - width - left);

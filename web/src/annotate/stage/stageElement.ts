@@ -1,5 +1,5 @@
-// The element of the stage: points of events on it and on the picture, and the focus.
-import { toPicture, type Point } from "./viewport";
+// The DOM element of the stage: conversion of event coordinates, and the focus.
+import { toPicture, type Point } from "../../shared/viewport";
 
 let element: HTMLElement | null = null;
 
@@ -19,6 +19,6 @@ export const onPicture = (event: OnScreen): Point => toPicture(onStage(event));
 
 export const focusStage = () => element?.focus({ preventScroll: true });
 
-/** Whether keys are meant for the picture. */
+/** Return whether keys act on the picture. */
 export const stageHasFocus = () =>
   document.activeElement === document.body || (element?.contains(document.activeElement) ?? false);

@@ -1,10 +1,10 @@
-// Annotations from a file of any format.
+// Import and export of annotations in every supported format.
 import { signal } from "@preact/signals";
-import { tell, tellError } from "../../shared/Notices";
-import { requestChange } from "../asking";
-import { forget } from "../undoHistory";
+import { download } from "../../shared/api";
+import { notify, notifyError } from "../../shared/Notices";
+import { clearHistory } from "../undoHistory";
 import { poll } from "./polling";
-import { allSaved } from "./saving";
+import { allSaved, requestChange } from "./saving";
 import { focusStage } from "../stage/stageElement";
 import { project } from "../state";
 
@@ -12,7 +12,7 @@ interface Imported {
   pictures: number;
   objects: number;
   skipped: string[];
-  /** How many pictures of the file are in each state. */
+  /** The number of pictures of the file in each state. */
   annotated?: number;
   verified_empty?: number;
   todo?: number;
@@ -21,30 +21,30 @@ interface Imported {
 
 const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
-/** The file that the user chose, until the import begins or is given up. */
+/** The file that the user has chosen, until the import starts or is cancelled. */
 export const importedFile = signal<File | null>(null);
-/** What pictures without annotations in the file mean. */
+/** The state of pictures that the file lists without annotations. */
 export const unannotated = signal<"todo" | "negative">("todo");
-/** Sentences on what was left out of the last import. */
+/** Messages about what the last import left out. */
 export const skipped = signal<string[]>([]);
 
 export function chooseImport(file: File): void {
   const limit = project.peek()!.import_limit;
   if (file.size > limit) {
-    return tell(`${file.name} is larger than ${Math.floor(limit / 2 ** 20)} MB, the most that can be imported here.`, {
-      bad: true,
+    return notify(`${file.name} is larger than ${Math.floor(limit / 2 ** 20)} MB, the most that can be imported here.`, {
+      isError: true,
     });
   }
   unannotated.value = "todo";
   importedFile.value = file;
 }
 
-export function giveUpImport(): void {
+export function cancelImport(): void {
   importedFile.value = null;
   focusStage();
 }
 
-export async function importChosen(): Promise<void> {
+export async function importChosenFile(): Promise<void> {
   const file = importedFile.peek();
   if (!file) return;
   importedFile.value = null;
@@ -52,21 +52,33 @@ export async function importChosen(): Promise<void> {
     await allSaved();
     const path = `/api/import?format=auto&unannotated=${unannotated.peek()}`;
     const imported = await requestChange<Imported>("POST", path, file);
-    // Steps from before would take back parts of what was imported.
-    if (imported.pictures > 0) forget();
+    // Undoing earlier steps would remove parts of what was imported.
+    if (imported.pictures > 0) clearHistory();
     skipped.value = imported.skipped;
-    tell(sentenceOn(imported));
+    notify(summaryOf(imported));
     await poll(true);
   } catch (error) {
-    tellError(error);
+    notifyError(error);
   }
 }
 
-function sentenceOn(imported: Imported): string {
+function summaryOf(imported: Imported): string {
   const { objects, pictures, annotated, verified_empty, todo, in_progress = 0 } = imported;
-  const brought = `Imported ${counted(objects, "object")} into ${counted(pictures, "picture")}.`;
-  if (annotated === undefined || verified_empty === undefined || todo === undefined) return brought;
-  const begun = in_progress > 0 ? `${in_progress} in progress, ` : "";
-  const states = `${annotated} annotated, ${verified_empty} verified empty, ${begun}${todo - in_progress} to do`;
-  return `${brought} Its pictures: ${states}.`;
+  const total = `Imported ${counted(objects, "object")} into ${counted(pictures, "picture")}.`;
+  if (annotated === undefined || verified_empty === undefined || todo === undefined) return total;
+  const inProgress = in_progress > 0 ? `${in_progress} in progress, ` : "";
+  const states = `${annotated} annotated, ${verified_empty} verified empty, ${inProgress}${todo - in_progress} to do`;
+  return `${total} Its pictures: ${states}.`;
+}
+
+export const exportPath = (format: string) => `/api/export?format=${encodeURIComponent(format)}`;
+
+/** Download all annotations in a format; report what the format cannot represent. */
+export async function exportAs(format: string): Promise<void> {
+  try {
+    await allSaved();
+    for (const warning of await download(exportPath(format))) notify(warning);
+  } catch (error) {
+    notifyError(error);
+  }
 }

@@ -1,45 +1,47 @@
-// What others changed: asked every few seconds, and when the page is looked at again.
+// Polling for changes by others, every few seconds and whenever the page gets the focus.
 import { batch, signal } from "@preact/signals";
 import { get } from "../../shared/api";
 import type { Changes } from "../types";
 import { refresh } from "../navigation";
-import { followScores } from "../reordering";
 import { isUnsaved } from "./saving";
-import { areStale, staleness } from "./staleness";
-import { categories, current, summaries } from "../state";
+import { detectStaleness, staleness } from "../../shared/staleness";
+import { order, orderBy } from "../pictureList";
+import { categories, current, project, summaries } from "../state";
+import { isDrawing } from "../tools/drafts";
 
-const EVERY_MS = 3000;
+const POLL_MS = 3000;
 let revision = 0;
 
 export const isScoring = signal(false);
 
 export function pollFrom(start: number): void {
   revision = start;
-  setInterval(() => void poll(), EVERY_MS);
+  setInterval(() => void poll(), POLL_MS);
   window.addEventListener("focus", () => void poll());
 }
 
-/** `isExpected`: what has changed was asked for by this page. */
+/** Fetch what has changed. `isExpected`: this page itself requested the change. */
 export async function poll(isExpected = false): Promise<void> {
   if (staleness.peek() !== null) return;
   let changes: Changes;
   try {
     changes = await get<Changes>(`/api/changes?since=${revision}`);
   } catch {
-    return; // Saving tells what is wrong, if anything waits.
+    return; // Saving reports the problem if there are unsaved changes.
   }
-  if (areStale(changes)) return;
+  const opened = project.peek()!;
+  if (detectStaleness(changes.project === opened.project, changes.list === opened.list)) return;
   revision = changes.revision;
   batch(() => {
     isScoring.value = changes.scoring;
     if (changes.categories.join("\n") !== categories.peek().join("\n")) categories.value = changes.categories;
-    takeSummaries(changes.summaries);
+    updateSummaries(changes.summaries);
   });
-  followScores(changes);
+  updateOrder(changes);
   await refresh(current.peek(), isExpected);
 }
 
-function takeSummaries(changed: Changes["summaries"]): void {
+function updateSummaries(changed: Changes["summaries"]): void {
   const entries = Object.entries(changed);
   if (entries.length === 0) return;
   const next = summaries.peek().slice();
@@ -47,9 +49,22 @@ function takeSummaries(changed: Changes["summaries"]): void {
     const picture = Number(key);
     const before = next[picture]!;
     const isOlder = summary.version < before.version;
-    // What is not yet saved is shown as it is here.
+    // Unsaved changes of this page take precedence.
     const { score, error } = summary;
     next[picture] = isUnsaved(picture) || isOlder ? { ...before, score, error } : summary;
   }
   summaries.value = next;
+}
+
+const REORDER_MS = 15_000;
+let scoredAtLastOrder = 0;
+let timeOfLastOrder = 0;
+
+/** Update the order "most useful first" while pictures are scored, but never during a stroke. */
+function updateOrder({ scored, scoring }: Changes): void {
+  if (order.peek() !== "useful" || scored === scoredAtLastOrder || isDrawing()) return;
+  if (scoring && Date.now() - timeOfLastOrder < REORDER_MS) return;
+  scoredAtLastOrder = scored;
+  timeOfLastOrder = Date.now();
+  void orderBy("useful");
 }

@@ -1,25 +1,27 @@
-// Every change goes to the server at once; one request at a time for a picture.
+// Saving: every change is sent to the server immediately, one request at a time per picture.
 import { computed, signal } from "@preact/signals";
-import { Refusal } from "../../shared/api";
-import { tell } from "../../shared/Notices";
-import { requestChange } from "../asking";
+import { Refusal, request } from "../../shared/api";
+import { notify } from "../../shared/Notices";
+import { OTHER_PROJECT_STATUS, staleness } from "../../shared/staleness";
 import { record } from "../undoHistory";
 import type { PictureRecord } from "../types";
-import { merged, saysTheSame, show, takeRecord, type Sheet } from "./sheets";
-import { staleness } from "./staleness";
-import { setSummary, summaries } from "../state";
+import { merge, hasSameContent, show, applyRecord, type Sheet } from "./sheets";
+import { project, setSummary, summaries } from "../state";
 
 const RETRY_MS = 2000;
-const CHANGED_MEANWHILE = 409;
-const OF_SOMETHING_ELSE = 412;
-/** Refusals that stay the same however often they are asked for. */
-const LASTING = [400, 404, 410, 413, 422];
+const CONFLICT_STATUS = 409;
+/** Statuses of refusals that a retry cannot change. */
+const FINAL_STATUSES = [400, 404, 410, 413, 422];
 
-/** Pictures with changes that the server has not confirmed, and what went wrong with each. */
+/** Send a change with the identity of the project, so that the server can refuse it after a restart. */
+export const requestChange = <Answer>(method: string, path: string, body?: unknown) =>
+  request<Answer>(method, path, body, { "Groupcm-Project": project.peek()!.project });
+
+/** Pictures with changes that the server has not confirmed, and the error of each, if any. */
 const unsaved = signal<ReadonlyMap<Sheet, string | null>>(new Map());
 const sending = new Set<Sheet>();
 const retries = new Map<Sheet, number>();
-/** Pictures that were to be corrected, until their correction is saved. */
+/** Pictures that are marked to be corrected, until their correction is saved. */
 const corrected = new Set<Sheet>();
 
 export const savingState = computed(() => {
@@ -32,7 +34,7 @@ export const unsavedSheets = () => [...unsaved.value.keys()];
 export const isUnsaved = (picture: number) => [...unsaved.peek().keys()].some((each) => each.picture === picture);
 
 export function save(sheet: Sheet): void {
-  if (!unsaved.peek().has(sheet)) note(sheet, null);
+  if (!unsaved.peek().has(sheet)) setProblem(sheet, null);
   if (summaries.peek()[sheet.picture]!.first) {
     corrected.add(sheet);
     setSummary(sheet.picture, { first: false });
@@ -40,7 +42,7 @@ export function save(sheet: Sheet): void {
   void send(sheet);
 }
 
-const note = (sheet: Sheet, problem: string | null) =>
+const setProblem = (sheet: Sheet, problem: string | null) =>
   (unsaved.value = new Map(unsaved.peek()).set(sheet, problem));
 
 async function send(sheet: Sheet): Promise<void> {
@@ -58,50 +60,50 @@ async function send(sheet: Sheet): Promise<void> {
     } while (sent !== sheet.content.peek());
     settle(sheet);
   } catch (error) {
-    answerTo(error as Error, sheet);
+    handleError(error as Error, sheet);
   } finally {
     sending.delete(sheet);
   }
 }
 
-function answerTo(error: Error, sheet: Sheet): void {
+function handleError(error: Error, sheet: Sheet): void {
   const status = error instanceof Refusal ? error.status : 0;
   const newer = error instanceof Refusal ? (error.body.picture as PictureRecord | undefined) : undefined;
-  if (status === CHANGED_MEANWHILE && newer) takeNewer(sheet, newer);
-  else if (LASTING.includes(status)) takeBack(sheet, error.message);
+  if (status === CONFLICT_STATUS && newer) handleConflict(sheet, newer);
+  else if (FINAL_STATUSES.includes(status)) revert(sheet, error.message);
   else {
-    note(sheet, error.message);
-    if (status === OF_SOMETHING_ELSE) staleness.value ??= error.message;
+    setProblem(sheet, error.message);
+    if (status === OTHER_PROJECT_STATUS) staleness.value ??= error.message;
     else retries.set(sheet, window.setTimeout(() => void send(sheet), RETRY_MS));
   }
 }
 
-function takeNewer(sheet: Sheet, newer: PictureRecord): void {
-  if (sheet.own.some((each) => saysTheSame(newer, each))) {
-    // Nobody else's work: the server was restarted, or its answer was lost.
+function handleConflict(sheet: Sheet, newer: PictureRecord): void {
+  if (sheet.own.some((each) => hasSameContent(newer, each))) {
+    // The server has this page's own content: it was restarted, or its answer was lost.
     sheet.version = newer.version;
     queueMicrotask(() => void send(sheet));
     return;
   }
-  const both = merged(sheet.own[0]!, sheet.content.peek(), newer);
-  if (takeRecord(sheet.picture, newer)) {
-    if (both) record(sheet, both);
-    const mine = both ? "Undo adds what you changed." : "Your change was not saved.";
-    tell(`Changed elsewhere; the newer version is shown. ${mine}`, { bad: true });
+  const combined = merge(sheet.own[0]!, sheet.content.peek(), newer);
+  if (applyRecord(sheet.picture, newer)) {
+    if (combined) record(sheet, combined);
+    const mine = combined ? "Undo adds what you changed." : "Your change was not saved.";
+    notify(`Changed elsewhere; the newer version is shown. ${mine}`, { isError: true });
   }
   settle(sheet);
 }
 
-/** Show what the server has; what it refuses stays in the history. */
-function takeBack(sheet: Sheet, sentence: string): void {
+/** Show what the server has; the refused change stays in the undo history. */
+function revert(sheet: Sheet, message: string): void {
   const confirmed = sheet.own[0]!;
   sheet.own = [confirmed];
   record(sheet, sheet.content.peek());
   show(sheet, confirmed);
   if (corrected.has(sheet)) setSummary(sheet.picture, { first: true });
   settle(sheet);
-  const told = sentence.endsWith(".") ? sentence : `${sentence}.`;
-  tell(`Not saved: ${told} The change was taken back; Undo tries it again.`, { bad: true });
+  const text = message.endsWith(".") ? message : `${message}.`;
+  notify(`Not saved: ${text} The change was taken back; Undo tries it again.`, { isError: true });
 }
 
 function settle(sheet: Sheet): void {
@@ -112,7 +114,7 @@ function settle(sheet: Sheet): void {
   setSummary(sheet.picture, { version: sheet.version });
 }
 
-/** Resolves once nothing is unsaved. */
+/** Resolve once everything is saved. */
 export function allSaved(): Promise<void> {
   return new Promise((resolve) => {
     const stop = unsaved.subscribe((left) => {
@@ -121,12 +123,12 @@ export function allSaved(): Promise<void> {
   });
 }
 
-let isKept = false;
-/** What is unsaved is kept elsewhere: the page may be left. */
-export const leaveFreely = () => (isKept = true);
+let isStored = false;
+/** Allow leaving the page without a warning, since unsaved changes are stored in the session. */
+export const allowLeaving = () => (isStored = true);
 
 export function warnBeforeLeaving(): void {
   window.addEventListener("beforeunload", (event) => {
-    if (unsaved.peek().size > 0 && !isKept) event.preventDefault();
+    if (unsaved.peek().size > 0 && !isStored) event.preventDefault();
   });
 }

@@ -1,7 +1,7 @@
-// The pictures that were opened: their content, and the version the server has.
+// Sheets: pictures that have been opened, with their content and the version on the server.
 import { signal, type Signal } from "@preact/signals";
 import type { MarkedObject } from "../../shared/types";
-import { forget } from "../undoHistory";
+import { clearHistory } from "../undoHistory";
 import type { Content, PictureRecord } from "../types";
 import { setSummary } from "../state";
 
@@ -11,7 +11,7 @@ export interface Sheet {
   width: number;
   height: number;
   version: number;
-  /** What the server may have if nobody else changed it: what it confirmed last, and what was sent since. */
+  /** Contents that the server may have unless another page changed it: the last confirmed one and those sent since. */
   own: Content[];
   content: Signal<Content>;
 }
@@ -21,8 +21,8 @@ const sheets = new Map<number, Sheet>();
 export const sheetOf = (picture: number) => sheets.get(picture);
 export const allSheets = () => [...sheets.values()];
 
-/** Take what the server has, which cannot be undone here. True if it differs from what was shown. */
-export function takeRecord(picture: number, record: PictureRecord): boolean {
+/** Apply the server's version, which cannot be undone; return whether it differs from what was shown. */
+export function applyRecord(picture: number, record: PictureRecord): boolean {
   const { name, width, height, version, done, objects } = record;
   const known = sheets.get(picture);
   if (!known) {
@@ -34,8 +34,8 @@ export function takeRecord(picture: number, record: PictureRecord): boolean {
   known.version = version;
   known.own = [{ done, objects }];
   const before = known.content.peek();
-  if (saysTheSame(before, record)) return false;
-  forget(known);
+  if (hasSameContent(before, record)) return false;
+  clearHistory(known);
   show(known, { done, objects });
   return true;
 }
@@ -45,13 +45,13 @@ export function show(sheet: Sheet, content: Content): void {
   setSummary(sheet.picture, { done: content.done, objects: content.objects.length });
 }
 
-/** Equal but for the ids, which the server may replace by its own. */
-const isSameObject = (one: MarkedObject, other: MarkedObject) => inWords(one) === inWords(other);
+/** Return whether objects are equal except for their ids, which the server may replace. */
+const isSameObject = (one: MarkedObject, other: MarkedObject) => contentKey(one) === contentKey(other);
 
-const inWords = ({ category, region }: MarkedObject) =>
+const contentKey = ({ category, region }: MarkedObject) =>
   JSON.stringify([category, region.type, ...Object.entries(region).sort(([a], [b]) => (a < b ? -1 : 1))]);
 
-export function saysTheSame(one: Content, other: Content): boolean {
+export function hasSameContent(one: Content, other: Content): boolean {
   return (
     one.done === other.done &&
     one.objects.length === other.objects.length &&
@@ -60,12 +60,12 @@ export function saysTheSame(one: Content, other: Content): boolean {
 }
 
 /**
- * The newer content with the changes of objects that were made here since `base`; null if that changes nothing.
+ * Merge the changes of objects made here since `base` into the newer content; return null if there are none.
  *
- * What is newer is never lost: an object that was changed on both sides is kept in both versions, and the
- * picture is not done, as nobody has seen it so.
+ * Nothing of the newer content is lost: an object changed on both sides is kept in both versions. The
+ * picture is not done, since the merged content has not been verified.
  */
-export function merged(base: Content, mine: Content, newer: Content): Content | null {
+export function merge(base: Content, mine: Content, newer: Content): Content | null {
   let objects = [...newer.objects];
   for (const before of base.objects) {
     const after = mine.objects.find(({ id }) => id === before.id);
@@ -78,5 +78,5 @@ export function merged(base: Content, mine: Content, newer: Content): Content | 
   const added = mine.objects.filter((object) => !isKnown(object));
   objects = [...objects, ...added.map((object) => ({ ...object, id: `new-${crypto.randomUUID()}` }))];
   const content = { done: false, objects };
-  return saysTheSame({ ...newer, done: false }, content) ? null : content;
+  return hasSameContent({ ...newer, done: false }, content) ? null : content;
 }

@@ -1,9 +1,9 @@
-// What is being drawn and is no object yet: it must be finished or given up before anything is decided.
+// Drafts: shapes being drawn, which must be finished or cancelled before a picture is left or decided.
 import { signal } from "@preact/signals";
 import type { Bitmap } from "../../shared/masks";
-import { tell } from "../../shared/Notices";
+import { notify } from "../../shared/Notices";
 import type { MarkedObject } from "../../shared/types";
-import type { Point } from "../stage/viewport";
+import type { Point } from "../../shared/viewport";
 
 /** A box between two corners. */
 export interface BoxDraft {
@@ -12,7 +12,7 @@ export interface BoxDraft {
 }
 export const boxDraft = signal<BoxDraft | null>(null);
 
-/** The corners of a polygon that is not closed. */
+/** The vertices of a polygon that is not closed. */
 export const corners = signal<readonly Point[]>([]);
 
 export interface Stroke {
@@ -21,7 +21,7 @@ export interface Stroke {
   value: 0 | 1;
   last: Point;
 }
-/** The stroke of the brush or the eraser that is under way. */
+/** The stroke of the brush or the eraser in progress. */
 export const stroke = signal<Stroke | null>(null);
 
 function unfinished(): string | null {
@@ -33,9 +33,9 @@ function unfinished(): string | null {
 
 export const isDrawing = () => unfinished() !== null;
 
-/** Whether something is being drawn; if so, tell the user to finish it or give it up first. */
+/** Return whether a shape is being drawn; if so, ask the user to finish or cancel it first. */
 export function mustFinishDrawing(): boolean {
   const sentence = unfinished();
-  if (sentence !== null) tell(sentence);
+  if (sentence !== null) notify(sentence);
   return sentence !== null;
 }

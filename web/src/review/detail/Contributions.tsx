@@ -1,31 +1,30 @@
-// Why the selected candidate scores as it does: a sentence, families, then single features.
+// The explanation of the selected candidate's score: a sentence, families, single features.
 import { useState } from "preact/hooks";
 import { explanation } from "./openPicture";
 import { brief, withSign } from "../formatting";
-import { inOneSentence } from "../sentence";
 import { scoreText } from "../state";
 import type { Explanation } from "../types";
-import { familyInWords, featureInWords } from "./explanationText";
+import { explanationSentence, familyInWords, featureInWords } from "./explanationText";
 
-const FIRST_SHOWN = 12;
+const INITIALLY_SHOWN = 12;
 
 export function Contributions() {
-  const told = explanation.value;
-  if (told?.refused) return <p class="quiet" id="explanation-refused">{told.refused}</p>;
-  if (!told?.value) return <p class="quiet">…</p>;
-  return <Explained explanation={told.value} />;
+  const answer = explanation.value;
+  if (answer?.refusal) return <p class="quiet" id="explanation-refused">{answer.refusal}</p>;
+  if (!answer?.value) return <p class="quiet">…</p>;
+  return <Explained explanation={answer.value} />;
 }
 
 function Explained({ explanation }: { explanation: Explanation }) {
-  const [showsAll, showAll] = useState(false);
+  const [isExpanded, setExpanded] = useState(false);
   const { families, features, baseline, base, score } = explanation;
-  const shown = showsAll ? features : features.slice(0, FIRST_SHOWN);
+  const shown = isExpanded ? features : features.slice(0, INITIALLY_SHOWN);
   const largest = (list: readonly { contribution: number }[]) =>
     Math.max(Number.MIN_VALUE, ...list.map(({ contribution }) => Math.abs(contribution)));
   const [widestFamily, widestFeature] = [largest(families), largest(features)];
   return (
     <>
-      <p id="sentence">{inOneSentence(explanation)}</p>
+      <p id="sentence">{explanationSentence(explanation)}</p>
       <p class="quiet number">
         Baseline ({baseline}) {scoreText(base)}; this candidate {withSign(score - base, 2)}, together {scoreText(score)}.
       </p>
@@ -57,9 +56,9 @@ function Explained({ explanation }: { explanation: Explanation }) {
           ))}
         </tbody>
       </table>
-      {features.length > FIRST_SHOWN && (
-        <button class="plain" onClick={() => showAll(!showsAll)}>
-          {showsAll ? "Show fewer" : `Show all ${features.length} features`}
+      {features.length > INITIALLY_SHOWN && (
+        <button class="plain" onClick={() => setExpanded(!isExpanded)}>
+          {isExpanded ? "Show fewer" : `Show all ${features.length} features`}
         </button>
       )}
     </>

@@ -1,18 +1,19 @@
-// One picture large, with all that is known of it beside it.
+// One picture shown large, with the panel of its facts, its mark and the explanation of its score.
 import { WindowControls } from "../../shared/WindowControls";
+import { inPercent, whole } from "../formatting";
+import { OutcomeLabel } from "../results/OutcomeLabel";
+import { current, names, outcomes, ranks, results, scoreText, threshold } from "../state";
+import { thresholdText } from "../threshold";
 import { Contributions } from "./Contributions";
 import { DetailToolbar, ZoomButtons } from "./DetailToolbar";
-import { Facts } from "../Facts";
-import { large, selected } from "./openPicture";
 import { MarkEditor } from "./MarkEditor";
-import { OutcomeLabel } from "../results/OutcomeLabel";
+import { openPicture, selected } from "./openPicture";
 import { Stage } from "./Stage";
-import { current, names, outcomes, scoreText, threshold } from "../state";
 
 export function Detail() {
   const number = current.value!;
   const name = names.value[number] ?? "";
-  const { picture } = large.value;
+  const { picture } = openPicture.value;
   return (
     <div class="detail" id="detail" data-picture={number} data-outcome={outcomes.value[number]}>
       <DetailToolbar name={name} />
@@ -32,7 +33,7 @@ export function Detail() {
 }
 
 function SelectedCandidate() {
-  const { candidates, winner } = large.value.picture!;
+  const { candidates, winner } = openPicture.value.picture!;
   const k = selected.value;
   const score = k === null ? null : candidates[k]?.score;
   if (k === null || score == null) return <p class="quiet">The picture has no candidate.</p>;
@@ -46,5 +47,30 @@ function SelectedCandidate() {
       </h2>
       <Contributions />
     </section>
+  );
+}
+
+/** Score, probability, threshold and rank. */
+function Facts({ number }: { number: number }) {
+  const result = results.value[number];
+  // A picture may be opened before it is scored on the wall.
+  const { score = null, probability = null } = result?.score != null ? result : (openPicture.value.picture ?? {});
+  if (score === null) return null;
+  const rank = ranks.value.get(number);
+  const facts: [string, string, string][] = [["score", "Score", scoreText(score)]];
+  if (probability !== null) facts.push(["probability", "Probability", inPercent(100 * probability)]);
+  facts.push(["at-threshold", "Threshold", thresholdText(threshold.value)]);
+  if (rank !== undefined) facts.push(["rank", "Rank", `${whole(rank)} of ${whole(ranks.value.size)}`]);
+  return (
+    <dl class="facts">
+      {facts.map(([id, title, text]) => (
+        <div key={id}>
+          <dt class="quiet">{title}</dt>
+          <dd id={`fact-${id}`} class="number">
+            {text}
+          </dd>
+        </div>
+      ))}
+    </dl>
   );
 }

@@ -1,11 +1,11 @@
-// Ways on and back, and what lies over the large picture.
+// The toolbar of the large picture: navigation, and what is drawn over it.
 import type { ComponentChildren } from "preact";
 import { PanelButton } from "../../shared/SidePanels";
+import { fit, zoomBy } from "../../shared/viewport";
 import { close, go } from "../navigation";
-import { showsCandidates, showsTruth } from "./openPicture";
+import { candidatesAreShown, truthIsShown } from "./openPicture";
 import { whole } from "../formatting";
-import { fitToStage, zoom } from "./viewport";
-import { knowsTruth, pictureAt, place, shown } from "../state";
+import { hasTruth, pictureAt, place, shown } from "../state";
 
 const ZOOM = 1.4;
 
@@ -16,8 +16,8 @@ export function DetailToolbar({ name }: { name: string }) {
       <button onClick={close} title="Back to the wall (Esc)">
         ← Wall
       </button>
-      <SignButton sign="‹" title="Previous" letter="K" disabled={place.value === 0} onClick={() => go(pictureAt(-1))} />
-      <SignButton sign="›" title="Next" letter="J" disabled={place.value === last} onClick={() => go(pictureAt(1))} />
+      <IconButton icon="‹" title="Previous" letter="K" disabled={place.value === 0} onClick={() => go(pictureAt(-1))} />
+      <IconButton icon="›" title="Next" letter="J" disabled={place.value === last} onClick={() => go(pictureAt(1))} />
       {place.value >= 0 && (
         <span class="quiet number unbroken">
           {whole(place.value + 1)} of {whole(last + 1)}
@@ -27,11 +27,11 @@ export function DetailToolbar({ name }: { name: string }) {
         {name}
       </b>
       <span class="grow" />
-      <Toggle shows={showsCandidates}>
+      <Toggle isOn={candidatesAreShown}>
         Candidates <kbd>C</kbd>
       </Toggle>
-      {knowsTruth.value && (
-        <Toggle shows={showsTruth}>
+      {hasTruth.value && (
+        <Toggle isOn={truthIsShown}>
           Truth <kbd>T</kbd>
         </Toggle>
       )}
@@ -42,32 +42,32 @@ export function DetailToolbar({ name }: { name: string }) {
 
 export const ZoomButtons = () => (
   <span class="row zoom">
-    <SignButton sign="−" title="Smaller" letter="-" onClick={() => zoom(1 / ZOOM)} />
-    <button onClick={fitToStage} title="Fit (0)">
+    <IconButton icon="−" title="Smaller" letter="-" onClick={() => zoomBy(1 / ZOOM)} />
+    <button onClick={fit} title="Fit (0)">
       Fit
     </button>
-    <SignButton sign="+" title="Larger" letter="+" onClick={() => zoom(ZOOM)} />
+    <IconButton icon="+" title="Larger" letter="+" onClick={() => zoomBy(ZOOM)} />
   </span>
 );
 
-function Toggle({ shows, children }: { shows: { value: boolean }; children: ComponentChildren }) {
+function Toggle({ isOn, children }: { isOn: { value: boolean }; children: ComponentChildren }) {
   return (
-    <button class="unbroken" aria-pressed={shows.value} onClick={() => (shows.value = !shows.value)}>
+    <button class="unbroken" aria-pressed={isOn.value} onClick={() => (isOn.value = !isOn.value)}>
       {children}
     </button>
   );
 }
 
-interface SignButtonProps {
-  sign: string;
+interface IconButtonProps {
+  icon: string;
   title: string;
   letter: string;
   disabled?: boolean;
   onClick: () => void;
 }
 
-const SignButton = ({ sign, title, letter, disabled, onClick }: SignButtonProps) => (
+const IconButton = ({ icon, title, letter, disabled, onClick }: IconButtonProps) => (
   <button class="sign-button" title={`${title} (${letter})`} aria-label={title} disabled={disabled} onClick={onClick}>
-    {sign}
+    {icon}
   </button>
 );

@@ -1,12 +1,12 @@
-// Mark the large picture's annotation as one to correct, with a note.
+// A button that marks the annotation of the large picture as to be corrected, and a field for a note.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { markOf, setNote, toggleMark } from "../sync/marks";
 
 export function MarkEditor({ number }: { number: number }) {
   const mark = markOf(number);
-  // What is being typed; null while the saved note is shown. A late answer to an earlier note must
-  // not replace it.
+  // The text being typed, or null while the saved note is shown. A late answer to an earlier note
+  // must not replace it.
   const draft = useSignal<string | null>(null);
   useEffect(() => void (draft.value = null), [number]);
   const save = async () => {

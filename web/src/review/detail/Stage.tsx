@@ -1,50 +1,48 @@
-// One picture large, to zoom by wheel and to pan by dragging.
+// The stage of one picture, which the wheel zooms and dragging pans.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isLargePicture, previewOf, thumbnailOf } from "../../shared/api";
 import { listenToPinch } from "../../shared/pinch";
-import { depth, findDepth, forgetDepth, lightFilter, renditionOf } from "../../shared/windowLevel";
-import { pixelsAt } from "../sync/pictureDetails";
-import { Candidates, HoverNote } from "./CandidateLayer";
-import { large } from "./openPicture";
-import { Legend } from "../Legend";
-import { fitToStage, pan, setPicture, setStage, view, zoom } from "./viewport";
+import { fit, panBy, resizeStage, setPictureSize, type Size, view, zoomBy } from "../../shared/viewport";
+import { depth, fetchDepth, clearDepth, lightFilter, renditionOf } from "../../shared/windowLevel";
 import { results } from "../state";
-import type { Size } from "../view";
+import { pixelsAt } from "../sync/pictureDetails";
+import { CandidateLayer, HoverNote, Legend } from "./CandidateLayer";
+import { openPicture } from "./openPicture";
 
-const SMOOTH_UP_TO = 6;
-const A_CLICK_MOVES_LESS = 4;
+const MAX_SMOOTH_SCALE = 6;
+const CLICK_TOLERANCE = 4;
 
 export function Stage({ number, name }: { number: number; name: string }) {
   const stage = useRef<HTMLDivElement>(null);
-  const drag = useRef({ isOn: false, x: 0, y: 0, way: 0 });
-  const { picture, refused } = large.value;
+  const drag = useRef({ isActive: false, x: 0, y: 0, distance: 0 });
+  const { picture, refusal } = openPicture.value;
   const { error, stamp } = results.value[number] ?? {};
   const size = sizeOf(number);
 
   useEffect(() => {
-    fitToStage();
-    forgetDepth();
-    if (!error) findDepth(number);
+    fit();
+    clearDepth();
+    if (!error) fetchDepth(number);
   }, [number, error]);
   useEffect(() => {
-    if (size) setPicture(size);
+    if (size) setPictureSize(size);
   }, [size?.width, size?.height]);
   useLayoutEffect(() => {
     const element = stage.current!;
-    const observer = new ResizeObserver(() => setStage({ width: element.clientWidth, height: element.clientHeight }));
+    const observer = new ResizeObserver(() => resizeStage(element.clientWidth, element.clientHeight));
     observer.observe(element);
     const turn = (event: WheelEvent) => {
       event.preventDefault();
       const { left, top } = element.getBoundingClientRect();
-      zoom(Math.exp(-event.deltaY * 0.0015), event.clientX - left, event.clientY - top);
+      zoomBy(Math.exp(-event.deltaY * 0.0015), { x: event.clientX - left, y: event.clientY - top });
     };
     element.addEventListener("wheel", turn, { passive: false });
     const endPinch = listenToPinch(element, {
-      begin: () => (drag.current = { ...drag.current, isOn: false, way: A_CLICK_MOVES_LESS }),
+      begin: () => (drag.current = { ...drag.current, isActive: false, distance: CLICK_TOLERANCE }),
       move(factor, at, dx, dy) {
         const { left, top } = element.getBoundingClientRect();
-        pan(dx, dy);
-        zoom(factor, at.x - left, at.y - top);
+        panBy(dx, dy);
+        zoomBy(factor, { x: at.x - left, y: at.y - top });
       },
     });
     return () => {
@@ -54,8 +52,8 @@ export function Stage({ number, name }: { number: number; name: string }) {
     };
   }, []);
 
-  const { scale, x, y } = view.value;
-  const sentence = error ?? refused;
+  const { scale, left, top } = view.value;
+  const message = error ?? refusal;
   const address = renditionOf(number) ?? pixelsAt(number, picture?.stamp ?? stamp);
   return (
     <div
@@ -63,80 +61,80 @@ export function Stage({ number, name }: { number: number; name: string }) {
       class="stage"
       id="stage"
       onPointerDown={(event) => {
-        if (event.button === 0) drag.current = { isOn: true, x: event.clientX, y: event.clientY, way: 0 };
+        if (event.button === 0) drag.current = { isActive: true, x: event.clientX, y: event.clientY, distance: 0 };
       }}
       onPointerMove={(event) => {
         const from = drag.current;
-        if (!from.isOn || !(event.buttons & 1)) return;
+        if (!from.isActive || !(event.buttons & 1)) return;
         const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-        const way = from.way + Math.hypot(dx, dy);
-        drag.current = { isOn: true, x: event.clientX, y: event.clientY, way };
-        if (way >= A_CLICK_MOVES_LESS) pan(dx, dy);
+        const distance = from.distance + Math.hypot(dx, dy);
+        drag.current = { isActive: true, x: event.clientX, y: event.clientY, distance };
+        if (distance >= CLICK_TOLERANCE) panBy(dx, dy);
       }}
-      onPointerUp={() => (drag.current.isOn = false)}
+      onPointerUp={() => (drag.current.isActive = false)}
     >
-      {sentence ? (
-        <p class="empty">{sentence}</p>
+      {message ? (
+        <p class="empty">{message}</p>
       ) : (
         size ? (
           <div
             class="sheet"
             style={{
-              left: `${x}px`,
-              top: `${y}px`,
+              left: `${left}px`,
+              top: `${top}px`,
               width: `${size.width * scale}px`,
               height: `${size.height * scale}px`,
               "--light": lightFilter.value,
             }}
           >
-            <div class="stand-in" style={{ backgroundImage: standInsOf(number, size) }} />
-            <Whole
+            <div class="stand-in" style={{ backgroundImage: placeholdersOf(number, size) }} />
+            <Picture
               key={number}
               address={address}
               waitsFor={isLargePicture(size) ? previewOf(number) : null}
               name={name}
-              exact={scale > SMOOTH_UP_TO}
+              exact={scale > MAX_SMOOTH_SCALE}
             />
-            {picture && <Candidates picture={picture} wasDragged={() => drag.current.way >= A_CLICK_MOVES_LESS} />}
+            {picture && <CandidateLayer picture={picture} wasDragged={() => drag.current.distance >= CLICK_TOLERANCE} />}
           </div>
         ) : (
           <p class="empty quiet">Opening the picture …</p>
         )
       )}
-      {size && !picture && !sentence && <p class="hover-note">Looking for candidates …</p>}
+      {size && !picture && !message && <p class="hover-note">Looking for candidates …</p>}
       {picture && <HoverNote picture={picture} />}
       {picture && <Legend />}
     </div>
   );
 }
 
-/** Known from the candidates, from the score, or from the file alone. */
+/** Return the size of the picture as known from its candidates, its result or its file. */
 function sizeOf(number: number): Size | null {
-  if (large.value.picture) return large.value.picture;
+  if (openPicture.value.picture) return openPicture.value.picture;
   const { width, height } = results.value[number] ?? {};
   return width && height ? { width, height } : depth.value;
 }
 
-/** Copies of the picture under it, the larger on top, so that the stage is never blank. */
-const standInsOf = (number: number, size: Size) =>
+/** Return smaller copies as a background, the larger on top, so that the stage is never blank. */
+const placeholdersOf = (number: number, size: Size) =>
   [...(isLargePicture(size) ? [previewOf(number)] : []), thumbnailOf(number)].map((each) => `url(${each})`).join(", ");
 
-interface WholeProps {
+interface PictureProps {
   address: string;
-  /** The server makes this first, and alone. */
+  /** An image to load first: the server renders it before anything else. */
   waitsFor: string | null;
   name: string;
   exact: boolean;
 }
 
-function Whole({ address, waitsFor, name, exact }: WholeProps) {
-  const [isAwaited, setAwaited] = useState(waitsFor !== null);
+function Picture({ address, waitsFor, name, exact }: PictureProps) {
+  const [isWaiting, setWaiting] = useState(waitsFor !== null);
   useEffect(() => {
     if (waitsFor === null) return;
     const image = new Image();
     image.src = waitsFor;
-    void image.decode().catch(() => undefined).then(() => setAwaited(false));
+    void image.decode().catch(() => undefined).then(() => setWaiting(false));
   }, [waitsFor]);
-  if (isAwaited) return null;
+  if (isWaiting) return null;
   return <img id="picture" src={address} alt={name} draggable={false} style={{ imageRendering: exact ? "pixelated" : "auto" }} />;
 }

@@ -1,4 +1,6 @@
-// Features and families in words for people who did not make them.
+// Explanations in plain language: names of features and families, and a sentence on a score.
+import type { Explanation, FeatureContribution } from "../types";
+
 const FAMILIES: Record<string, string> = {
   shape: "shape",
   colour: "colour",
@@ -73,7 +75,7 @@ const CHANNELS: readonly [RegExp, string][] = [
 
 const FOR_EXPERTS = /_cell_|_turned_|_pattern\d|_pairs\d|_hue_|^network_/;
 
-/** Whether people who did not make the feature can picture what it measures. */
+/** Return whether a user without knowledge of image features can picture what it measures. */
 export const isPlain = (name: string) => !FOR_EXPERTS.test(name);
 
 export const familyInWords = (family: string) => FAMILIES[family] ?? family.replaceAll("_", " ");
@@ -86,3 +88,52 @@ export function featureInWords(name: string, family: string): string {
 }
 
 const withoutPrefix = (name: string, prefix: string) => (name.startsWith(prefix) ? name.slice(prefix.length) : name);
+
+const MIN_SHARE = 0.1;
+const CONSIDERABLE_SHARE = 0.2;
+type Sign = 1 | -1;
+
+/** Describe in one sentence why a candidate has its score. */
+export function explanationSentence(explanation: Explanation): string {
+  if (explanation.features.every(({ contribution }) => contribution === 0)) {
+    return "Nothing sets it apart from an average candidate.";
+  }
+  const directions: [Sign, Sign] = familiesInWords(explanation, 1) ? [1, -1] : [-1, 1];
+  const [first, second] = directions.map((sign) => directionInWords(explanation, sign));
+  return `${first![0]!.toUpperCase()}${first!.slice(1)}; ${second}.`;
+}
+
+/** Describe what moves the score in one direction: families, or else the strongest single feature. */
+function directionInWords(explanation: Explanation, sign: Sign): string {
+  const verb = sign > 0 ? "raised" : "lowered";
+  const families = familiesInWords(explanation, sign);
+  if (families) return `${verb} most by ${families}`;
+  const { features } = explanation;
+  const most = strongest(features, sign);
+  if (!most) return `${verb} by nothing`;
+  const largest = Math.max(...features.map(({ contribution }) => Math.abs(contribution)));
+  const isLittle = Math.abs(most.contribution) < CONSIDERABLE_SHARE * largest;
+  return `${verb} ${isLittle ? "little, " : ""}most by ${featureInWords(most.name, most.family)}`;
+}
+
+function familiesInWords({ families, features }: Explanation, sign: Sign): string {
+  const largest = Math.max(0, ...families.map(({ contribution }) => Math.abs(contribution)));
+  return families
+    .filter(({ contribution }) => sign * contribution > MIN_SHARE * largest)
+    .sort((a, b) => sign * (b.contribution - a.contribution))
+    .slice(0, 2)
+    .map(({ family }) => {
+      const lead = strongest(features.filter((each) => each.family === family && isPlain(each.name)), sign);
+      const words = lead && featureInWords(lead.name, family);
+      return words && words !== familyInWords(family) ? `${familyInWords(family)} (${words})` : familyInWords(family);
+    })
+    .join(" and ");
+}
+
+const strongest = (features: readonly FeatureContribution[], sign: Sign) =>
+  features
+    .filter(({ contribution }) => sign * contribution > 0)
+    .reduce<FeatureContribution | undefined>(
+      (best, each) => (best && Math.abs(best.contribution) >= Math.abs(each.contribution) ? best : each),
+      undefined,
+    );

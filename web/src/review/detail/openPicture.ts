@@ -1,33 +1,34 @@
-// The picture that is large: its candidates, the selected one, and why that one scores as it does.
+// The picture that is shown large: its candidates, the selected one, and the explanation of its score.
 import { computed, effect, signal } from "@preact/signals";
-import { tellError } from "../../shared/Notices";
-import { askAhead, askForExplanation, askForPicture } from "../sync/pictureDetails";
+import { notifyError } from "../../shared/Notices";
+import { scoring } from "../progress";
+import { current, isLarge, names, outcomes, pictureAt, results } from "../state";
+import { fetchExplanation, fetchPicture, prefetch } from "../sync/pictureDetails";
 import { refresh } from "../sync/polling";
-import { current, isLarge, names, outcomes, pictureAt, results, scoring } from "../state";
 import type { Explanation, ScoredPicture } from "../types";
 
 interface Answer<Value> {
   picture: number;
   value?: Value;
-  /** The server's sentence where it refuses. */
-  refused?: string;
+  /** The server's message if it refused the request. */
+  refusal?: string;
 }
 
-const answer = signal<Answer<ScoredPicture> | null>(null);
-export const large = computed(() => {
-  const { picture, value, refused } = answer.value ?? {};
-  return picture === current.value ? { picture: value, refused } : {};
+const pictureAnswer = signal<Answer<ScoredPicture> | null>(null);
+export const openPicture = computed(() => {
+  const { picture, value, refusal } = pictureAnswer.value ?? {};
+  return picture === current.value ? { picture: value, refusal } : {};
 });
-const explained = signal<Answer<Explanation> | null>(null);
-export const explanation = computed(() => explained.value);
+const explanationAnswer = signal<Answer<Explanation> | null>(null);
+export const explanation = computed(() => explanationAnswer.value);
 
 const chosen = signal<number | null>(null);
 export const hovered = signal<number | null>(null);
-export const selected = computed(() => chosen.value ?? large.value.picture?.winner ?? null);
-export const showsCandidates = signal(true);
-export const showsTruth = signal(true);
+export const selected = computed(() => chosen.value ?? openPicture.value.picture?.winner ?? null);
+export const candidatesAreShown = signal(true);
+export const truthIsShown = signal(true);
 
-const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 const wanted = computed(() => (isLarge.value && current.value !== null ? current.value : null));
 const isUnreadable = computed(() => wanted.value !== null && outcomes.value[wanted.value] === "unreadable");
@@ -35,25 +36,25 @@ effect(() => {
   const picture = wanted.value;
   chosen.value = null;
   hovered.value = null;
-  explained.value = null;
+  explanationAnswer.value = null;
   if (picture === null || isUnreadable.value || names.value.length === 0) return;
-  showLarge(picture);
+  loadPicture(picture);
 });
 
-function showLarge(picture: number): void {
-  const keep = (told: Partial<Answer<ScoredPicture>>) => {
-    if (wanted.peek() === picture) answer.value = { picture, ...told };
+function loadPicture(picture: number): void {
+  const keep = (answer: Partial<Answer<ScoredPicture>>) => {
+    if (wanted.peek() === picture) pictureAnswer.value = { picture, ...answer };
   };
-  askForPicture(picture).then(
+  fetchPicture(picture).then(
     (value) => {
       keep({ value });
-      if (wasReplaced(value, picture)) refresh().catch(tellError);
+      if (wasReplaced(value, picture)) refresh().catch(notifyError);
     },
-    (error) => keep({ refused: sentence(error) }),
+    (error) => keep({ refusal: messageOf(error) }),
   );
 }
 
-/** Whether the result on the wall is of an older file; the server then has a new one by now. */
+/** Return whether the result on the wall belongs to an older version of the file. */
 function wasReplaced({ stamp }: ScoredPicture, picture: number): boolean {
   const before = results.peek()[picture]?.stamp;
   return before != null && before !== stamp;
@@ -61,25 +62,25 @@ function wasReplaced({ stamp }: ScoredPicture, picture: number): boolean {
 
 const stampOfResult = computed(() => (wanted.value === null ? null : results.value[wanted.value]?.stamp));
 effect(() => {
-  const [stamp, shown, picture] = [stampOfResult.value, large.peek().picture, wanted.peek()];
-  if (stamp && shown && picture !== null && shown.stamp !== stamp) showLarge(picture);
+  const [stamp, shown, picture] = [stampOfResult.value, openPicture.peek().picture, wanted.peek()];
+  if (stamp && shown && picture !== null && shown.stamp !== stamp) loadPicture(picture);
 });
 
 const next = computed(() => {
-  const picture = wanted.value === null || scoring.value.goesOn ? undefined : pictureAt(1);
+  const picture = wanted.value === null || scoring.value.isRunning ? undefined : pictureAt(1);
   return picture === undefined || outcomes.value[picture] === "unreadable" ? null : picture;
 });
 effect(() => {
-  if (large.value.picture && next.value !== null) askAhead(next.value);
+  if (openPicture.value.picture && next.value !== null) prefetch(next.value);
 });
 
 effect(() => {
-  const [picture, candidate] = [large.value.picture ? wanted.value : null, selected.value];
+  const [picture, candidate] = [openPicture.value.picture ? wanted.value : null, selected.value];
   if (picture === null || candidate === null) return;
-  const isStill = () => wanted.peek() === picture && selected.peek() === candidate;
-  askForExplanation(picture, candidate).then(
-    (value) => isStill() && (explained.value = { picture, value }),
-    (error) => isStill() && (explained.value = { picture, refused: sentence(error) }),
+  const isStillSelected = () => wanted.peek() === picture && selected.peek() === candidate;
+  fetchExplanation(picture, candidate).then(
+    (value) => isStillSelected() && (explanationAnswer.value = { picture, value }),
+    (error) => isStillSelected() && (explanationAnswer.value = { picture, refusal: messageOf(error) }),
   );
 });
 
@@ -87,8 +88,8 @@ export function select(candidate: number | null): void {
   chosen.value = candidate;
 }
 
-/** Select the candidate some ranks weaker (or, below 0, stronger) than the selected one. */
+/** Select the candidate that ranks this many places below the selected one (above it if negative). */
 export function selectWeaker(ranks: number): void {
-  const n = large.value.picture?.candidates.length ?? 0;
+  const n = openPicture.value.picture?.candidates.length ?? 0;
   if (n && selected.value !== null) select(Math.max(0, Math.min(n - 1, selected.value + ranks)));
 }

@@ -1,10 +1,10 @@
-// What is under review, how far scoring is, and help.
+// The header: what is under review, the progress of scoring, and help.
 import { helpIsOpen } from "../../shared/ShortcutHelp";
 import { PanelButton } from "../../shared/SidePanels";
 import { ThemeButton } from "../../shared/ThemeButton";
 import { duration, whole } from "../formatting";
-import { names, pace, project, scoring } from "../state";
-import { secondsLeft } from "../progress";
+import { scoring, secondsLeft } from "../progress";
+import { names, project } from "../state";
 
 export function Header() {
   return (
@@ -24,18 +24,18 @@ export function Header() {
 }
 
 function Progress() {
-  const { scored, failed, goesOn } = scoring.value;
+  const { scored, failed, isRunning } = scoring.value;
   const total = names.value.length;
   if (!total) return null;
   const unread = failed ? ` · ${whole(failed)} unreadable` : "";
-  if (!goesOn) {
+  if (!isRunning) {
     return (
       <span id="progress" class="quiet number">
         {whole(scored)} pictures{unread}
       </span>
     );
   }
-  const left = secondsLeft(pace.value, total);
+  const left = secondsLeft(total);
   return (
     <span id="progress" class="row quiet number">
       <progress max={total} value={scored + failed} aria-label="Scoring" />

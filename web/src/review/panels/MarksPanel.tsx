@@ -1,29 +1,29 @@
-// The list of annotations to correct: how many, the export, and the command that goes on with it.
+// Annotations to correct: their number, the command that opens them, and the export of the list.
 import { download } from "../../shared/api";
-import { tell, tellError } from "../../shared/Notices";
-import { settleThreshold } from "../threshold";
+import { notify, notifyError } from "../../shared/Notices";
+import { settleThreshold, thresholdText } from "../threshold";
 import { whole } from "../formatting";
-import { marked, names, project, shown, threshold, thresholdText } from "../state";
+import { markedCount, names, project, shown, threshold } from "../state";
 
-/** As a shell reads it. */
+/** Quote a word for the shell. */
 const quoted = (word: string) => (/^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 export function MarksPanel() {
   const command = project.value!.annotate.map(quoted).join(" ");
   const copy = () =>
     navigator.clipboard.writeText(command).then(
-      () => tell("The command is copied."),
-      () => tell("Select the command and copy it."),
+      () => notify("The command is copied."),
+      () => notify("Select the command and copy it."),
     );
   return (
     <section aria-label="Annotations to correct">
       <div class="spread">
         <h2>To correct</h2>
         <b id="marked-count" class="number">
-          {whole(marked.value)}
+          {whole(markedCount.value)}
         </b>
       </div>
-      {marked.value > 0 ? (
+      {markedCount.value > 0 ? (
         <>
           <p class="quiet">This command shows the marked pictures first:</p>
           <div class="command">
@@ -43,13 +43,13 @@ export function MarksPanel() {
   );
 }
 
-/** What the list shows, in its order, with the threshold of the page. */
+/** Exports the pictures of the list, in its order, with the threshold of the page. */
 function ExportButton() {
   const [n, all] = [shown.value.length, names.value.length];
   const pictures = n === 1 ? "picture" : "pictures";
   const save = () => {
     settleThreshold();
-    download("/api/export", { pictures: shown.peek(), threshold: threshold.peek() }).catch(tellError);
+    download("/api/export", { pictures: shown.peek(), threshold: threshold.peek() }).catch(notifyError);
   };
   return (
     <>

@@ -1,4 +1,4 @@
-// The sign of an outcome: told by its shape, not by colour alone.
+// An outcome with its icon, whose shape distinguishes it without relying on colour.
 import type { Outcome } from "./outcomes";
 
 const PATHS: Record<Outcome, string> = {
@@ -12,7 +12,7 @@ const PATHS: Record<Outcome, string> = {
   waiting: "M3 6h.1M6 6h.1M9 6h.1",
 };
 
-export const Sign = ({ outcome }: { outcome: Outcome }) => (
+const OutcomeIcon = ({ outcome }: { outcome: Outcome }) => (
   <svg class="sign" viewBox="0 0 12 12" aria-hidden="true">
     <path d={PATHS[outcome]} />
   </svg>
@@ -20,7 +20,7 @@ export const Sign = ({ outcome }: { outcome: Outcome }) => (
 
 export const OutcomeLabel = ({ outcome }: { outcome: Outcome }) => (
   <span class="outcome" data-kind={outcome}>
-    <Sign outcome={outcome} />
+    <OutcomeIcon outcome={outcome} />
     {outcome}
   </span>
 );

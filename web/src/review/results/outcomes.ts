@@ -1,4 +1,4 @@
-// What becomes of a picture at a threshold.
+// The outcome of a picture at a threshold.
 import type { Result, Results } from "../types";
 
 export type Outcome =

@@ -1,4 +1,4 @@
-// Which pictures the wall shows, and in which order.
+// The pictures that the wall shows, filtered and sorted.
 import { isAlarm, type Outcome } from "./outcomes";
 import type { Results } from "../types";
 
@@ -43,9 +43,11 @@ function section({ results, outcomes }: Choice, picture: number, order: Order): 
 }
 
 /**
- * Errors come first by how far the score lies on the wrong side of the threshold: false positives by
- * falling score and false negatives by rising score on one scale. What is right follows, the
- * closest calls first; then pictures of unknown truth by falling score.
+ * Return the key by which a picture is sorted, in ascending order.
+ *
+ * Errors come first, sorted by the distance of their score from the threshold: false positives by
+ * descending and false negatives by ascending score, on one scale. Correct pictures follow, the
+ * closest calls first, and then unannotated pictures by descending score.
  */
 function sortKey({ results, threshold }: Choice, picture: number, order: Order): number {
   const { score = null, truth = null } = results[picture] ?? {};

@@ -1,27 +1,28 @@
-// Annotations to correct: errors that the reviewer marks, each with a note if there is one.
-import { request } from "../../shared/api";
-import { tellError } from "../../shared/Notices";
-import { rethrow } from "./staleness";
-import { refresh } from "./polling";
+// Marks on annotations that are to be corrected, each with an optional note.
+import { Refusal, request } from "../../shared/api";
+import { notifyError } from "../../shared/Notices";
+import { OTHER_PROJECT_STATUS, StaleError } from "../../shared/staleness";
 import { names, project, results, threshold } from "../state";
 import type { Mark } from "../types";
+import { refresh } from "./polling";
 
 export const markOf = (picture: number): Mark | null => results.value[picture]?.mark ?? null;
 
 interface Change {
   note: string;
-  /** By which the picture has the outcome that is shown. */
+  /** The threshold at which the picture has the outcome that is shown. */
   threshold: number;
 }
 
 async function change(method: "PUT" | "DELETE", picture: number, body?: Change): Promise<void> {
-  // So that a server that has begun anew knows what is meant by the number.
-  const meant = { project: project.value?.project, name: names.value[picture] };
+  // A restarted server may number its pictures differently: the name identifies the picture.
+  const identity = { project: project.value?.project, name: names.value[picture] };
   try {
-    await request(method, `/api/pictures/${picture}/mark`, { ...meant, ...body }).catch(rethrow);
+    await request(method, `/api/pictures/${picture}/mark`, { ...identity, ...body });
     await refresh();
   } catch (error) {
-    tellError(error);
+    const isStale = error instanceof Refusal && error.status === OTHER_PROJECT_STATUS;
+    notifyError(isStale ? new StaleError(error.message) : error);
   }
 }
 

@@ -1,13 +1,13 @@
-// One picture of the wall: thumbnail, winner's box, outcome and score.
+// The cells of the wall: one tile per picture, or one row per unreadable picture.
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Thumbnail } from "../../shared/Thumbnail";
 import { open, openCurrentOnEnter } from "../navigation";
-import { isAlarm, type Outcome } from "../results/outcomes";
-import { useReturningFocus } from "../returning";
 import { OutcomeLabel } from "../results/OutcomeLabel";
+import { isAlarm, type Outcome } from "../results/outcomes";
 import { scoreText } from "../state";
 import type { Result } from "../types";
 
-interface Props {
+interface CellProps {
   picture: number;
   name: string;
   result: Result | null;
@@ -17,8 +17,8 @@ interface Props {
   of: number;
 }
 
-export function Tile({ picture, name, result, outcome, isCurrent, place, of }: Props) {
-  const link = useReturningFocus(isCurrent);
+export function Tile({ picture, name, result, outcome, isCurrent, place, of }: CellProps) {
+  const link = useRestoredFocus(isCurrent);
   return (
     <div role="listitem" class="cell" aria-posinset={place + 1} aria-setsize={of}>
       <a
@@ -66,4 +66,46 @@ function WinnerBox({ result, alarm }: { result: Result; alarm: boolean }) {
       <rect x={x} y={y} width={width} height={height} />
     </svg>
   );
+}
+
+/** A picture that could not be read, with the reason. */
+export function UnreadableRow({ picture, name, result, isCurrent, place, of }: Omit<CellProps, "outcome">) {
+  const link = useRestoredFocus(isCurrent);
+  return (
+    <div role="listitem" class="cell" aria-posinset={place + 1} aria-setsize={of}>
+      <a
+        ref={link}
+        class="unreadable"
+        href={`#${picture}`}
+        data-picture={picture}
+        data-outcome="unreadable"
+        aria-current={isCurrent ? "true" : undefined}
+        tabIndex={isCurrent ? 0 : -1}
+        onKeyDown={openCurrentOnEnter}
+        onClick={(event) => {
+          event.preventDefault();
+          open(picture);
+        }}
+      >
+        <OutcomeLabel outcome="unreadable" />
+        <strong class="clip">{name}</strong>
+        <span class="clip quiet" title={result?.error ?? ""}>
+          {result?.error}
+        </span>
+      </a>
+    </div>
+  );
+}
+
+/**
+ * Focus a cell that enters the document as the current one while nothing else has the focus.
+ *
+ * Far jumps and scrolling remove the current cell, and with it the focus, from the document.
+ */
+function useRestoredFocus(isCurrent: boolean) {
+  const link = useRef<HTMLAnchorElement>(null);
+  useLayoutEffect(() => {
+    if (isCurrent && document.activeElement === document.body) link.current?.focus({ preventScroll: true });
+  }, []);
+  return link;
 }

@@ -1,10 +1,10 @@
 // The wall of pictures in the chosen order.
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { VirtualGrid } from "../../shared/VirtualGrid";
-import { EmptyWall } from "../EmptyWall";
-import { current, filter, isLarge, names, order, outcomes, place, results, search, shown } from "../state";
-import { Tile } from "./Tile";
-import { UnreadableRow } from "../UnreadableRow";
+import { scoring } from "../progress";
+import type { Filter } from "../results/pictureList";
+import { current, filter, isLarge, names, order, outcomes, place, project, results, search, shown } from "../state";
+import { Tile, UnreadableRow } from "./Tile";
 
 const TILE = { width: 172, height: 190 };
 const ROW = { width: 100_000, height: 48 };
@@ -18,7 +18,7 @@ export function Wall() {
     if (seen.current !== view) current.value = shown.value[0] ?? null;
     seen.current = view;
   }, [view]);
-  // Scores that come in sort the wall anew: who looks at its beginning goes on looking at it.
+  // New scores reorder the wall: a user who looks at its beginning stays at its beginning.
   const isAtFirst = useRef(place.value <= 0);
   useLayoutEffect(() => {
     if (isAtFirst.current && !isLarge.peek()) current.value = pictures[0] ?? null;
@@ -60,4 +60,52 @@ export function Wall() {
       </VirtualGrid>
     </div>
   );
+}
+
+const NOTHING: Record<Filter, string> = {
+  all: "There is no picture here.",
+  "false positives": "No false positive at this threshold.",
+  "false negatives": "No false negative at this threshold.",
+  alarms: "No picture reaches this threshold.",
+  marked: "Nothing is marked yet. Press M on a picture whose annotation is wrong.",
+  unreadable: "Every picture could be read.",
+};
+
+function EmptyWall() {
+  const all = () => {
+    filter.value = "all";
+    search.value = "";
+  };
+  if (project.value === null) return <div class="empty quiet">Reading the list of pictures …</div>;
+  if (names.value.length === 0) {
+    return (
+      <div class="empty" id="empty">
+        <p>The folder {project.value.folder} holds no picture.</p>
+        <p class="quiet">Start groupcm review again with a folder of PNG, JPEG or TIFF files.</p>
+      </div>
+    );
+  }
+  return (
+    <div class="empty" id="empty">
+      <p>{search.value.trim() ? `No picture here has “${search.value.trim()}” in its name.` : NOTHING[filter.value]}</p>
+      {scoring.value.isRunning && <p class="quiet">Scores are still being made; pictures appear as they are done.</p>}
+      <button onClick={all}>Show all {names.value.length} pictures</button>
+    </div>
+  );
+}
+
+const grid = () => document.querySelector<HTMLElement>("#wall .virtual-grid-cells");
+
+/** Return the number of tiles in a row of the wall. */
+export function columnsOfWall(): number {
+  const columns = grid()?.style.gridTemplateColumns ?? "";
+  return Math.max(1, Number(/repeat\((\d+)/.exec(columns)?.[1] ?? 1));
+}
+
+/** Return the number of rows of tiles that are visible at once. */
+export function rowsOfWall(): number {
+  const cells = grid();
+  const row = Number.parseFloat(cells?.style.gridAutoRows ?? "");
+  const height = cells?.closest(".virtual-grid")?.clientHeight ?? 0;
+  return Math.max(1, Math.floor(height / row) || 1);
 }

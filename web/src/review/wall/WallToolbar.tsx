@@ -1,10 +1,11 @@
-// Filters, order and search of the wall.
+// The toolbar of the wall: filters, search and order.
 import { useComputed } from "@preact/signals";
 import { whole } from "../formatting";
+import { scoring } from "../progress";
 import type { Filter, Order } from "../results/pictureList";
-import { chosenOrder, counts, filter, knowsTruth, marked, names, order, scoring, search, shown } from "../state";
+import { chosenOrder, counts, filter, hasTruth, markedCount, names, order, search, shown } from "../state";
 
-const TITLES: Record<Filter, string> = {
+const FILTER_TITLES: Record<Filter, string> = {
   all: "All",
   "false positives": "False positives",
   "false negatives": "False negatives",
@@ -13,21 +14,21 @@ const TITLES: Record<Filter, string> = {
   unreadable: "Unreadable",
 };
 
-/** Without truth nobody knows what is false. */
+/** Return the filters to offer: errors are known only with annotations. */
 export const offeredFilters = () =>
-  (Object.keys(TITLES) as Filter[]).filter((each) => knowsTruth.value || !each.startsWith("false"));
+  (Object.keys(FILTER_TITLES) as Filter[]).filter((each) => hasTruth.value || !each.startsWith("false"));
 
-export const offeredOrders = (): Order[] => (knowsTruth.value ? ["errors", "score", "name"] : ["score", "name"]);
+export const offeredOrders = (): Order[] => (hasTruth.value ? ["errors", "score", "name"] : ["score", "name"]);
 
-const ORDERS: Record<Order, string> = { errors: "Worst errors first", score: "Highest score first", name: "By name" };
+const ORDER_TITLES: Record<Order, string> = { errors: "Worst errors first", score: "Highest score first", name: "By name" };
 
-export function Toolbar() {
+export function WallToolbar() {
   const numbers = useComputed<Record<Filter, number>>(() => ({
     all: names.value.length,
     "false positives": counts.value.falseAlarms?.n ?? 0,
     "false negatives": counts.value.detected ? counts.value.detected.of - counts.value.detected.n : 0,
     alarms: counts.value.alarms.n,
-    marked: marked.value,
+    marked: markedCount.value,
     unreadable: scoring.value.failed,
   }));
   return (
@@ -35,7 +36,7 @@ export function Toolbar() {
       <div class="filters" role="group" aria-label="Show">
         {offeredFilters().map((each) => (
           <button key={each} data-filter={each} aria-pressed={filter.value === each} onClick={() => (filter.value = each)}>
-            {TITLES[each]} <span class="number filter-number">{whole(numbers.value[each])}</span>
+            {FILTER_TITLES[each]} <span class="number filter-number">{whole(numbers.value[each])}</span>
           </button>
         ))}
       </div>
@@ -63,7 +64,7 @@ export function Toolbar() {
       >
         {offeredOrders().map((each) => (
           <option key={each} value={each}>
-            {ORDERS[each]}
+            {ORDER_TITLES[each]}
           </option>
         ))}
       </select>

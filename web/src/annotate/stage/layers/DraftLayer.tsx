@@ -1,4 +1,4 @@
-// What is being drawn, the region proposed, the crosshair and the size of the brush.
+// The layer of drafts: the shape being drawn, the proposed region, the crosshair and the brush size.
 import { boxPath } from "../../../shared/outlines";
 import { colourOf } from "../../categoryColours";
 import { isCrosshair, pointer, within } from "../pointer";
@@ -8,7 +8,7 @@ import { draftedBox } from "../../tools/box";
 import { proposed } from "../../tools/candidate";
 import { corners } from "../../tools/drafts";
 import { closesAt, draftedPolygon } from "../../tools/polygon";
-import { view } from "../viewport";
+import { view } from "../../../shared/viewport";
 
 export function DraftLayer() {
   return (

@@ -1,4 +1,4 @@
-// The objects of the picture, but for the shape whose handles are shown.
+// The layer of objects, except the shape that the editor draws.
 import type { MarkedObject } from "../../../shared/types";
 import { colourOf, numberOf } from "../../categoryColours";
 import { anchorOf, pathOf } from "../regions";
@@ -6,7 +6,7 @@ import { isEditing } from "../shapeEditor";
 import { objects, selectedId } from "../../state";
 import { stroke } from "../../tools/drafts";
 import { maskShift } from "../../tools/select";
-import { view } from "../viewport";
+import { view } from "../../../shared/viewport";
 
 export function ObjectLayer() {
   const painted = stroke.value?.object?.id;
@@ -40,7 +40,7 @@ function Outline({ object }: { object: MarkedObject }) {
   );
 }
 
-/** The number of the category. */
+/** A tag with the number of the category. */
 function Tag({ object }: { object: MarkedObject }) {
   const { x, y } = anchorOf(object.region);
   const { scale } = view.value;

@@ -1,9 +1,9 @@
-// The mask under the brush, pixel by pixel, while a stroke is under way.
+// The layer of the brush stroke in progress, drawn pixel by pixel.
 import { useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { colourOf } from "../../categoryColours";
 import { category, sheet } from "../../state";
-import { drawn } from "../../tools/brush";
+import { dirtyRectangle } from "../../tools/brush";
 import { stroke } from "../../tools/drafts";
 
 const OPACITY = 120;
@@ -12,7 +12,7 @@ export function StrokeLayer() {
   const canvas = useRef<HTMLCanvasElement>(null);
   useSignalEffect(() => {
     const painted = stroke.value;
-    const dirty = drawn.value;
+    const dirty = dirtyRectangle.value;
     const context = canvas.current?.getContext("2d");
     if (!context) return;
     if (!painted || !dirty) return context.clearRect(0, 0, context.canvas.width, context.canvas.height);
