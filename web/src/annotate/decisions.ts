@@ -32,7 +32,7 @@ function confirm(): void {
   if (!setDone(true) && isFlagged) save(sheet.peek()!);
 }
 
-const skip = () => notify(`${nameOfCurrent()} cannot be read; nothing is decided about it.`);
+const skip = () => notify(`${nameOfCurrent()} cannot be read; it is skipped.`);
 
 /** Open a picture with Enter, such that an accidental second press does not finish it. */
 export function openByEnter(picture: number): void {
@@ -44,7 +44,7 @@ export function openByEnter(picture: number): void {
 function canDecide(): boolean {
   if (current.peek() < 0 || mustFinishDrawing()) return false;
   const isShown = openIsShown();
-  if (!isShown) notify(`${nameOfCurrent()} is not shown yet; nothing is decided about it.`);
+  if (!isShown) notify(`${nameOfCurrent()} is not shown yet; it stays to do.`);
   return isShown;
 }
 

@@ -92,13 +92,13 @@ const drawing: Unsectioned[] = [
   { keys: ["Space"], title: "Set a corner, paint; with the mouse, pan", run: handleSpace },
   { keys: [], shown: ["Enter"], title: "Close the polygon, set the box, accept", run: () => {} },
   { keys: [], shown: ["Shift Enter"], title: "Close it as a part of the selected one", run: () => {} },
-  { keys: ["Backspace"], title: "Take the last corner back", run: () => activeTool()?.removeLast?.(), when: noVertexIsSelected },
-  { keys: ["Escape"], title: "Give up, let go", run: handleEscape },
+  { keys: ["Backspace"], title: "Remove the last corner", run: () => activeTool()?.removeLast?.(), when: noVertexIsSelected },
+  { keys: ["Escape"], title: "Cancel, deselect", run: handleEscape },
 ];
 
 const onObjects: Unsectioned[] = [
   { keys: ["Tab"], title: "Next object, larger region", run: () => stepThrough(1), when: () => canStep(1) },
-  { keys: ["Shift+Tab"], title: "Object before, smaller region", run: () => stepThrough(-1), when: () => canStep(-1) },
+  { keys: ["Shift+Tab"], title: "Previous object, smaller region", run: () => stepThrough(-1), when: () => canStep(-1) },
   { keys: ["Delete"], title: "Delete the object", run: deleteSelected, when: noVertexIsSelected },
   { keys: withArrows("Ctrl+Shift+"), shown: ["Ctrl Shift ← → ↑ ↓"], title: "Resize a box", run: resizeByArrow },
   {
@@ -108,7 +108,7 @@ const onObjects: Unsectioned[] = [
     run: ({ key }) => chooseNumbered(Number(key)),
   },
   { keys: ["t"], title: "Find a category by name or number", run: () => openCategoryPicker() },
-  { keys: ["Ctrl+z"], title: "Undo, also on the picture before", run: undoLast },
+  { keys: ["Ctrl+z"], title: "Undo, also on earlier pictures", run: undoLast },
   { keys: ["Ctrl+y", "Ctrl+Shift+z"], title: "Redo", run: redo },
 ];
 
@@ -117,7 +117,7 @@ const viewing: Unsectioned[] = [
   { keys: ["-"], title: "Smaller", run: () => zoomBy(1 / 1.25) },
   { keys: ["0"], title: "Fit", run: fit },
   { keys: ["z"], title: "100 %, or fit again", run: () => (zoomPercent.peek() === 100 ? fit() : zoomTo(1)) },
-  { keys: ["x"], title: "Window and level as usual", run: resetWindow },
+  { keys: ["x"], title: "Reset window and level", run: resetWindow },
   ...panelShortcuts({ left: "List of pictures", right: "Objects and categories" }),
   { keys: ["?"], title: "These keys", run: () => (helpIsOpen.value = true) },
 ];

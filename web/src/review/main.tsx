@@ -8,6 +8,7 @@ import { render } from "preact";
 import { listenForShortcuts } from "../shared/keyboard";
 import { notifyError } from "../shared/Notices";
 import { setCoveringPanels } from "../shared/SidePanels";
+import { setMinScale } from "../shared/viewport";
 import { App } from "./App";
 import { followAddress } from "./navigation";
 import { activeShortcuts } from "./shortcuts";
@@ -15,6 +16,7 @@ import { load } from "./sync/polling";
 
 followAddress();
 setCoveringPanels(["left"]);
+setMinScale((fittedScale) => fittedScale / 2);
 listenForShortcuts(activeShortcuts);
 render(<App />, document.getElementById("page")!);
 load().catch(notifyError);

@@ -27,10 +27,10 @@ const always: Shortcut[] = [
   { section: "Threshold", keys: ["."], title: "Raise", run: () => stepThreshold(1) },
   { section: "Threshold", keys: ["<", ";"], title: "Lower by ten steps", run: () => stepThreshold(-10) },
   { section: "Threshold", keys: [">", ":"], title: "Raise by ten steps", run: () => stepThreshold(10) },
-  { section: "Threshold", keys: ["r"], title: "Back to the model’s", run: resetThreshold },
-  { section: "Threshold", keys: ["s"], title: "To the slider (then arrows)", run: () => focus("threshold") },
+  { section: "Threshold", keys: ["r"], title: "Reset to the model’s", run: resetThreshold },
+  { section: "Threshold", keys: ["s"], title: "Focus the slider (then arrows)", run: () => focus("threshold") },
   ...panelShortcuts({ left: "Threshold and counts" }).map((each) => ({ section: "Page", ...each })),
-  { section: "Page", keys: ["d"], title: "Light, dark or as the system", run: nextTheme },
+  { section: "Page", keys: ["d"], title: "Light, dark or system theme", run: nextTheme },
   { section: "Page", keys: ["?"], title: "Keys", run: () => (helpIsOpen.value = true) },
 ];
 
@@ -60,7 +60,7 @@ const onLarge: Shortcut[] = [
   { section: "One picture", keys: ["+", "="], title: "Larger", run: () => zoomBy(1.4) },
   { section: "One picture", keys: ["-"], title: "Smaller", run: () => zoomBy(1 / 1.4) },
   { section: "One picture", keys: ["0"], title: "Fit", run: fit },
-  { section: "One picture", keys: ["x"], title: "Window and level as usual", run: resetWindow },
+  { section: "One picture", keys: ["x"], title: "Reset window and level", run: resetWindow },
   ...panelShortcuts({ right: "About this picture" }).map((each) => ({ section: "One picture", ...each })),
 ];
 

@@ -21,7 +21,7 @@ export function nextTheme(): void {
 
 export function ThemeButton() {
   return (
-    <button class="plain" onClick={nextTheme} title="Light, dark, or as the system has it">
+    <button class="plain" onClick={nextTheme} title="Light, dark or system theme">
       {{ system: "◐", light: "☀", dark: "☾" }[theme.value]}
       <span class="visually-hidden">Theme: {theme.value}</span>
     </button>

@@ -12,8 +12,8 @@ export function WindowControls() {
       <button
         id="reset-window"
         class="plain small"
-        title="Window and level as usual (X)"
-        aria-label="Window and level as usual"
+        title="Reset window and level (X)"
+        aria-label="Reset window and level"
         disabled={isDefaultWindow.value}
         onClick={resetWindow}
       >
@@ -36,7 +36,7 @@ interface SliderProps {
 export function Slider({ id, title, value, min, max, initial, unit = " %" }: SliderProps) {
   const text = `${value.value}${unit}`;
   return (
-    <label class="slider" title={`${title} ${text}; a double click sets it back`}>
+    <label class="slider" title={`${title} ${text}; double-click to reset`}>
       <span class="quiet">{title}</span>
       <input
         id={id}

@@ -87,14 +87,14 @@ export function boundsOf({ width, height, pixels }: Bitmap): [number, number, nu
 export const areaOfCounts = (counts: readonly number[]) =>
   counts.reduce((sum, length, index) => (index % 2 ? sum + length : sum), 0);
 
-/** Whether the pixel in column x and row y lies inside. */
+/** Return whether the pixel in column x and row y is inside. */
 export function countsHold(counts: readonly number[], height: number, x: number, y: number): boolean {
   if (y < 0 || y >= height || x < 0) return false;
-  const sought = x * height + y;
+  const wanted = x * height + y;
   let end = 0;
   for (let index = 0; index < counts.length; index++) {
     end += counts[index]!;
-    if (sought < end) return index % 2 === 1;
+    if (wanted < end) return index % 2 === 1;
   }
   return false;
 }

@@ -19,8 +19,11 @@ interface View {
 }
 
 const MAX_SCALE = 40;
-const MIN_SCALE = 0.05;
 const MARGIN = 12;
+let minScaleOf = (fittedScale: number) => Math.min(0.05, fittedScale);
+
+/** Set the rule that limits zooming out, given the scale at which the picture fits the stage. */
+export const setMinScale = (rule: typeof minScaleOf) => (minScaleOf = rule);
 
 const stageSize = signal<Size>({ width: 0, height: 0 });
 const pictureSize = signal<Size>({ width: 1, height: 1 });
@@ -53,8 +56,7 @@ export function setPictureSize({ width, height }: Size): void {
 /** Zoom while a point of the stage, its centre by default, stays where it is. */
 export function zoomTo(wanted: number, at: Point = centre()): void {
   const { left, top, scale: before } = view.peek();
-  const smallest = Math.min(MIN_SCALE, fittedView.peek().scale / 2);
-  const scale = Math.min(MAX_SCALE, Math.max(smallest, wanted));
+  const scale = Math.min(MAX_SCALE, Math.max(minScaleOf(fittedView.peek().scale), wanted));
   const ratio = scale / before;
   chosenView.value = { scale, left: at.x - (at.x - left) * ratio, top: at.y - (at.y - top) * ratio };
 }

@@ -54,7 +54,7 @@ export function CategoriesPanel() {
                   </button>
                   <button
                     class="plain small"
-                    title={`Delete ${name}, if nothing has it`}
+                    title={`Delete ${name}, if it is unused`}
                     aria-label={`Delete category ${name}`}
                     onClick={() => void deleteCategory(name)}
                   >

@@ -136,7 +136,7 @@ export function CategoryPicker() {
           </li>
         ))}
       </ul>
-      {matches.value.length === 0 && <p class="quiet nothing">No category is called like this.</p>}
+      {matches.value.length === 0 && <p class="quiet nothing">No category matches.</p>}
     </dialog>
   );
 }

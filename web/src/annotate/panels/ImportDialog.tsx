@@ -30,7 +30,7 @@ export function ImportDialog() {
             <Meaning meaning="negative" title="verified empty" description="they were checked and show no object" />
           </fieldset>
           <p class="quiet">
-            Pictures that are done or marked here keep their work. An import cannot be undone.
+            Pictures that are done or annotated here stay as they are. An import cannot be undone.
           </p>
           <p class="row">
             <button class="primary">Import</button>

@@ -48,7 +48,7 @@ export function PictureList() {
         >
           {(place) => <Row key={list[place]} picture={list[place]!} place={place} of={list.length} />}
         </VirtualGrid>
-        {list.length === 0 && <p class="quiet nothing">No picture is like this.</p>}
+        {list.length === 0 && <p class="quiet nothing">No picture matches.</p>}
       </div>
     </nav>
   );
@@ -160,7 +160,7 @@ function handleKey(event: KeyboardEvent): void {
   if (event.key === "Escape") search.value = "";
   else if (search.peek().trim() !== "") {
     const match = firstMatch();
-    if (match === undefined) return notify("No picture in this list is called like this.");
+    if (match === undefined) return notify("No picture in this list matches.");
     openByEnter(match);
     closeIfCovering("left");
   }

@@ -126,7 +126,7 @@ export function Stage() {
       data-tool={tool.value}
       tabIndex={0}
       role="application"
-      aria-label={`Picture ${names.value[current.value] ?? ""}. Keys are shown by the question mark.`}
+      aria-label={`Picture ${names.value[current.value] ?? ""}. Press the question mark for the keys.`}
       onPointerDownCapture={press}
       onPointerMove={move}
       onPointerUp={release}

@@ -31,7 +31,7 @@ export const skipped = signal<string[]>([]);
 export function chooseImport(file: File): void {
   const limit = project.peek()!.import_limit;
   if (file.size > limit) {
-    return notify(`${file.name} is larger than ${Math.floor(limit / 2 ** 20)} MB, the most that can be imported here.`, {
+    return notify(`${file.name} is larger than ${Math.floor(limit / 2 ** 20)} MB, the maximum for an import.`, {
       isError: true,
     });
   }

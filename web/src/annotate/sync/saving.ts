@@ -103,7 +103,7 @@ function revert(sheet: Sheet, message: string): void {
   if (corrected.has(sheet)) setSummary(sheet.picture, { first: true });
   settle(sheet);
   const text = message.endsWith(".") ? message : `${message}.`;
-  notify(`Not saved: ${text} The change was taken back; Undo tries it again.`, { isError: true });
+  notify(`Not saved: ${text} The change was reverted; Undo tries it again.`, { isError: true });
 }
 
 function settle(sheet: Sheet): void {

@@ -42,7 +42,7 @@ function begin(at: Point, value: 0 | 1): void {
   const open = sheet.peek();
   if (!open) return;
   const object = value === 1 ? continuedMask.peek() : erasedMask(at);
-  if (value === 0 && !object) return notify("The eraser takes away from a mask; there is none here.");
+  if (value === 0 && !object) return notify("There is no mask here to erase from.");
   const region = object?.region;
   const bitmap =
     region?.type === "mask"
@@ -85,7 +85,7 @@ function end(): void {
   else if (object) {
     const region = maskOf(bitmap);
     if (value === 0 && sameRegion(object.region, region)) {
-      notify(`Nothing of object ${objects.peek().indexOf(object) + 1} was there to erase. Begin on the mask that is meant.`);
+      notify(`The stroke erased nothing of object ${objects.peek().indexOf(object) + 1}. Start it on the mask to erase from.`);
     }
     setRegion(object.id, region);
     if (selectedId.peek() !== object.id) selectDrawn(object.id);

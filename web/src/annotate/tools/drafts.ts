@@ -25,9 +25,9 @@ export interface Stroke {
 export const stroke = signal<Stroke | null>(null);
 
 function unfinished(): string | null {
-  if (corners.peek().length > 0) return "The polygon is not closed yet. Enter closes it, Esc gives it up.";
-  if (boxDraft.peek()) return "The box is not finished yet. Enter sets it, Esc gives it up.";
-  if (stroke.peek()) return "The stroke is not finished yet. Release the button first; Esc gives it up.";
+  if (corners.peek().length > 0) return "The polygon is not closed yet. Enter closes it, Esc cancels it.";
+  if (boxDraft.peek()) return "The box is not finished yet. Enter sets it, Esc cancels it.";
+  if (stroke.peek()) return "The stroke is not finished yet. Release the button first; Esc cancels it.";
   return null;
 }
 

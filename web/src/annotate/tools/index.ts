@@ -35,7 +35,7 @@ export const TOOLS: Record<ToolName, ToolEntry> = {
     title: "Eraser",
     key: "e",
     handler: eraserTool,
-    hint: "Takes away from a mask; [ ] size",
+    hint: "Erase from a mask; [ ] size",
     continues: "mask",
   },
   candidate: {

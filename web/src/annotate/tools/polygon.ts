@@ -29,7 +29,7 @@ function close(joins: boolean): boolean {
   const drawn = corners.peek();
   if (drawn.length === 0) return false;
   if (drawn.length < 3) {
-    notify("A polygon needs three corners. Backspace takes one back, Esc gives it up.");
+    notify("A polygon needs three corners. Backspace removes one, Esc cancels.");
     return true;
   }
   corners.value = [];

@@ -102,7 +102,7 @@ export function Legend() {
   return (
     <div class="legend">
       <LegendEntry kind="chosen winner" title="winner" />
-      {candidatesAreShown.value && <LegendEntry kind="candidate above" title="from the threshold" />}
+      {candidatesAreShown.value && <LegendEntry kind="candidate above" title="above the threshold" />}
       {candidatesAreShown.value && <LegendEntry kind="candidate" title="below" />}
       {hasObjects && truthIsShown.value && <LegendEntry kind="truth" title="annotated" />}
     </div>

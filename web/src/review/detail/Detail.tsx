@@ -22,7 +22,7 @@ export function Detail() {
         <WindowControls />
         <ZoomButtons />
       </div>
-      <div id="beside" class="beside right-panel" role="region" aria-label="About this picture" tabIndex={0}>
+      <div id="detail-panel" class="detail-panel right-panel" role="region" aria-label="About this picture" tabIndex={0}>
         <OutcomeLabel outcome={outcomes.value[number] ?? "waiting"} />
         <Facts number={number} />
         <MarkEditor number={number} />

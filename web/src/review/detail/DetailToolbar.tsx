@@ -35,7 +35,7 @@ export function DetailToolbar({ name }: { name: string }) {
           Truth <kbd>T</kbd>
         </Toggle>
       )}
-      <PanelButton side="right" title="About this picture" controls="beside" />
+      <PanelButton side="right" title="About this picture" controls="detail-panel" />
     </div>
   );
 }

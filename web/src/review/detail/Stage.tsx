@@ -87,7 +87,7 @@ export function Stage({ number, name }: { number: number; name: string }) {
               "--light": lightFilter.value,
             }}
           >
-            <div class="stand-in" style={{ backgroundImage: placeholdersOf(number, size) }} />
+            <div class="placeholder" style={{ backgroundImage: placeholdersOf(number, size) }} />
             <Picture
               key={number}
               address={address}

@@ -110,7 +110,7 @@ function directionInWords(explanation: Explanation, sign: Sign): string {
   if (families) return `${verb} most by ${families}`;
   const { features } = explanation;
   const most = strongest(features, sign);
-  if (!most) return `${verb} by nothing`;
+  if (!most) return `not ${verb} by any feature`;
   const largest = Math.max(...features.map(({ contribution }) => Math.abs(contribution)));
   const isLittle = Math.abs(most.contribution) < CONSIDERABLE_SHARE * largest;
   return `${verb} ${isLittle ? "little, " : ""}most by ${featureInWords(most.name, most.family)}`;

@@ -12,7 +12,7 @@ const SLIDER_STEPS: Record<string, number> = {
   PageUp: 10,
 };
 
-const ownThreshold = () => (project.value?.threshold === null ? "The model names none" : "The model’s own");
+const ownThreshold = () => (project.value?.threshold === null ? "The model has none" : "The model’s own");
 
 export function ThresholdPanel() {
   const isModels = threshold.value === modelThreshold.value;

@@ -23,11 +23,11 @@ export function belongs(filter: Filter, picture: number, { results, outcomes }: 
 }
 
 export function shownPictures(choice: Choice, filter: Filter, order: Order, search: string): number[] {
-  const sought = search.trim().toLowerCase();
+  const wanted = search.trim().toLowerCase();
   const pictures: number[] = [];
   for (let picture = 0; picture < choice.names.length; picture++) {
     if (!belongs(filter, picture, choice)) continue;
-    if (sought && !choice.names[picture]!.toLowerCase().includes(sought)) continue;
+    if (wanted && !choice.names[picture]!.toLowerCase().includes(wanted)) continue;
     pictures.push(picture);
   }
   if (order === "name") return pictures;

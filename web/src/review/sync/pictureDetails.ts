@@ -38,7 +38,7 @@ export function prefetch(picture: number): void {
 const NOT_EXPLAINABLE_STATUS = 422;
 let refusal: Refusal | null = null;
 
-/** Fetch an explanation; a model whose scores are no sums over features is asked only once. */
+/** Fetch an explanation. Once the server answers that the model has none, do not request any other. */
 export async function fetchExplanation(picture: number, candidate: number): Promise<Explanation> {
   if (refusal) throw refusal;
   try {

@@ -88,7 +88,7 @@ function EmptyWall() {
   return (
     <div class="empty" id="empty">
       <p>{search.value.trim() ? `No picture here has “${search.value.trim()}” in its name.` : NOTHING[filter.value]}</p>
-      {scoring.value.isRunning && <p class="quiet">Scores are still being made; pictures appear as they are done.</p>}
+      {scoring.value.isRunning && <p class="quiet">Scoring is still running; pictures appear as they are scored.</p>}
       <button onClick={all}>Show all {names.value.length} pictures</button>
     </div>
   );
