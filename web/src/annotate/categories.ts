@@ -1,11 +1,11 @@
 // Categories: adding, renaming and deleting them on the server.
 import { notifyError } from "../shared/Notices";
-import { rewriteHistory } from "./undoHistory";
+import { categories, category, chooseCategory } from "./state";
 import { poll } from "./sync/polling";
-import type { Content } from "./types";
 import { allSaved, requestChange } from "./sync/saving";
 import { allSheets } from "./sync/sheets";
-import { categories, category, chooseCategory } from "./state";
+import type { Content } from "./types";
+import { rewriteHistory } from "./undoHistory";
 
 interface Answer {
   categories: string[];

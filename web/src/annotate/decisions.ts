@@ -1,11 +1,11 @@
 // Decisions on a whole picture: done, or no object here. Annotating alone decides nothing.
 import { notify } from "../shared/Notices";
 import { setDone } from "./edits";
-import { wasChangedLast, lastStep, type Step } from "./undoHistory";
 import { go, nextToDo, openPicture } from "./navigation";
-import { save } from "./sync/saving";
 import { current, names, objects, openIsShown, pictureProblem, sheet, summaries } from "./state";
+import { save } from "./sync/saving";
 import { mustFinishDrawing } from "./tools/drafts";
+import { lastStep, type Step, wasChangedLast } from "./undoHistory";
 
 /** A picture that was opened with Enter, by finishing an edited one or from the search. */
 let openedByEnter: { picture: number; after: Step | undefined } | null = null;

@@ -1,14 +1,14 @@
 // Edits of the open picture; each is recorded for undo and saved.
 import { notify } from "../shared/Notices";
 import type { MarkedObject, Region } from "../shared/types";
-import { record, popRedo, popUndo, type Step } from "./undoHistory";
 import { openPicture } from "./navigation";
-import type { Content, ObjectId } from "./types";
 import { sameRegion } from "./stage/regions";
+import { category, chooseCategory, chosen, current, objects, selectDrawn, selected, selectedId, sheet } from "./state";
 import { save } from "./sync/saving";
 import { show } from "./sync/sheets";
-import { category, chooseCategory, chosen, current, objects, selectDrawn, selected, selectedId, sheet } from "./state";
 import { mustFinishDrawing } from "./tools/drafts";
+import type { Content, ObjectId } from "./types";
+import { popRedo, popUndo, record, type Step } from "./undoHistory";
 
 /** Apply a change. Rapid consecutive changes of the same `kind` are undone together. */
 export function change(next: (content: Content) => Content, kind?: string): void {

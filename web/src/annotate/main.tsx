@@ -8,18 +8,18 @@ import { render } from "preact";
 import { get } from "../shared/api";
 import { listenForShortcuts } from "../shared/keyboard";
 import { setCoveringPanels } from "../shared/SidePanels";
+import { fit, setPictureSize } from "../shared/viewport";
 import { App } from "./App";
-import { activeShortcuts } from "./shortcuts";
-import { picturesToCorrect, orderBy } from "./pictureList";
 import { openFirstToDo, openPicture, pictureInAddress } from "./navigation";
+import { orderBy, picturesToCorrect } from "./pictureList";
+import { activeShortcuts } from "./shortcuts";
 import { watchSpace } from "./stage/panning";
+import { categories, current, names, project, sheet, summaries } from "./state";
 import { pollFrom } from "./sync/polling";
-import type { Listed, Project } from "./types";
 import { restoreUnsaved } from "./sync/reload";
 import { warnBeforeLeaving } from "./sync/saving";
-import { categories, current, names, project, sheet, summaries } from "./state";
 import { activeTool } from "./tools";
-import { fit, setPictureSize } from "../shared/viewport";
+import type { Listed, Project } from "./types";
 
 const page = document.getElementById("page")!;
 

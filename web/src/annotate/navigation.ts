@@ -1,13 +1,13 @@
 // Navigation between pictures: the address names the open one; its neighbours are prefetched.
 import { get, isLargePicture, pixelsOf, previewOf, Refusal } from "../shared/api";
 import { notify } from "../shared/Notices";
-import { isToCorrect, isToDo, listing } from "./pictureList";
-import type { PictureRecord } from "./types";
-import { isUnsaved } from "./sync/saving";
 import { detectStaleness, staleness } from "../shared/staleness";
-import { sheetOf, applyRecord } from "./sync/sheets";
+import { isToCorrect, isToDo, listing } from "./pictureList";
 import { current, names, pictureProblem, project, selectedId, setSummary, sheet, summaries } from "./state";
+import { isUnsaved } from "./sync/saving";
+import { applyRecord, sheetOf } from "./sync/sheets";
 import { mustFinishDrawing } from "./tools/drafts";
+import type { PictureRecord } from "./types";
 
 export async function openPicture(picture: number): Promise<void> {
   if (picture === current.peek() && sheet.peek()) return;

@@ -2,8 +2,8 @@
 import { batch, computed, signal } from "@preact/signals";
 import { get } from "../shared/api";
 import { notifyError } from "../shared/Notices";
-import type { Summary } from "./types";
 import { current, names, summaries } from "./state";
+import type { Summary } from "./types";
 
 /** The state of a picture. */
 export const STATES = {
@@ -14,7 +14,7 @@ export const STATES = {
   unreadable: "unreadable",
 } as const;
 
-export type State = keyof typeof STATES;
+type State = keyof typeof STATES;
 
 export function stateOf({ done, objects, error }: Summary): State {
   if (error !== null) return "unreadable";

@@ -1,23 +1,23 @@
 // The keyboard shortcuts of the annotate page.
-import { helpIsOpen } from "../shared/ShortcutHelp";
 import type { Shortcut } from "../shared/keyboard";
+import { helpIsOpen } from "../shared/ShortcutHelp";
 import { panelShortcuts } from "../shared/SidePanels";
+import { fit, panBy, zoomBy, zoomPercent, zoomTo } from "../shared/viewport";
 import { resetWindow } from "../shared/windowLevel";
-import { openCategoryPicker } from "./panels/CategoryPicker";
-import { deleteObject, redo, setCategory, setRegion } from "./edits";
 import { doneAndNext, noObjectHere, toggleDone } from "./decisions";
-import { importedFile } from "./sync/importExport";
+import { deleteObject, redo, setCategory, setRegion } from "./edits";
 import { go } from "./navigation";
+import { openCategoryPicker } from "./panels/CategoryPicker";
 import { spaceIsHeld } from "./stage/panning";
 import { crosshair, hideCrosshair, isCrosshair, moveCrosshair, pointer } from "./stage/pointer";
 import { moved } from "./stage/regions";
 import { vertexIsSelected } from "./stage/shapeEditor";
 import { stageHasFocus } from "./stage/stageElement";
 import { categories, choose, menuIsOpen, objects, openIsShown, selected, selectedId, sheet, tool } from "./state";
+import { importedFile } from "./sync/importExport";
 import { activeTool, chooseTool, isDrawingTool, TOOL_NAMES, TOOLS, undoLast } from "./tools";
 import { resizeBrush } from "./tools/brush";
 import { levelAfter, setLevel } from "./tools/candidate";
-import { fit, panBy, zoomBy, zoomPercent, zoomTo } from "../shared/viewport";
 
 interface PageShortcut extends Shortcut {
   /** If it returns false, the key is left to the browser. */

@@ -1,8 +1,8 @@
 // The state of the page.
 import { batch, computed, signal } from "@preact/signals";
 import type { MarkedObject } from "../shared/types";
-import type { ObjectId, Project, Summary } from "./types";
 import type { Sheet } from "./sync/sheets";
+import type { ObjectId, Project, Summary } from "./types";
 
 export type ToolName = "select" | "box" | "polygon" | "brush" | "eraser" | "candidate" | "hand";
 

@@ -1,7 +1,7 @@
 // The undo and redo history of all pictures, in the order of the changes.
 import { computed, signal } from "@preact/signals";
-import type { Content } from "./types";
 import type { Sheet } from "./sync/sheets";
+import type { Content } from "./types";
 
 const MAX_STEPS = 1000;
 const MERGE_WITHIN_MS = 1000;

@@ -1,17 +1,17 @@
 // The keyboard shortcuts of the review page.
-import { helpIsOpen } from "../shared/ShortcutHelp";
 import type { Shortcut } from "../shared/keyboard";
+import { helpIsOpen } from "../shared/ShortcutHelp";
 import { panelShortcuts } from "../shared/SidePanels";
 import { nextTheme } from "../shared/ThemeButton";
 import { fit, zoomBy } from "../shared/viewport";
 import { resetWindow } from "../shared/windowLevel";
-import { close, go, open } from "./navigation";
 import { candidatesAreShown, select, selectWeaker, truthIsShown } from "./detail/openPicture";
+import { close, go, open } from "./navigation";
+import { chosenOrder, current, filter, isLarge, order, pictureAt, shown } from "./state";
 import { toggleMark } from "./sync/marks";
 import { resetThreshold, stepThreshold } from "./threshold";
-import { chosenOrder, current, filter, isLarge, order, pictureAt, shown } from "./state";
-import { offeredFilters, offeredOrders } from "./wall/WallToolbar";
 import { columnsOfWall, rowsOfWall } from "./wall/Wall";
+import { offeredFilters, offeredOrders } from "./wall/WallToolbar";
 
 const focus = (id: string) => document.getElementById(id)?.focus();
 

@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { Shortcut } from "./keyboard";
 
-export type Side = "left" | "right";
+type Side = "left" | "right";
 const NARROW = window.matchMedia("(max-width: 900px)");
 const isNarrow = signal(NARROW.matches);
 NARROW.addEventListener("change", () => (isNarrow.value = NARROW.matches));
@@ -40,7 +40,7 @@ function setPanel(side: Side, open: boolean): void {
   localStorage.setItem(STORAGE_KEY, JSON.stringify(chosen.peek()));
 }
 
-export const togglePanel = (side: Side) => setPanel(side, !isOpen(side));
+const togglePanel = (side: Side) => setPanel(side, !isOpen(side));
 
 /** Close a panel that covers the page, after a choice was made in it. */
 export function closeIfCovering(side: Side): void {

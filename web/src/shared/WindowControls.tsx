@@ -1,6 +1,6 @@
 // Sliders for window and level, and a button that resets them.
 import type { Signal } from "@preact/signals";
-import { depth, isDefaultWindow, levelPercent, resetWindow, shownValues, DEFAULTS, windowPercent } from "./windowLevel";
+import { DEFAULTS, depth, isDefaultWindow, levelPercent, resetWindow, shownValues, windowPercent } from "./windowLevel";
 
 export function WindowControls() {
   // A picture of more than 8 bits may have values far above those that are shown by default.

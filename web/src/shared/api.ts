@@ -12,7 +12,7 @@ export class Refusal extends Error {
 }
 
 /** The server could not be reached at all. */
-export class Unreachable extends Error {
+class Unreachable extends Error {
   constructor() {
     super("The server does not answer. Is groupcm still running in its terminal?");
   }

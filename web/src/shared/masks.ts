@@ -43,7 +43,7 @@ export function fromCountsWithin(counts: readonly number[], height: number, [x, 
   return bitmap;
 }
 
-export function toCounts({ width, height, pixels }: Bitmap): number[] {
+function toCounts({ width, height, pixels }: Bitmap): number[] {
   const counts: number[] = [];
   let value = 0;
   let length = 0;

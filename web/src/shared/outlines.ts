@@ -1,16 +1,15 @@
 // Outlines of regions as SVG paths, in pixels of the picture.
-import type { Bitmap } from "./masks";
-import { fromCounts, fromCountsWithin } from "./masks";
+import { type Bitmap, fromCounts, fromCountsWithin } from "./masks";
 import type { Candidate, Region } from "./types";
 
 export const boxPath = (x: number, y: number, width: number, height: number) =>
   `M${x} ${y}h${width}v${height}h${-width}Z`;
 
-export const polygonsPath = (parts: readonly number[][]) =>
+const polygonsPath = (parts: readonly number[][]) =>
   parts.map((part) => `M${part.map((value, place) => (place % 2 ? `${value}` : ` ${value} `)).join("")}Z`).join("");
 
 /** Trace the border between inside and outside along the sides of the pixels, joined into loops. */
-export function bitmapPath({ width, height, pixels }: Bitmap, left = 0, top = 0): string {
+function bitmapPath({ width, height, pixels }: Bitmap, left = 0, top = 0): string {
   const inside = (x: number, y: number) => x >= 0 && y >= 0 && x < width && y < height && pixels[y * width + x] === 1;
   const corner = (x: number, y: number) => y * (width + 1) + x;
   // Each directed side connects two corners and has the inside on its right.

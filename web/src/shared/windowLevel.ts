@@ -33,7 +33,7 @@ const wanted = computed<Range>(() => ({
 }));
 
 /** The depth of a picture; `low` and `high` are displayed as black and white by default. */
-export interface Depth {
+interface Depth {
   bits: 8 | 16 | 32;
   low: number;
   high: number;

@@ -1,12 +1,12 @@
 // The panel of categories: choose, add, rename and delete them.
 import { useSignal } from "@preact/signals";
+import { notify } from "../../shared/Notices";
 import { addCategory, deleteCategory, renameCategory } from "../categories";
 import { setCategory } from "../edits";
-import { notify } from "../../shared/Notices";
-import { openCategoryPicker } from "./CategoryPicker";
 import { focusStage } from "../stage/stageElement";
 import { categories, category, chosen, project, selected } from "../state";
 import { CategoryChip } from "./CategoryChip";
+import { openCategoryPicker } from "./CategoryPicker";
 
 export function CategoriesPanel() {
   const renamed = useSignal<string | null>(null);

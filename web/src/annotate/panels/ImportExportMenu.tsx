@@ -1,8 +1,7 @@
 // The menu for export to, and import from, every format.
 import { useEffect, useRef } from "preact/hooks";
-import { exportAs, exportPath } from "../sync/importExport";
-import { chooseImport } from "../sync/importExport";
 import { menuIsOpen, project } from "../state";
+import { chooseImport, exportAs, exportPath } from "../sync/importExport";
 import { ImportDialog, Skipped } from "./ImportDialog";
 
 export function ImportExportMenu() {

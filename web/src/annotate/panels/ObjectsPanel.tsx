@@ -1,7 +1,7 @@
 // The objects of the picture, and what is said of it as a whole.
 import type { MarkedObject } from "../../shared/types";
-import { deleteObject } from "../edits";
 import { doneAndNext, noObjectHere, toggleDone } from "../decisions";
+import { deleteObject } from "../edits";
 import { isToCorrect, shortened, stateOf, STATES, whatToCorrect } from "../pictureList";
 import { areaOf } from "../stage/regions";
 import { choose, chosen, current, names, objects, selectedId, sheet, summaries } from "../state";

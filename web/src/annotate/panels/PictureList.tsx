@@ -1,8 +1,10 @@
 // The list of pictures, one row per picture: a thumbnail, the name and the state.
 import { notify } from "../../shared/Notices";
-import { Thumbnail } from "../../shared/Thumbnail";
 import { closeIfCovering } from "../../shared/SidePanels";
+import { Thumbnail } from "../../shared/Thumbnail";
 import { VirtualGrid } from "../../shared/VirtualGrid";
+import { openByEnter } from "../decisions";
+import { openFirstToDo, openPicture } from "../navigation";
 import {
   filter,
   FILTER_NAMES,
@@ -22,12 +24,10 @@ import {
   whatToCorrect,
   type FilterName,
 } from "../pictureList";
-import { openByEnter } from "../decisions";
-import { openFirstToDo, openPicture } from "../navigation";
-import { isScoring } from "../sync/polling";
-import type { Summary } from "../types";
 import { focusStage } from "../stage/stageElement";
 import { current, names, project, summaries } from "../state";
+import { isScoring } from "../sync/polling";
+import type { Summary } from "../types";
 
 const ROW_HEIGHT = 54;
 

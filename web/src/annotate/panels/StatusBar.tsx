@@ -1,4 +1,5 @@
 // The bar below the picture: a hint on the tool, the position of the pointer, window, level and zoom.
+import { fit, zoomBy, zoomPercent } from "../../shared/viewport";
 import { Slider, WindowControls } from "../../shared/WindowControls";
 import { go } from "../navigation";
 import { pointer, within } from "../stage/pointer";
@@ -6,7 +7,6 @@ import { brushSize, objects, selected, sheet, tool } from "../state";
 import { TOOLS } from "../tools";
 import { continuedMask } from "../tools/brush";
 import { proposals, proposed } from "../tools/candidate";
-import { fit, zoomBy, zoomPercent } from "../../shared/viewport";
 import { keepFocus } from "./Toolbar";
 
 export function StatusBar() {

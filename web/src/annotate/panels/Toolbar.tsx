@@ -1,10 +1,10 @@
 // The toolbar next to the picture: tools, undo, redo, and the category of the next object.
-import { openCategoryPicker } from "./CategoryPicker";
 import { redo } from "../edits";
-import { canRedo, canUndo } from "../undoHistory";
 import { category, project, tool, type ToolName } from "../state";
 import { chooseTool, TOOL_NAMES, TOOLS, undoLast } from "../tools";
+import { canRedo, canUndo } from "../undoHistory";
 import { CategoryChip } from "./CategoryChip";
+import { openCategoryPicker } from "./CategoryPicker";
 
 /** Prevent a click from moving the focus, so that keyboard shortcuts keep working. */
 export const keepFocus = (event: MouseEvent) => event.preventDefault();

@@ -3,12 +3,12 @@
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { isLargePicture, pixelsOf, previewOf, thumbnailOf } from "../../shared/api";
-import { fetchDepth, clearDepth, lightFilter, renditionOf } from "../../shared/windowLevel";
-import { poll } from "../sync/polling";
-import { startEditor } from "./shapeEditor";
-import type { Sheet } from "../sync/sheets";
-import { pictureProblem, shownPicture } from "../state";
 import { view } from "../../shared/viewport";
+import { clearDepth, fetchDepth, lightFilter, renditionOf } from "../../shared/windowLevel";
+import { pictureProblem, shownPicture } from "../state";
+import { poll } from "../sync/polling";
+import type { Sheet } from "../sync/sheets";
+import { startEditor } from "./shapeEditor";
 
 const KEEP_PREVIOUS_MS = 150;
 /** From this scale on, pixels are drawn as squares. */

@@ -1,6 +1,12 @@
 // The stage: the picture with its layers. Pointer events are passed to the active tool.
 import { useEffect, useRef } from "preact/hooks";
 import { listenToPinch, type Pinch } from "../../shared/pinch";
+import { panBy, resizeStage, view, zoomBy } from "../../shared/viewport";
+import { current, names, pictureProblem, sheet, shownPicture, summaries, tool } from "../state";
+import { activeTool } from "../tools";
+import { levelAfter, setLevel } from "../tools/candidate";
+import { selectTool } from "../tools/select";
+import type { Tool } from "../tools/tool";
 import { DraftLayer } from "./layers/DraftLayer";
 import { ObjectLayer } from "./layers/ObjectLayer";
 import { StrokeLayer } from "./layers/StrokeLayer";
@@ -9,12 +15,6 @@ import { PicturePixels } from "./PicturePixels";
 import { mouseAt } from "./pointer";
 import { cancelEdit, isOnEditor, isOnHandle } from "./shapeEditor";
 import { focusStage, onPicture, onStage, setStageElement } from "./stageElement";
-import { current, names, pictureProblem, sheet, shownPicture, summaries, tool } from "../state";
-import { activeTool } from "../tools";
-import { levelAfter, setLevel } from "../tools/candidate";
-import { selectTool } from "../tools/select";
-import type { Tool } from "../tools/tool";
-import { panBy, resizeStage, view, zoomBy } from "../../shared/viewport";
 
 const ZOOM_PER_PIXEL = 1.0018;
 

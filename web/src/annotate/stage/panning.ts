@@ -1,7 +1,7 @@
 // Panning with the middle button, with Space held down, or with the hand tool.
 import { signal } from "@preact/signals";
-import { tool } from "../state";
 import { panBy } from "../../shared/viewport";
+import { tool } from "../state";
 
 const from = signal<{ x: number; y: number } | null>(null);
 export const spaceIsHeld = signal(false);

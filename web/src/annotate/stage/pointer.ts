@@ -1,7 +1,7 @@
 // The point of the picture under the mouse, or under the crosshair that the arrow keys move.
 import { signal } from "@preact/signals";
+import { centreOfView, type Point, scrollIntoView } from "../../shared/viewport";
 import { current, sheet } from "../state";
-import { scrollIntoView, centreOfView, type Point } from "../../shared/viewport";
 
 /** Null while the mouse is outside the stage. */
 export const pointer = signal<Point | null>(null);

@@ -1,10 +1,10 @@
 // The geometry of regions, in pixels of the picture.
-import { regionPath } from "../../shared/outlines";
 import { areaOfCounts, boundsOf, countsHold, emptyBitmap, fromCounts, maskOf } from "../../shared/masks";
+import { regionPath } from "../../shared/outlines";
 import type { Candidate, MarkedObject, Region } from "../../shared/types";
 import type { Point } from "../../shared/viewport";
 
-export type Bounds = [left: number, top: number, width: number, height: number];
+type Bounds = [left: number, top: number, width: number, height: number];
 
 interface Size {
   width: number;

@@ -11,10 +11,10 @@ import {
 } from "@annotorious/annotorious";
 import { effect, signal } from "@preact/signals";
 import type { BoxRegion, MarkedObject, PolygonsRegion } from "../../shared/types";
-import { setRegion } from "../edits";
 import { colourOf } from "../categoryColours";
-import { boundsOfRegion, sameRegion } from "./regions";
+import { setRegion } from "../edits";
 import { selected, sheet } from "../state";
+import { boundsOfRegion, sameRegion } from "./regions";
 
 let annotator: ImageAnnotator | null = null;
 /** Whether the editor draws the selected shape; otherwise the layer of objects does. */

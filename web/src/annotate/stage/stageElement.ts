@@ -1,5 +1,5 @@
 // The DOM element of the stage: conversion of event coordinates, and the focus.
-import { toPicture, type Point } from "../../shared/viewport";
+import { type Point, toPicture } from "../../shared/viewport";
 
 let element: HTMLElement | null = null;
 

@@ -2,11 +2,11 @@
 import { signal } from "@preact/signals";
 import { download } from "../../shared/api";
 import { notify, notifyError } from "../../shared/Notices";
+import { focusStage } from "../stage/stageElement";
+import { project } from "../state";
 import { clearHistory } from "../undoHistory";
 import { poll } from "./polling";
 import { allSaved, requestChange } from "./saving";
-import { focusStage } from "../stage/stageElement";
-import { project } from "../state";
 
 interface Imported {
   pictures: number;

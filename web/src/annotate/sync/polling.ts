@@ -1,13 +1,13 @@
 // Polling for changes by others, every few seconds and whenever the page gets the focus.
 import { batch, signal } from "@preact/signals";
 import { get } from "../../shared/api";
-import type { Changes } from "../types";
-import { refresh } from "../navigation";
-import { isUnsaved } from "./saving";
 import { detectStaleness, staleness } from "../../shared/staleness";
+import { refresh } from "../navigation";
 import { order, orderBy } from "../pictureList";
 import { categories, current, project, summaries } from "../state";
 import { isDrawing } from "../tools/drafts";
+import type { Changes } from "../types";
+import { isUnsaved } from "./saving";
 
 const POLL_MS = 3000;
 let revision = 0;

@@ -1,11 +1,11 @@
 // Reloading a stale page; unsaved changes are stored in the session and saved afterwards.
 import { get } from "../../shared/api";
 import { notify } from "../../shared/Notices";
-import { record as recordStep } from "../undoHistory";
-import type { Content, PictureRecord } from "../types";
-import { allowLeaving, save, unsavedSheets } from "./saving";
-import { hasSameContent, sheetOf, show, applyRecord } from "./sheets";
 import { names, project, sheet } from "../state";
+import type { Content, PictureRecord } from "../types";
+import { record as recordStep } from "../undoHistory";
+import { allowLeaving, save, unsavedSheets } from "./saving";
+import { applyRecord, hasSameContent, sheetOf, show } from "./sheets";
 
 const STORAGE_KEY = "groupcm-annotate-unsaved";
 

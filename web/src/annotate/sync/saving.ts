@@ -3,10 +3,10 @@ import { computed, signal } from "@preact/signals";
 import { Refusal, request } from "../../shared/api";
 import { notify } from "../../shared/Notices";
 import { OTHER_PROJECT_STATUS, staleness } from "../../shared/staleness";
-import { record } from "../undoHistory";
-import type { PictureRecord } from "../types";
-import { merge, hasSameContent, show, applyRecord, type Sheet } from "./sheets";
 import { project, setSummary, summaries } from "../state";
+import type { PictureRecord } from "../types";
+import { record } from "../undoHistory";
+import { applyRecord, hasSameContent, merge, type Sheet, show } from "./sheets";
 
 const RETRY_MS = 2000;
 const CONFLICT_STATUS = 409;

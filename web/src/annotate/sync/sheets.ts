@@ -1,9 +1,9 @@
 // Sheets: pictures that have been opened, with their content and the version on the server.
 import { signal, type Signal } from "@preact/signals";
 import type { MarkedObject } from "../../shared/types";
-import { clearHistory } from "../undoHistory";
-import type { Content, PictureRecord } from "../types";
 import { setSummary } from "../state";
+import type { Content, PictureRecord } from "../types";
+import { clearHistory } from "../undoHistory";
 
 export interface Sheet {
   picture: number;

@@ -1,11 +1,11 @@
 // The box tool: drag from corner to corner, or set two corners with the crosshair.
 import type { BoxRegion } from "../../shared/types";
+import { view } from "../../shared/viewport";
 import { addObject } from "../edits";
 import { pointer, within } from "../stage/pointer";
 import { objectAt } from "../stage/regions";
 import { choose, objects } from "../state";
-import { view } from "../../shared/viewport";
-import { boxDraft as draft, type BoxDraft } from "./drafts";
+import { type BoxDraft, boxDraft as draft } from "./drafts";
 import type { Tool } from "./tool";
 
 const MIN_DRAG_ON_SCREEN = 4;
@@ -14,7 +14,7 @@ let isDragged = false;
 
 export const draftedBox = () => draft.value && boxBetween(draft.value);
 
-export function boxBetween({ from, to }: BoxDraft): BoxRegion {
+function boxBetween({ from, to }: BoxDraft): BoxRegion {
   const [left, right] = [from.x, to.x].map(Math.round).sort((a, b) => a - b) as [number, number];
   const [top, bottom] = [from.y, to.y].map(Math.round).sort((a, b) => a - b) as [number, number];
   return { type: "box", x: left, y: top, width: right - left, height: bottom - top };

@@ -1,17 +1,17 @@
 // The brush and the eraser: strokes add to the selected mask or begin a new one, or erase.
 import { computed, signal } from "@preact/signals";
-import { notify } from "../../shared/Notices";
 import { boundsOf, emptyBitmap, fromCounts, maskOf } from "../../shared/masks";
+import { notify } from "../../shared/Notices";
 import type { MarkedObject } from "../../shared/types";
+import type { Point } from "../../shared/viewport";
 import { addObject, deleteObject, setRegion } from "../edits";
 import { holds, objectAt, sameRegion } from "../stage/regions";
 import { onPicture } from "../stage/stageElement";
 import { brushSize, category, chosen, objects, selectDrawn, selected, selectedId, sheet } from "../state";
-import type { Point } from "../../shared/viewport";
 import { stroke } from "./drafts";
 import type { Tool } from "./tool";
 
-export interface Rectangle {
+interface Rectangle {
   left: number;
   top: number;
   right: number;

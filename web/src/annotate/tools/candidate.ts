@@ -4,11 +4,11 @@ import { get } from "../../shared/api";
 import { notify, notifyError } from "../../shared/Notices";
 import type { Candidate, Region } from "../../shared/types";
 import { addObject } from "../edits";
-import { isPointing, pointer, notePointing } from "../stage/pointer";
-import { areaOf, holds, regionOfCandidate, sameRegion } from "../stage/regions";
 import { pictureAfter } from "../pictureList";
-import { sheetOf, type Sheet } from "../sync/sheets";
+import { isPointing, notePointing, pointer } from "../stage/pointer";
+import { areaOf, holds, regionOfCandidate, sameRegion } from "../stage/regions";
 import { choose, objects, openIsShown, project, sheet, tool } from "../state";
+import { type Sheet, sheetOf } from "../sync/sheets";
 import type { Tool } from "./tool";
 
 interface Proposal {

@@ -15,7 +15,7 @@ export const boxDraft = signal<BoxDraft | null>(null);
 /** The vertices of a polygon that is not closed. */
 export const corners = signal<readonly Point[]>([]);
 
-export interface Stroke {
+interface Stroke {
   object: MarkedObject | null;
   bitmap: Bitmap;
   value: 0 | 1;

@@ -1,10 +1,10 @@
 // The polygon tool: one click per vertex; Enter, a double click or the first vertex closes it.
 import { notify } from "../../shared/Notices";
+import { type Point, view } from "../../shared/viewport";
 import { addObject, setRegion } from "../edits";
 import { pointer, within } from "../stage/pointer";
 import { objectAt } from "../stage/regions";
 import { choose, objects, selected } from "../state";
-import { view, type Point } from "../../shared/viewport";
 import { corners } from "./drafts";
 import type { Tool } from "./tool";
 

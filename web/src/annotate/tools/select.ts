@@ -1,10 +1,10 @@
 // The select tool: boxes and polygons have handles (see shapeEditor.ts), masks are dragged.
 import { signal } from "@preact/signals";
+import { type Point, view } from "../../shared/viewport";
 import { setRegion } from "../edits";
 import { moved, objectAt } from "../stage/regions";
-import { isOnEditor, commitEdit } from "../stage/shapeEditor";
+import { commitEdit, isOnEditor } from "../stage/shapeEditor";
 import { choose, objects, selected, selectedId, sheet } from "../state";
-import { view, type Point } from "../../shared/viewport";
 import type { Tool } from "./tool";
 
 const MIN_DRAG_ON_SCREEN = 3;

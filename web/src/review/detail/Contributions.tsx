@@ -1,10 +1,10 @@
 // The explanation of the selected candidate's score: a sentence, families, single features.
 import { useState } from "preact/hooks";
-import { explanation } from "./openPicture";
 import { brief, withSign } from "../formatting";
 import { scoreText } from "../state";
 import type { Explanation } from "../types";
 import { explanationSentence, familyInWords, featureInWords } from "./explanationText";
+import { explanation } from "./openPicture";
 
 const INITIALLY_SHOWN = 12;
 

@@ -2,10 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { PanelButton } from "../../shared/SidePanels";
 import { fit, zoomBy } from "../../shared/viewport";
-import { close, go } from "../navigation";
-import { candidatesAreShown, truthIsShown } from "./openPicture";
 import { whole } from "../formatting";
+import { close, go } from "../navigation";
 import { hasTruth, pictureAt, place, shown } from "../state";
+import { candidatesAreShown, truthIsShown } from "./openPicture";
 
 const ZOOM = 1.4;
 

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isLargePicture, previewOf, thumbnailOf } from "../../shared/api";
 import { listenToPinch } from "../../shared/pinch";
 import { fit, panBy, resizeStage, setPictureSize, type Size, view, zoomBy } from "../../shared/viewport";
-import { depth, fetchDepth, clearDepth, lightFilter, renditionOf } from "../../shared/windowLevel";
+import { clearDepth, depth, fetchDepth, lightFilter, renditionOf } from "../../shared/windowLevel";
 import { results } from "../state";
 import { pixelsAt } from "../sync/pictureDetails";
 import { CandidateLayer, HoverNote, Legend } from "./CandidateLayer";

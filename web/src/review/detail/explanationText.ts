@@ -76,7 +76,7 @@ const CHANNELS: readonly [RegExp, string][] = [
 const FOR_EXPERTS = /_cell_|_turned_|_pattern\d|_pairs\d|_hue_|^network_/;
 
 /** Return whether a user without knowledge of image features can picture what it measures. */
-export const isPlain = (name: string) => !FOR_EXPERTS.test(name);
+const isPlain = (name: string) => !FOR_EXPERTS.test(name);
 
 export const familyInWords = (family: string) => FAMILIES[family] ?? family.replaceAll("_", " ");
 

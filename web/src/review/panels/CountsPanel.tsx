@@ -1,6 +1,6 @@
 // Live counts at the threshold; counts that need annotations are shown only with annotations.
-import { percent, type Share } from "../results/statistics";
 import { fixed, inPercent, whole } from "../formatting";
+import { percent, type Share } from "../results/statistics";
 import { counts, hasTruth } from "../state";
 
 interface Line {

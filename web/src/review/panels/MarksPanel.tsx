@@ -1,9 +1,9 @@
 // Annotations to correct: their number, the command that opens them, and the export of the list.
 import { download } from "../../shared/api";
 import { notify, notifyError } from "../../shared/Notices";
-import { settleThreshold, thresholdText } from "../threshold";
 import { whole } from "../formatting";
 import { markedCount, names, project, shown, threshold } from "../state";
+import { settleThreshold, thresholdText } from "../threshold";
 
 /** Quote a word for the shell. */
 const quoted = (word: string) => (/^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

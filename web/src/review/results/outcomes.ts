@@ -11,7 +11,7 @@ export type Outcome =
   | "unreadable"
   | "waiting";
 
-export function outcomeOf(result: Result | null, threshold: number): Outcome {
+function outcomeOf(result: Result | null, threshold: number): Outcome {
   if (result === null) return "waiting";
   if (result.score === null) return result.error === null ? "waiting" : "unreadable";
   const alarm = result.score >= threshold;
@@ -26,5 +26,3 @@ export const outcomesOf = (results: Results, threshold: number): Outcome[] =>
 const ALARMS: ReadonlySet<Outcome> = new Set<Outcome>(["true positive", "false positive", "alarm"]);
 
 export const isAlarm = (outcome: Outcome) => ALARMS.has(outcome);
-
-export const isError = (outcome: Outcome) => outcome === "false positive" || outcome === "false negative";

@@ -1,18 +1,18 @@
 // The pictures that the wall shows, filtered and sorted.
-import { isAlarm, type Outcome } from "./outcomes";
 import type { Results } from "../types";
+import { isAlarm, type Outcome } from "./outcomes";
 
 export type Order = "errors" | "score" | "name";
 export type Filter = "all" | "false positives" | "false negatives" | "alarms" | "marked" | "unreadable";
 
-export interface Choice {
+interface Choice {
   names: readonly string[];
   results: Results;
   outcomes: readonly Outcome[];
   threshold: number;
 }
 
-export function belongs(filter: Filter, picture: number, { results, outcomes }: Choice): boolean {
+function belongs(filter: Filter, picture: number, { results, outcomes }: Choice): boolean {
   const outcome = outcomes[picture]!;
   if (filter === "all") return true;
   if (filter === "false positives") return outcome === "false positive";

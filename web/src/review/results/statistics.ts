@@ -49,13 +49,13 @@ const share = (n: number, of: number): Share | null => (of ? { n, of } : null);
 
 export const percent = ({ n, of }: Share) => (of ? (100 * n) / of : 0);
 
-export interface Span {
+interface Span {
   low: number;
   high: number;
 }
 
 /** The number of pictures in each bin: with an object, without one, and unannotated. */
-export interface Bins {
+interface Bins {
   positive: number[];
   negative: number[];
   unknown: number[];

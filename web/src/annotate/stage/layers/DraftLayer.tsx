@@ -1,14 +1,14 @@
 // The layer of drafts: the shape being drawn, the proposed region, the crosshair and the brush size.
 import { boxPath } from "../../../shared/outlines";
+import { view } from "../../../shared/viewport";
 import { colourOf } from "../../categoryColours";
-import { isCrosshair, pointer, within } from "../pointer";
-import { pathOf } from "../regions";
 import { brushSize, category, sheet, tool } from "../../state";
 import { draftedBox } from "../../tools/box";
 import { proposed } from "../../tools/candidate";
 import { corners } from "../../tools/drafts";
 import { closesAt, draftedPolygon } from "../../tools/polygon";
-import { view } from "../../../shared/viewport";
+import { isCrosshair, pointer, within } from "../pointer";
+import { pathOf } from "../regions";
 
 export function DraftLayer() {
   return (

@@ -1,12 +1,12 @@
 // The layer of objects, except the shape that the editor draws.
 import type { MarkedObject } from "../../../shared/types";
+import { view } from "../../../shared/viewport";
 import { colourOf, numberOf } from "../../categoryColours";
-import { anchorOf, pathOf } from "../regions";
-import { isEditing } from "../shapeEditor";
 import { objects, selectedId } from "../../state";
 import { stroke } from "../../tools/drafts";
 import { maskShift } from "../../tools/select";
-import { view } from "../../../shared/viewport";
+import { anchorOf, pathOf } from "../regions";
+import { isEditing } from "../shapeEditor";
 
 export function ObjectLayer() {
   const painted = stroke.value?.object?.id;
