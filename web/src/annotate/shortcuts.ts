@@ -113,8 +113,8 @@ const onObjects: Unsectioned[] = [
 ];
 
 const viewing: Unsectioned[] = [
-  { keys: ["+", "="], title: "Larger", run: () => zoomBy(1.25) },
-  { keys: ["-"], title: "Smaller", run: () => zoomBy(1 / 1.25) },
+  { keys: ["+", "="], title: "Zoom in", run: () => zoomBy(1.25) },
+  { keys: ["-"], title: "Zoom out", run: () => zoomBy(1 / 1.25) },
   { keys: ["0"], title: "Fit", run: fit },
   { keys: ["z"], title: "100 %, or fit again", run: () => (zoomPercent.peek() === 100 ? fit() : zoomTo(1)) },
   { keys: ["x"], title: "Reset window and level", run: resetWindow },

@@ -26,8 +26,8 @@ export function ImportDialog() {
           </h2>
           <fieldset>
             <legend>Pictures that the file lists without any object are</legend>
-            <Meaning meaning="todo" title="still to do" description="they are not annotated yet" />
-            <Meaning meaning="negative" title="verified empty" description="they were checked and show no object" />
+            <Meaning meaning="todo" title="still to do" description="not annotated yet" />
+            <Meaning meaning="negative" title="verified empty" description="checked, no object found" />
           </fieldset>
           <p class="quiet">
             Pictures that are done or annotated here stay as they are. An import cannot be undone.

@@ -1,4 +1,4 @@
-// The objects of the picture, and what is said of it as a whole.
+// The panel of the objects of the picture, and the decision on the whole picture.
 import type { MarkedObject } from "../../shared/types";
 import { doneAndNext, noObjectHere, toggleDone } from "../decisions";
 import { deleteObject } from "../edits";
@@ -45,7 +45,7 @@ function ObjectEntry({ object, place }: { object: MarkedObject; place: number })
         </span>
         <span class="entry-detail number">
           {kind}
-          {/* COCO's area of a polygon is that of its pixels, which are found at the end. */}
+          {/* The area of a polygon in COCO counts its pixels, which are known only after the export. */}
           {region.type !== "polygons" && ` · ${Math.round(areaOf(region)).toLocaleString("en")} px`}
         </span>
       </button>
@@ -93,7 +93,7 @@ export function Decision() {
           checked={isDone}
           onChange={(event) => {
             toggleDone();
-            // The browser has checked it even where nothing was decided.
+            // The browser has toggled the box even if the decision was refused.
             event.currentTarget.checked = sheet.peek()?.content.peek().done ?? false;
           }}
         />

@@ -75,7 +75,7 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
       onClick={choose}
     >
       <Thumbnail picture={picture} />
-      <div class="picture-words">
+      <div class="picture-text">
         <div class="picture-name" title={name}>
           <bdi>{shortened(name)}</bdi>
         </div>

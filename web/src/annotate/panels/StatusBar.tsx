@@ -29,7 +29,7 @@ export function StatusBar() {
         </button>
       </span>
       <span class="row zoom" onMouseDown={keepFocus}>
-        <button class="plain small" aria-label="Smaller" title="Smaller (−)" onClick={() => zoomBy(1 / 1.25)}>
+        <button class="plain small" aria-label="Zoom out" title="Zoom out (−)" onClick={() => zoomBy(1 / 1.25)}>
           −
         </button>
         <button
@@ -41,7 +41,7 @@ export function StatusBar() {
         >
           {zoomPercent.value} %
         </button>
-        <button class="plain small" aria-label="Larger" title="Larger (+)" onClick={() => zoomBy(1.25)}>
+        <button class="plain small" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoomBy(1.25)}>
           +
         </button>
       </span>

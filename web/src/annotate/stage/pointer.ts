@@ -10,7 +10,7 @@ export const isCrosshair = signal(false);
 /** Whether the pointer was moved since this picture was opened. */
 let wasMoved = false;
 current.subscribe(() => void (wasMoved = false));
-export const notePointing = () => void (wasMoved = true);
+export const confirmPointing = () => void (wasMoved = true);
 export const isPointing = () => pointer.peek() !== null && wasMoved;
 
 export function within({ x, y }: Point): Point {
@@ -21,7 +21,7 @@ export function within({ x, y }: Point): Point {
 
 export function mouseAt(at: Point | null, hasMoved = true): void {
   if (isCrosshair.peek() && (at === null || !hasMoved)) return;
-  if (hasMoved) notePointing();
+  if (hasMoved) confirmPointing();
   isCrosshair.value = false;
   pointer.value = at;
 }
@@ -38,7 +38,7 @@ export function crosshair(): Point {
 export function moveCrosshair(dx: number, dy: number): Point {
   const { x, y } = crosshair();
   const at = within({ x: x + dx, y: y + dy });
-  notePointing();
+  confirmPointing();
   pointer.value = at;
   scrollIntoView(at);
   return at;

@@ -5,7 +5,7 @@ import { notify, notifyError } from "../../shared/Notices";
 import type { Candidate, Region } from "../../shared/types";
 import { addObject } from "../edits";
 import { pictureAfter } from "../pictureList";
-import { isPointing, notePointing, pointer } from "../stage/pointer";
+import { isPointing, confirmPointing, pointer } from "../stage/pointer";
 import { areaOf, holds, regionOfCandidate, sameRegion } from "../stage/regions";
 import { choose, objects, openIsShown, project, sheet, tool } from "../state";
 import { type Sheet, sheetOf } from "../sync/sheets";
@@ -86,7 +86,7 @@ export function levelAfter(steps: number): number | null {
 /** Set the level. Like moving the pointer, this shows which region the user wants. */
 export function setLevel(wanted: number | null): void {
   level.value = wanted ?? level.peek();
-  notePointing();
+  confirmPointing();
 }
 
 function accept(): boolean {

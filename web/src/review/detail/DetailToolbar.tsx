@@ -42,11 +42,11 @@ export function DetailToolbar({ name }: { name: string }) {
 
 export const ZoomButtons = () => (
   <span class="row zoom">
-    <IconButton icon="−" title="Smaller" letter="-" onClick={() => zoomBy(1 / ZOOM)} />
+    <IconButton icon="−" title="Zoom out" letter="-" onClick={() => zoomBy(1 / ZOOM)} />
     <button onClick={fit} title="Fit (0)">
       Fit
     </button>
-    <IconButton icon="+" title="Larger" letter="+" onClick={() => zoomBy(ZOOM)} />
+    <IconButton icon="+" title="Zoom in" letter="+" onClick={() => zoomBy(ZOOM)} />
   </span>
 );
 
