@@ -1,5 +1,5 @@
-// Builds both pages into the Python package: one script and one sheet of styles each, the licences
-// of what is in them, and a digest of the sources, by which a test knows that the build is fresh.
+// Builds both pages into the Python package: one script and one style sheet per page, the licences of
+// the bundled packages, and a digest of the sources, with which a test checks that the build is up to date.
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
@@ -12,8 +12,7 @@ const pages = ["annotate", "review"];
 await rm(target, { recursive: true, force: true });
 await mkdir(target, { recursive: true });
 const { metafile } = await build({
-  entryPoints: pages.map((page) => path.join(here, "src", page, `${page}.tsx`)),
-  entryNames: "[name]",
+  entryPoints: pages.map((page) => ({ in: path.join(here, "src", page, "main.tsx"), out: page })),
   outdir: target,
   bundle: true,
   format: "esm",
@@ -31,11 +30,11 @@ for (const page of pages) {
 await writeFile(path.join(target, "licences.txt"), await licences(Object.keys(metafile.inputs)));
 await writeFile(path.join(target, "sources.sha256"), `${await digestOfSources()}\n`);
 
-/** The licence of every package that has a file in the bundle. */
+/** Collect the licence of every package that has a file in the bundle. */
 async function licences(inputs) {
   const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\//;
   const packages = [...new Set(inputs.flatMap((file) => name.exec(file)?.[1] ?? []))].sort();
-  // The annotation library has these in its own bundle.
+  // The annotation library bundles these packages.
   const inside = ["@annotorious/core", "dequal", "nanoevents", "nanoid", "nanostores", "quickselect", "rbush", "simplify-js", "uuid"];
   const texts = [...new Set([...packages, ...inside])].sort().map(async (each) => {
     const folder = path.join(here, "node_modules", each);
@@ -47,13 +46,13 @@ async function licences(inputs) {
   return (await Promise.all(texts)).join("\n\n");
 }
 
-/** The text for a package that comes without one. */
+/** Return the file with the licence of a package that comes without one. */
 function ownCopy(name, licence) {
   if (!name.startsWith("@annotorious/")) throw new Error(`${name} (${licence}) has no licence text`);
   return path.join(here, "licences", "annotorious.txt");
 }
 
-/** One digest of all files that the build reads, without the packages, which the lock file pins. */
+/** Compute the digest of all files that the build reads, except packages, which the lock file pins. */
 async function digestOfSources() {
   const files = (await readdir(path.join(here, "src"), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())

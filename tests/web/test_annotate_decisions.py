@@ -265,7 +265,7 @@ def test_list_counts_and_search_field_agree(browser, folder):
         page.press("/")
         page.page.keyboard.type("no such")
         page.press("Enter", "Enter")
-        page.told("No picture in this list is called like this.")
+        page.told("No picture in this list matches.")
         search.fill("a.p")
         page.press("Enter")
         page.shows(0)

@@ -272,7 +272,7 @@ def test_every_category_has_a_colour_and_is_found_by_the_keyboard(browser, folde
         expect(picker).to_contain_text("Category of the selected object")
         assert axe_findings(page.page) == []
         page.page.keyboard.type("no such")
-        expect(picker).to_contain_text("No category is called like this.")
+        expect(picker).to_contain_text("No category matches.")
         page.press("Enter", "Escape")
         expect(picker).to_have_count(0)
         page.press("t")

@@ -143,7 +143,7 @@ def test_a_second_stroke_adds_to_the_mask_and_erasing_it_all_deletes_it(browser,
         assert mask_of(first).sum() < mask_of(before[0]).sum()
         assert second == before[1]
         page.click(10, 110)
-        page.told("Nothing of object 1 was there to erase.")
+        page.told("The stroke erased nothing of object 1.")
         page.click(118, 90)
         page.is_saved()
         assert page.regions(0)[0] == first

@@ -643,7 +643,10 @@ def explanation_of(contributions: dict[str, float]) -> dict[str, Any]:
             {"colour_lightness": 0.9, "shape_extent": -0.05},
             "Raised most by colour (lightness); lowered little, most by share of its box filled.",
         ),
-        ({"colour_lightness": 0.9}, "Raised most by colour (lightness); lowered by nothing."),
+        (
+            {"colour_lightness": 0.9},
+            "Raised most by colour (lightness); not lowered by any feature.",
+        ),
         (
             {"colour_lightness": -0.9, "colour_green_red": 0.3},
             "Lowered most by colour (lightness); raised most by redness.",
@@ -964,9 +967,9 @@ def test_the_stage_is_never_blank_and_its_window_is_moved(shown):
     page.route(f"**/api/pictures/{number}/pixels*", lambda route: held.append(route))
     page.route(f"**/api/pictures/{number}", lambda route: held.append(route))
     shown.open(number)
-    stand_in = page.locator(".stand-in")
-    expect(stand_in).to_be_visible()
-    assert f"/api/pictures/{number}/thumbnail" in (stand_in.get_attribute("style") or "")
+    placeholder = page.locator(".placeholder")
+    expect(placeholder).to_be_visible()
+    assert f"/api/pictures/{number}/thumbnail" in (placeholder.get_attribute("style") or "")
     expect(page.locator(".hover-note")).to_have_text("Looking for candidates …")
     while held:
         held.pop().continue_()
@@ -979,16 +982,16 @@ def test_the_stage_is_never_blank_and_its_window_is_moved(shown):
     page.keyboard.press("x")
     expect(page.locator("#picture")).to_have_css("filter", "none")
     page.keyboard.press("i")
-    expect(page.locator("#beside")).to_be_hidden()
+    expect(page.locator("#detail-panel")).to_be_hidden()
     page.locator("#toggle-left").click()
     expect(page.locator("#left-panel")).to_be_hidden()
     page.reload()
     expect(page.locator("#picture")).to_be_visible()
-    expect(page.locator("#beside")).to_be_hidden()
+    expect(page.locator("#detail-panel")).to_be_hidden()
     expect(page.locator("#left-panel")).to_be_hidden()
     page.locator("#toggle-right").click()
     page.keyboard.press("l")
-    expect(page.locator("#beside")).to_be_visible()
+    expect(page.locator("#detail-panel")).to_be_visible()
     expect(page.locator("#threshold-number")).to_be_visible()
 
 
@@ -1011,7 +1014,7 @@ def test_a_phone_and_a_tablet_do(browser, served, width, height):
 
         tile.click()
         expect(page.locator("#families")).to_be_visible()
-        for name in ("#stage", "#mark", "#window", "#beside"):
+        for name in ("#stage", "#mark", "#window", "#detail-panel"):
             expect(page.locator(name)).to_be_in_viewport()
         assert (sideways(page), small_targets(page)) == (0, [])
         assert axe_findings(page) == []

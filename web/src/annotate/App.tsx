@@ -1,17 +1,16 @@
-// The page: pictures to the left, the picture in the middle, its objects to the right.
-import { KeyHelp } from "../shared/KeyHelp";
-import { Notices } from "../shared/notices";
-import { panelStates } from "../shared/side_panels";
-import { KEYS } from "./keys";
+// The layout of the annotate page: pictures on the left, the stage in the middle, objects on the right.
+import { Notices } from "../shared/Notices";
+import { ShortcutHelp } from "../shared/ShortcutHelp";
+import { panelStates } from "../shared/SidePanels";
 import { CategoryPicker } from "./panels/CategoryPicker";
 import { Header } from "./panels/Header";
 import { Decision, ObjectsPanel } from "./panels/ObjectsPanel";
 import { PictureList } from "./panels/PictureList";
-import { SavingProblem } from "./panels/SavingProblem";
-import { StaleDialog } from "./panels/StaleDialog";
+import { SavingProblem, StaleDialog } from "./panels/SavingStatus";
 import { StatusBar } from "./panels/StatusBar";
 import { Toolbar } from "./panels/Toolbar";
-import { Stage } from "./Stage";
+import { SHORTCUTS } from "./shortcuts";
+import { Stage } from "./stage/Stage";
 
 export function App() {
   return (
@@ -25,7 +24,7 @@ export function App() {
       </main>
       <Decision />
       <ObjectsPanel />
-      <KeyHelp keys={KEYS} />
+      <ShortcutHelp shortcuts={SHORTCUTS} />
       <CategoryPicker />
       <SavingProblem />
       <StaleDialog />

@@ -1,8 +1,8 @@
-// What the page knows and shows.
+// The state of the page.
 import { batch, computed, signal } from "@preact/signals";
 import type { MarkedObject } from "../shared/types";
-import type { ObjectId, Project, Summary } from "./records";
-import type { Sheet } from "./sheets";
+import type { Sheet } from "./sync/sheets";
+import type { ObjectId, Project, Summary } from "./types";
 
 export type ToolName = "select" | "box" | "polygon" | "brush" | "eraser" | "candidate" | "hand";
 
@@ -11,21 +11,21 @@ export const names = signal<string[]>([]);
 export const summaries = signal<Summary[]>([]);
 export const categories = signal<string[]>([]);
 
-/** Number of the open picture. */
+/** The number of the open picture. */
 export const current = signal(-1);
-/** Null while the picture is being fetched. */
+/** The open picture; null while it is being fetched. */
 export const sheet = signal<Sheet | null>(null);
 /** Why the open picture cannot be shown. */
 export const pictureProblem = signal<string | null>(null);
-/** Number of the picture whose pixels are on the stage. */
+/** The number of the picture whose pixels are on the stage. */
 export const shownPicture = signal(-1);
-/** Whether the open picture is on the stage: only what is seen can be marked or decided. */
+/** Return whether the open picture is on the stage: only a visible picture can be annotated. */
 export const openIsShown = () => sheet.peek() !== null && shownPicture.peek() === current.peek();
 export const objects = computed<MarkedObject[]>(() => sheet.value?.content.value.objects ?? []);
 
 export const selectedId = signal<ObjectId | null>(null);
 export const selected = computed(() => objects.value.find(({ id }) => id === selectedId.value) ?? null);
-/** The object that is selected only because it was drawn last. */
+/** The object that is selected only because it has just been drawn. */
 const drawnId = signal<ObjectId | null>(null);
 /** The selected object, if the user selected it. */
 export const chosen = computed(() => (selectedId.value === drawnId.value ? null : selected.value));
@@ -37,7 +37,7 @@ export function choose(id: ObjectId | null): void {
   });
 }
 
-/** An object that was just drawn can be edited and deleted, but digits are for the next one. */
+/** Select an object that was just drawn: it can be edited, but digits set the category of the next one. */
 export function selectDrawn(id: ObjectId): void {
   batch(() => {
     drawnId.value = id;
@@ -45,7 +45,7 @@ export function selectDrawn(id: ObjectId): void {
   });
 }
 
-/** Whether the menu of exports and imports is open. */
+/** Whether the menu for import and export is open. */
 export const menuIsOpen = signal(false);
 
 export const tool = signal<ToolName>("box");

@@ -1,13 +1,13 @@
-// What the server of a review tells, as JSON.
+// Types of the JSON that the review page receives from the server.
 import type { Candidate, MarkedObject } from "../shared/types";
 
 export interface Project {
   page: "review";
-  /** Another one means other files or pictures, whose numbers mean something else. */
+  /** Identifies the model and the pictures; another project numbers its pictures differently. */
   project: string;
   folder: string;
   model: string;
-  /** Words of the command that corrects what is marked. */
+  /** The arguments of the command that opens the marked pictures. */
   annotate: string[];
   threshold: number | null;
   truth: boolean;
@@ -29,7 +29,7 @@ export interface Result {
   truth: boolean | null;
   on_object: boolean | null;
   mark: Mark | null;
-  /** Changes when the picture's file does. */
+  /** Changes when the file of the picture changes. */
   stamp: string | null;
   /** Why the picture could not be read. */
   error: string | null;
@@ -58,14 +58,14 @@ export interface Changes {
 
 export interface ScoredPicture {
   name: string;
-  /** Of the file in which the candidates were found. */
+  /** The stamp of the file in which the candidates were found. */
   stamp: string;
   width: number;
   height: number;
   score: number;
   probability: number | null;
   threshold: number | null;
-  /** Place of the winner among the candidates. */
+  /** The index of the winner among the candidates. */
   winner: number;
   candidates: Candidate[];
   objects: MarkedObject[] | null;

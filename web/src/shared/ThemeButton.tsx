@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it; remembered.
+// The button that switches between the light, the dark and the system theme; the choice is stored.
 import { signal } from "@preact/signals";
 
 type Theme = "system" | "light" | "dark";
@@ -8,20 +8,20 @@ const KEY = "groupcm theme";
 const stored = localStorage.getItem(KEY) as Theme | null;
 const theme = signal<Theme>(stored && THEMES.includes(stored) ? stored : "system");
 
-function show(): void {
+function apply(): void {
   document.documentElement.dataset.theme = theme.value;
 }
-show();
+apply();
 
 export function nextTheme(): void {
   theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length]!;
   localStorage.setItem(KEY, theme.value);
-  show();
+  apply();
 }
 
 export function ThemeButton() {
   return (
-    <button class="plain" onClick={nextTheme} title="Light, dark, or as the system has it">
+    <button class="plain" onClick={nextTheme} title="Light, dark or system theme">
       {{ system: "◐", light: "☀", dark: "☾" }[theme.value]}
       <span class="visually-hidden">Theme: {theme.value}</span>
     </button>

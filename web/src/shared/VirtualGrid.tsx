@@ -1,22 +1,22 @@
-// A grid of any length of which only the rows in sight, and a few beyond, are in the document.
+// A virtual grid of any length: only the visible rows, and some above and below, are in the document.
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface Props {
   count: number;
-  /** Least width of a cell; cells share what is left of a row. One column if larger than the grid. */
+  /** The minimum width of a cell; cells grow to fill the row. A width above the grid's gives one column. */
   cellWidth: number;
   cellHeight: number;
-  /** Scrolled into sight whenever it changes. */
+  /** The index of the cell that is scrolled into view whenever it changes. */
   current?: number;
   label: string;
   role?: "listbox" | "list";
-  /** The id of the chosen cell of a listbox. */
+  /** The id of the selected cell of a listbox. */
   active?: string;
   children: (index: number) => ComponentChildren;
 }
 
-const LEAST_ROWS_BEYOND = 6;
+const MIN_EXTRA_ROWS = 6;
 
 export function VirtualGrid({ count, cellWidth, cellHeight, current, label, role, active, children }: Props) {
   const frame = useRef<HTMLDivElement>(null);
@@ -43,10 +43,10 @@ export function VirtualGrid({ count, cellWidth, cellHeight, current, label, role
     }
   }, [current, columns, size.height, cellHeight]);
 
-  const rowsInSight = Math.ceil(size.height / cellHeight);
-  const rowsBeyond = Math.max(LEAST_ROWS_BEYOND, rowsInSight);
-  const first = Math.max(0, Math.floor(top / cellHeight) - rowsBeyond) * columns;
-  const last = Math.min(count, first + (rowsInSight + 2 * rowsBeyond) * columns);
+  const visibleRows = Math.ceil(size.height / cellHeight);
+  const extraRows = Math.max(MIN_EXTRA_ROWS, visibleRows);
+  const first = Math.max(0, Math.floor(top / cellHeight) - extraRows) * columns;
+  const last = Math.min(count, first + (visibleRows + 2 * extraRows) * columns);
   const cells = [];
   for (let index = first; index < last; index++) cells.push(children(index));
   return (

@@ -1,6 +1,6 @@
-// Requests to the server, and what it says when it refuses.
+// Requests to the server, and the errors that they raise.
 
-/** The server's refusal: its sentence, its status, and the body it came with. */
+/** The server refused a request: its message, its status, and the body of its answer. */
 export class Refusal extends Error {
   constructor(
     message: string,
@@ -12,13 +12,13 @@ export class Refusal extends Error {
 }
 
 /** The server could not be reached at all. */
-export class Unreachable extends Error {
+class Unreachable extends Error {
   constructor() {
     super("The server does not answer. Is groupcm still running in its terminal?");
   }
 }
 
-async function answered(path: string, options: RequestInit): Promise<Response> {
+async function fetchOrThrow(path: string, options: RequestInit): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(path, { ...options, credentials: "same-origin" });
@@ -27,32 +27,32 @@ async function answered(path: string, options: RequestInit): Promise<Response> {
   }
   if (response.ok) return response;
   const body = await response.json().catch(() => ({}));
-  const told = typeof body.error === "string" ? body.error : `The server answered ${response.status}.`;
-  throw new Refusal(told, response.status, body);
+  const message = typeof body.error === "string" ? body.error : `The server answered ${response.status}.`;
+  throw new Refusal(message, response.status, body);
 }
 
 export async function request<Answer>(
   method: string,
   path: string,
   body?: unknown,
-  others: Record<string, string> = {},
+  extraHeaders: Record<string, string> = {},
 ): Promise<Answer> {
   const isFile = body instanceof Blob;
   const payload = body === undefined || isFile ? body : JSON.stringify(body);
   const headers: Record<string, string> =
     body === undefined ? {} : { "Content-Type": isFile ? "application/octet-stream" : "application/json" };
-  return (await answered(path, { method, headers: { ...headers, ...others }, body: payload })).json();
+  return (await fetchOrThrow(path, { method, headers: { ...headers, ...extraHeaders }, body: payload })).json();
 }
 
-/** Let the browser keep a file; the sentences the server sent with it. A body is posted as JSON. */
+/** Let the browser download a file; return the server's warnings. A body is posted as JSON. */
 export async function download(path: string, body?: unknown): Promise<string[]> {
   const posted = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const response = await answered(path, body === undefined ? {} : posted);
+  const response = await fetchOrThrow(path, body === undefined ? {} : posted);
   const link = document.createElement("a");
   link.href = URL.createObjectURL(await response.blob());
   link.download = /filename="([^"]+)"/.exec(response.headers.get("Content-Disposition") ?? "")?.[1] ?? "";
   link.click();
-  // Some browsers read it only after the click.
+  // Some browsers read the address only after the click.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
   return JSON.parse(decodeURIComponent(response.headers.get("X-Warnings") ?? "%5B%5D"));
 }
@@ -63,7 +63,7 @@ export const pixelsOf = (picture: number) => `/api/pictures/${picture}/pixels`;
 export const previewOf = (picture: number) => `/api/pictures/${picture}/preview`;
 export const thumbnailOf = (picture: number) => `/api/pictures/${picture}/thumbnail`;
 
-/** Larger pictures are shown as a preview until all their pixels are there. */
-const MOST_PIXELS_AT_ONCE = 4_000_000;
+/** Pictures with more pixels are shown as a preview until they are loaded. */
+const MAX_PIXELS_WITHOUT_PREVIEW = 4_000_000;
 export const isLargePicture = ({ width, height }: { width: number; height: number }) =>
-  width * height > MOST_PIXELS_AT_ONCE;
+  width * height > MAX_PIXELS_WITHOUT_PREVIEW;

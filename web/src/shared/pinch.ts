@@ -1,7 +1,7 @@
-// Two fingers on a stage: they zoom and pan, and whatever the first one began is given up.
+// The pinch gesture: two fingers zoom and pan the stage, and cancel whatever the first finger began.
 
 export interface Pinch {
-  /** The second finger is down. */
+  /** The second finger has been put down. */
   begin(): void;
   /** Zoom by a factor around a point of the window, after moving by dx and dy. */
   move(factor: number, at: { x: number; y: number }, dx: number, dy: number): void;
@@ -13,11 +13,11 @@ interface Fingers {
   apart: number;
 }
 
-/** Listens on a stage before anything on it; returns what ends that. */
+/** Listen on a stage, before any of its elements; return a function that stops listening. */
 export function listenToPinch(stage: HTMLElement, pinch: Pinch): () => void {
   const touches = new Map<number, { x: number; y: number }>();
   let before: Fingers | null = null;
-  /** From the second finger until none is left. */
+  /** True from the second finger until all fingers are lifted. */
   let isPinching = false;
 
   const fingers = (): Fingers | null => {
@@ -25,13 +25,13 @@ export function listenToPinch(stage: HTMLElement, pinch: Pinch): () => void {
     if (!one || !other) return null;
     return { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2, apart: Math.hypot(one.x - other.x, one.y - other.y) };
   };
-  const keep = (event: PointerEvent) => {
+  const consume = (event: PointerEvent) => {
     event.stopImmediatePropagation();
     event.preventDefault();
   };
   const down = (event: PointerEvent) => {
     if (event.pointerType !== "touch") return;
-    // The first finger of a gesture: none that was missed is left.
+    // The first finger of a gesture: forget fingers whose lifting was missed.
     if (event.isPrimary) touches.clear();
     touches.set(event.pointerId, { x: event.clientX, y: event.clientY });
     if (touches.size === 2) {
@@ -39,13 +39,13 @@ export function listenToPinch(stage: HTMLElement, pinch: Pinch): () => void {
       pinch.begin();
     }
     before = fingers();
-    if (isPinching) keep(event);
+    if (isPinching) consume(event);
   };
   const move = (event: PointerEvent) => {
     if (!touches.has(event.pointerId)) return;
     touches.set(event.pointerId, { x: event.clientX, y: event.clientY });
     if (!isPinching) return;
-    keep(event);
+    consume(event);
     const now = fingers();
     if (now && before) {
       pinch.move(before.apart > 0 ? now.apart / before.apart : 1, now, now.x - before.x, now.y - before.y);
@@ -56,7 +56,7 @@ export function listenToPinch(stage: HTMLElement, pinch: Pinch): () => void {
     if (!touches.delete(event.pointerId)) return;
     before = fingers();
     if (!isPinching) return;
-    keep(event);
+    consume(event);
     if (touches.size === 0) isPinching = false;
   };
   const listeners = { pointerdown: down, pointermove: move, pointerup: up, pointercancel: up };

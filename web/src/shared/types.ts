@@ -1,4 +1,4 @@
-// The JSON between the pages and the server.
+// Types of the JSON that both pages exchange with the server.
 
 export interface BoxRegion {
   type: "box";
@@ -10,7 +10,7 @@ export interface BoxRegion {
 
 export interface PolygonsRegion {
   type: "polygons";
-  /** Corners of each part: x0, y0, x1, y1, … */
+  /** The vertices of each part: x0, y0, x1, y1, … */
   parts: number[][];
 }
 
@@ -18,7 +18,7 @@ export interface MaskRegion {
   type: "mask";
   height: number;
   width: number;
-  /** Run lengths, column by column; the first is of background. */
+  /** Run lengths, column by column; the first run is background. */
   counts: number[];
 }
 
@@ -31,7 +31,7 @@ export interface MarkedObject {
   score: number | null;
 }
 
-/** A region that the machine proposes; without counts it is its box. */
+/** A proposed region; without counts it is its box. */
 export interface Candidate {
   box: [number, number, number, number];
   counts: number[] | null;

@@ -1,5 +1,5 @@
-// The colour of a category with its number in it.
-import { colourOf, numberOf } from "../colours";
+// A chip in the colour of a category, with its number.
+import { colourOf, numberOf } from "../categoryColours";
 
 export function CategoryChip({ category }: { category: string }) {
   return (

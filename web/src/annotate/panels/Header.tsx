@@ -1,11 +1,11 @@
-// What is annotated, how far it is, whether it is saved.
-import { helpIsOpen } from "../../shared/KeyHelp";
-import { PanelButton } from "../../shared/side_panels";
+// The header: what is annotated, the progress, and whether everything is saved.
+import { helpIsOpen } from "../../shared/ShortcutHelp";
+import { PanelButton } from "../../shared/SidePanels";
 import { ThemeButton } from "../../shared/ThemeButton";
-import { progress } from "../listing";
-import { savingState } from "../saving";
+import { progress } from "../pictureList";
 import { project } from "../state";
-import { ExchangeMenu } from "./ExchangeMenu";
+import { ImportExportMenu } from "./ImportExportMenu";
+import { SavingIndicator } from "./SavingStatus";
 
 export function Header() {
   const { folder, file } = project.value!;
@@ -16,8 +16,8 @@ export function Header() {
         <b>{folder}</b> <span class="quiet">{file}</span>
       </h1>
       <Progress />
-      <Saving />
-      <ExchangeMenu />
+      <SavingIndicator />
+      <ImportExportMenu />
       <ThemeButton />
       <button class="plain" title="Keys (?)" aria-label="Keys" onClick={() => (helpIsOpen.value = true)}>
         ?
@@ -39,15 +39,6 @@ function Progress() {
         </span>
         {unreadable > 0 && <span class="unreadable"> · {unreadable} unreadable</span>}
       </span>
-    </div>
-  );
-}
-
-function Saving() {
-  const { state, text, why } = savingState.value;
-  return (
-    <div id="saving" class={`saving ${state} clip`} role="status" aria-live="polite" data-state={state} title={why ?? text}>
-      {text}
     </div>
   );
 }

@@ -1,6 +1,6 @@
-// Before an import: what the file means by pictures without annotations. After it: what was left out.
+// The dialogs before an import (the state of unannotated pictures) and after it (what was left out).
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { giveUpImport, importChosen, importedFile, skipped, unannotated } from "../importing";
+import { cancelImport, importChosenFile, importedFile, skipped, unannotated } from "../sync/importExport";
 
 export function ImportDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
@@ -10,15 +10,15 @@ export function ImportDialog() {
     dialog.current?.showModal();
     dialog.current?.querySelector("button")?.focus();
   }, [file]);
-  // The browser reports a closing later, when another file may have been chosen.
-  const afterClosing = () => !dialog.current?.open && importedFile.peek() === file && giveUpImport();
+  // The browser fires `close` asynchronously, when another file may have been chosen.
+  const afterClosing = () => !dialog.current?.open && importedFile.peek() === file && cancelImport();
   return (
     <dialog ref={dialog} id="import-dialog" class="import-dialog" aria-labelledby="import-title" onClose={afterClosing}>
       {file && (
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            void importChosen();
+            void importChosenFile();
           }}
         >
           <h2 id="import-title" class="clip" title={file.name}>
@@ -26,11 +26,11 @@ export function ImportDialog() {
           </h2>
           <fieldset>
             <legend>Pictures that the file lists without any object are</legend>
-            <Meaning meaning="todo" title="still to do" words="nobody has looked at them yet" />
-            <Meaning meaning="negative" title="verified empty" words="someone has looked and found no object" />
+            <Meaning meaning="todo" title="still to do" description="not annotated yet" />
+            <Meaning meaning="negative" title="verified empty" description="checked, no object found" />
           </fieldset>
           <p class="quiet">
-            Pictures that are done or marked here keep their work. An import cannot be undone.
+            Pictures that are done or annotated here stay as they are. An import cannot be undone.
           </p>
           <p class="row">
             <button class="primary">Import</button>
@@ -47,10 +47,10 @@ export function ImportDialog() {
 interface MeaningProps {
   meaning: "todo" | "negative";
   title: string;
-  words: string;
+  description: string;
 }
 
-function Meaning({ meaning, title, words }: MeaningProps) {
+function Meaning({ meaning, title, description }: MeaningProps) {
   return (
     <label>
       <input
@@ -61,7 +61,7 @@ function Meaning({ meaning, title, words }: MeaningProps) {
         onChange={() => (unannotated.value = meaning)}
       />
       <span>
-        <b>{title}</b> <span class="quiet">({words})</span>
+        <b>{title}</b> <span class="quiet">({description})</span>
       </span>
     </label>
   );

@@ -1,11 +1,11 @@
-// The objects of the picture, and what is said of it as a whole.
+// The panel of the objects of the picture, and the decision on the whole picture.
 import type { MarkedObject } from "../../shared/types";
-import { deleteObject } from "../changing";
-import { doneAndNext, noObjectHere, toggleDone } from "../deciding";
-import { isToCorrect, shortened, stateOf, STATES, whatToCorrect } from "../listing";
-import { areaOf } from "../regions";
+import { doneAndNext, noObjectHere, toggleDone } from "../decisions";
+import { deleteObject } from "../edits";
+import { isToCorrect, shortened, stateOf, STATES, whatToCorrect } from "../pictureList";
+import { areaOf } from "../stage/regions";
 import { choose, chosen, current, names, objects, selectedId, sheet, summaries } from "../state";
-import { Categories } from "./Categories";
+import { CategoriesPanel } from "./CategoriesPanel";
 import { CategoryChip } from "./CategoryChip";
 
 export function ObjectsPanel() {
@@ -22,7 +22,7 @@ export function ObjectsPanel() {
           ))}
         </ul>
       </section>
-      <Categories />
+      <CategoriesPanel />
     </aside>
   );
 }
@@ -45,7 +45,7 @@ function ObjectEntry({ object, place }: { object: MarkedObject; place: number })
         </span>
         <span class="entry-detail number">
           {kind}
-          {/* COCO's area of a polygon is that of its pixels, which are found at the end. */}
+          {/* The area of a polygon in COCO counts its pixels, which are known only after the export. */}
           {region.type !== "polygons" && ` · ${Math.round(areaOf(region)).toLocaleString("en")} px`}
         </span>
       </button>
@@ -93,7 +93,7 @@ export function Decision() {
           checked={isDone}
           onChange={(event) => {
             toggleDone();
-            // The browser has checked it even where nothing was decided.
+            // The browser has toggled the box even if the decision was refused.
             event.currentTarget.checked = sheet.peek()?.content.peek().done ?? false;
           }}
         />

@@ -1,8 +1,10 @@
-// All pictures, a row each: a thumbnail, the name, what is known of it.
-import { tell } from "../../shared/notices";
+// The list of pictures, one row per picture: a thumbnail, the name and the state.
+import { notify } from "../../shared/Notices";
+import { closeIfCovering } from "../../shared/SidePanels";
 import { Thumbnail } from "../../shared/Thumbnail";
-import { closeIfCovering } from "../../shared/side_panels";
 import { VirtualGrid } from "../../shared/VirtualGrid";
+import { openByEnter } from "../decisions";
+import { openFirstToDo, openPicture } from "../navigation";
 import {
   filter,
   FILTER_NAMES,
@@ -16,18 +18,16 @@ import {
   restriction,
   shortened,
   showAll,
-  sought,
+  search,
   stateOf,
   STATES,
   whatToCorrect,
   type FilterName,
-} from "../listing";
-import { openByEnter } from "../deciding";
-import { openFirstToDo, openPicture } from "../opening";
-import { isScoring } from "../polling";
-import type { Summary } from "../records";
-import { focusStage } from "../stage_element";
+} from "../pictureList";
+import { focusStage } from "../stage/stageElement";
 import { current, names, project, summaries } from "../state";
+import { isScoring } from "../sync/polling";
+import type { Summary } from "../types";
 
 const ROW_HEIGHT = 54;
 
@@ -48,7 +48,7 @@ export function PictureList() {
         >
           {(place) => <Row key={list[place]} picture={list[place]!} place={place} of={list.length} />}
         </VirtualGrid>
-        {list.length === 0 && <p class="quiet nothing">No picture is like this.</p>}
+        {list.length === 0 && <p class="quiet nothing">No picture matches.</p>}
       </div>
     </nav>
   );
@@ -75,14 +75,14 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
       onClick={choose}
     >
       <Thumbnail picture={picture} />
-      <div class="picture-words">
+      <div class="picture-text">
         <div class="picture-name" title={name}>
           <bdi>{shortened(name)}</bdi>
         </div>
         <div class="row quiet number">
           <span class={`dot ${stateOf(summary)}`} />
           <span class="clip" title={summary.error ?? undefined}>
-            {wordsOf(summary, order.value === "useful" ? reasons.value.get(picture) : undefined)}
+            {descriptionOf(summary, order.value === "useful" ? reasons.value.get(picture) : undefined)}
           </span>
           {summary.first && (
             <span class="to-correct" title={whatToCorrect(summary)}>
@@ -96,7 +96,7 @@ function Row({ picture, place, of }: { picture: number; place: number; of: numbe
   );
 }
 
-function wordsOf(summary: Summary, why?: string): string {
+function descriptionOf(summary: Summary, why?: string): string {
   const state = stateOf(summary);
   if (state === "todo" && why) return why;
   if (state !== "progress" && state !== "positive") return STATES[state];
@@ -104,7 +104,7 @@ function wordsOf(summary: Summary, why?: string): string {
 }
 
 function ListControls() {
-  const isChoosable = (name: FilterName) =>
+  const isOffered = (name: FilterName) =>
     (name !== "correct" && name !== "unreadable") || filterCounts.value[name] > 0 || filter.value === name;
   return (
     <div class="list-controls">
@@ -113,9 +113,9 @@ function ListControls() {
         type="search"
         placeholder="Search names  /"
         aria-label="Search pictures by name"
-        value={sought.value}
-        onInput={(event) => (sought.value = event.currentTarget.value)}
-        onKeyDown={followKey}
+        value={search.value}
+        onInput={(event) => (search.value = event.currentTarget.value)}
+        onKeyDown={handleKey}
       />
       <div class="list-choices">
         <select
@@ -127,7 +127,7 @@ function ListControls() {
             focusStage();
           }}
         >
-          {FILTER_NAMES.filter(isChoosable).map((name) => (
+          {FILTER_NAMES.filter(isOffered).map((name) => (
             <option key={name} value={name}>
               {FILTERS[name].title} ({filterCounts.value[name]})
             </option>
@@ -153,14 +153,14 @@ function ListControls() {
   );
 }
 
-/** Enter opens the first match, Escape gives the search up; a browser's own Escape would empty the field alone. */
-function followKey(event: KeyboardEvent): void {
+/** Enter opens the first match; Escape clears the search and returns the focus to the stage. */
+function handleKey(event: KeyboardEvent): void {
   if (event.key !== "Enter" && event.key !== "Escape") return;
   event.preventDefault();
-  if (event.key === "Escape") sought.value = "";
-  else if (sought.peek().trim() !== "") {
+  if (event.key === "Escape") search.value = "";
+  else if (search.peek().trim() !== "") {
     const match = firstMatch();
-    if (match === undefined) return tell("No picture in this list is called like this.");
+    if (match === undefined) return notify("No picture in this list matches.");
     openByEnter(match);
     closeIfCovering("left");
   }

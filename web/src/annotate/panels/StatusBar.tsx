@@ -1,12 +1,12 @@
-// Below the picture: what the tool does, where the pointer is, how the picture is shown.
+// The bar below the picture: a hint on the tool, the position of the pointer, window, level and zoom.
+import { fit, zoomBy, zoomPercent } from "../../shared/viewport";
 import { Slider, WindowControls } from "../../shared/WindowControls";
-import { go } from "../opening";
-import { pointer, within } from "../pointer";
+import { go } from "../navigation";
+import { pointer, within } from "../stage/pointer";
 import { brushSize, objects, selected, sheet, tool } from "../state";
 import { TOOLS } from "../tools";
 import { continuedMask } from "../tools/brush";
 import { proposals, proposed } from "../tools/candidate";
-import { fit, percent, zoomBy } from "../view";
 import { keepFocus } from "./Toolbar";
 
 export function StatusBar() {
@@ -17,7 +17,7 @@ export function StatusBar() {
       <Position />
       <span class="quiet number picture-size">{open ? `${open.width} × ${open.height}` : ""}</span>
       {(tool.value === "brush" || tool.value === "eraser") && (
-        <Slider id="brush-size" title="Brush" value={brushSize} least={1} most={200} usual={24} unit=" px" />
+        <Slider id="brush-size" title="Brush" value={brushSize} min={1} max={200} initial={24} unit=" px" />
       )}
       <WindowControls />
       <span class="row zoom steps" onMouseDown={keepFocus}>
@@ -29,19 +29,19 @@ export function StatusBar() {
         </button>
       </span>
       <span class="row zoom" onMouseDown={keepFocus}>
-        <button class="plain small" aria-label="Smaller" title="Smaller (−)" onClick={() => zoomBy(1 / 1.25)}>
+        <button class="plain small" aria-label="Zoom out" title="Zoom out (−)" onClick={() => zoomBy(1 / 1.25)}>
           −
         </button>
         <button
           id="zoom"
           class="plain small number"
           title="Fit (0)"
-          aria-label={`Zoom ${percent.value} %, fit`}
+          aria-label={`Zoom ${zoomPercent.value} %, fit`}
           onClick={fit}
         >
-          {percent.value} %
+          {zoomPercent.value} %
         </button>
-        <button class="plain small" aria-label="Larger" title="Larger (+)" onClick={() => zoomBy(1.25)}>
+        <button class="plain small" aria-label="Zoom in" title="Zoom in (+)" onClick={() => zoomBy(1.25)}>
           +
         </button>
       </span>

@@ -1,20 +1,20 @@
-// A box: drag from corner to corner, or set two corners with the crosshair.
+// The box tool: drag from corner to corner, or set two corners with the crosshair.
 import type { BoxRegion } from "../../shared/types";
-import { addObject } from "../changing";
-import { pointer, within } from "../pointer";
-import { objectAt } from "../regions";
+import { view } from "../../shared/viewport";
+import { addObject } from "../edits";
+import { pointer, within } from "../stage/pointer";
+import { objectAt } from "../stage/regions";
 import { choose, objects } from "../state";
-import { view } from "../view";
-import { boxDraft as draft, type BoxDraft } from "./drafts";
+import { type BoxDraft, boxDraft as draft } from "./drafts";
 import type { Tool } from "./tool";
 
-const LEAST_DRAG_ON_SCREEN = 4;
+const MIN_DRAG_ON_SCREEN = 4;
 
 let isDragged = false;
 
 export const draftedBox = () => draft.value && boxBetween(draft.value);
 
-export function boxBetween({ from, to }: BoxDraft): BoxRegion {
+function boxBetween({ from, to }: BoxDraft): BoxRegion {
   const [left, right] = [from.x, to.x].map(Math.round).sort((a, b) => a - b) as [number, number];
   const [top, bottom] = [from.y, to.y].map(Math.round).sort((a, b) => a - b) as [number, number];
   return { type: "box", x: left, y: top, width: right - left, height: bottom - top };
@@ -42,7 +42,7 @@ export const boxTool: Tool = {
     isDragged = false;
     const { from, to } = draft.peek()!;
     const dragged = Math.max(Math.abs(to.x - from.x), Math.abs(to.y - from.y)) * view.peek().scale;
-    if (dragged >= LEAST_DRAG_ON_SCREEN) complete();
+    if (dragged >= MIN_DRAG_ON_SCREEN) complete();
     else {
       draft.value = null;
       choose(objectAt(objects.peek(), at)?.id ?? null);
@@ -53,7 +53,7 @@ export const boxTool: Tool = {
     else draft.value = { from: at, to: at };
   },
   finish: () => draft.peek() !== null && (complete(), true),
-  takeBack: () => boxTool.cancel(),
+  removeLast: () => boxTool.cancel(),
   cancel() {
     const drawn = draft.peek() !== null;
     draft.value = null;
@@ -62,7 +62,7 @@ export const boxTool: Tool = {
   },
 };
 
-/** The crosshair drags the open corner along. */
+/** The open corner follows the crosshair. */
 pointer.subscribe((at) => {
   if (at && draft.peek() && !isDragged) draft.value = { from: draft.peek()!.from, to: at };
 });

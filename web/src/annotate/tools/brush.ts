@@ -1,36 +1,36 @@
-// Brush and eraser: strokes add to the selected mask, or begin one; or take away.
+// The brush and the eraser: strokes add to the selected mask or begin a new one, or erase.
 import { computed, signal } from "@preact/signals";
-import { tell } from "../../shared/notices";
-import { boundsOf, emptyBitmap, fromCounts, maskOf } from "../../shared/runs";
+import { boundsOf, emptyBitmap, fromCounts, maskOf } from "../../shared/masks";
+import { notify } from "../../shared/Notices";
 import type { MarkedObject } from "../../shared/types";
-import { addObject, deleteObject, setRegion } from "../changing";
-import { holds, objectAt, sameRegion } from "../regions";
-import { onPicture } from "../stage_element";
+import type { Point } from "../../shared/viewport";
+import { addObject, deleteObject, setRegion } from "../edits";
+import { holds, objectAt, sameRegion } from "../stage/regions";
+import { onPicture } from "../stage/stageElement";
 import { brushSize, category, chosen, objects, selectDrawn, selected, selectedId, sheet } from "../state";
-import type { Point } from "../view";
 import { stroke } from "./drafts";
 import type { Tool } from "./tool";
 
-export interface Dirty {
+interface Rectangle {
   left: number;
   top: number;
   right: number;
   bottom: number;
 }
 
-/** Which pixels the stroke under way has just changed. */
-export const drawn = signal<Dirty | null>(null);
+/** The rectangle that the stroke in progress has just changed. */
+export const dirtyRectangle = signal<Rectangle | null>(null);
 
 const isMask = (object: MarkedObject | null | undefined) => object?.region.type === "mask";
 
-/** The mask that a stroke adds to: the one just drawn only while the next object is of its category. */
+/** The mask that a stroke adds to: one just drawn only while the next object has its category. */
 export const continuedMask = computed(() => {
   const object = selected.value;
   const goesOn = object !== null && (chosen.value !== null || object.category === category.value);
   return goesOn && isMask(object) ? object : null;
 });
 
-/** The eraser takes away from the mask that the user selected, else from the one under it, else from the last. */
+/** Return the mask to erase from: the one the user selected, else the one under the eraser, else the last. */
 function erasedMask(at: Point): MarkedObject | null {
   if (isMask(chosen.peek())) return chosen.peek();
   const drawnLast = isMask(selected.peek()) ? selected.peek() : null;
@@ -42,18 +42,18 @@ function begin(at: Point, value: 0 | 1): void {
   const open = sheet.peek();
   if (!open) return;
   const object = value === 1 ? continuedMask.peek() : erasedMask(at);
-  if (value === 0 && !object) return tell("The eraser takes away from a mask; there is none here.");
+  if (value === 0 && !object) return notify("There is no mask here to erase from.");
   const region = object?.region;
   const bitmap =
     region?.type === "mask"
       ? fromCounts(region.counts, region.width, region.height)
       : emptyBitmap(open.width, open.height);
   stroke.value = { object, bitmap, value, last: at };
-  drawn.value = { left: 0, top: 0, right: open.width, bottom: open.height };
+  dirtyRectangle.value = { left: 0, top: 0, right: open.width, bottom: open.height };
   dab(at);
 }
 
-/** Paint all pixels whose centre lies within the brush on its way from the last point. */
+/** Paint all pixels whose centre the brush covers on its way from the last point. */
 function dab(to: Point): void {
   const { bitmap, value, last } = stroke.peek()!;
   const radius = brushSize.peek() / 2;
@@ -73,19 +73,19 @@ function dab(to: Point): void {
     }
   }
   stroke.peek()!.last = to;
-  drawn.value = { left, top, right, bottom };
+  dirtyRectangle.value = { left, top, right, bottom };
 }
 
 function end(): void {
   const { object, bitmap, value } = stroke.peek()!;
   stroke.value = null;
-  drawn.value = null;
+  dirtyRectangle.value = null;
   const isEmpty = boundsOf(bitmap) === null;
   if (object && isEmpty) deleteObject(object.id);
   else if (object) {
     const region = maskOf(bitmap);
     if (value === 0 && sameRegion(object.region, region)) {
-      tell(`Nothing of object ${objects.peek().indexOf(object) + 1} was there to erase. Begin on the mask that is meant.`);
+      notify(`The stroke erased nothing of object ${objects.peek().indexOf(object) + 1}. Start it on the mask to erase from.`);
     }
     setRegion(object.id, region);
     if (selectedId.peek() !== object.id) selectDrawn(object.id);
@@ -107,10 +107,10 @@ const brushWith = (value: 0 | 1): Tool => ({
     if (stroke.peek()) end();
   },
   cancel() {
-    const isUnderWay = stroke.peek() !== null;
+    const wasDrawing = stroke.peek() !== null;
     stroke.value = null;
-    drawn.value = null;
-    return isUnderWay;
+    dirtyRectangle.value = null;
+    return wasDrawing;
   },
 });
 

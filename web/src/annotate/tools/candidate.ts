@@ -1,14 +1,14 @@
-// Regions that the machine proposes: the smallest one under the pointer is shown, and taken by a click.
+// The candidate tool: shows the smallest proposed region under the pointer; a click accepts it.
 import { computed, effect, signal } from "@preact/signals";
 import { get } from "../../shared/api";
-import { tell, tellError } from "../../shared/notices";
+import { notify, notifyError } from "../../shared/Notices";
 import type { Candidate, Region } from "../../shared/types";
-import { addObject } from "../changing";
-import { isPointedHere, pointer, pointHere } from "../pointer";
-import { areaOf, holds, regionOfCandidate, sameRegion } from "../regions";
-import { pictureAfter } from "../listing";
-import { sheetOf, type Sheet } from "../sheets";
+import { addObject } from "../edits";
+import { pictureAfter } from "../pictureList";
+import { isPointing, confirmPointing, pointer } from "../stage/pointer";
+import { areaOf, holds, regionOfCandidate, sameRegion } from "../stage/regions";
 import { choose, objects, openIsShown, project, sheet, tool } from "../state";
+import { type Sheet, sheetOf } from "../sync/sheets";
 import type { Tool } from "./tool";
 
 interface Proposal {
@@ -17,14 +17,14 @@ interface Proposal {
   score: number | null;
 }
 
-/** By picture, smallest first; null while they are being found. */
-const found = signal<ReadonlyMap<number, Proposal[] | null>>(new Map());
-const MOST_PICTURES = 8;
+/** The proposals per picture, smallest first; null while they are being computed. */
+const proposalsByPicture = signal<ReadonlyMap<number, Proposal[] | null>>(new Map());
+const MAX_PICTURES = 8;
 
-/** How many steps from the smallest to larger ones. */
+/** The number of steps from the smallest region to larger ones. */
 const level = signal(0);
 
-export const proposals = computed(() => (sheet.value ? (found.value.get(sheet.value.picture) ?? null) : null));
+export const proposals = computed(() => (sheet.value ? (proposalsByPicture.value.get(sheet.value.picture) ?? null) : null));
 
 const under = computed(() => {
   const at = pointer.value;
@@ -37,7 +37,7 @@ export const proposed = computed(() => {
   return stack.length ? { ...stack[place]!, place, of: stack.length } : null;
 });
 
-// Another stack of regions begins with its smallest again.
+// Another stack of regions starts with its smallest.
 let stackBefore = "";
 effect(() => {
   const stack = under.value.map(({ region }) => proposals.peek()?.findIndex((each) => each.region === region)).join();
@@ -46,47 +46,47 @@ effect(() => {
 });
 
 effect(() => {
-  if (tool.value === "candidate" && sheet.value && project.value?.suggestions) void findWithNext(sheet.value);
+  if (tool.value === "candidate" && sheet.value && project.value?.suggestions) void fetchWithNext(sheet.value);
 });
 
-/** Those of the next picture are found while the user looks at this one. */
-async function findWithNext(open: Sheet): Promise<void> {
-  await find(open);
+/** Fetch the proposals of this picture, and then prefetch those of the next one. */
+async function fetchWithNext(open: Sheet): Promise<void> {
+  await fetchProposals(open);
   const next = sheetOf(pictureAfter(open.picture));
-  if (next && sheet.peek() === open) await find(next);
+  if (next && sheet.peek() === open) await fetchProposals(next);
 }
 
-async function find(of: Sheet): Promise<void> {
+async function fetchProposals(of: Sheet): Promise<void> {
   const { picture } = of;
-  if (found.peek().has(picture)) return;
+  if (proposalsByPicture.peek().has(picture)) return;
   const put = (value: Proposal[] | null) => {
-    const kept = [...found.peek()].filter(([each]) => each !== picture).slice(1 - MOST_PICTURES);
-    found.value = new Map([...kept, [picture, value]]);
+    const kept = [...proposalsByPicture.peek()].filter(([each]) => each !== picture).slice(1 - MAX_PICTURES);
+    proposalsByPicture.value = new Map([...kept, [picture, value]]);
   };
   put(null);
   try {
     const { candidates } = await get<{ candidates: Candidate[] }>(`/api/pictures/${picture}/candidates`);
-    const told = candidates.map((candidate) => {
+    const fetched = candidates.map((candidate) => {
       const region = regionOfCandidate(candidate, of);
       return { region, area: areaOf(region), score: candidate.score };
     });
-    put(told.sort((one, other) => one.area - other.area));
+    put(fetched.sort((one, other) => one.area - other.area));
   } catch (error) {
     put([]);
-    tellError(error);
+    notifyError(error);
   }
 }
 
-/** Null beyond the ends of the stack. */
+/** Return the level after some steps, or null beyond the ends of the stack. */
 export function levelAfter(steps: number): number | null {
   const wanted = Math.min(level.peek(), under.peek().length - 1) + steps;
   return wanted < 0 || wanted >= under.peek().length ? null : wanted;
 }
 
-/** Stepping through the regions says as well as moving the pointer which one is meant. */
+/** Set the level. Like moving the pointer, this shows which region the user wants. */
 export function setLevel(wanted: number | null): void {
   level.value = wanted ?? level.peek();
-  pointHere();
+  confirmPointing();
 }
 
 function accept(): boolean {
@@ -104,13 +104,13 @@ function accept(): boolean {
 export const candidateTool: Tool = {
   taps: true,
   press() {
-    if (!proposed.peek()) tell(proposals.peek() ? "No region is proposed here." : "The regions are being found.");
+    if (!proposed.peek()) notify(proposals.peek() ? "No region is proposed here." : "The regions are being found.");
     else accept();
   },
   move() {},
   release() {},
   set: () => void accept(),
-  /** One press too many must not take what lies under the resting pointer in the next picture. */
-  finish: () => isPointedHere() && accept(),
+  /** A repeated Enter must not accept a region under the unmoved pointer in the next picture. */
+  finish: () => isPointing() && accept(),
   cancel: () => false,
 };

@@ -1,9 +1,9 @@
-// What is being drawn and is no object yet: it must be finished or given up before anything is decided.
+// Drafts: shapes being drawn, which must be finished or cancelled before a picture is left or decided.
 import { signal } from "@preact/signals";
-import type { Bitmap } from "../../shared/runs";
-import { tell } from "../../shared/notices";
+import type { Bitmap } from "../../shared/masks";
+import { notify } from "../../shared/Notices";
 import type { MarkedObject } from "../../shared/types";
-import type { Point } from "../view";
+import type { Point } from "../../shared/viewport";
 
 /** A box between two corners. */
 export interface BoxDraft {
@@ -12,30 +12,30 @@ export interface BoxDraft {
 }
 export const boxDraft = signal<BoxDraft | null>(null);
 
-/** The corners of a polygon that is not closed. */
+/** The vertices of a polygon that is not closed. */
 export const corners = signal<readonly Point[]>([]);
 
-export interface Stroke {
+interface Stroke {
   object: MarkedObject | null;
   bitmap: Bitmap;
   value: 0 | 1;
   last: Point;
 }
-/** The stroke of the brush or the eraser that is under way. */
+/** The stroke of the brush or the eraser in progress. */
 export const stroke = signal<Stroke | null>(null);
 
 function unfinished(): string | null {
-  if (corners.peek().length > 0) return "The polygon is not closed yet. Enter closes it, Esc gives it up.";
-  if (boxDraft.peek()) return "The box is not finished yet. Enter sets it, Esc gives it up.";
-  if (stroke.peek()) return "The stroke is not finished yet. Release the button first; Esc gives it up.";
+  if (corners.peek().length > 0) return "The polygon is not closed yet. Enter closes it, Esc cancels it.";
+  if (boxDraft.peek()) return "The box is not finished yet. Enter sets it, Esc cancels it.";
+  if (stroke.peek()) return "The stroke is not finished yet. Release the button first; Esc cancels it.";
   return null;
 }
 
 export const isDrawing = () => unfinished() !== null;
 
-/** Whether something is being drawn; if so, tell the user to finish it or give it up first. */
+/** Return whether a shape is being drawn; if so, ask the user to finish or cancel it first. */
 export function mustFinishDrawing(): boolean {
   const sentence = unfinished();
-  if (sentence !== null) tell(sentence);
+  if (sentence !== null) notify(sentence);
   return sentence !== null;
 }

@@ -1,15 +1,15 @@
-// A polygon: corner by corner; Enter, a double click or the first corner again closes it.
-import { tell } from "../../shared/notices";
-import { addObject, setRegion } from "../changing";
-import { pointer, within } from "../pointer";
-import { objectAt } from "../regions";
+// The polygon tool: one click per vertex; Enter, a double click or the first vertex closes it.
+import { notify } from "../../shared/Notices";
+import { type Point, view } from "../../shared/viewport";
+import { addObject, setRegion } from "../edits";
+import { pointer, within } from "../stage/pointer";
+import { objectAt } from "../stage/regions";
 import { choose, objects, selected } from "../state";
-import { view, type Point } from "../view";
 import { corners } from "./drafts";
 import type { Tool } from "./tool";
 
 const NEAR_ON_SCREEN = 8;
-/** A finger meets the first corner less exactly, and has no Enter key. */
+/** A finger is less precise, and has no Enter key. */
 const NEAR_FOR_FINGERS = 22;
 const closingDistance = () => (window.matchMedia("(pointer: coarse)").matches ? NEAR_FOR_FINGERS : NEAR_ON_SCREEN);
 
@@ -24,12 +24,12 @@ function addCorner(at: Point): void {
   corners.value = [...corners.peek(), { x: tenth(x), y: tenth(y) }];
 }
 
-/** `joins`: as one more part of the selected polygon. */
+/** Close the polygon. With `joins`, it becomes another part of the selected object. */
 function close(joins: boolean): boolean {
   const drawn = corners.peek();
   if (drawn.length === 0) return false;
   if (drawn.length < 3) {
-    tell("A polygon needs three corners. Backspace takes one back, Esc gives it up.");
+    notify("A polygon needs three corners. Backspace removes one, Esc cancels.");
     return true;
   }
   corners.value = [];
@@ -54,7 +54,7 @@ export const polygonTool: Tool = {
     const drawn = corners.peek();
     if (drawn.length > 2) close(event.shiftKey);
     else if (drawn.length === 1) {
-      // Two clicks on one place are meant for what lies there.
+      // A double click in one place selects the object there.
       choose(objectAt(objects.peek(), drawn[0]!)?.id ?? null);
       corners.value = [];
     }
@@ -64,7 +64,7 @@ export const polygonTool: Tool = {
     else addCorner(at);
   },
   finish: (event) => close(event.shiftKey),
-  takeBack() {
+  removeLast() {
     const drawn = corners.peek();
     corners.value = drawn.slice(0, -1);
     return drawn.length > 0;
@@ -76,6 +76,6 @@ export const polygonTool: Tool = {
   },
 };
 
-/** The corners set, and the one that follows the pointer. */
+/** Return the vertices set so far, and the one that follows the pointer. */
 export const draftedPolygon = () =>
   corners.value.length === 0 ? null : pointer.value ? [...corners.value, within(pointer.value)] : corners.value;

@@ -1,13 +1,13 @@
-// Select and edit: boxes and polygons by their handles (see shapes.ts), masks by dragging.
+// The select tool: boxes and polygons have handles (see shapeEditor.ts), masks are dragged.
 import { signal } from "@preact/signals";
-import { setRegion } from "../changing";
-import { moved, objectAt } from "../regions";
-import { isOnEditor, takeEdited } from "../shapes";
+import { type Point, view } from "../../shared/viewport";
+import { setRegion } from "../edits";
+import { moved, objectAt } from "../stage/regions";
+import { commitEdit, isOnEditor } from "../stage/shapeEditor";
 import { choose, objects, selected, selectedId, sheet } from "../state";
-import { view, type Point } from "../view";
 import type { Tool } from "./tool";
 
-const LEAST_DRAG_ON_SCREEN = 3;
+const MIN_DRAG_ON_SCREEN = 3;
 
 interface Drag {
   from: Point;
@@ -17,9 +17,9 @@ interface Drag {
 const drag = signal<Drag | null>(null);
 
 const isDragged = ({ from, to }: Drag) =>
-  Math.hypot(to.x - from.x, to.y - from.y) * view.peek().scale >= LEAST_DRAG_ON_SCREEN;
+  Math.hypot(to.x - from.x, to.y - from.y) * view.peek().scale >= MIN_DRAG_ON_SCREEN;
 
-/** How far the selected mask is being dragged. */
+/** Return how far the selected mask is being dragged. */
 export const maskShift = (): Point | null => {
   const dragged = drag.value;
   if (!dragged || dragged.onEditor || !isDragged(dragged)) return null;
@@ -42,8 +42,8 @@ export const selectTool: Tool = {
     drag.value = null;
     const object = selected.peek();
     if (dragged.onEditor) {
-      // A click on the selected shape may be meant for a smaller object inside it.
-      if (!takeEdited() && !isDragged(dragged)) {
+      // A click on the selected shape may aim at a smaller object inside it.
+      if (!commitEdit() && !isDragged(dragged)) {
         choose(objectAt(objects.peek(), dragged.from)?.id ?? selectedId.peek());
       }
     } else if (shift && object?.region.type === "mask") {

@@ -1,8 +1,8 @@
-// What every tool of the stage answers to. Points are pixels of the picture.
-import type { Point } from "../view";
+// The interface of the tools. Points are in pixels of the picture.
+import type { Point } from "../../shared/viewport";
 
 export interface Tool {
-  /** Whether a press alone acts: a finger then acts when it is lifted, as a second one may follow. */
+  /** Whether a press alone acts; a finger then acts when it is lifted, since a second one may follow. */
   taps?: boolean;
   press(at: Point, event: PointerEvent): void;
   /** With or without a button held. */
@@ -11,10 +11,10 @@ export interface Tool {
   doubleClick?(event: MouseEvent): void;
   /** Space at the crosshair. */
   set?(at: Point): void;
-  /** Enter; false if there was nothing to finish. */
+  /** Enter; returns false if there was nothing to finish. */
   finish?(event: KeyboardEvent): boolean;
-  /** Backspace; false if there was nothing to take back. */
-  takeBack?(): boolean;
-  /** Escape, or another tool or picture was chosen; false if there was nothing to give up. */
+  /** Backspace; returns false if there was nothing to remove. */
+  removeLast?(): boolean;
+  /** Escape, or a change of the tool or picture; returns false if there was nothing to cancel. */
   cancel(): boolean;
 }
