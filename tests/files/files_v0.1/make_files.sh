@@ -140,6 +140,11 @@ put(2, {"id": "n2", "category": "blood", "region": polygon, "score": None},
     {"id": "n3", "category": "polyp", "region": mask, "score": 0.5}, done=False)
 store.close()
 
+store = AnnotationStore(library, "annotated_all_done.json", ["polyp"])
+for number in range(len(library)):
+    put(number, *([{"id": "n1", "category": "polyp", "region": box, "score": None}] * (number < 2)))
+store.close()
+
 marks = MarksFile("review.csv")
 marks.mark("patient1_frame01.png", Mark(0.25, "negative", "false positive", "is it one, or two?"))
 marks.mark("patient2_frame03.png", Mark(None, "", "", 'A quote ", a comma, and é.'))
