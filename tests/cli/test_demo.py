@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from groupcm import load, simulate
-from groupcm.cli.commands import demo_pictures
 from groupcm.cli._main import main
+from groupcm.cli.commands import demo_pictures
 from groupcm.metrics import group_roc_auc
 from groupcm.report.model_card import model_card
 

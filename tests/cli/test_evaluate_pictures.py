@@ -16,8 +16,8 @@ from PIL import Image
 from groupcm import GroupClassifier
 from groupcm.annotations import Annotations, Mask, read
 from groupcm.annotations.runs import compress
-from groupcm.cli.commands import evaluate as command
 from groupcm.cli._main import main
+from groupcm.cli.commands import evaluate as command
 from groupcm.data.tables.formats import write_table
 from groupcm.data.tables.roles import TableDescription, describe
 from groupcm.images.synthetic import write_frames

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 import sklearn
 
-from groupcm.cli.main import build_parser
+from groupcm.cli import build_parser
 
 ROOT = Path(__file__).resolve().parents[1]
 SHOWN = (Path(__file__).parents[1] / "files" / "documented_v0.1.md").read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ import pytest
 
 from groupcm import GroupClassifier, load, simulate, sources
 from groupcm.annotations import Box, Mask, Polygons, read
-from groupcm.cli.main import main
+from groupcm.cli import main
 from groupcm.estimators.path import lambda_path
 from groupcm.features import Polynomial
 from groupcm.images.proposals import PROPOSERS
