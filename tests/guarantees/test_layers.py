@@ -40,6 +40,7 @@ LAYERS = [
 ]
 # What every layer may use: they know nothing of the maths and import none of it.
 SHARED = {
+    "registry",
     "progress",
     "errors",
     "extras",
@@ -87,6 +88,7 @@ def imports_of(module: str, path: Path) -> set[str]:
             if node.level:
                 base = ["groupcm", *package[: len(package) + 1 - node.level], *base]
             names |= {".".join([*base, alias.name]) for alias in node.names}
+    names -= {"groupcm.TYPE_CHECKING"}  # a constant of the package itself
     return {name.removeprefix("groupcm.") for name in names if name.startswith("groupcm.")}
 
 

@@ -273,10 +273,10 @@ class Screened:
         self.terms = Terms(sign, start, stop, order, 1.0, alone=False)
         theta = rng.normal(size=d + 1) * rng.choice([0.3, 1.0])
         self.ball = Ball(theta, radius, shift)
-        screen = Screen(self.space, [self.ball], [[TermRows.of(self.terms)]])
+        screen = Screen(self.space, [self.ball], [[TermRows.of(self.terms)]], 1.0)
         edges = np.unique(np.concatenate([[0, n], rng.integers(0, n, n_chunks - 1)]))
         found = [self._pass(screen, lo, hi) for lo, hi in pairwise(edges)]
-        self.kept = ScreenedTerms(self.terms, d, self.X.dtype)
+        self.kept = ScreenedTerms(self.terms, d, self.X.dtype, 1.0)
         self.kept.update(found, 0)
 
     def _pass(self, screen, lo, hi):

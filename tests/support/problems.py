@@ -14,8 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from oracle import GroupProblem, count_left_out
 
-LOSSES = ("smoothed_hinge", "hinge")
-PENALTIES = ("huber", "l2", "l1")
+from groupcm.objective import losses, penalties
+
+LOSSES = tuple(losses.LOSSES)
+PENALTIES = tuple(penalties.PENALTIES)
 GROUPINGS = ("negative", "both", "none")
 BACKGROUNDS = ("ignore", "negative")
 KINDS = ("float64", "float32", "csr")

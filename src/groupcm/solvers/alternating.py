@@ -105,7 +105,9 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
         Problems to solve at most.
     """
     source = choice.task.source
-    kept = [KeptRows(terms, source) for terms in choice.task.terms if not terms.alone]
+    zero_margin = choice.task.problem.loss.zero_margin
+    grouped = [terms for terms in choice.task.terms if not terms.alone]
+    kept = [KeptRows(terms, source, zero_margin) for terms in grouped]
     solution = working_set.solve(first, kept=kept)
     if solution.interrupted:
         raise KeyboardInterrupt(_NO_CHOICE)

@@ -1,16 +1,11 @@
-"""The group objective as a module.
-
-The losses of `groupcm.losses`, as torch differentiates them.
-"""
+"""The group objective as a module."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from torch.nn.functional import smooth_l1_loss, softplus
-
 import torch
-from groupcm.objective.losses import make_loss
+from groupcm.objective.losses import LOSSES
 from groupcm.torch.batch import (
     checked_scores,
     number_groups,
@@ -24,33 +19,7 @@ from groupcm.torch.row_groups import RowGroups
 from groupcm.utils.parameters import check_parameters, require_number
 from torch import Tensor
 
-__all__ = ["GroupLoss", "margin_loss"]
-
-# Beyond it softplus drops its exponential, which float64 no longer sees.
-_FAR = 50.0
-
-
-def margin_loss(t: Tensor, delta: float, temperature: float | None = None) -> Tensor:
-    """``L(t)``: `SmoothedHinge` with this δ, and with a temperature its `SoftHinge`.
-
-    ::
-
-        L(t) = α (z − δα),    α = min(z / 2δ, 1),    z = max(1 − t, 0)
-                                               or    z = T log(1 + exp((1 − t) / T))
-
-    Examples
-    --------
-    >>> margin_loss(torch.tensor([2.0, 0.5, -1.0]), delta=0.5)
-    tensor([0.0000, 0.1250, 1.5000])
-    """
-    if temperature is None:
-        short = torch.relu(1.0 - t)
-    else:
-        short = softplus(1.0 - t, beta=1.0 / temperature, threshold=_FAR)
-    if delta == 0.0:
-        return short
-    # z² / 2β up to β and z − β / 2 beyond it, in one step.
-    return smooth_l1_loss(short, torch.zeros_like(short), beta=2.0 * delta, reduction="none")
+__all__ = ["GroupLoss"]
 
 
 class GroupLoss(torch.nn.Module):
@@ -194,8 +163,8 @@ class GroupLoss(torch.nn.Module):
         n_negative = len(margin) - len(terms.row)
         of_each_negative = scores.new_full((n_negative,), 1.0 / max(n_negative, 1))
         weight = torch.cat([terms.weight.to(scores.dtype), of_each_negative])
-        delta = make_loss(self.loss, self.delta).delta
-        return (weight * margin_loss(margin, delta, self.temperature)).sum()
+        loss = LOSSES.made_for(self.loss, self)
+        return (weight * loss.of_tensor(margin, self.temperature)).sum()
 
     def _margins(
         self,

@@ -11,18 +11,20 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from groupcm.data.labels import require_pos_label
+from groupcm.objective.losses import LOSSES
+from groupcm.objective.penalties import PENALTIES
 from groupcm.utils.memory import parse_memory
 
 __all__ = ["check_parameters", "require_number", "require_seed"]
 
 _CHOICES = {
-    "loss": ("smoothed_hinge", "hinge"),
-    "penalty": ("huber", "l2", "l1"),
+    "loss": tuple(LOSSES),
+    "penalty": tuple(PENALTIES),
     "grouping": ("negative", "both", "none"),
     "background": ("ignore", "negative"),
     "solver": ("working_set", "lbfgs"),
 }
-_POSITIVE = ("epsilon", "tol", "max_passes")
+_POSITIVE = ("tol", "max_passes")
 
 
 def check_parameters(given: Mapping[str, Any]) -> None:
@@ -39,7 +41,8 @@ def check_parameters(given: Mapping[str, Any]) -> None:
             listed = ", ".join(map(repr, choices))
             raise ValueError(f"{name} must be one of {listed}; got {given[name]!r}.")
     require_number(given, "lam", "a number between 0 and 1, both excluded", lambda x: 0.0 < x < 1.0)
-    require_number(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
+    for own in (*LOSSES.hyperparameters, *PENALTIES.hyperparameters):
+        require_number(given, own.name, own.what, own.holds)
     for name in _POSITIVE:
         require_number(given, name, "a number above 0", lambda x: 0.0 < x < float("inf"))
     for name in ("C", "max_time"):

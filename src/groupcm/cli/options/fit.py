@@ -16,6 +16,8 @@ from groupcm.cli.options.parts import (
     number,
     whole,
 )
+from groupcm.objective.losses import LOSSES
+from groupcm.objective.penalties import PENALTIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,10 +34,10 @@ _BOTH: list[tuple[str, Kind, str]] = [
 _LINEAR: list[tuple[str, Kind, str]] = [
     ("lam", number, "weight of the loss against the penalty, between 0 and 1"),
     ("C", number, "weight of the loss in the SVM's form; --lam is then not used"),
-    ("loss", ("smoothed_hinge", "hinge"), "loss of a margin"),
-    ("delta", number, "half-width of the smoothed hinge's bend"),
-    ("penalty", ("huber", "l2", "l1"), "penalty of the weights"),
-    ("epsilon", number, "where the Huber penalty turns from square to linear"),
+    ("loss", tuple(LOSSES), "loss of a margin"),
+    *((own.name.replace("_", "-"), number, own.help) for own in LOSSES.hyperparameters),
+    ("penalty", tuple(PENALTIES), "penalty of the weights"),
+    *((own.name.replace("_", "-"), number, own.help) for own in PENALTIES.hyperparameters),
     ("grouping", ("negative", "both", "none"), "which groups count once, by their worst row"),
     ("solver", ("working_set", "lbfgs"), "algorithm"),
     ("tol", number, "stop at this certified relative gap"),

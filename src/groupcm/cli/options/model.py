@@ -16,6 +16,8 @@ from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.classifier_cv import GroupClassifierCV
 from groupcm.estimators.path import chosen_lams
 from groupcm.metrics import metric_named
+from groupcm.objective.losses import LOSSES
+from groupcm.objective.penalties import PENALTIES
 from groupcm.utils.extras import require_lightgbm
 from groupcm.utils.parameters import check_parameters
 
@@ -25,7 +27,8 @@ __all__ = ["OPTION_OF_PARAMETER", "SPECIFICITY", "asked_model"]
 SPECIFICITY = 0.9
 _N_FOLDS = 5
 _LINEAR_ONLY = (
-    *("lam", "C", "loss", "delta", "penalty", "epsilon", "grouping", "solver", "tol"),
+    *("lam", "C", "loss", "penalty", "grouping", "solver", "tol"),
+    *(own.name for own in (*LOSSES.hyperparameters, *PENALTIES.hyperparameters)),
     *("max_passes", "max_time", "standardize", "lams", "map", "degree", "components", "checkpoint"),
 )
 _TREES_ONLY = (

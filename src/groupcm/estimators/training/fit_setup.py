@@ -46,14 +46,12 @@ _FEW_TERMS = 20
 
 
 class Options(Protocol):
-    """The estimator's parameters that training needs."""
+    """The estimator's parameters that training needs, beside those of its loss and penalty."""
 
     lam: float
     C: float | None
     loss: str
-    delta: float
     penalty: str
-    epsilon: float
     grouping: str
     background: str
     min_overlap: float

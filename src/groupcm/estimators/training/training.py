@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.fit_setup import Options, Prepared
 from groupcm.objective.grouping import Costs
-from groupcm.objective.losses import make_loss
-from groupcm.objective.penalties import make_penalty
+from groupcm.objective.losses import LOSSES
+from groupcm.objective.penalties import PENALTIES
 from groupcm.objective.problem import Problem
 from groupcm.objective.terms import Terms
 from groupcm.solvers import lbfgs, streamed, working_set
@@ -134,8 +134,8 @@ def make_task(
     """The problem of one class, or one λ, on the prepared rows."""
     data, space = prepared.data, prepared.space
     problem = Problem(
-        make_loss(options.loss, options.delta),
-        make_penalty(options.penalty, options.epsilon),
+        LOSSES.made_for(options.loss, options),
+        PENALTIES.made_for(options.penalty, options),
         Costs(lam, options.C).rho(space.n_features),
         prepared.scaling.units,
     )
@@ -186,7 +186,8 @@ def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
     scaling = prepared.scaling
     coef, intercept = scaling.in_units(solution.weights[None, :], np.array([solution.intercept]))
     theta = scaling.from_units(coef[0], float(intercept[0]))
-    shift = task.total_weight * abs(float(theta[-1]) - solution.intercept)
+    steepest = task.total_weight * task.problem.loss.steepest
+    shift = steepest * abs(float(theta[-1]) - solution.intercept)
     if shift <= _VISIBLE * solution.objective:
         return solution
     if prepared.data.stream is not None:

@@ -1,0 +1,95 @@
+"""The plug-ins of one kind, such as the losses, by the names that users give them.
+
+Only the standard library is imported here, and a plug-in's own module when the plug-in is made, so
+that the command line can list the names without loading NumPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from groupcm import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+__all__ = ["Hyperparameter", "Plugin", "Registry", "is_above_zero"]
+
+
+def is_above_zero(value: float) -> bool:
+    """Return whether a number is above zero and finite."""
+    return 0.0 < value < float("inf")
+
+
+class Hyperparameter:
+    """A number that a plug-in takes, and an estimator has a parameter of the same name for.
+
+    Parameters
+    ----------
+    name : str
+    help : str
+        What it is, in the words of ``--help``.
+    what : str
+        What it must be, in the words of an error message.
+    holds : callable
+        Whether a number is that.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        help: str,
+        what: str = "a number above 0",
+        holds: Callable[[float], bool] = is_above_zero,
+    ) -> None:
+        self.name, self.help, self.what, self.holds = name, help, what, holds
+
+
+class Plugin:
+    """Where a plug-in is made: ``"module.function"`` of its package, and its hyperparameters."""
+
+    def __init__(self, home: str, *hyperparameters: Hyperparameter) -> None:
+        self.home, self.hyperparameters = home, hyperparameters
+
+
+class Registry:
+    """Plug-ins by name, in the order in which they are listed.
+
+    Parameters
+    ----------
+    package : str
+        The package whose modules the homes of the plug-ins are.
+    plugins : mapping of str to Plugin
+
+    Examples
+    --------
+    >>> fractions = Registry("fractions", {"half": Plugin("Fraction.from_float")})
+    >>> tuple(fractions)
+    ('half',)
+    """
+
+    def __init__(self, package: str, plugins: Mapping[str, Plugin]) -> None:
+        self._package, self._plugins = package, dict(plugins)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._plugins)
+
+    @property
+    def hyperparameters(self) -> tuple[Hyperparameter, ...]:
+        """The hyperparameters of all plug-ins, each once."""
+        found = {h.name: h for plugin in self._plugins.values() for h in plugin.hyperparameters}
+        return tuple(found.values())
+
+    def make(self, name: str, **hyperparameters: float) -> Any:
+        """Return the plug-in of this name; hyperparameters of others are ignored."""
+        plugin = self._plugins[name]
+        module, factory = plugin.home.split(".")
+        taken = (h.name for h in plugin.hyperparameters if h.name in hyperparameters)
+        make = getattr(import_module(f"{self._package}.{module}"), factory)
+        return make(**{key: float(hyperparameters[key]) for key in taken})
+
+    def made_for(self, name: str, estimator: Any) -> Any:
+        """Return the plug-in of this name with the hyperparameters that an estimator has."""
+        own = self._plugins[name].hyperparameters
+        return self.make(name, **{h.name: getattr(estimator, h.name) for h in own})
