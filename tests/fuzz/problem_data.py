@@ -14,6 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
+from groupcm.objective.losses import LOSSES
+from groupcm.objective.penalties import PENALTIES
+
 __all__ = ["Case", "Rows", "as_container", "cases", "make_rows"]
 
 Case = dict[str, Any]
@@ -109,9 +112,9 @@ def _settings(draw: st.DrawFn, estimator: str, wild: bool) -> Case:
     if not wild:
         lams, costs, widths = lams[:3], costs[:3], widths[:4]
     found: Case = {
-        "loss": draw(st.sampled_from(["smoothed_hinge", "hinge"])),
+        "loss": draw(st.sampled_from([*LOSSES])),
         "delta": draw(st.sampled_from(widths)),
-        "penalty": draw(st.sampled_from(["huber", "l2", "l1"])),
+        "penalty": draw(st.sampled_from([*PENALTIES])),
         "epsilon": draw(st.sampled_from(widths)),
         "standardize": draw(st.sampled_from([True, True, True, False])),
         "tol": draw(st.sampled_from([1e-4, 1e-4, 1e-2, 1e-6, 1e-8])),

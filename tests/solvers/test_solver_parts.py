@@ -136,9 +136,10 @@ def test_scattered_rows_do_not_make_many_blocks():
 # ---- kept rows ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("zero_margin", [1.0, np.inf])
 @pytest.mark.parametrize("many", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "csr"])
-def test_kept_rows_are_new_winners_and_runners_up(kind, many, monkeypatch):
+def test_kept_rows_are_new_winners_and_runners_up(kind, many, zero_margin, monkeypatch):
     """All runners-up while terms are few, only those close behind where they are many."""
     monkeypatch.setattr(kept_rows, "_MANY_TERMS", 0 if many else 1_000)
     behind = kept_rows._CLOSE_BEHIND if many else np.inf
@@ -148,13 +149,13 @@ def test_kept_rows_are_new_winners_and_runners_up(kind, many, monkeypatch):
     task = make_task(kind=kind, shuffled=True)
     (terms,) = [part for part in task.terms if not part.alone]
     terms = Terms(-1, terms.start, terms.stop, terms.order, rng.random(len(terms)), alone=False)
-    kept, expected = KeptRows(terms, task.source, 1.0), set()
+    kept, expected = KeptRows(terms, task.source, zero_margin), set()
     assert (len(kept), kept.blocks()) == (0, [])
     new_in_all = 0
     for _ in range(12):
         found = task.source.worst(terms, rng.normal(scale=0.5, size=6))
         new = 0
-        for k in np.flatnonzero(found.margin < 1.0 + kept_rows._NEAR_MARGIN):
+        for k in np.flatnonzero(found.margin < zero_margin + kept_rows._NEAR_MARGIN):
             new += (k, found.row[k]) not in expected
             if found.lead[k] < behind:
                 expected.add((k, found.runner_up[k]))

@@ -19,7 +19,7 @@ import torch
 from groupcm import GroupClassifier
 from groupcm.data.groups import index_groups
 from groupcm.objective.grouping import Costs, binary_terms
-from groupcm.objective.losses import make_loss
+from groupcm.objective.losses import LOSSES, make_loss
 from groupcm.objective.penalties import make_penalty
 from groupcm.objective.problem import Problem
 from groupcm.objective.smoothed import Block, evaluate
@@ -74,7 +74,7 @@ batches = st.builds(
 )
 modules = st.builds(
     GroupLoss,
-    loss=st.sampled_from(["smoothed_hinge", "hinge"]),
+    loss=st.sampled_from([*LOSSES]),
     delta=st.sampled_from([0.1, 0.5, 1.0]),
     temperature=st.sampled_from([None, 0.01, 0.3, 2.0]),
     background=st.sampled_from(["ignore", "negative"]),
@@ -244,7 +244,7 @@ def two_sided(**options: bool) -> list[Batch]:
 
 @pytest.mark.parametrize("overlap", [False, True])
 @pytest.mark.parametrize("background", ["ignore", "negative"])
-@pytest.mark.parametrize("loss", ["smoothed_hinge", "hinge"])
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("temperature", [None, 0.05, 1.0])
 def test_it_is_the_objective_of_the_engine(temperature, loss, background, overlap):
     module = GroupLoss(loss=loss, delta=0.3, temperature=temperature, background=background)
@@ -271,7 +271,7 @@ def test_it_is_the_objective_of_a_fitted_model():
 
 
 @pytest.mark.parametrize("background", ["ignore", "negative"])
-@pytest.mark.parametrize("loss", ["smoothed_hinge", "hinge"])
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("temperature", [None, 0.3])
 def test_gradcheck(temperature, loss, background):
     module = GroupLoss(loss=loss, temperature=temperature, background=background)

@@ -64,9 +64,11 @@ class Registry:
 
     Examples
     --------
-    >>> fractions = Registry("fractions", {"half": Plugin("Fraction.from_float")})
-    >>> tuple(fractions)
-    ('half',)
+    >>> from groupcm.objective.penalties import PENALTIES
+    >>> "l2" in PENALTIES
+    True
+    >>> [own.name for own in PENALTIES.hyperparameters][0]
+    'epsilon'
     """
 
     def __init__(self, package: str, plugins: Mapping[str, Plugin]) -> None:
@@ -74,6 +76,12 @@ class Registry:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._plugins)
+
+    def __len__(self) -> int:
+        return len(self._plugins)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._plugins
 
     @property
     def hyperparameters(self) -> tuple[Hyperparameter, ...]:
