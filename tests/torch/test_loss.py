@@ -120,8 +120,11 @@ def slow_terms(batch: Batch, module: GroupLoss) -> list[Term]:
     return terms + [Term(1 / len(negative), -1, rows) for rows in negative]
 
 
-def slow_hinge(t: float, module: GroupLoss) -> tuple[float, float]:
+def slow_margin_loss(t: float, module: GroupLoss) -> tuple[float, float]:
     """``L(t)`` and its slope."""
+    if module.loss == "logistic":
+        tail = math.exp(-abs(t))
+        return max(-t, 0.0) + math.log1p(tail), -(tail if t > 0 else 1.0) / (1 + tail)
     T, delta = module.temperature, module.delta
     if T is None:
         short, inner = max(1 - t, 0.0), float(t < 1)
@@ -149,7 +152,7 @@ def slow_loss(batch: Batch, module: GroupLoss) -> tuple[float, np.ndarray]:
         else:
             parts = [math.exp((least - m) / T) for m in margins]
             t, shares = least - T * math.log(sum(parts)), [p / sum(parts) for p in parts]
-        cost, by_margin = slow_hinge(t, module)
+        cost, by_margin = slow_margin_loss(t, module)
         value += term.weight * cost
         for i, share in zip(term.rows, shares, strict=True):
             slope[i] += term.weight * by_margin * term.sign * share

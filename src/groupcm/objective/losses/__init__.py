@@ -38,6 +38,7 @@ LOSSES = Registry(
             Hyperparameter("delta", "half-width of the smoothed hinge's bend"),
         ),
         "hinge": Plugin("smoothed_hinge.hinge"),
+        "logistic": Plugin("logistic.Logistic"),
     },
 )
 
