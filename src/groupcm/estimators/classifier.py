@@ -76,14 +76,20 @@ class GroupClassifier(ChoosingModel):
     C : float, optional
         The SVM's form (Problem 1): minimise ``Σ h(w_j) + C Σ L`` instead, classes not
         balanced; ``lam`` is then not used.
-    loss : {"smoothed_hinge", "hinge"}
-        L.
+    loss : {"smoothed_hinge", "hinge", "logistic"}
+        L. The logistic loss ``log(1 + exp(−t))`` never becomes zero: of every group at least one
+        candidate is kept in memory, and without grouping the model is a logistic regression.
     delta : float, default=0.5
         Half the length of the smoothed hinge's quadratic piece.
-    penalty : {"huber", "l2", "l1"}
-        h: Huber, squared norm, norm 1 (which makes the weights of useless features zero).
+    penalty : {"huber", "l2", "l1", "elasticnet"}
+        h: Huber; the squared norm ``w²``; the norm 1 ``|w|``, which makes the weights of useless
+        features zero; or a mixture of the last two, which does so too and gives features that
+        say the same similar weights.
     epsilon : float, default=1.0
         Where the Huber penalty turns from quadratic to linear.
+    l1_ratio : float, default=0.5
+        The share ``r`` of the norm 1 in the elastic net, ``h(w) = r |w| + (1 − r) w²``: 0 is "l2",
+        and 1 is "l1".
     grouping : {"negative", "both", "none"}
         Negative groups by their largest loss (the GCM); positive ones too (Problem 5);
         or every candidate alone (Problem 4).
@@ -207,6 +213,7 @@ class GroupClassifier(ChoosingModel):
         delta: float = 0.5,
         penalty: str = "huber",
         epsilon: float = 1.0,
+        l1_ratio: float = 0.5,
         grouping: str = "negative",
         background: str = "ignore",
         min_overlap: float = 0.0,
@@ -228,6 +235,7 @@ class GroupClassifier(ChoosingModel):
         self.delta = delta
         self.penalty = penalty
         self.epsilon = epsilon
+        self.l1_ratio = l1_ratio
         self.grouping = grouping
         self.background = background
         self.min_overlap = min_overlap

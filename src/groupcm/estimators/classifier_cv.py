@@ -65,8 +65,8 @@ class GroupClassifierCV(ChoosingModel):
         A metric of groups: "group_roc_auc", "group_average_precision",
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry per
         group, and None for groups. A λ for which it gives NaN in any fold is not chosen.
-    loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
-solver, tol, max_passes, max_time, memory, pos_label, verbose :
+    loss, delta, penalty, epsilon, l1_ratio, grouping, background, min_overlap, feature_map, \
+standardize, solver, tol, max_passes, max_time, memory, pos_label, verbose :
         As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
@@ -134,6 +134,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         delta: float = 0.5,
         penalty: str = "huber",
         epsilon: float = 1.0,
+        l1_ratio: float = 0.5,
         grouping: str = "negative",
         background: str = "ignore",
         min_overlap: float = 0.0,
@@ -155,6 +156,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         self.delta = delta
         self.penalty = penalty
         self.epsilon = epsilon
+        self.l1_ratio = l1_ratio
         self.grouping = grouping
         self.background = background
         self.min_overlap = min_overlap

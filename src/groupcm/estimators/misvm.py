@@ -48,14 +48,16 @@ class MISVMClassifier(LinearGroupModel):
     C : float, optional
         The original's form: minimise ``Σ w_j² + C Σ L``, the classes not balanced; ``lam`` is
         then not used.
-    loss : {"hinge", "smoothed_hinge"}
+    loss : {"hinge", "smoothed_hinge", "logistic"}
         L; "hinge" is the original's.
     delta : float, default=0.5
         Half the length of the smoothed hinge's quadratic piece.
-    penalty : {"l2", "huber", "l1"}
+    penalty : {"l2", "huber", "l1", "elasticnet"}
         Of the weights; "l2", the squared norm, is the original's.
     epsilon : float, default=1.0
         Where the Huber penalty turns from quadratic to linear.
+    l1_ratio : float, default=0.5
+        The share of the norm 1 in the elastic net.
     feature_map : a map of `groupcm.features`, or any fitted scikit-learn transformer, optional
     standardize : bool, default=True
         Put the features on one scale before training; ``coef_`` is in the units of X again.
@@ -127,6 +129,7 @@ class MISVMClassifier(LinearGroupModel):
         delta: float = 0.5,
         penalty: str = "l2",
         epsilon: float = 1.0,
+        l1_ratio: float = 0.5,
         feature_map: Any = None,
         standardize: bool = True,
         tol: float = 1e-4,
@@ -143,6 +146,7 @@ class MISVMClassifier(LinearGroupModel):
         self.delta = delta
         self.penalty = penalty
         self.epsilon = epsilon
+        self.l1_ratio = l1_ratio
         self.feature_map = feature_map
         self.standardize = standardize
         self.tol = tol

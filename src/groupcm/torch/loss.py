@@ -36,14 +36,14 @@ class GroupLoss(torch.nn.Module):
 
     Parameters
     ----------
-    loss : {"smoothed_hinge", "hinge"}
+    loss : {"smoothed_hinge", "hinge", "logistic"}
     delta : float
         Half the width of the smoothed hinge's bend; see `groupcm.objective.losses.SmoothedHinge`.
     temperature : float, optional
         None is the formula above. Its slope in a negative group is all the winner's, the first
         candidate's where several tie. A number is the engine's smoothing, `groupcm.objective.smoothed`:
         the maximum becomes ``T log Σ exp(s_i / T)``, whose slope all candidates near the winner
-        share, and the loss gets a soft corner. It is above the formula by ``T log(2 n_k)`` at most
+        share, and a hinge gets a soft corner. It is above the formula by ``T log(2 n_k)`` at most
         for a group of ``n_k``.
     background : {"ignore", "negative"}
         Whether the other candidates of a positive group take no part, or are one more negative
