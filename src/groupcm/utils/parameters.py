@@ -34,7 +34,7 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     --------
     >>> check_parameters({"penalty": "l3"})
     Traceback (most recent call last):
-    ValueError: penalty must be one of 'huber', 'l2', 'l1'; got 'l3'.
+    ValueError: penalty must be one of 'huber', 'l2', ...; got 'l3'.
     """
     for name, choices in _CHOICES.items():
         if name in given and not (isinstance(given[name], str) and given[name] in choices):
