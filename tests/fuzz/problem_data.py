@@ -116,6 +116,7 @@ def _settings(draw: st.DrawFn, estimator: str, wild: bool) -> Case:
         "delta": draw(st.sampled_from(widths)),
         "penalty": draw(st.sampled_from([*PENALTIES])),
         "epsilon": draw(st.sampled_from(widths)),
+        "l1_ratio": draw(st.sampled_from([0.5, 0.1, 0.9, 0.0, 1.0])),
         "standardize": draw(st.sampled_from([True, True, True, False])),
         "tol": draw(st.sampled_from([1e-4, 1e-4, 1e-2, 1e-6, 1e-8])),
         "max_passes": draw(st.sampled_from([1000, 1000, 1000, 2])),

@@ -275,6 +275,17 @@ def test_group_scores_of_many_classes_have_a_column_a_class():
             assert scores[found.winner[g, k], k] == pytest.approx(found.score[g, k], rel=1e-12)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("l1_ratio", "end"), [(0.0, "l2"), (1.0, "l1")])
+def test_the_ends_of_the_elastic_net_are_the_squared_norm_and_the_norm_1(l1_ratio, end, loss):
+    X, y, groups, _ = make_data(np.random.default_rng(3))
+    mixed = fit(X, y, groups, penalty="elasticnet", l1_ratio=l1_ratio, loss=loss)
+    pure = fit(X, y, groups, penalty=end, loss=loss)
+    np.testing.assert_allclose(mixed.coef_, pure.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(mixed.objective_, pure.objective_, rtol=1e-9)
+    np.testing.assert_allclose(mixed.lower_bound_, pure.lower_bound_, rtol=1e-7)
+
+
 # ---- the scalar functions -------------------------------------------------------------------
 
 

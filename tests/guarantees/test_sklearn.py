@@ -42,6 +42,7 @@ def data(n_groups: int = 30, seed: int = 0):
         GroupClassifier(loss="hinge", penalty="l1", grouping="none", standardize=False),
         GroupClassifier(C=1.0, penalty="l2", grouping="both", background="negative"),
         GroupClassifier(loss="logistic"),
+        GroupClassifier(penalty="elasticnet"),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

@@ -23,6 +23,7 @@ DEFAULTS: dict[str, Any] = {
     "delta": 0.5,
     "penalty": "huber",
     "epsilon": 1.0,
+    "l1_ratio": 0.5,
     "grouping": "negative",
     "background": "ignore",
     "min_overlap": 0.0,
@@ -210,6 +211,9 @@ class GroupProblem:
             return float(np.sum(w**2))
         if self.settings["penalty"] == "l1":
             return float(np.sum(np.abs(w)))
+        if self.settings["penalty"] == "elasticnet":
+            ratio = self.settings["l1_ratio"]
+            return float(np.sum(ratio * np.abs(w) + (1 - ratio) * w**2))
         epsilon = self.settings["epsilon"]
         inside = np.abs(w) <= epsilon
         return float(np.sum(np.where(inside, w**2 / (2 * epsilon), np.abs(w) - epsilon / 2)))
@@ -256,6 +260,9 @@ class GroupProblem:
             h = cp.sum_squares(w)
         elif self.settings["penalty"] == "l1":
             h = cp.norm1(w)
+        elif self.settings["penalty"] == "elasticnet":
+            ratio = self.settings["l1_ratio"]
+            h = ratio * cp.norm1(w) + (1 - ratio) * cp.sum_squares(w)
         else:
             inner = cp.Variable(u.size)
             h = cp.sum_squares(inner) / (2 * self.settings["epsilon"]) + cp.norm1(w - inner)

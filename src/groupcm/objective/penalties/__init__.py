@@ -38,6 +38,15 @@ PENALTIES = Registry(
         ),
         "l2": Plugin("norms.SquaredNorm"),
         "l1": Plugin("norms.Norm1"),
+        "elasticnet": Plugin(
+            "elastic_net.ElasticNet",
+            Hyperparameter(
+                "l1_ratio",
+                "share of the norm 1 in the elastic net; the rest is the squared norm",
+                "a number from 0 to 1",
+                lambda x: 0.0 <= x <= 1.0,
+            ),
+        ),
     },
 )
 
