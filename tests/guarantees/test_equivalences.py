@@ -343,6 +343,23 @@ def test_a_loss_is_zero_from_its_zero_margin_on_and_not_before(loss, t):
     assert (loss.value(t) == 0.0) == (t >= loss.zero_margin)
 
 
+@given(losses, numbers)
+def test_the_jet_of_a_loss_is_its_value_slope_and_curvature(loss, t):
+    for dtype, rounding in ((np.float64, 1e-14), (np.float32, 1e-5)):
+        margin = np.array([t], dtype)
+        jet = loss.jet(margin)
+        assert {part.dtype for part in (jet.value, jet.slope, jet.curvature)} == {margin.dtype}
+        exact = margin.astype(np.float64)
+        np.testing.assert_allclose(jet.value, loss.value(exact), rtol=rounding, atol=rounding)
+        np.testing.assert_allclose(jet.slope, loss.slope(exact), rtol=rounding, atol=rounding)
+    # Of a convex function the slopes rise, and a curvature is how fast they do.
+    step = 1e-4
+    slopes = loss.slope(np.array([t - step, t, t + step]))
+    change = np.diff(slopes) / step
+    slack = 1e-4 + 1e-10 / step
+    assert change.min() - slack <= loss.curvature(t) <= change.max() + slack
+
+
 @given(losses, st.lists(numbers, min_size=1, max_size=5))
 def test_losses_work_on_arrays(loss, margins):
     np.testing.assert_array_equal(loss.value(np.array(margins)), [loss.value(t) for t in margins])

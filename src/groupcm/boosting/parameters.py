@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from groupcm.boosting.power_loss import CURVED_LOSSES
 from groupcm.data.labels import require_pos_label
 from groupcm.metrics import metric_named
 from groupcm.utils.extras import require_lightgbm
@@ -24,7 +25,7 @@ _WHOLE = {
     "n_iter_no_change": 1,
     "n_warm_up": 0,
 }
-_CHOICES = {"background": ("ignore", "negative"), "loss": ("logistic", "smoothed_hinge")}
+_CHOICES = {"background": ("ignore", "negative"), "loss": CURVED_LOSSES}
 
 
 def check_tree_parameters(given: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ conjugate of the group's loss is that of the loss at ``A = Σ_i a_i``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,7 +22,13 @@ from groupcm.utils.typing import Vector
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["DualGain", "Jet", "Loss", "SmoothLoss"]
+__all__ = ["DualGain", "Jet", "Loss", "SmoothLoss", "as_floats"]
+
+
+def as_floats(t: ArrayLike) -> NDArray[Any]:
+    """Return an array of single precision where it is one, of double precision elsewhere."""
+    t = np.asarray(t)
+    return t if t.dtype == np.float32 else t.astype(np.float64, copy=False)
 
 
 @dataclass(frozen=True)
@@ -50,11 +56,14 @@ class SmoothLoss(Protocol):
     """What Newton's method asks of a loss."""
 
     def jet(self, t: ArrayLike) -> Jet:
-        """Return value, slope and curvature together, which share what is costly."""
+        """Return value, slope and curvature together, which share what is costly.
+
+        Of single precision where ``t`` is, as boosting has it.
+        """
         ...
 
 
-class Loss(Protocol):
+class Loss(SmoothLoss, Protocol):
     """What everything else asks of a loss."""
 
     @property
@@ -68,6 +77,14 @@ class Loss(Protocol):
     @property
     def steepest(self) -> float:
         """The largest ``−L'``: how much the loss changes at most per unit of the margin."""
+        ...
+
+    @property
+    def least_curvature(self) -> float:
+        """What boosting takes for ``L''`` where it is less.
+
+        Zero where the loss has no curvature at all, and no trees can be grown on it.
+        """
         ...
 
     def value(self, t: ArrayLike) -> Vector:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlog1py, xlogy
 
-from groupcm.objective.losses.base import DualGain, Jet
+from groupcm.objective.losses.base import DualGain, Jet, as_floats
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -42,6 +42,7 @@ class Logistic:
 
     zero_margin: ClassVar[float] = np.inf
     steepest: ClassVar[float] = 1.0
+    least_curvature: ClassVar[float] = 1e-3
 
     def value(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L(t)``."""
@@ -57,7 +58,7 @@ class Logistic:
 
     def jet(self, t: ArrayLike) -> Jet:
         """Return value, slope and curvature, which share one exponential."""
-        t = np.asarray(t, dtype=np.float64)
+        t = as_floats(t)
         tail = np.exp(-np.abs(t))
         slope = np.where(t >= 0.0, -tail, -1.0) / (1.0 + tail)
         return Jet(np.log1p(tail) - np.minimum(t, 0.0), slope, tail / (1.0 + tail) ** 2)

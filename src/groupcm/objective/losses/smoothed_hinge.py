@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.objective.losses.base import DualGain, Jet
+from groupcm.objective.losses.base import DualGain, Jet, as_floats
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,6 +46,11 @@ class SmoothedHinge:
     zero_margin: ClassVar[float] = 1.0
     steepest: ClassVar[float] = 1.0
 
+    @property
+    def least_curvature(self) -> float:
+        """Newton's steps need some where the smoothed hinge is zero or a line."""
+        return 0.1 if self.delta > 0.0 else 0.0
+
     def value(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L(t)``."""
         short = np.maximum(1.0 - np.asarray(t, dtype=np.float64), 0.0)
@@ -57,12 +62,16 @@ class SmoothedHinge:
         return -self.alpha(np.maximum(1.0 - np.asarray(t, dtype=np.float64), 0.0))
 
     def curvature(self, t: ArrayLike) -> NDArray[np.float64]:
-        """``L''(t)``, taken from the quadratic piece at its ends."""
-        t = np.asarray(t, dtype=np.float64)
-        if self.delta == 0.0:
-            return np.zeros_like(t)
-        inside = (t < 1.0) & (t >= 1.0 - 2.0 * self.delta)
-        return np.where(inside, 0.5 / self.delta, 0.0)
+        """``L''(t)``, at the ends of the quadratic piece 0."""
+        return self.jet(t).curvature
+
+    def jet(self, t: ArrayLike) -> Jet:
+        """Return value, slope and curvature."""
+        short = np.maximum(1.0 - as_floats(t), 0.0)
+        alpha = self.alpha(short)
+        inside = (alpha > 0.0) & (alpha < 1.0)
+        bend = 0.5 / self.delta if self.delta > 0.0 else 0.0
+        return Jet(alpha * (short - self.delta * alpha), -alpha, bend * inside.astype(short.dtype))
 
     def conjugate(self, a: ArrayLike) -> NDArray[np.float64]:
         """``L*(−a) = δ a² − a``."""
@@ -96,7 +105,7 @@ class SmoothedHinge:
     def alpha(self, short: NDArray[np.float64]) -> NDArray[np.float64]:
         """The maximiser of ``α · short − δ α²`` over ``0 ≤ α ≤ 1``."""
         if self.delta == 0.0:
-            return (short > 0.0).astype(np.float64)
+            return (short > 0.0).astype(short.dtype)
         return np.minimum(short / (2.0 * self.delta), 1.0)
 
 
