@@ -67,12 +67,16 @@ class Problem:
 
 
 def grid(seeds) -> list[Case]:
-    """Every loss × penalty × grouping × background × kind, the paper's once for each seed."""
-    return [
-        Case(*point, seed)
-        for point in itertools.product(LOSSES, PENALTIES, GROUPINGS, BACKGROUNDS, KINDS)
-        for seed in (seeds if point[0] in LOSSES[:2] and point[1] in PENALTIES[:3] else seeds[:1])
-    ]
+    """Every loss × penalty × grouping × kind, the paper's for each background and each seed."""
+    found = []
+    for loss, penalty, grouping, kind in itertools.product(LOSSES, PENALTIES, GROUPINGS, KINDS):
+        in_paper = loss in LOSSES[:2] and penalty in PENALTIES[:3]
+        backgrounds, some = (BACKGROUNDS, seeds) if in_paper else (BACKGROUNDS[1:], seeds[:1])
+        found += [
+            Case(loss, penalty, grouping, *more, kind, seed)
+            for *more, seed in itertools.product(backgrounds, some)
+        ]
+    return found
 
 
 def make_problem(case: Case, **fixed: Any) -> Problem:
