@@ -54,11 +54,15 @@ def test_the_scores_are_those_of_fits_by_hand(data, grouping):
     assert model.best_score_ == pytest.approx(model.scores_.mean(axis=0).max())
 
 
-def test_the_final_model_is_the_one_of_the_chosen_lam(data):
-    model = GroupClassifierCV(lams=LAMS, tol=1e-7).fit(
+@pytest.mark.parametrize(
+    "options", [{}, {"loss": "logistic", "penalty": "elasticnet", "l1_ratio": 0.3}]
+)
+def test_the_final_model_is_the_one_of_the_chosen_lam(data, options):
+    options = options | {"tol": 1e-7}
+    model = GroupClassifierCV(lams=LAMS, **options).fit(
         data.X, data.y, data.groups, data.overlap, patients=data.patient
     )
-    alone = GroupClassifier(model.lam_, tol=1e-7).fit(data.X, data.y, data.groups, data.overlap)
+    alone = GroupClassifier(model.lam_, **options).fit(data.X, data.y, data.groups, data.overlap)
     assert model.objective_ == pytest.approx(alone.objective_, rel=1e-6)
     np.testing.assert_allclose(
         model.decision_function(data.X), alone.decision_function(data.X), atol=1e-3
