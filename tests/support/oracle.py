@@ -252,7 +252,7 @@ class GroupProblem:
             cost, reach = cost + cp.sum_squares(cp.multiply(root, quadratic)), linear + quadratic
         signed = sign[:, None] * ((self.Z[row] - self.shift) / self.unit)
         margin, digits = signed @ u + cp.multiply(sign, level), 1e-10
-        constraints = [reach[term] >= 1 - margin]
+        constraints: list[Any] = [reach[term] >= 1 - margin]
         if self.settings["loss"] == "logistic":  # one exponential cone per term, and fewer digits
             worst, digits = cp.Variable(len(weight)), 1e-8
             constraints = [worst[term] <= margin, linear >= cp.logistic(-worst)]

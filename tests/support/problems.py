@@ -73,8 +73,9 @@ def grid(seeds) -> list[Case]:
         in_paper = loss in LOSSES[:2] and penalty in PENALTIES[:3]
         backgrounds, some = (BACKGROUNDS, seeds) if in_paper else (BACKGROUNDS[1:], seeds[:1])
         found += [
-            Case(loss, penalty, grouping, *more, kind, seed)
-            for *more, seed in itertools.product(backgrounds, some)
+            Case(loss, penalty, grouping, background, kind, seed)
+            for background in backgrounds
+            for seed in some
         ]
     return found
 
