@@ -23,6 +23,7 @@ __all__ = [
     "as_matrix",
     "as_objects",
     "as_overlap",
+    "as_sample_weight",
     "check_length",
     "distinct",
     "require_finite",
@@ -81,13 +82,19 @@ def _require_table(X: Any) -> None:
         )
 
 
-def require_finite(X: Matrix, names: NDArray[Any] | None = None) -> None:
-    """Raise, naming row and column, where X holds NaN or infinity."""
+def require_finite(
+    X: Matrix, names: NDArray[Any] | None = None, rows: NDArray[np.int64] | None = None
+) -> None:
+    """Raise, naming row and column, where X holds NaN or infinity.
+
+    ``rows`` are the numbers that the user knows the rows by, where X is a part of what was given.
+    """
     found = _first_nonfinite(X)
     if found is None:
         return
     row, column = found
     value = X[row, column]
+    row = row if rows is None else int(rows[row])
     what = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
     raise ValueError(
@@ -199,6 +206,37 @@ def as_overlap(overlap: ArrayLike | None, n_rows: int) -> NDArray[np.floating] |
         )
     check_length("overlap", overlap, n_rows)
     return overlap
+
+
+def as_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+    """Return one finite weight of at least 0 per candidate, not all of them 0; or None.
+
+    Examples
+    --------
+    >>> as_sample_weight([1, 0.5], 2)
+    array([1. , 0.5])
+    >>> as_sample_weight([1.0, -2.0], 2)
+    Traceback (most recent call last):
+    ValueError: sample_weight must be finite and at least 0; got -2.0 at row 1.
+    """
+    if sample_weight is None:
+        return None
+    given = np.asarray(sample_weight)
+    if given.ndim != 1 or given.dtype.kind not in "biuf":
+        raise ValueError(
+            "sample_weight must be one number per candidate; got an array of shape "
+            f"{given.shape} and dtype {given.dtype}."
+        )
+    check_length("sample_weight", given, n_rows)
+    weight = given.astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight must be finite and at least 0; got {weight[bad[0]]} at row {bad[0]}."
+        )
+    if not np.any(weight):
+        raise ValueError("sample_weight is zero for every candidate; some weight must be above 0.")
+    return weight
 
 
 def as_objects(objects: ArrayLike | None, n_rows: int) -> NDArray[Any] | None:

@@ -45,7 +45,8 @@ class ChoosingModel(LinearGroupModel):
         found: Alternation | None = None,
     ) -> None:
         super()._store(prepared, solutions)
-        self.witnesses_ = np.empty(0, dtype=np.int64) if found is None else found.witnesses
+        chosen = np.empty(0, dtype=np.int64) if found is None else found.witnesses
+        self.witnesses_ = prepared.data.as_given(chosen)
         self.outcome_ = None if found is None else found.outcome
         self.n_rounds_ = 1 if found is None else found.rounds
         if found is not None:
@@ -76,6 +77,15 @@ class GroupClassifier(ChoosingModel):
     C : float, optional
         The SVM's form (Problem 1): minimise ``Σ h(w_j) + C Σ L`` instead, classes not
         balanced; ``lam`` is then not used.
+    class_weight : {"balanced", None} or dict, default="balanced"
+        What a group counts in the sum of its class. "balanced" is the objective above:
+        ``c+ = λ/n+`` for each positive and ``c− = λ/n−`` for each negative group, so that both
+        classes weigh the same. None: all groups weigh the same, ``c+ = c− = 2λ/(n+ + n−)``, with
+        the same total, so that λ means the same. A dict of ``{label: weight}`` multiplies the
+        ``c±`` of None, as in scikit-learn; labels that are missing from it weigh 1. With ``C``,
+        "balanced" and None are both ``c+ = c− = C``, which a dict multiplies. Of more than two
+        classes, each is trained against the rest, and ``n+``, ``n−`` are those of that problem;
+        of a dict, the class that is trained has its weight, and the rest weighs 1.
     loss : {"smoothed_hinge", "hinge"}
         L.
     delta : float, default=0.5
@@ -196,6 +206,7 @@ class GroupClassifier(ChoosingModel):
         "overlap": True,
         "annotated": True,
         "objects": True,
+        "sample_weight": True,
     }
 
     def __init__(
@@ -203,6 +214,7 @@ class GroupClassifier(ChoosingModel):
         lam: float = 0.5,
         *,
         C: float | None = None,
+        class_weight: Mapping[Any, float] | str | None = "balanced",
         loss: str = "smoothed_hinge",
         delta: float = 0.5,
         penalty: str = "huber",
@@ -224,6 +236,7 @@ class GroupClassifier(ChoosingModel):
     ) -> None:
         self.lam = lam
         self.C = C
+        self.class_weight = class_weight
         self.loss = loss
         self.delta = delta
         self.penalty = penalty
@@ -251,6 +264,7 @@ class GroupClassifier(ChoosingModel):
         overlap: ArrayLike | None = None,
         annotated: ArrayLike | None = None,
         objects: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> GroupClassifier:
         """Train.
 
@@ -284,6 +298,25 @@ class GroupClassifier(ChoosingModel):
             within the group; other candidates need none. Each object counts by its own best
             candidate, and the objects of a group share its weight equally; one whose best
             overlap is below ``min_overlap`` is left out. Needs ``grouping="negative"``.
+        sample_weight : array-like of shape (n,), optional
+            One weight ``ω_i`` per candidate, finite and at least 0; see the notes. Needs all
+            candidates in memory.
+
+        Notes
+        -----
+        A candidate of weight 0 takes no part, as if it were not there. A candidate that counts
+        for itself (a positive one, and with ``grouping="none"`` any) has its term multiplied by
+        ``ω_i``. A term that is the largest loss of several candidates (a negative group, the
+        background of a positive one, with ``grouping="both"`` a positive one too), and a positive
+        group that is not annotated, needs the same weight ``ω_k`` for all its candidates, which
+        multiplies it; other weights raise an error that names the group. The weights of the other
+        candidates of a positive group mean nothing, but for the scale of the features.
+
+        In ``λ/n+`` and ``λ/n−``, ``n+`` and ``n−`` are then the sums of the weights of the groups
+        of each class, where a positive group weighs the mean of its candidates that count (of its
+        objects). So only ratios of weights matter, and a weight of 2 is the same as the whole
+        group given twice. With ``C``, a term has the factor ``C ω``. Means and deviations of the
+        features are weighted in the same way; a feature map is fitted without weights.
 
         Examples
         --------
@@ -298,7 +331,9 @@ class GroupClassifier(ChoosingModel):
         (array([3]), 'settled')
         """
         with self._told(), saying_what_is_kept(self.checkpoint):
-            prepared = self._prepare(X, y, groups, overlap, annotated, objects)
+            prepared = self._prepare(
+                X, y, groups, overlap, annotated, objects, sample_weight=sample_weight
+            )
             found = None
             if len(prepared.unannotated):
                 found = solve_choosing(self, prepared, self.lam)
@@ -326,10 +361,11 @@ class GroupClassifier(ChoosingModel):
         annotated: Any = None,
         objects: Any = None,
         *,
+        sample_weight: Any = None,
         shared_passes: bool = False,
     ) -> Prepared:
         self._check_parameters()
-        data = read_training_data(self, X, y, groups, overlap, annotated, objects)
+        data = read_training_data(self, X, y, groups, overlap, annotated, objects, sample_weight)
         if shared_passes and not len(data.unannotated_groups()):
             data = data.for_shared_passes()
         n_classes = len(data.classes)

@@ -20,6 +20,7 @@ from groupcm.estimators.training.fit_setup import Prepared
 from groupcm.estimators.training.groups import TrainingGroups
 from groupcm.estimators.training.training import solve_choosing, solve_path
 from groupcm.metrics import Metric, metric_name, metric_named
+from groupcm.metrics.resampling import weighted_value
 from groupcm.objective.terms import Index
 from groupcm.solvers.solution import Solution
 from groupcm.utils.fitted_state import Array, Expected, Number, StateError
@@ -64,9 +65,10 @@ class GroupClassifierCV(ChoosingModel):
     scoring : str or callable, default="group_roc_auc"
         A metric of groups: "group_roc_auc", "group_average_precision",
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry per
-        group, and None for groups. A λ for which it gives NaN in any fold is not chosen.
-    loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
-solver, tol, max_passes, max_time, memory, pos_label, verbose :
+        group, and None for groups. A λ for which it gives NaN in any fold is not chosen. The
+        metrics that are named weigh the groups by ``sample_weight``; a callable does not.
+    class_weight, loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, \
+standardize, solver, tol, max_passes, max_time, memory, pos_label, verbose :
         As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
@@ -107,6 +109,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         "patients": True,
         "annotated": True,
         "objects": True,
+        "sample_weight": True,
     }
 
     lam_: float
@@ -130,6 +133,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         *,
         cv: Any = 5,
         scoring: str | Metric = "group_roc_auc",
+        class_weight: Mapping[Any, float] | str | None = "balanced",
         loss: str = "smoothed_hinge",
         delta: float = 0.5,
         penalty: str = "huber",
@@ -151,6 +155,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         self.lams = lams
         self.cv = cv
         self.scoring = scoring
+        self.class_weight = class_weight
         self.loss = loss
         self.delta = delta
         self.penalty = penalty
@@ -183,6 +188,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         patients: ArrayLike | None = None,
         annotated: ArrayLike | None = None,
         objects: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> GroupClassifierCV:
         """Choose λ and train.
 
@@ -192,8 +198,9 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
             As for `GroupClassifier.fit`, of two classes.
         patients : array-like of shape (n,), optional
             The patient of each candidate, also where X is a source.
-        annotated, objects
-            As for `GroupClassifier.fit`.
+        annotated, objects, sample_weight
+            As for `GroupClassifier.fit`. Candidates of weight 0 are in no fold, and a group all of
+            whose candidates have it is not among ``held_out_scores_``.
         """
         self._check_parameters()
         metric = _group_metric(self.scoring)
@@ -203,7 +210,14 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         template = GroupClassifier(**shared)
         with template._told():
             prepared = template._prepare(
-                X, y, groups, overlap, annotated, objects, shared_passes=True
+                X,
+                y,
+                groups,
+                overlap,
+                annotated,
+                objects,
+                sample_weight=sample_weight,
+                shared_passes=True,
             )
             require_path(prepared)
             table = TrainingGroups(prepared, groups, patients)
@@ -305,7 +319,7 @@ class _Folds:
         held_out = self._train(lams, side)
         scores = np.array(
             [
-                [self._metric(self._table.positive[test], of_lam, None) for of_lam in of_fold.T]
+                [self._score(test, of_lam) for of_lam in of_fold.T]
                 for (_, test), of_fold in zip(self._folds, held_out, strict=True)
             ]
         )
@@ -318,6 +332,13 @@ class _Folds:
         self.lams = joined(self.lams, lams)
         self.held_out = list(map(joined, self.held_out, held_out))
         self.scores = joined(self.scores, scores)
+
+    def _score(self, test: Index, scores: Vector) -> float:
+        """Return the metric of the groups that a fold leaves out."""
+        positive, weight = self._table.positive[test], self._table.weight
+        if weight is None:
+            return self._metric(positive, scores, None)
+        return weighted_value(self._metric, positive, scores, weight[test])
 
     def extend(self) -> None:
         """Go on beyond the end of the grid while the best λ is there, within the budget."""

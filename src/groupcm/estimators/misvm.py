@@ -48,6 +48,8 @@ class MISVMClassifier(LinearGroupModel):
     C : float, optional
         The original's form: minimise ``Σ w_j² + C Σ L``, the classes not balanced; ``lam`` is
         then not used.
+    class_weight : {"balanced", None} or dict, default="balanced"
+        What the groups of each class weigh, as of `GroupClassifier`.
     loss : {"hinge", "smoothed_hinge"}
         L; "hinge" is the original's.
     delta : float, default=0.5
@@ -105,7 +107,7 @@ class MISVMClassifier(LinearGroupModel):
     array([1, 1, 0, 0])
     """
 
-    __metadata_request__fit: ClassVar = {"groups": True}
+    __metadata_request__fit: ClassVar = {"groups": True, "sample_weight": True}
 
     witnesses_: NDArray[np.int64]
     n_iter_: int
@@ -123,6 +125,7 @@ class MISVMClassifier(LinearGroupModel):
         lam: float = 0.5,
         *,
         C: float | None = None,
+        class_weight: Mapping[Any, float] | str | None = "balanced",
         loss: str = "hinge",
         delta: float = 0.5,
         penalty: str = "l2",
@@ -139,6 +142,7 @@ class MISVMClassifier(LinearGroupModel):
     ) -> None:
         self.lam = lam
         self.C = C
+        self.class_weight = class_weight
         self.loss = loss
         self.delta = delta
         self.penalty = penalty
@@ -159,7 +163,11 @@ class MISVMClassifier(LinearGroupModel):
         return tags
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> MISVMClassifier:
         """Train.
 
@@ -174,12 +182,15 @@ class MISVMClassifier(LinearGroupModel):
             The group of each candidate. Without it every row is its own group, with a
             `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
             "none" says that this is meant.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each candidate's group, which multiplies its term: the same for all its
+            candidates, but for those of weight 0, which are left out. See `GroupClassifier.fit`.
         """
         self._check_parameters()
         shared = {k: v for k, v in self.get_params(deep=False).items() if k != "max_iter"}
         options = GroupClassifier(**shared, random_state=0)
         with options._told():
-            prepared = options._prepare(X, y, groups, None)
+            prepared = options._prepare(X, y, groups, None, sample_weight=sample_weight)
             prepared.data.require_two_classes_in_memory("MI-SVM needs")
             with solving(prepared.data):
                 choice = _choice_of_all(options, prepared)
@@ -187,7 +198,7 @@ class MISVMClassifier(LinearGroupModel):
                 task = choice.task_with(found.witnesses)
                 solution = as_returned(prepared, task, found.solution)
         self._store(prepared, [solution])
-        self.witnesses_ = found.witnesses
+        self.witnesses_ = prepared.data.as_given(found.witnesses)
         self.n_iter_ = found.rounds
         self.outcome_ = found.outcome
         self.n_passes_ = found.passes
@@ -210,4 +221,7 @@ def _choice_of_all(options: GroupClassifier, prepared: Prepared) -> Choice:
     total = sum(part.total_weight for part in terms if part.sign > 0)
     negative = [part for part in terms if part.sign < 0]
     task = make_task(options, prepared, negative, options.lam, seed=0)
-    return Choice(task, groups, total / len(groups))
+    if data.weights is None:
+        return Choice(task, groups, total / len(groups))
+    weight = data.weights.of_groups(groups, data.groups)
+    return Choice(task, groups, total * weight / np.sum(weight))

@@ -116,6 +116,7 @@ def lambda_path(
     groups: ArrayLike | None = None,
     overlap: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     lams: int | ArrayLike = 10,
     estimator: GroupClassifier | None = None,
     **parameters: Any,
@@ -126,6 +127,8 @@ def lambda_path(
     ----------
     X, y, groups, overlap
         As for `GroupClassifier.fit`, of two classes; or a source.
+    sample_weight : array-like of shape (n,), optional
+        As for `GroupClassifier.fit`.
     lams : int or array-like
         How many, spread by `lambda_grid`, or which.
     estimator : GroupClassifier, optional
@@ -156,7 +159,9 @@ def lambda_path(
         model.set_params(lam=float(lam))
     first = models[0]
     with first._told(), saying_what_is_kept(first.checkpoint):
-        prepared = first._prepare(X, y, groups, overlap, shared_passes=True)
+        prepared = first._prepare(
+            X, y, groups, overlap, sample_weight=sample_weight, shared_passes=True
+        )
         require_path(prepared)
         solutions = solve_path(first, prepared, list(chosen), first._seed())
     for model, solution in zip(models, solutions, strict=True):

@@ -93,6 +93,10 @@ class Terms:
     Term ``k`` holds positions ``start[k]`` to ``stop[k]``. Where ``alone`` is
     true every row in these ranges is a term of its own, and ``weight`` is one
     number or one a row.
+
+    ``group_weight`` is what the groups of all terms weigh together before the costs of
+    `groupcm.objective.grouping.Costs`: how many they are, without ``sample_weight``. It is that of all
+    terms, also for some of them.
     """
 
     sign: int
@@ -101,6 +105,7 @@ class Terms:
     order: Index
     weight: float | NDArray[np.float64]
     alone: bool
+    group_weight: float = 0.0
 
     @classmethod
     def of_rows(cls, sign: int, rows: Index, weight: float | NDArray[np.float64]) -> Terms:
@@ -131,6 +136,11 @@ class Terms:
     def weight_of(self, chosen: Index | slice) -> float | NDArray[np.float64]:
         """The weights of some of the terms, one number where all weigh the same."""
         return self.weight[chosen] if isinstance(self.weight, np.ndarray) else self.weight
+
+    def row_weights(self, chosen: Index) -> NDArray[np.float64]:
+        """The weight of the term of each of these rows, counted through the rows of all terms."""
+        of_term = np.broadcast_to(self.weight, len(self))
+        return of_term[chosen if self.alone else np.searchsorted(self._ends, chosen, "right")]
 
     def subset(self, chosen: Index) -> Terms:
         """Some of the terms, their weights raised by the share that is left out."""

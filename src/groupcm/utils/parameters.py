@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from groupcm.data.labels import require_pos_label
 from groupcm.utils.memory import parse_memory
 
-__all__ = ["check_parameters", "require_number", "require_seed"]
+__all__ = ["check_parameters", "require_class_weight", "require_number", "require_seed"]
 
 _CHOICES = {
     "loss": ("smoothed_hinge", "hinge"),
@@ -54,6 +54,7 @@ def check_parameters(given: Mapping[str, Any]) -> None:
     ):
         if name in given and not isinstance(given[name], kinds):
             raise ValueError(f"{name} must be {what}; got {given[name]!r}.")
+    require_class_weight(given.get("class_weight"))
     require_seed(given.get("random_state"))
     require_pos_label(given.get("pos_label"))
     feature_map = given.get("feature_map")
@@ -64,6 +65,31 @@ def check_parameters(given: Mapping[str, Any]) -> None:
         )
     if given.get("memory") is not None:
         parse_memory(given["memory"])
+
+
+def require_class_weight(class_weight: Any) -> None:
+    """Raise one sentence where ``class_weight`` is not None, "balanced" or a dict of weights.
+
+    Examples
+    --------
+    >>> require_class_weight({"polyp": 0})
+    Traceback (most recent call last):
+    ValueError: class_weight must have a number above 0 for each label; got 0 for 'polyp'.
+    """
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
+        return
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict of label: weight; "
+            f"got {class_weight!r}."
+        )
+    for label, weight in class_weight.items():
+        is_number = isinstance(weight, Real) and not isinstance(weight, bool)
+        if not is_number or not 0.0 < weight < float("inf"):
+            raise ValueError(
+                "class_weight must have a number above 0 for each label; "
+                f"got {weight!r} for {label!r}."
+            )
 
 
 def require_seed(random_state: Any) -> None:

@@ -22,6 +22,7 @@ from groupcm.data.validation import (
     as_matrix,
     as_objects,
     as_overlap,
+    as_sample_weight,
     check_length,
     distinct,
     require_finite,
@@ -30,6 +31,7 @@ from groupcm.data.validation import (
 )
 from groupcm.errors import GroupsWarning, InputError, warn_user
 from groupcm.features.scaling import SAMPLE_VALUES
+from groupcm.objective.grouping import RowWeights
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import NO_ORDER, Groups, Index
 from groupcm.sources.base import Source
@@ -81,6 +83,12 @@ class TrainingData:
     annotated : ndarray of bool or None
         Whether somebody said which candidates of the row's group are positive; the same for
         all rows of a positive group.
+    weights : RowWeights or None
+        ``sample_weight``, above 0 for every row: candidates of weight 0 are not among the rows.
+    rows : ndarray or None
+        Where candidates of weight 0 were left out, the number of each row in what was given.
+    n_given : int
+        How many candidates were given, where some were left out.
     """
 
     X: Any
@@ -93,6 +101,9 @@ class TrainingData:
     memory: int
     objects: NDArray[Any] | None = None
     annotated: NDArray[np.bool_] | None = None
+    weights: RowWeights | None = None
+    rows: Index | None = None
+    n_given: int = 0
 
     @property
     def stream(self) -> Stream | None:
@@ -132,6 +143,7 @@ class TrainingData:
     def for_shared_passes(self) -> TrainingData:
         """As a stream where that pays: many dense rows, those of each group together."""
         together = self.groups is not None and len(self.groups.order) == 0
+        together &= self.weights is None
         if not isinstance(self.X, np.ndarray) or not together or self.n_rows < _MANY_ROWS:
             return self
         return replace(self, X=Stream(MatrixSource(self.X, "X")))
@@ -161,7 +173,22 @@ class TrainingData:
         if isinstance(self.X, Stream):
             self.X.source.require_finite()
         else:
-            require_finite(self.X, self.names)
+            require_finite(self.X, self.names, self.rows)
+
+    def as_given(self, rows: Index) -> Index:
+        """Return the numbers of these rows in what the user gave."""
+        return rows if self.rows is None else self.rows[rows]
+
+    def left_of(self, values: Any) -> Any:
+        """Return those of some values, one per candidate given, that belong to the rows."""
+        return values if self.rows is None or values is None else np.asarray(values)[self.rows]
+
+    def folds_of_rows(self, cv: Any) -> list[tuple[Index, Index]]:
+        """Return folds of the candidates that were given as folds of the rows."""
+        place = np.full(self.n_given, -1)
+        place[self.rows] = np.arange(self.n_rows)
+        folds = [tuple(place[np.asarray(part)] for part in fold) for fold in cv]
+        return [(train[train >= 0], test[test >= 0]) for train, test in folds]
 
     def take(self, rows: Index) -> NDArray[np.floating]:
         """Some rows, as they are stored."""
@@ -176,6 +203,7 @@ def read_training_data(
     overlap: ArrayLike | None,
     annotated: ArrayLike | None = None,
     objects: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
 ) -> TrainingData:
     """Check what `fit` was given, without copying what need not be copied."""
     # A Parquet or Dask source is always asked for its groups.
@@ -187,11 +215,12 @@ def read_training_data(
         leave_out(y=y, groups=groups, overlap=overlap)
         may_be_forgotten &= isinstance(X, MatrixSource)
     if isinstance(X, Source):
-        _refuse_columns(annotated=annotated, objects=objects)
+        _refuse_columns(annotated=annotated, objects=objects, sample_weight=sample_weight)
         data = _read_source(options, X)
         if may_be_forgotten and data.groups is None:
             _warn_without_groups(data)
-        return _with_marks(data, X.index().ids, annotated, objects)
+        data = _with_marks(data, X.index().ids, annotated, objects)
+        return _with_weights(data, X.index().ids, sample_weight)
     X = as_frame(X)
     names = feature_names(X)
     X = as_matrix(X, options)
@@ -211,7 +240,7 @@ def read_training_data(
         _warn_without_groups(data)
     data = _with_marks(data, None if index is None else index.ids, annotated, objects)
     _require_finite_early(options, data)
-    return data
+    return _with_weights(data, None if index is None else index.ids, sample_weight)
 
 
 def _warn_without_groups(data: TrainingData) -> None:
@@ -292,6 +321,42 @@ def _with_marks(
             "others; it must be the same for all candidates of a group."
         )
     return data
+
+
+def _with_weights(data: TrainingData, ids: NDArray[Any] | None, sample_weight: Any) -> TrainingData:
+    """Return the data with ``sample_weight``, without the candidates whose weight is 0."""
+    if sample_weight is not None and data.stream is not None:
+        raise ValueError(
+            f"sample_weight needs all {data.n_rows:,} candidates in memory, and they do not fit; "
+            "raise memory, or leave sample_weight out (class_weight works with any source)."
+        )
+    weight = as_sample_weight(sample_weight, data.n_rows)
+    if weight is None or np.all(weight > 0.0):
+        return data if weight is None else replace(data, weights=RowWeights(weight, ids))
+    rows = np.flatnonzero(weight)
+    y, groups = data.y[rows], None
+    is_left = np.isin(data.labels, distinct(y))
+    if np.count_nonzero(is_left) < 2:
+        raise ValueError(
+            f"sample_weight leaves one class only ({data.classes[is_left][0]}): all candidates of "
+            "the others have the weight 0; two or more classes are needed."
+        )
+    if data.groups is not None:
+        index = index_groups(data.groups.of_rows(rows))
+        groups, ids = Groups.from_index(index), None if ids is None else ids[index.ids]
+    data = replace(data, rows=rows, n_given=data.n_rows)
+    return replace(
+        data,
+        X=data.X[rows],
+        y=y,
+        labels=data.labels[is_left],
+        classes=data.classes[is_left],
+        groups=groups,
+        overlap=data.overlap if data.overlap is None else data.overlap[rows],
+        objects=data.left_of(data.objects),
+        annotated=data.left_of(data.annotated),
+        weights=RowWeights(weight[rows], ids),
+    )
 
 
 def leave_out(**given: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -22,13 +22,13 @@ from groupcm.features.scaling import (
     rows_to_measure,
     store_nearly_full_columns,
 )
-from groupcm.objective.grouping import Costs, binary_terms
+from groupcm.objective.grouping import Costs, binary_terms, class_factors
 from groupcm.objective.terms import NO_ORDER, Groups, Index, Terms
 from groupcm.sources.rows.sample import choose_units, units_of
 from groupcm.sources.rows.space import FeatureMap, make_space
 from groupcm.utils.text import printable
 
-__all__ = ["Options", "Prepared", "naming_features"]
+__all__ = ["Options", "Prepared", "costs_of", "naming_features"]
 
 _NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names of features", default=None)
 
@@ -50,6 +50,7 @@ class Options(Protocol):
 
     lam: float
     C: float | None
+    class_weight: Mapping[Any, float] | str | None
     loss: str
     delta: float
     penalty: str
@@ -93,6 +94,8 @@ class Prepared:
             )
         if data.stream is None and not isinstance(data.X, np.ndarray):
             data = replace(data, X=store_nearly_full_columns(data.X))
+        if data.weights is not None and options.C is None and np.ptp(data.weights.values) == 0.0:
+            data = replace(data, weights=None)  # the same objective
         self.data = data
         self._options = options
         limit = np.inf if options.max_time is None else float(options.max_time)
@@ -131,14 +134,21 @@ def _terms_of(
         data.n_rows,
         positive_rows,
         data.groups,
-        costs=Costs(options.lam, options.C),
+        costs=costs_of(options, data, number),
         grouping=options.grouping,
         background=options.background,
         overlap=data.overlap,
         min_overlap=options.min_overlap,
         objects=data.objects,
         without=without,
+        weights=data.weights,
     )
+
+
+def costs_of(options: Options, data: TrainingData, number: int = 1) -> Costs:
+    """Return the costs of the terms of one class against the rest."""
+    factors = class_factors(options.class_weight, data.classes, number)
+    return Costs(options.lam, options.C, factors)
 
 
 def _require_choosable(options: Options, data: TrainingData, unannotated: Index) -> None:
@@ -249,14 +259,16 @@ def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None)
     n_features = data.n_features if feature_map is None else feature_map.n_features_out_
     rows = rows_to_measure(data.n_rows, n_features, data.groups)
     all_rows = len(rows) == data.n_rows
+    weight = None if data.weights is None else data.weights.values
+    of_rows = None if weight is None else weight[rows]
     if feature_map is not None:
-        scaling = _scaling_of(feature_map.transform(data.take(rows)), all_rows)
+        scaling = _scaling_of(feature_map.transform(data.take(rows)), all_rows, of_rows)
     elif data.stream is not None:
-        scaling = _scaling_of(data.take(rows), all_rows)
+        scaling = _scaling_of(data.take(rows), all_rows, of_rows)
     else:
-        scaling = measure_scaling(data.X, rows, all_rows=True)
+        scaling = measure_scaling(data.X, rows, all_rows=True, weight=weight)
         if not all_rows and np.any(scaling.constant):
-            scaling = _with_rare_values(scaling, data.X)
+            scaling = _with_rare_values(scaling, data.X, weight)
     measured = np.isfinite(scaling.mean) & (np.isfinite(scaling.scale) | scaling.constant)
     if not np.all(measured):
         data.require_finite()
@@ -272,17 +284,21 @@ def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None)
     return scaling
 
 
-def _with_rare_values(scaling: Scaling, X: NDArray[np.floating]) -> Scaling:
+def _with_rare_values(
+    scaling: Scaling, X: NDArray[np.floating], weight: NDArray[np.float64] | None
+) -> Scaling:
     """Measure the columns that are constant in a sample over all rows."""
     columns = np.flatnonzero(scaling.constant)
-    whole = _scaling_of(np.ascontiguousarray(X[:, columns]), all_rows=True)
+    whole = _scaling_of(np.ascontiguousarray(X[:, columns]), True, weight)
     mean, scale, constant = scaling.mean.copy(), scaling.scale.copy(), scaling.constant.copy()
     mean[columns], scale[columns], constant[columns] = whole.mean, whole.scale, whole.constant
     return replace(scaling, mean=mean, scale=scale, constant=constant)
 
 
-def _scaling_of(rows: NDArray[np.floating], all_rows: bool) -> Scaling:
-    return measure_scaling(rows, np.arange(len(rows)), all_rows=all_rows)
+def _scaling_of(
+    rows: NDArray[np.floating], all_rows: bool, weight: NDArray[np.float64] | None
+) -> Scaling:
+    return measure_scaling(rows, np.arange(len(rows)), all_rows=all_rows, weight=weight)
 
 
 @contextmanager

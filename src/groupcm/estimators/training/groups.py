@@ -9,6 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm.data.folds import Folds, annotated_folds, group_level, resolve_folds
+from groupcm.data.group_table import weights_of_groups
+from groupcm.data.groups import no_groups
+from groupcm.data.validation import check_length
 from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.fit_setup import Prepared
 from groupcm.objective.terms import NO_ORDER, Groups, Index
@@ -25,7 +28,8 @@ class TrainingGroups:
     ids : array-like of shape (n,), str or None
         The group of each row as a user names it; anything else than ids is not looked at.
     patients : array-like of shape (n,) or None
-        The patient of each row.
+        The patient of each row. Like the ids, and the folds of `folds`, they are of the rows as the
+        user gave them: those of weight 0 are left out here.
 
     Attributes
     ----------
@@ -36,6 +40,8 @@ class TrainingGroups:
         Numbers of the positive groups nobody annotated.
     patient : ndarray of int of shape (n_groups,), or None
         The number of each group's patient.
+    weight : ndarray of shape (n_groups,), or None
+        What each group weighs, where there is ``sample_weight``.
     """
 
     def __init__(
@@ -47,7 +53,17 @@ class TrainingGroups:
         self.positive[self.groups.of_rows(data.rows_of(1))] = True
         self.unannotated = prepared.unannotated
         self._is_positive_row = data.is_positive
-        self.patient = None if patients is None else self._one_patient_each(ids, patients)
+        self._data = data
+        self.patient = None
+        if patients is not None:
+            if data.rows is not None:
+                check_length("patients", patients, data.n_given)
+                ids = None if no_groups(ids) or isinstance(ids, str) else data.left_of(ids)
+            self.patient = self._one_patient_each(ids, data.left_of(patients))
+        self.weight = None
+        if data.weights is not None:
+            rows = (self._group_of_rows(), self._is_positive_row)
+            self.weight = weights_of_groups(data.weights.values, *rows)
 
     @property
     def n_groups(self) -> int:
@@ -63,6 +79,8 @@ class TrainingGroups:
                 )
             every = np.arange(self.n_groups)
             return resolve_folds(cv, self.positive, every, self.patient, random_state)
+        if self._data.rows is not None:
+            cv = self._data.folds_of_rows(cv)
         of_row = self._group_of_rows()
         patients = None if self.patient is None else self.patient[of_row]
         folds = resolve_folds(cv, self._is_positive_row, of_row, patients, random_state)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm.estimators.training.data import TrainingData
-from groupcm.estimators.training.fit_setup import Options, Prepared
+from groupcm.estimators.training.fit_setup import Options, Prepared, costs_of
 from groupcm.objective.grouping import Costs
 from groupcm.objective.losses import make_loss
 from groupcm.objective.penalties import make_penalty
@@ -108,12 +108,19 @@ def solve_choosing(options: Options, prepared: Prepared, lam: float) -> Alternat
     first = make_task(options, prepared, terms, lam, seed=0)
     positive = [part for part in terms if part.sign > 0]
     negative = [part for part in terms if part.sign < 0]
-    rows = np.concatenate([part.rows(np.arange(part.n_rows)) for part in positive])
-    n_annotated = len(prepared.data.groups_of(rows))
-    costs = Costs(lam, options.C)
-    weight = costs.of_each(n_annotated + len(prepared.unannotated))
-    fixed = [*_weighted(positive, weight / costs.of_each(n_annotated)), *negative]
     groups = Terms.of_groups(-1, prepared.data.groups, prepared.unannotated)
+    weights, of_groups = prepared.data.weights, np.ones(len(groups))
+    if weights is not None:
+        of_groups = weights.of_groups(groups, prepared.data.groups)
+    costs = replace(costs_of(options, prepared.data), lam=lam)
+    annotated, others = (sum(part.group_weight for part in side) for side in (positive, negative))
+    before = costs.of_weights(annotated, others)
+    after = costs.of_weights(annotated + float(np.sum(of_groups)), others)
+    fixed = [
+        *_weighted(positive, after[0] / before[0]),
+        *_weighted(negative, after[1] / before[1]),
+    ]
+    weight = after[0] if weights is None else after[0] * of_groups
     with solving(prepared.data):
         choice = Choice(replace(first, terms=fixed), groups, weight)
         found = alternate(choice, first, most_rounds=_MOST_ROUNDS)
