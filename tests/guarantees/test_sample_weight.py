@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -14,22 +13,16 @@ import sklearn
 from oracle import GroupProblem
 from problems import GROUPINGS, KINDS, LOSSES, PENALTIES, Case, make_problem
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from groupcm import (
-    CalibratedGroupClassifier,
-    GroupClassifier,
-    GroupClassifierCV,
-    MISVMClassifier,
-    load,
-    save,
-    sources,
-)
+from groupcm import GroupClassifier, GroupClassifierCV, MISVMClassifier, load, save, sources
+from groupcm.boosting import GroupEvaluation, GroupObjective
+from groupcm.estimators.calibrators import fit_isotonic, fit_sigmoid
 from groupcm.estimators.path import lambda_path
+from groupcm.estimators.training.data import folds_of_rows
 from groupcm.features.scaling import measure_scaling
 from groupcm.metrics import (
     group_average_precision,
@@ -364,6 +357,139 @@ def test_weighted_moments_are_those_of_repeated_rows(storage):
     np.testing.assert_allclose(found.scale, expected.scale, rtol=1e-9)
     np.testing.assert_allclose(found.feature_means, often.mean(axis=0), rtol=1e-12)
     np.testing.assert_array_equal(found.constant, [False, False, False, True])
+
+
+# Calibration
+
+
+@pytest.mark.parametrize("fit_curve", [fit_sigmoid, fit_isotonic])
+def test_a_weighted_curve_is_that_of_repeated_groups(fit_curve):
+    rng = np.random.default_rng(0)
+    scores, positive = rng.normal(size=40), rng.random(40) < 0.4
+    weight = rng.integers(1, 4, 40)
+    often = np.repeat(np.arange(40), weight)
+    at = np.linspace(-2.0, 2.0, 9)
+    found = fit_curve(scores, positive, weight.astype(float))(at)
+    np.testing.assert_allclose(found, fit_curve(scores[often], positive[often])(at), atol=1e-7)
+    assert np.abs(found - fit_curve(scores, positive)(at)).max() > 1e-3
+
+
+@pytest.mark.parametrize("splits", ["number", "rows"])
+def test_calibration_passes_weights_on_and_leaves_out_what_weighs_nothing(data, splits):
+    weight = group_weights(data, 0.0, 1.0, 3.0)
+    left = np.flatnonzero(weight)
+    cv = 3 if splits == "number" else list(GroupKFold(3).split(data.X, data.y, data.groups))
+    model = CalibratedGroupClassifier(GroupClassifier(0.9), cv=cv)
+    whole = clone(model).fit(data.X, data.y, data.groups, sample_weight=weight)
+    if splits == "rows":
+        model.set_params(cv=folds_of_rows(cv, left, len(weight)))
+    known = {"groups": data.groups[left], "sample_weight": weight[left]}
+    part = clone(model).fit(data.X[left], data.y[left], **known)
+    np.testing.assert_array_equal(whole.held_out_scores_, part.held_out_scores_)
+    assert whole.calibrator_ == part.calibrator_
+    alone = GroupClassifier(0.9).fit(data.X[left], data.y[left], **known)
+    np.testing.assert_array_equal(whole.estimator_.coef_, alone.coef_)
+    plain = clone(model).fit(data.X[left], data.y[left], known["groups"])
+    assert plain.calibrator_ != part.calibrator_
+    # Any estimator that takes weights gets them.
+    foreign = CalibratedGroupClassifier(LogisticRegression(), cv=3)
+    foreign.fit(data.X, data.y, data.groups, sample_weight=weight)
+    expected = LogisticRegression().fit(data.X[left], data.y[left], sample_weight=weight[left])
+    np.testing.assert_allclose(foreign.estimator_.coef_, expected.coef_)
+    with pytest.raises(ValueError, match="sample_weight is not used with cv"):
+        CalibratedGroupClassifier(alone, cv="prefit").fit(
+            data.X, data.y, data.groups, sample_weight=weight
+        )
+
+
+# Trees
+
+
+def few_trees(**parameters):
+    pytest.importorskip("lightgbm")
+    settings = {"early_stopping": False, "min_child_samples": 5, "n_jobs": 1, "n_annealed": 5}
+    return GroupBoostingClassifier(12, **(settings | parameters))
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", None, {1: 3.0, 0: 0.5}])
+@pytest.mark.parametrize("power", [1.0, 4.0, np.inf])
+def test_the_objective_of_trees_is_that_of_repeated_groups(data, class_weight, power):
+    pytest.importorskip("lightgbm")
+    weight = group_weights(data, 1.0, 2.0, 3.0)
+    rows = np.arange(len(weight))
+    names, (of_row, y) = repeated(weight, data.groups, rows, data.y)
+    settings = {"power": power, "class_weight": class_weight}
+    weighted = GroupObjective(data.y, data.groups, sample_weight=weight, **settings)
+    often = GroupObjective(y, names, **settings)
+    scores = np.random.default_rng(0).normal(size=len(rows))
+    found, expected = weighted.derivatives(scores), often.derivatives(scores[of_row])
+    assert found.value == pytest.approx(expected.value, rel=1e-6)
+    gradient = np.bincount(of_row, expected.gradient)
+    np.testing.assert_allclose(found.gradient, gradient, rtol=1e-5, atol=1e-7)
+    plain = GroupObjective(data.y, data.groups, **settings).derivatives(scores)
+    assert plain.value != pytest.approx(found.value, rel=1e-3)
+
+
+def test_the_objective_of_trees_weighs_classes_as_it_says():
+    pytest.importorskip("lightgbm")
+    y, groups = [1, 0, 0, 0, 0, 0, 0], [0, 1, 1, 2, 3, 4, 4]
+    scores = np.zeros(7)  # every loss is log 2, of a group of two √2 log 2 with power 2
+
+    def value(class_weight, sample_weight=None):
+        objective = GroupObjective(
+            y, groups, power=2.0, class_weight=class_weight, sample_weight=sample_weight
+        )
+        return objective.derivatives(scores).value / np.log(2.0)
+
+    negative = 2.0 + 2.0 * np.sqrt(2.0)
+    assert value("balanced") == pytest.approx(2.5 + 2.5 / 4 * negative)
+    assert value(None) == pytest.approx(1.0 + negative)
+    assert value({1: 4.0, 0: 0.5}) == pytest.approx(4.0 + 0.5 * negative)
+    assert value(None, [3, 1, 1, 1, 1, 2, 2]) == pytest.approx(3 + 2 + 3 * np.sqrt(2.0))
+    with pytest.raises(ValueError, match="differs among the candidates of group 4"):
+        value(None, [3, 1, 1, 1, 1, 2, 1])
+    with pytest.raises(ValueError, match="sample_weight is 0 at row 1"):
+        value(None, [3, 0, 1, 1, 1, 2, 2])
+
+
+def test_trees_weigh_groups(data):
+    model, rows = few_trees(), (data.X, data.y, data.groups)
+    plain = clone(model).fit(*rows)
+    equal = clone(model).fit(*rows, sample_weight=np.full(len(data.y), 2.0))
+    np.testing.assert_array_equal(equal.decision_function(data.X), plain.decision_function(data.X))
+    weight = group_weights(data, 0.0, 1.0, 5.0)
+    left = np.flatnonzero(weight)
+    patients = data.groups // 2
+    for parameters in ({}, {"early_stopping": True, "validation": 2}):
+        model = few_trees(**parameters)
+        zeros = clone(model).fit(*rows, patients=patients, sample_weight=weight)
+        part = [each[left] for each in rows]
+        fewer = clone(model).fit(*part, patients=patients[left], sample_weight=weight[left])
+        assert zeros.trees_ == fewer.trees_
+        np.testing.assert_array_equal(zeros.validation_curve_, fewer.validation_curve_)
+    assert zeros.trees_ != plain.trees_
+    for class_weight in (None, {1: 9.0}):
+        assert few_trees(class_weight=class_weight).fit(*rows).trees_ != plain.trees_
+    with pytest.raises(ValueError, match="class_weight must be"):
+        few_trees(class_weight="equal").fit(*rows)
+    with pytest.raises(ValueError, match="patients has"):
+        few_trees().fit(*rows, patients=patients[left], sample_weight=weight)
+
+
+def test_trees_weigh_unannotated_groups_and_what_they_validate_with():
+    X, y, groups, annotated, weight = unannotated_example()
+    model = few_trees(n_warm_up=3)
+    plain = clone(model).fit(X, y, groups, annotated=annotated)
+    heavy = np.where(annotated, 1.0, 9.0)
+    weighted = clone(model).fit(X, y, groups, annotated=annotated, sample_weight=heavy)
+    assert weighted.trees_ != plain.trees_
+    heavy[groups == 1] = 0.0
+    fewer = clone(model).fit(X, y, groups, annotated=annotated, sample_weight=heavy)
+    assert set(groups[fewer.witnesses_]) == set(groups[plain.witnesses_])
+    watch = GroupEvaluation(y, groups, sample_weight=weight)
+    scores = np.random.default_rng(0).normal(size=len(y))
+    names, (often, truth) = repeated(weight, groups, scores, y)
+    assert watch(scores) == pytest.approx(group_roc_auc(truth, often, names))
 
 
 # What is refused

@@ -47,10 +47,11 @@ class GroupBoostingClassifier(GroupModel):
 
     ::
 
-        w+ Σ_{k positive} L(s_k*) + w− Σ_{k negative} ‖(L(−s_i))_{i in k}‖_p
+        c+ Σ_{k positive} ω_k L(s_k*) + c− Σ_{k negative} ω_k ‖(L(−s_i))_{i in k}‖_p
 
-    where ``k*`` is the candidate of positive group ``k`` that fits its annotation best, and
-    ``w±`` balance positive and negative groups. ``p`` grows over the first trees: the sum of the
+    where ``k*`` is the candidate of positive group ``k`` that fits its annotation best,
+    ``ω_k`` its ``sample_weight`` (1 without), and ``c±`` balance positive and negative groups by
+    default. ``p`` grows over the first trees: the sum of the
     losses of all candidates of a negative group turns into nearly its largest. At test time a
     group's score is its largest candidate score, as everywhere.
 
@@ -88,6 +89,10 @@ class GroupBoostingClassifier(GroupModel):
         negative group (for localisation).
     min_overlap : float, default=0.0
         Positive groups whose best overlap is below this are left out, with a warning.
+    class_weight : {"balanced", None} or dict, default="balanced"
+        With ``W±``, the weights ``ω`` of the groups of each class together (how many they are,
+        without ``sample_weight``): "balanced" is ``c± = (W+ + W−) / 2W±``; None is ``c± = 1``;
+        a dict of ``{label: weight}`` gives ``c±``, 1 for labels that are missing from it.
     early_stopping : bool, default=True
         Choose the number of trees by groups that are left out.
     validation : int or float, default=3
@@ -161,6 +166,7 @@ class GroupBoostingClassifier(GroupModel):
         "annotated": True,
         "objects": True,
         "patients": True,
+        "sample_weight": True,
     }
 
     trees_: list[str]
@@ -197,6 +203,7 @@ class GroupBoostingClassifier(GroupModel):
         delta: float = 0.5,
         background: str = "ignore",
         min_overlap: float = 0.0,
+        class_weight: Mapping[Any, float] | str | None = "balanced",
         early_stopping: bool = True,
         validation: float = 3,
         scoring: str = "group_roc_auc",
@@ -224,6 +231,7 @@ class GroupBoostingClassifier(GroupModel):
         self.delta = delta
         self.background = background
         self.min_overlap = min_overlap
+        self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.validation = validation
         self.scoring = scoring
@@ -251,6 +259,7 @@ class GroupBoostingClassifier(GroupModel):
         annotated: ArrayLike | None = None,
         objects: ArrayLike | None = None,
         patients: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> GroupBoostingClassifier:
         """Grow the trees.
 
@@ -276,14 +285,24 @@ class GroupBoostingClassifier(GroupModel):
             candidate, and the objects of a group share its weight.
         patients : array-like of shape (n,), optional
             The patient of each candidate: none is both grown on and left out.
+        sample_weight : array-like of shape (n,), optional
+            One weight per candidate, finite and at least 0, with the meaning that it has for
+            `GroupClassifier.fit`: it multiplies the derivatives of the candidate's term, all
+            candidates of a negative or unannotated group need the same, and candidates of weight
+            0 are left out. The weights are not normalised: a group of weight 2 is a group given
+            twice. ``min_child_samples`` and the bins of features count candidates, whatever they
+            weigh, as always in LightGBM; ``scoring`` weighs the groups that are left out.
         """
         require_lightgbm()
         self._check_parameters()
         with listening(print_step, print_readings(), print) if self.verbose else nullcontext():
-            data = read_training_data(self, X, y, groups, overlap, annotated, objects)
+            data = read_training_data(
+                self, X, y, groups, overlap, annotated, objects, sample_weight
+            )
             if patients is not None:
-                check_length("patients", patients, data.n_rows)
-            grown = train(self._plan(data.n_rows, data.n_features), data, patients)
+                check_length("patients", patients, data.n_given or data.n_rows)
+            plan = self._plan(data.n_rows, data.n_features)
+            grown = train(plan, data, data.left_of(patients))
         self.classes_ = data.classes
         self.background_ = np.array([True, False])
         self._reset_threshold()
@@ -318,6 +337,7 @@ class GroupBoostingClassifier(GroupModel):
             n_warm_up=self.n_warm_up,
             background=self.background,
             min_overlap=self.min_overlap,
+            class_weight=self.class_weight,
             validation=self.validation if self.early_stopping else 0,
             scoring=self.scoring,
             patience=self.n_iter_no_change,

@@ -12,7 +12,7 @@ from groupcm.data.labels import require_pos_label
 from groupcm.metrics import metric_named
 from groupcm.utils.extras import require_lightgbm
 from groupcm.utils.memory import parse_memory
-from groupcm.utils.parameters import require_number
+from groupcm.utils.parameters import require_class_weight, require_number
 
 __all__ = ["check_tree_parameters", "with_more"]
 
@@ -83,6 +83,7 @@ def check_tree_parameters(given: Mapping[str, Any]) -> None:
             f"1; got {given['validation']!r}."
         )
     metric_named(given.get("scoring", "group_roc_auc"))
+    require_class_weight(given.get("class_weight"))
     require_pos_label(given.get("pos_label"))
     if given.get("memory") is not None:
         parse_memory(given["memory"])

@@ -133,24 +133,31 @@ _ROWS_A_THREAD = 50_000
 
 @dataclass(frozen=True)
 class Groupwise:
-    """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]``."""
+    """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]`` and weighs ``weight[k]``."""
 
     rows: Index
     ptr: Index
+    weight: Vector
 
     @classmethod
     def of_terms(cls, terms: Sequence[Terms]) -> Groupwise:
         rows = [each.rows(np.arange(each.n_rows)) for each in terms]
         sizes = [np.ones(each.n_rows) if each.alone else each.stop - each.start for each in terms]
         ptr = np.cumsum(np.concatenate([[0], *sizes])).astype(np.int64)
-        return cls(np.concatenate([NO_ORDER, *rows]), ptr)
+        weight = [np.broadcast_to(each.weight, len(each)) for each in terms]
+        return cls(np.concatenate([NO_ORDER, *rows]), ptr, np.concatenate([np.empty(0), *weight]))
+
+    @classmethod
+    def of_rows(cls, rows: Index) -> Groupwise:
+        """Each of these rows alone."""
+        return cls(rows, np.arange(len(rows) + 1), np.ones(len(rows)))
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
 
     def at(self, rows: Index) -> Groupwise:
         """The same groups when only these rows, ascending, are there."""
-        return Groupwise(np.searchsorted(rows, self.rows), self.ptr)
+        return replace(self, rows=np.searchsorted(rows, self.rows))
 
     def winners(self, scores: Vector) -> Index:
         """The row of largest score of each group."""
@@ -202,7 +209,7 @@ class PowerLoss:
     ) -> float:
         """Add the derivatives of ``Σ weight · L(s)`` over some rows, and return its value."""
         # L of a score is what a negative candidate alone pays for the score's opposite.
-        alone = Groupwise(np.arange(len(rows)), np.arange(len(rows) + 1))
+        alone = Groupwise.of_rows(np.arange(len(rows)))
         slope, curvature = np.zeros(len(rows)), np.zeros(len(rows))
         value = self._set_alone(-scores[rows], alone, weight, slope, curvature)
         np.add.at(gradient, rows, -slope)
@@ -212,8 +219,11 @@ class PowerLoss:
     def set_negative(
         self, scores: Vector, groups: Groupwise, weight: float, gradient: Slopes, hessian: Slopes
     ) -> float:
-        """Write the derivatives of ``weight Σ_k ‖(L(−s_i))_{i in k}‖_p``, and return its value."""
-        return self._set(scores, groups, np.full(len(groups), weight), gradient, hessian)
+        """Write the derivatives of ``weight Σ_k ω_k ‖(L(−s_i))_{i in k}‖_p``; return its value.
+
+        ``ω_k`` is the weight of group ``k``.
+        """
+        return self._set(scores, groups, weight * groups.weight, gradient, hessian)
 
     def _set_alone(
         self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Slopes, hessian: Slopes
@@ -226,8 +236,7 @@ class PowerLoss:
     ) -> float:
         if self.power == np.inf:
             # The largest loss is that of the largest score, alone.
-            alone = groups.winners(scores)
-            winners = Groupwise(alone, np.arange(len(alone) + 1))
+            winners = Groupwise.of_rows(groups.winners(scores))
             return self._set_alone(scores, winners, weight, gradient, hessian)
 
         def work(piece: tuple[int, int]) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -23,7 +23,7 @@ from groupcm.data.folds import Folds, annotated_folds
 from groupcm.data.group_table import GroupTable, group_level
 from groupcm.data.groups import index_groups
 from groupcm.estimators.training.data import TrainingData
-from groupcm.objective.grouping import binary_terms
+from groupcm.objective.grouping import binary_terms, class_factors
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.utils.progress import Reading, announce_reading
 
@@ -165,7 +165,7 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
         scores = np.zeros(data.n_rows)
         open_rows = terms.unannotated.rows
         scores[open_rows] = TreeScorer([read_forest(text)]).of_rows(data.X[open_rows])[:, 0]
-        witnesses = terms.unannotated.winners(scores)
+        witnesses = data.as_given(terms.unannotated.winners(scores))
     return Grown(text, booster.num_trees(), curve, witnesses, held_out, table.positive)
 
 
@@ -182,8 +182,13 @@ def _terms(plan: Plan, data: TrainingData, unannotated: Index, without: Index) -
         min_overlap=plan.min_overlap,
         objects=data.objects,
         without=np.union1d(unannotated, without),
+        weights=data.weights,
     )
-    return BoostingTerms.of(terms, Terms.of_groups(-1, data.groups, left) if len(left) else None)
+    factors = class_factors(plan.class_weight, data.classes, 1)
+    chosen = Terms.of_groups(-1, data.groups, left) if len(left) else None
+    if chosen is not None and data.weights is not None:
+        chosen = replace(chosen, weight=data.weights.of_groups(chosen, data.groups))
+    return BoostingTerms.of(terms, chosen, factors)
 
 
 def _group_table(data: TrainingData, patients: Any) -> GroupTable:
@@ -218,7 +223,10 @@ def _folds(
     for _, test in found:
         rows = test if data.groups is None else np.sort(data.groups.rows_of(test))
         evaluate = GroupEvaluation(
-            is_positive[rows], None if groups is None else groups[rows], plan.scoring
+            is_positive[rows],
+            None if groups is None else groups[rows],
+            plan.scoring,
+            sample_weight=None if data.weights is None else data.weights.values[rows],
         )
         with warnings.catch_warnings():
             # What is left out for its overlap is said once, when all groups are read.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
@@ -42,6 +42,7 @@ from groupcm.utils.memory import memory_to_use
 
 __all__ = [
     "TrainingData",
+    "folds_of_rows",
     "leave_out",
     "read_training_data",
     "source_of_columns",
@@ -183,16 +184,31 @@ class TrainingData:
         """Return those of some values, one per candidate given, that belong to the rows."""
         return values if self.rows is None or values is None else np.asarray(values)[self.rows]
 
-    def folds_of_rows(self, cv: Any) -> list[tuple[Index, Index]]:
-        """Return folds of the candidates that were given as folds of the rows."""
-        place = np.full(self.n_given, -1)
-        place[self.rows] = np.arange(self.n_rows)
-        folds = [tuple(place[np.asarray(part)] for part in fold) for fold in cv]
-        return [(train[train >= 0], test[test >= 0]) for train, test in folds]
-
     def take(self, rows: Index) -> NDArray[np.floating]:
         """Some rows, as they are stored."""
         return self.X.raw(rows) if isinstance(self.X, Stream) else self.X[rows]
+
+
+def folds_of_rows(cv: Iterable[Any], rows: Index, n_given: int) -> list[tuple[Index, Index]]:
+    """Return folds of the candidates that were given as folds of those of weight above 0.
+
+    Parameters
+    ----------
+    cv : iterable of (train, test)
+        Row numbers of the candidates as they were given, so many in all.
+    rows : ndarray
+        The candidates that are left, ascending.
+    n_given : int
+
+    Examples
+    --------
+    >>> folds_of_rows([([0, 1], [2, 3])], np.array([1, 2, 3]), 4)
+    [(array([0]), array([1, 2]))]
+    """
+    place = np.full(n_given, -1)
+    place[rows] = np.arange(len(rows))
+    folds = [tuple(place[np.asarray(part)] for part in fold) for fold in cv]
+    return [(train[train >= 0], test[test >= 0]) for train, test in folds]
 
 
 def read_training_data(

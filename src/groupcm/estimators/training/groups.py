@@ -12,7 +12,7 @@ from groupcm.data.folds import Folds, annotated_folds, group_level, resolve_fold
 from groupcm.data.group_table import weights_of_groups
 from groupcm.data.groups import no_groups
 from groupcm.data.validation import check_length
-from groupcm.estimators.training.data import TrainingData
+from groupcm.estimators.training.data import TrainingData, folds_of_rows
 from groupcm.estimators.training.fit_setup import Prepared
 from groupcm.objective.terms import NO_ORDER, Groups, Index
 
@@ -80,7 +80,7 @@ class TrainingGroups:
             every = np.arange(self.n_groups)
             return resolve_folds(cv, self.positive, every, self.patient, random_state)
         if self._data.rows is not None:
-            cv = self._data.folds_of_rows(cv)
+            cv = folds_of_rows(cv, self._data.rows, self._data.n_given)
         of_row = self._group_of_rows()
         patients = None if self.patient is None else self.patient[of_row]
         folds = resolve_folds(cv, self._is_positive_row, of_row, patients, random_state)
