@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.cli.commands.marks import read_marks
-from groupcm.data.groups import GroupIndex
+from groupcm.cli.commands.marks import read_marks, require_one_weight
+from groupcm.cli.commands.side_columns import read_weights
+from groupcm.data.groups import GroupIndex, index_groups
 from groupcm.errors import InputError
 from groupcm.estimators.scoring import GroupScores
 from groupcm.evaluation.leakage import RowsToCheck
@@ -35,6 +36,8 @@ class Candidates(ABC):
         The column that tells which object a positive row lies on.
     annotated_column : str or None
         The column that tells whether somebody annotated the row's group.
+    weight_column : str or None
+        The column of ``sample_weight``.
     pos_label : label or None
         The positive one of two labels; None is the larger.
     """
@@ -45,6 +48,7 @@ class Candidates(ABC):
     n_patients: int | None
     object_column: str | None = None
     annotated_column: str | None = None
+    weight_column: str | None = None
     pos_label: Any = None
 
     @property
@@ -84,6 +88,38 @@ class Candidates(ABC):
     @abstractmethod
     def scored(self, model: Any) -> ScoredCandidates:
         """The score and the truth of every row."""
+
+    @property
+    @abstractmethod
+    def group_index(self) -> GroupIndex:
+        """Which rows belong to which group, by the tables' own names."""
+
+    @property
+    @abstractmethod
+    def files(self) -> Sequence[Path]:
+        """The files of the tables."""
+
+    def weights(self) -> NDArray[np.float64] | None:
+        """The ``sample_weight`` of each row, where there is such a column."""
+        return None if self.weight_column is None else read_weights(self.files, self.weight_column)
+
+    def groups_that_count(self) -> NDArray[np.intp]:
+        """The groups with a weight above 0, in the order in which a fit knows them."""
+        weight, index = self.weights(), self.group_index
+        if weight is None or np.all(weight):
+            return np.arange(index.n_groups)
+        return index_groups(index.codes[weight > 0.0]).ids
+
+    def _weights_for(self, model: Any, is_positive: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+        """What a fit takes as ``sample_weight``; groups are named where their rows differ."""
+        weight = self.weights()
+        if weight is None:
+            return {}
+        part = getattr(model, "estimator", model)
+        if getattr(part, "grouping", "negative") != "none" and len(self.classes) == 2:
+            column = str(self.weight_column)
+            require_one_weight(self.group_index, is_positive, weight, column)
+        return {"sample_weight": weight}
 
     @abstractmethod
     def fit_groups(self, model: Any, chosen: NDArray[np.bool_]) -> None:

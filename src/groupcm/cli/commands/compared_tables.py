@@ -32,12 +32,12 @@ _MARKS = ("annotated", "object")
 
 
 def read_compared(arguments: argparse.Namespace, display: Display) -> CandidateTable:
-    """Read the tables of a command; columns of marks are no features, missing values are NaN."""
+    """Read the tables of a command; marks and weights are no features, missing values are NaN."""
     about = fill_in_columns(arguments)
     require_columns(arguments, about, ("group", "label"))
     files = find_tables(arguments.tables)
     columns = {role: getattr(arguments, role) for role in _ROLES}
-    marks = {role: getattr(arguments, role) for role in _MARKS}
+    marks = {role: getattr(arguments, role) for role in (*_MARKS, "weight")}
     features = features_beside(files, {**columns, **marks}, arguments.features, arguments.exclude)
     table = read_tables(
         files,

@@ -36,7 +36,7 @@ from groupcm.utils.progress import listening
 
 __all__ = ["fit_candidates", "run"]
 
-_ROLES = ("group", "label", "overlap", "patient", "annotated", "object")
+_ROLES = ("group", "label", "overlap", "patient", "annotated", "object", "weight")
 _TOL = 1e-4
 
 

@@ -33,7 +33,10 @@ def fold_notes(model: Any, candidates: Candidates, display: Display) -> dict[str
     """Return how well the model ranks groups that folds left out."""
     drawn = "groups" if candidates.n_patients is None else "patients"
     display.status(f"drawing {drawn} again for an interval")
-    held_out = held_out_of(model, model.threshold_, candidates.patient_of_groups())
+    patients = candidates.patient_of_groups()
+    if patients is not None:
+        patients = patients[candidates.groups_that_count()]
+    held_out = held_out_of(model, model.threshold_, patients)
     return {"held_out": asdict(held_out)}
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from groupcm.cli.commands.candidates import Candidates
 from groupcm.cli.commands.fitting import fit_rows
 from groupcm.cli.commands.side_columns import index_key
 from groupcm.data.group_table import patient_of_groups
-from groupcm.data.groups import index_groups
+from groupcm.data.groups import GroupIndex, index_groups
 from groupcm.data.tables.candidates import CandidateTable
 from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.training.profile import drawn_values
@@ -34,6 +35,14 @@ class InMemory(Candidates):
         self.n_rows, self.feature_names = len(table.X), table.feature_names
         self.dtype = table.X.dtype
         self.n_patients = None if table.patient is None else table.patient.n_distinct
+
+    @property
+    def group_index(self) -> GroupIndex:
+        return index_key(self.table.group)
+
+    @property
+    def files(self) -> Sequence[Path]:
+        return self.table.files
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -63,6 +72,7 @@ class InMemory(Candidates):
             "overlap": table.overlap,
             "patients": None if table.patient is None else table.patient.codes,
             **self._marks(),
+            **self._weights_for(model, np.asarray(table.label) == self.positive),
         }
         beside = {name: v[rows] for name, v in beside.items() if v is not None}
         fit_rows(model, table.X[rows], np.asarray(table.label)[rows], beside, table.feature_names)

@@ -34,6 +34,7 @@ def open_candidates(
     exclude: Sequence[str] = (),
     object: str | None = None,
     annotated: str | None = None,
+    weight: str | None = None,
     allow_missing: bool = False,
     allow_empty: bool = False,
     **roles: str | None,
@@ -42,15 +43,16 @@ def open_candidates(
 
     Where all are Parquet files they are streamed, else they are read into memory, as are those
     with missing values, if ``allow_missing``. They need rows, unless ``allow_empty``. The columns
-    ``object`` and ``annotated`` are read where a fit or an evaluation asks for them.
+    ``object``, ``annotated`` and ``weight`` are read where a fit or an evaluation asks for them.
     """
     files = find_tables(paths)
     if not allow_empty:
         require_rows([open_table(file) for file in files])
-    all_roles = {**roles, "object": object, "annotated": annotated}
+    all_roles = {**roles, "object": object, "annotated": annotated, "weight": weight}
     features = features_beside(files, all_roles, features, exclude)
     candidates = _open(files, display, features, roles, allow_missing)
     candidates.object_column, candidates.annotated_column = object, annotated
+    candidates.weight_column = weight
     return candidates
 
 
@@ -66,7 +68,7 @@ def features_beside(
     ----------
     files : sequence of Path
     roles : mapping
-        The column of each role, ``object`` and ``annotated`` among them.
+        The column of each role, ``object``, ``annotated`` and ``weight`` among them.
     given : sequence of str or None
         The features as the user named them; a column of marks is refused among them.
     exclude : sequence of str
@@ -77,7 +79,8 @@ def features_beside(
     sequence of str or None
         Those given; None where a reader finds the same ones by itself.
     """
-    if given is None and not exclude and roles["object"] is None and roles["annotated"] is None:
+    has_more = any(roles[role] is not None for role in ("object", "annotated", "weight"))
+    if given is None and not exclude and not has_more:
         return given
     tables = [open_table(file) for file in files]
     if given is not None:

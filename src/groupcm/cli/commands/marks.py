@@ -13,7 +13,7 @@ from groupcm.cli.commands.side_columns import place_of_row, read_key, read_objec
 from groupcm.data.groups import GroupIndex
 from groupcm.errors import InputError
 
-__all__ = ["read_marks"]
+__all__ = ["read_marks", "require_one_weight"]
 
 Bools = NDArray[np.bool_]
 
@@ -90,4 +90,41 @@ def _require_one_value(
         raise InputError(
             f"the annotated column {column!r} holds both true and false for the positive group "
             f"{name!s}; a group is annotated or not, the same in all its rows"
+        )
+
+
+def require_one_weight(
+    groups: GroupIndex, is_positive: Bools, weight: NDArray[np.float64], column: str
+) -> None:
+    """Refuse a negative group whose rows weigh differently; a row of weight 0 is left out.
+
+    Parameters
+    ----------
+    groups : GroupIndex
+        By the tables' own names.
+    is_positive : ndarray of bool
+        Which rows are positive.
+    weight : ndarray
+        Of each row.
+    column : str
+        The name of its column.
+
+    Examples
+    --------
+    >>> from groupcm.data.groups import index_groups
+    >>> rows = index_groups(["a", "a", "b", "b"]), np.array([True, False, False, False])
+    >>> require_one_weight(*rows, np.array([1.0, 2.0, 1.0, 2.0]), "times")
+    Traceback (most recent call last):
+    groupcm.errors.InputError: the weight column 'times' holds 1 and 2 for the negative group b;
+    give all its rows the same weight, or 0 to those that should be left out
+    """
+    largest = groups.maxima(weight)
+    least = -groups.maxima(-np.where(weight > 0.0, weight, np.inf))
+    differs = (least < largest) & ~groups.maxima(is_positive)
+    if differs.any():
+        k = int(np.argmax(differs))
+        raise InputError(
+            f"the weight column {column!r} holds {least[k]:g} and {largest[k]:g} for the negative "
+            f"group {groups.ids[k]!s}; give all its rows the same weight, or 0 to those that "
+            "should be left out"
         )

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from groupcm.data.groups import GroupIndex, index_groups
 from groupcm.data.tables.column_selection import check_roles, require_column
-from groupcm.data.tables.columns import KeyColumn, Piece, is_text, key_column, number_column
+from groupcm.data.tables.columns import (
+    KeyColumn,
+    Piece,
+    is_text,
+    key_column,
+    number_column,
+    numbers_of,
+)
 from groupcm.data.tables.formats import find_tables, open_table, open_tables
 from groupcm.errors import InputError
 
@@ -26,6 +33,7 @@ __all__ = [
     "read_key",
     "read_objects",
     "read_overlap",
+    "read_weights",
 ]
 
 
@@ -142,6 +150,32 @@ def read_overlap(
         return None
     check_roles(tables, {"overlap": column}, None)
     return number_column(column, _pieces(files, column, "overlap"))
+
+
+def read_weights(files: Sequence[Path], column: str) -> NDArray[np.float64]:
+    """Read one weight per row: finite numbers of at least 0.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
+    >>> _ = path.write_text("frame,times\\na,2\\na,0.5\\n")
+    >>> read_weights([path], "times")
+    array([2. , 0.5])
+    """
+    check_roles([open_table(file) for file in files], {"weight": column}, None)
+    parts = [np.empty(0)]
+    for piece in _pieces(files, column, "weight"):
+        part = numbers_of(piece.values, column, piece.path, piece.first_row).astype(np.float64)
+        bad = np.flatnonzero(~(np.isfinite(part) & (part >= 0.0)))
+        if len(bad):
+            raise InputError(
+                f"{piece.path}: the weight column {column!r} is {part[bad[0]]:g} in row "
+                f"{piece.first_row + bad[0]} (counted from 0); a weight is a finite number of at "
+                "least 0"
+            )
+        parts.append(part)
+    return np.concatenate(parts)
 
 
 def place_of_row(files: Sequence[Path], row: int) -> tuple[Path, int]:

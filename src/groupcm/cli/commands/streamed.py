@@ -15,6 +15,7 @@ from groupcm.cli.commands.candidates import Candidates
 from groupcm.cli.commands.fitting import fit_rows
 from groupcm.cli.commands.side_columns import index_key, read_key
 from groupcm.data.group_table import patient_of_groups
+from groupcm.data.groups import GroupIndex
 from groupcm.data.tables.columns import KeyColumn, Piece, check_key
 from groupcm.data.tables.formats import open_table
 from groupcm.errors import InputError
@@ -43,6 +44,14 @@ class Streamed(Candidates):
         self.feature_names = source.feature_names or []
         patient = source.roles["patient"]
         self.n_patients = None if patient is None else _count_distinct(source.files, patient)
+
+    @property
+    def group_index(self) -> GroupIndex:
+        return index_source(self.source)
+
+    @property
+    def files(self) -> Sequence[Path]:
+        return self.source.files
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -76,6 +85,9 @@ class Streamed(Candidates):
         if self.has_marks:
             is_positive = np.asarray(self.classes == self.positive)[known.codes]
             beside = self._read_marks(source.files, index_source(source), is_positive)
+        if self.weight_column is not None:
+            is_positive = np.asarray(self.classes == self.positive)[known.codes]
+            beside |= self._weights_for(model, is_positive)
         takes_patients = "patients" in signature(model.fit).parameters
         patient = self._patient() if takes_patients else None
         if patient is not None:

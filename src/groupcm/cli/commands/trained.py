@@ -90,7 +90,8 @@ class TrainedColumns:
 
     def open_training(self, tables: Sequence[str], display: Display) -> Candidates:
         """Open tables to train such a model again."""
-        noted = {role: self._noted(role) for role in ("overlap", "annotated", "object")}
+        roles = ("overlap", "annotated", "object", "weight")
+        noted = {role: self._noted(role) for role in roles}
         return self._open(tables, display, **noted)
 
     def _open(self, tables: Sequence[str], display: Display, **more: str | None) -> Candidates:

@@ -27,6 +27,11 @@ __all__ = ["add_fit"]
 _BOTH: list[tuple[str, Kind, str]] = [
     ("background", ("ignore", "negative"), "the other rows of a positive group"),
     ("min-overlap", number, "leave out positive groups that fit worse than this"),
+    (
+        "class-weight",
+        ("balanced", "none"),
+        "both classes weigh the same (balanced, the default), or all groups do",
+    ),
     ("random-state", whole, "seed of what is random (0)"),
 ]
 _LINEAR: list[tuple[str, Kind, str]] = [

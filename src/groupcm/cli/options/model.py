@@ -32,7 +32,7 @@ _TREES_ONLY = (
     *("n_estimators", "learning_rate", "num_leaves", "min_child_samples", "power"),
     *("validation", "early_stopping", "n_warm_up"),
 )
-_BOTH = ("background", "min_overlap", "random_state", "memory", "scoring")
+_BOTH = ("background", "min_overlap", "class_weight", "random_state", "memory", "scoring")
 _OPTION_NAMES = {"standardize": "no-standardize", "early_stopping": "no-early-stopping"}
 #: What estimators call parameters, and the command line options.
 OPTION_OF_PARAMETER = {
@@ -47,6 +47,9 @@ OPTION_OF_PARAMETER = {
     "needs checkpoint=None": "needs no --checkpoint",
     "or pos_label)": "or --positive)",
     "set pos_label to the other label": "name the other label with --positive",
+    "leave sample_weight out (class_weight works with any source)": "leave --weight out "
+    "(--class-weight works with any table)",
+    "sample_weight": "--weight",
     "lower min_overlap": "lower --min-overlap",
     "min_overlap=": "--min-overlap ",
     "lower n_warm_up or raise n_estimators": "lower --n-warm-up or raise --n-estimators",
@@ -94,7 +97,10 @@ def _require_share(arguments: argparse.Namespace) -> None:
 
 
 def _given(arguments: argparse.Namespace, *names: str) -> dict[str, Any]:
-    return {name: getattr(arguments, name) for name in names if name in arguments}
+    given = {name: getattr(arguments, name) for name in names if name in arguments}
+    if given.get("class_weight") == "none":
+        given["class_weight"] = None
+    return given
 
 
 def _linear(arguments: argparse.Namespace) -> Any:

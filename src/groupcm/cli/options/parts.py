@@ -27,7 +27,10 @@ TABLES = "Parquet, CSV, TSV or Arrow files, or folders of them, also as patient=
 
 
 def add_columns(columns, *, with_marks: bool = False) -> None:
-    """Add the columns of a table that is trained on; ``with_marks`` those of its annotation too."""
+    """Add the columns of a table that is trained on.
+
+    ``with_marks`` adds those of its annotation, and the weights of its rows.
+    """
     columns.description = "A table that groupcm images made knows its columns; others need names."
     columns.add_argument("--group", metavar="COL", help="which group a row is in")
     columns.add_argument("--label", metavar="COL", help="the class of a row")
@@ -66,6 +69,12 @@ def _add_mark_columns(columns) -> None:
         metavar="COL",
         help="true or false, the same in all rows of a group: false where a positive group is "
         "known as such and nobody said which of its rows show the object",
+    )
+    columns.add_argument(
+        "--weight",
+        metavar="COL",
+        help="how much a row counts in groupcm fit (2: as if it were there twice, 0: not at all), "
+        "the same in all rows of a negative group; not a feature",
     )
 
 

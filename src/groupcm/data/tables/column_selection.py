@@ -279,8 +279,8 @@ def _check_kinds(files: list[TableFile], taken: dict[str, str]) -> None:
                     f"the column {column!r} holds {kinds[0]} in {filled[0].path} "
                     f"but {kind} in {file.path}; all tables need the same kind"
                 )
-            if kind.startswith("values") or (role == "overlap" and kind == "text"):
-                right = "numbers" if role == "overlap" else "integers or text"
+            if kind.startswith("values") or (role in ("overlap", "weight") and kind == "text"):
+                right = "numbers" if role in ("overlap", "weight") else "integers or text"
                 raise InputError(
                     f"{file.path}: the {role} column {column!r} holds {kind}; use {right}"
                 )

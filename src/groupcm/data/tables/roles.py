@@ -26,7 +26,7 @@ from groupcm.errors import InputError
 
 __all__ = ["ROLES", "TableDescription", "agreed", "describe", "described", "description_of"]
 
-ROLES = ("group", "label", "overlap", "patient", "object")
+ROLES = ("group", "label", "overlap", "patient", "object", "weight")
 _KEY = b"groupcm"
 _VERSION = 1
 
