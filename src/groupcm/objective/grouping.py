@@ -19,12 +19,12 @@ the largest loss of several rows needs the same ω for all of them, and is multi
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.groups import index_groups, require_present
 from groupcm.objective.terms import NO_ORDER, Groups, Index, Terms
@@ -80,7 +80,7 @@ class Costs:
 
 
 def class_factors(
-    class_weight: Mapping[Any, float] | str | None, classes: Sequence[Any], number: int
+    class_weight: Mapping[Any, float] | str | None, classes: ArrayLike, number: int
 ) -> tuple[float, float] | None:
     """Return ``(m+, m−)`` for the class of this number against the rest; None for "balanced".
 
@@ -91,7 +91,7 @@ def class_factors(
     ----------
     class_weight : None, "balanced" or dict
         The hyperparameter of an estimator. Labels that are missing from the dict weigh 1.
-    classes : sequence of labels
+    classes : array-like of labels
     number : int
         Which of the classes is the positive one.
 
@@ -106,13 +106,14 @@ def class_factors(
         return None
     if class_weight is None:
         return 1.0, 1.0
-    of_label = [float(class_weight.get(label, 1.0)) for label in np.asarray(classes).tolist()]
-    unknown = [label for label in class_weight if label not in set(np.asarray(classes).tolist())]
+    labels = np.asarray(classes).tolist()
+    of_label = [float(class_weight.get(label, 1.0)) for label in labels]
+    unknown = [label for label in class_weight if label not in labels]
     # A class may be absent from a fold. Where another one has no weight, it is a slip.
     if unknown and len(class_weight) - len(unknown) < len(of_label):
         raise ValueError(
             f"class_weight has a weight for {unknown[0]!r}, which is not a label of y; the labels "
-            f"are {', '.join(map(repr, np.asarray(classes).tolist()))}."
+            f"are {', '.join(map(repr, labels))}."
         )
     return of_label[number], of_label[1 - number] if len(of_label) == 2 else 1.0
 

@@ -85,7 +85,7 @@ def require_class_weight(class_weight: Any) -> None:
         )
     for label, weight in class_weight.items():
         is_number = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not is_number or not 0.0 < weight < float("inf"):
+        if not is_number or not 0.0 < float(weight) < float("inf"):
             raise ValueError(
                 "class_weight must have a number above 0 for each label; "
                 f"got {weight!r} for {label!r}."
