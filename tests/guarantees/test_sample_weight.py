@@ -515,6 +515,22 @@ def test_weights_that_differ_within_a_negative_group_name_it():
     GroupClassifier(grouping="none").fit(X, y, groups, sample_weight=[1, 1, 1, 2, 1, 3])
 
 
+@pytest.mark.parametrize("model", [GroupClassifier(), CalibratedGroupClassifier(MISVMClassifier())])
+def test_no_weight_turns_a_positive_group_into_a_negative_one(data, model):
+    group = data.groups[np.argmax(data.y == 1)]
+    of_group = data.groups == group
+    weight = np.where(of_group & (data.y == 1), 0.0, 1.0)
+    with pytest.raises(ValueError, match=f"of the class 1 in group {group} and not for its other"):
+        clone(model).fit(data.X, data.y, data.groups, sample_weight=weight)
+    weight[of_group] = 0.0
+    clone(model).fit(data.X, data.y, data.groups, sample_weight=weight)
+    three = np.where(data.y == 1, 1 + data.groups % 2, 0)
+    weight = np.where(of_group & (data.y == 0), 0.0, 1.0)
+    with pytest.raises(ValueError, match=f"of the class 0 in group {group} and not for its other"):
+        GroupClassifier().fit(data.X, three, data.groups, sample_weight=weight)
+    GroupClassifier().fit(data.X, data.y, data.groups, sample_weight=weight)
+
+
 @pytest.mark.parametrize(
     ("weight", "message"),
     [

@@ -33,7 +33,7 @@ from groupcm.estimators.thresholds import (
     score_labelled_groups,
     threshold_of,
 )
-from groupcm.estimators.training.data import folds_of_rows, warn_without_groups
+from groupcm.estimators.training.data import folds_of_rows, require_same_class, warn_without_groups
 from groupcm.estimators.training.profile import TrainingProfile, profile_of
 from groupcm.metrics.decision import DecisionRule, is_alarm
 from groupcm.sources.base import Source
@@ -233,6 +233,10 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
             check_length(name, each, len(y))
         if weight is not None and not np.all(weight):
             rows = np.flatnonzero(weight)
+            if groups is not None:
+                index, positive = index_groups(groups), pos_label_of(self.estimator)
+                positive = distinct(y)[-1] if positive is None else positive
+                require_same_class(y == positive, index.codes, weight, positive, index.ids)
             if isinstance(cv, Iterable):
                 cv = folds_of_rows(cv, rows, len(y))
             X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]

@@ -304,7 +304,8 @@ class GroupClassifier(ChoosingModel):
 
         Notes
         -----
-        A candidate of weight 0 takes no part, as if it were not there. A candidate that counts
+        A candidate of weight 0 takes no part, as if it were not there; where all candidates of a
+        class in a group have it, all others of the group need it, too. A candidate that counts
         for itself (a positive one, and with ``grouping="none"`` any) has its term multiplied by
         ``ω_i``. A term that is the largest loss of several candidates (a negative group, the
         background of a positive one, with ``grouping="both"`` a positive one too), and a positive

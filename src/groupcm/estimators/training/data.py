@@ -45,6 +45,7 @@ __all__ = [
     "folds_of_rows",
     "leave_out",
     "read_training_data",
+    "require_same_class",
     "source_of_columns",
     "warn_without_groups",
 ]
@@ -358,7 +359,11 @@ def _with_weights(data: TrainingData, ids: NDArray[Any] | None, sample_weight: A
             "the others have the weight 0; two or more classes are needed."
         )
     if data.groups is not None:
-        index = index_groups(data.groups.of_rows(rows))
+        of_row = data.groups.of_rows(np.arange(data.n_rows))
+        first = 1 if len(data.labels) == 2 else 0  # a group without negative ones is as it was
+        for label, name in zip(data.labels[first:], data.classes[first:], strict=True):
+            require_same_class(np.asarray(data.y == label), of_row, weight, name, ids)
+        index = index_groups(of_row[rows])
         groups, ids = Groups.from_index(index), None if ids is None else ids[index.ids]
     data = replace(data, rows=rows, n_given=data.n_rows)
     return replace(
@@ -373,6 +378,48 @@ def _with_weights(data: TrainingData, ids: NDArray[Any] | None, sample_weight: A
         annotated=data.left_of(data.annotated),
         weights=RowWeights(weight[rows], ids),
     )
+
+
+def require_same_class(
+    has_label: NDArray[np.bool_],
+    group_of_row: NDArray[Any],
+    weight: NDArray[np.float64],
+    label: Any,
+    ids: NDArray[Any] | None,
+) -> None:
+    """Refuse weights of 0 that take a label from a group, some candidates of which are left.
+
+    Parameters
+    ----------
+    has_label : ndarray of bool of shape (n,)
+        Which candidates have the label.
+    group_of_row : ndarray of int of shape (n,)
+    weight : ndarray of shape (n,)
+    label : label
+    ids : ndarray or None
+        Of the groups.
+
+    Examples
+    --------
+    >>> weight = np.array([0.0, 1.0, 1.0])
+    >>> require_same_class(np.array([1, 0, 0], bool), np.array([0, 0, 1]), weight, "polyp", None)
+    Traceback (most recent call last):
+    ValueError: sample_weight is 0 for every candidate of the class polyp in group 0 and not for its
+    other candidates, so that it would count as a group without that class; give all its candidates
+    the weight 0 to leave the group out.
+    """
+    counts = weight > 0.0
+    before = np.bincount(group_of_row, has_label) > 0
+    after = np.bincount(group_of_row, has_label & counts) > 0
+    lost = before & ~after & (np.bincount(group_of_row, counts) > 0)
+    if lost.any():
+        group = int(np.argmax(lost))
+        raise ValueError(
+            f"sample_weight is 0 for every candidate of the class {label!s} in group "
+            f"{group if ids is None else ids[group]!s} and not for its other candidates, so that "
+            "it would count as a group without that class; give all its candidates the weight 0 "
+            "to leave the group out."
+        )
 
 
 def leave_out(**given: Any) -> None:
