@@ -132,4 +132,6 @@ def test_mistakes_in_weights_name_file_row_and_group(data, weight, capsys):
         assert fit(table, "--grouping", "none") == 0
         write(data, np.array(["x"] * len(weight)), table)
         assert "the weight column 'times' holds text; use numbers" in refused(capsys, table)
-    assert "the weight column 'no'" in refused(capsys, "t.csv", "--weight", "no")
+    assert "t.csv has no column 'no' for the weight column" in refused(
+        capsys, "t.csv", "--weight", "no"
+    )
