@@ -275,6 +275,13 @@ def test_folds_given_by_rows_and_patients_leave_out_what_weighs_nothing(data):
         sample_weight=weight[left],
     )
     np.testing.assert_array_equal(whole.scores_, part.scores_)
+    numbers, first = np.unique(data.groups[left], return_index=True)
+    of_group = weight[left][first]
+    for (_, test), found in zip(splits, whole.scores_[:, 0], strict=True):
+        inside = np.isin(numbers, data.groups[test])
+        truth, scores = whole.held_out_labels_[inside] == 1, whole.held_out_scores_[inside]
+        expected = weighted_value(group_roc_auc, truth, scores, of_group[inside])
+        assert found == pytest.approx(expected)
     by_patient = GroupClassifierCV([0.9], cv=3)
     whole = clone(by_patient).fit(
         data.X, data.y, data.groups, patients=patients, sample_weight=weight
@@ -397,6 +404,9 @@ def test_calibration_passes_weights_on_and_leaves_out_what_weighs_nothing(data, 
     part = clone(model).fit(data.X[left], data.y[left], **known)
     np.testing.assert_array_equal(whole.held_out_scores_, part.held_out_scores_)
     assert whole.calibrator_ == part.calibrator_
+    of_group = weight[left][np.unique(data.groups[left], return_index=True)[1]]
+    positive = whole.held_out_labels_ == 1
+    assert whole.calibrator_ == fit_sigmoid(whole.held_out_scores_, positive, of_group)
     alone = GroupClassifier(0.9).fit(data.X[left], data.y[left], **known)
     np.testing.assert_array_equal(whole.estimator_.coef_, alone.coef_)
     plain = clone(model).fit(data.X[left], data.y[left], known["groups"])
