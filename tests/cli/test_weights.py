@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -9,7 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from groupcm import GroupClassifier, GroupClassifierCV
+from groupcm.cli.commands.compared_tables import read_compared
 from groupcm.cli.main import main
+from groupcm.cli.output import working
 from groupcm.persistence.model_file import read
 from groupcm.simulate import capsule
 from groupcm.utils.extras import is_installed
@@ -104,6 +108,12 @@ def test_a_named_column_of_weights_is_no_feature(data, capsys):
     compared = ["compare", "t.csv", *ROLES, "--weight", "times", *few]
     assert main([*compared, "--features", "times"]) == 2
     assert "the weight column 'times' cannot be a feature as well" in capsys.readouterr().err
+    asked = Namespace(
+        tables=["t.csv"], group="frame", label="polyp", patient="who", weight="times",
+        overlap=None, annotated=None, object=None, features=None, exclude=[],
+    )  # fmt: skip
+    with working(1e-4) as display:
+        assert read_compared(asked, display).feature_names == data.feature_names
     assert main(["fit", "t.csv", *ROLES, "--exclude", "who", "-o", "with.json"]) == 0
     assert "times" in read("with.json").model.feature_names_in_
     assert fit("t.csv") == 0
