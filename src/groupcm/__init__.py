@@ -21,8 +21,13 @@ if TYPE_CHECKING:
     from groupcm.estimators.classifier_cv import GroupClassifierCV
     from groupcm.estimators.misvm import MISVMClassifier
     from groupcm.estimators.scoring import GroupScores
+    from groupcm.estimators.tables import fit_tables
+    from groupcm.evaluation.comparison.tables import compare_tables
+    from groupcm.evaluation.table_evaluation import evaluate_tables
+    from groupcm.evaluation.table_scores import score_tables
     from groupcm.persistence.model_file import load, save
     from groupcm.persistence.onnx import export_onnx
+    from groupcm.sources.tables import read_candidates
 
 __all__ = [
     "CalibratedGroupClassifier",
@@ -32,12 +37,17 @@ __all__ = [
     "GroupScores",
     "MISVMClassifier",
     "boosting",
+    "compare_tables",
     "errors",
+    "evaluate_tables",
     "export_onnx",
     "features",
+    "fit_tables",
     "load",
     "metrics",
+    "read_candidates",
     "save",
+    "score_tables",
     "selection",
     "simulate",
     "sources",
@@ -50,9 +60,14 @@ _HOME = {
     "GroupClassifierCV": "groupcm.estimators.classifier_cv",
     "GroupScores": "groupcm.estimators.scoring",
     "MISVMClassifier": "groupcm.estimators.misvm",
+    "compare_tables": "groupcm.evaluation.comparison.tables",
+    "evaluate_tables": "groupcm.evaluation.table_evaluation",
     "export_onnx": "groupcm.persistence.onnx",
+    "fit_tables": "groupcm.estimators.tables",
     "load": "groupcm.persistence.model_file",
+    "read_candidates": "groupcm.sources.tables",
     "save": "groupcm.persistence.model_file",
+    "score_tables": "groupcm.evaluation.table_scores",
 }
 _MODULES = ("boosting", "errors", "features", "metrics", "selection", "simulate", "sources")
 # Not in ``__all__``: an import of all names must work, and be quick, without these.

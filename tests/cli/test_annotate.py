@@ -40,7 +40,7 @@ from groupcm.annotations import (
     write,
 )
 from groupcm.cli.main import main
-from groupcm.cli.options.web import add_annotate
+from groupcm.cli.options.images import add_annotate
 from groupcm.utils.extras import require_web
 from groupcm.web.annotate.project import PROJECT_HEADER
 from groupcm.web.review.session import results_as_csv
@@ -75,8 +75,8 @@ def served(monkeypatch):
                 self.work(self.page)
 
     served = Served()
-    monkeypatch.setattr(serving, "serve_at", served)
-    monkeypatch.setattr(serving, "listening", served.listening)
+    monkeypatch.setattr("groupcm.web.annotate.page.serve_at", served)
+    monkeypatch.setattr("groupcm.web.annotate.page.listening", served.listening)
     return served
 
 

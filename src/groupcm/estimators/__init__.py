@@ -1,1 +1,1 @@
-"""Estimators with the interface of scikit-learn."""
+"""Estimators fitted to candidates."""

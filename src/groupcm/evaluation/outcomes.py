@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from groupcm.estimators.thresholds import ChosenThreshold
+from groupcm.errors import Argument, ParameterError
 from groupcm.evaluation.results import Decision, Localisation
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics import Interval, at_threshold
-from groupcm.metrics.decision import DecisionRule, is_alarm
+from groupcm.metrics.decision import ChosenThreshold, DecisionRule, is_alarm
 from groupcm.metrics.intervals import share_interval
 
 __all__ = ["LEAST_OVERLAP", "contradiction", "decide", "localisation_of"]
@@ -121,9 +121,10 @@ def localisation_of(
     (1, 2, 2)
     """
     if not least_overlap > 0.0:
-        raise ValueError(
-            f"least_overlap is {least_overlap:g}; it must be above 0, "
-            "or every winner would lie on the object."
+        raise ParameterError(
+            Argument("least_overlap"),
+            f" is {least_overlap:g}; it must be above 0, or every winner would count as on the "
+            "object.",
         )
     if candidates.overlap is None:
         return None
