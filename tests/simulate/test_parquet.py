@@ -106,14 +106,14 @@ def test_look_ahead_is_bounded(tmp_path, small_chunks, monkeypatch):
     def counting(plan, chunk):
         nonlocal drawn
         drawn += 1
-        return frames._chunk(plan, chunk)
+        return frames.fill_alone(plan, chunk)
 
     def on_rows(done, n_rows):
         nonlocal written, largest
         written = done
         largest = max(largest, drawn * 100 - written)
 
-    monkeypatch.setattr(parquet, "_chunk", counting)
+    monkeypatch.setattr(parquet, "fill_alone", counting)
     capsule_to_parquet(
         tmp_path / "made.parquet",
         400,
@@ -131,9 +131,9 @@ def test_failure_leaves_nothing(tmp_path, small_chunks, monkeypatch, n_files):
     def failing(plan, chunk):
         if chunk == 6:
             raise OSError(28, "No space left on device")
-        return frames._chunk(plan, chunk)
+        return frames.fill_alone(plan, chunk)
 
-    monkeypatch.setattr(parquet, "_chunk", failing)
+    monkeypatch.setattr(parquet, "fill_alone", failing)
     with pytest.raises(OSError, match="No space"):
         capsule_to_parquet(
             tmp_path / "made", 50, group_size=20, n_files=n_files, rows_a_row_group=50
@@ -217,7 +217,7 @@ def test_command(tmp_path, monkeypatch, capsys):
     [
         ("-o made", "cannot write made: end its name in .parquet, or write several files"),
         ("-o /dev/null/made.parquet", "/dev/null is not a folder"),
-        ("-o made.parquet --group-size 0", "group_size must be a whole number at least 1"),
+        ("-o made.parquet --group-size 0", "--group-size must be a whole number at least 1"),
         ("-o made.parquet --negatives 0 --positives 0", "at least one frame is needed"),
     ],
 )

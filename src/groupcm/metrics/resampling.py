@@ -33,7 +33,10 @@ from groupcm.metrics.results import Interval
 from groupcm.metrics.roc import Ranking, candidate_roc_auc, group_roc_auc
 from groupcm.utils.parallel import thread_map
 
-__all__ = ["WEIGHTED", "OfCounts", "Resampling", "sensitivities_at"]
+__all__ = ["WEIGHTED", "OfCounts", "Resampling", "sensitivities_at", "weighted_value"]
+
+# What sums of weights may be wrong by.
+_ROUNDING = 1e-12
 
 #: What a resample gives: a number, or several.
 OfCounts = Callable[[NDArray[np.int64]], Any]
@@ -131,6 +134,42 @@ WEIGHTED: dict[Any, Callable[..., OfCounts]] = {
     sensitivity_at_threshold: _sensitivity_at_threshold,
     specificity_at_threshold: _specificity_at_threshold,
 }
+
+
+def weighted_value(
+    metric: Callable[..., float],
+    is_positive: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    weight: NDArray[np.float64],
+) -> float:
+    """Return a metric of groups that weigh differently: one of weight 2 counts as two.
+
+    The weights are used by the metrics of groups that have a name, such as `group_roc_auc`. Any
+    other callable does not know of them, and gets the groups as they are.
+
+    Parameters
+    ----------
+    metric : callable(y, scores, groups)
+    is_positive, scores, weight : ndarray of shape (n_groups,)
+
+    Examples
+    --------
+    >>> truth, scores = np.array([True, False, False]), np.array([2.0, 1.0, 3.0])
+    >>> weighted_value(group_roc_auc, truth, scores, np.array([1.0, 3.0, 1.0]))
+    0.75
+    """
+    from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+
+    if metric is group_roc_auc:
+        return float(roc_auc_score(is_positive, scores, sample_weight=weight))
+    if metric is group_average_precision:
+        return float(average_precision_score(is_positive, scores, sample_weight=weight))
+    function, given = getattr(metric, "func", metric), getattr(metric, "keywords", {})
+    if function is sensitivity_at_specificity and given.keys() <= {"specificity"}:
+        fpr, tpr, _ = roc_curve(is_positive, scores, sample_weight=weight, drop_intermediate=False)
+        allowed = 1.0 - fpr >= given.get("specificity", 0.9) - _ROUNDING
+        return float(np.max(tpr[allowed]))
+    return metric(is_positive, scores, None)
 
 
 _RESAMPLES_A_BLOCK = 16

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from groupcm.data.frames import as_frame
+from groupcm.errors import ParameterError, PythonNote
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.operating import sensitivity_at_specificity
 from groupcm.metrics.roc import candidate_roc_auc, group_roc_auc
@@ -136,7 +137,12 @@ def metric_named(metric: str | Metric) -> Metric:
         return metric
     if not isinstance(metric, str) or metric not in METRICS:
         names = ", ".join(f'"{name}"' for name in METRICS)
-        raise ValueError(f"{metric!r} is no metric; use {names}, or a callable(y, scores, groups).")
+        raise ParameterError(
+            f"{metric!r} is no metric; use {names}",
+            PythonNote(", or a callable(y, scores, groups)"),
+            ".",
+            parameter="scoring",
+        )
     return METRICS[metric]
 
 

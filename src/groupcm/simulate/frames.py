@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from groupcm.simulate.world import (
@@ -21,7 +22,7 @@ from groupcm.simulate.world import (
 )
 from groupcm.utils.files import whole_file
 
-__all__ = ["Capsule", "capsule", "capsule_chunks"]
+__all__ = ["Capsule", "capsule", "capsule_chunks", "fill_alone"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,26 @@ class Capsule:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def to_table(self) -> pa.Table:
+        """Return a table with the columns ``frame``, ``patient``, ``on_polyp`` and ``overlap``.
+
+        One more column holds each feature. The number of the polyp is left out: it would be taken
+        for a feature that gives the label away.
+
+        Examples
+        --------
+        >>> capsule(3, n_positive=1, group_size=5).to_table().column_names[:4]
+        ['frame', 'patient', 'on_polyp', 'overlap']
+        """
+        columns = {
+            "frame": self.groups,
+            "patient": self.patient,
+            "on_polyp": self.y,
+            "overlap": self.overlap,
+        }
+        columns |= {name: self.X[:, j] for j, name in enumerate(self.feature_names)}
+        return pa.table({name: pa.array(np.ascontiguousarray(v)) for name, v in columns.items()})
 
     @property
     def n_groups(self) -> int:
@@ -151,7 +172,7 @@ def capsule_chunks(
     """
     plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed)
     # A generator of its own, so that a bad argument is reported here and not at the first piece.
-    return (_chunk(plan, chunk)[0] for chunk in range(plan.n_chunks))
+    return (fill_alone(plan, chunk)[0] for chunk in range(plan.n_chunks))
 
 
 def _fill(plan: Plan, X: NDArray[np.float32], n_threads: int) -> Capsule:
@@ -167,8 +188,8 @@ def _fill(plan: Plan, X: NDArray[np.float32], n_threads: int) -> Capsule:
     return data
 
 
-def _chunk(plan: Plan, chunk: int) -> tuple[Capsule, NDArray[np.int8]]:
-    """One chunk by itself, and the kind of every row."""
+def fill_alone(plan: Plan, chunk: int) -> tuple[Capsule, NDArray[np.int8]]:
+    """Return one chunk by itself, and the kind of every row."""
     rows = plan.rows(chunk)
     piece = _unfilled(plan, np.empty((rows.stop - rows.start, N_FEATURES), np.float32))
     return piece, fill_chunk(plan, chunk, piece)

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from groupcm.data.tables.formats import parquet_writer
-from groupcm.simulate.frames import Capsule, _chunk
+from groupcm.errors import Argument, ParameterError
+from groupcm.simulate.frames import Capsule, fill_alone
 from groupcm.simulate.world import N_FEATURES, WORLD, Plan, make_plan, require_whole
 from groupcm.utils import parallel
 from groupcm.utils.files import whole_file, whole_folder
@@ -93,7 +94,7 @@ def capsule_to_parquet(
     ['frame', 'label', 'overlap', 'polyp', 'patient']
     """
     if layout not in _FEATURES:
-        raise ValueError(f"layout must be 'wide' or 'list'; got {layout!r}.")
+        raise ParameterError(Argument("layout"), f" must be 'wide' or 'list'; got {layout!r}.")
     n_threads = parallel.n_threads() if n_threads is None else n_threads
     require_whole("n_threads", n_threads, 1)
     require_whole("rows_a_row_group", rows_a_row_group, 1)
@@ -155,7 +156,7 @@ class _RowsInOrder:
             self._ahead.append(self._pool.submit(self._draw, chunk))
 
     def _draw(self, chunk: int) -> pa.Table:
-        return _table(_chunk(self._plan, chunk)[0], self._layout)
+        return _table(fill_alone(self._plan, chunk)[0], self._layout)
 
 
 def _table(piece: Capsule, layout: str) -> pa.Table:

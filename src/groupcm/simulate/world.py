@@ -45,6 +45,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.errors import Argument, ParameterError
+
 __all__ = [
     "COMMON",
     "FEATURE_NAMES",
@@ -110,7 +112,12 @@ def make_plan(
     require_whole("seed", seed, 0)
     m = n_negative + n_positive
     if m == 0:
-        raise ValueError("n_negative and n_positive are both 0; at least one frame is needed.")
+        raise ParameterError(
+            Argument("n_negative"),
+            " and ",
+            Argument("n_positive"),
+            " are both 0; at least one frame is needed.",
+        )
     if n_polyps is None:
         n_polyps = min(n_positive, max(1, round(n_positive * 100 / 293)))
     require_whole("n_polyps", n_polyps, min(1, n_positive), n_positive, "n_positive")
@@ -159,7 +166,7 @@ def require_whole(
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < least or (most is not None and value > most):
         limit = f"at least {least}" if most is None else f"from {least} to {most_name} = {most}"
-        raise ValueError(f"{name} must be a whole number {limit}; got {value!r}.")
+        raise ParameterError(Argument(name), f" must be a whole number {limit}; got {value!r}.")
 
 
 # feature: polyp, fold, illumination I, turbidity T, common factor C
