@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 
-from . import against_lbfgs, against_read, against_sklearn, growth, startup, wide_data
-from .data import Store
-from .figure import Figure
-from .suite import common_parser, report, run_all
+from benchmarks.core import against_lbfgs, against_read, against_sklearn, growth, startup, wide_data
+from benchmarks.support.data import Store
+from benchmarks.support.figure import Figure
+from benchmarks.support.suite import common_parser, report, run_all
 
 # In the order of running: the largest set is needed by the first two and then freed.
 BENCHMARKS = {

@@ -13,13 +13,12 @@ from typing import Any
 import lightgbm
 import numpy as np
 
+from benchmarks.support.machine import facts
+from benchmarks.support.measure import Timed, interleave, say
+from benchmarks.support.text_table import aligned
 from groupcm import GroupBoostingClassifier
 from groupcm.simulate import Capsule, capsule
 from groupcm.utils.parallel import n_threads
-
-from .machine import facts
-from .measure import Timed, interleave, say
-from .text_table import aligned
 
 __all__ = ["main"]
 

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.support.machine import facts
+from benchmarks.support.measure import say
+from benchmarks.support.shared_data import RealTable, add_data_option, missing_data, read_table
+from benchmarks.support.text_table import aligned
+from benchmarks.support.worker_processes import in_processes
 from groupcm.evaluation.comparison.compare_models import compare_models
 from groupcm.evaluation.comparison.results import ModelComparison
-
-from .machine import facts
-from .measure import say
-from .shared_data import RealTable, add_data_option, missing_data, read_table
-from .text_table import aligned
-from .worker_processes import in_processes
 
 __all__ = ["main"]
 

@@ -14,12 +14,11 @@ from functools import partial
 from torch.nn.functional import binary_cross_entropy_with_logits as log_loss
 
 import torch
+from benchmarks.support.machine import cores
+from benchmarks.support.measure import interleave
+from benchmarks.support.text_table import aligned
 from groupcm.torch import GroupLoss
 from torch import Tensor
-
-from .machine import cores
-from .measure import interleave
-from .text_table import aligned
 
 BOUND = 2.0
 POSITIVE_SHARE = 0.05

@@ -9,14 +9,21 @@ from pathlib import Path
 
 import numpy as np
 
-from ..machine import facts
-from ..measure import say
-from ..shared_data import add_data_option, missing_data
-from ..text_table import aligned
-from ..worker_processes import in_processes
-from .areas import areas_of_draws, draws, mean_area
-from .measuring import MODELS, MORE_MODELS, OURS, Held, held_out, number_of_candidates
-from .sets import SETS
+from benchmarks.models.areas import areas_of_draws, draws, mean_area
+from benchmarks.models.measuring import (
+    MODELS,
+    MORE_MODELS,
+    OURS,
+    Held,
+    held_out,
+    number_of_candidates,
+)
+from benchmarks.models.sets import SETS
+from benchmarks.support.machine import facts
+from benchmarks.support.measure import say
+from benchmarks.support.shared_data import add_data_option, missing_data
+from benchmarks.support.text_table import aligned
+from benchmarks.support.worker_processes import in_processes
 
 __all__ = ["main"]
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .measuring import Held
+from benchmarks.models.measuring import Held
 
 __all__ = ["areas_of_draws", "draws", "mean_area"]
 

@@ -9,15 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.models.sets import SETS
+from benchmarks.support.measure import say
 from groupcm.boosting import GroupBoostingClassifier
 from groupcm.data.groups import index_groups
 from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.utils.files import whole_file
-
-from ..measure import say
-from .sets import SETS
 
 __all__ = ["MODELS", "MORE_MODELS", "OURS", "Held", "held_out", "number_of_candidates"]
 

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.pictures.measuring import candidates_named
+from benchmarks.pictures.sets import PICTURE_SETS
+from benchmarks.real_tables import TASKS
+from benchmarks.support.shared_data import read_table
 from groupcm.data.folds import Folds, group_folds
 from groupcm.evaluation.comparison.data import LabelledCandidates
-
-from ..pictures.measuring import candidates_named
-from ..pictures.sets import PICTURE_SETS
-from ..real_tables import TASKS
-from ..shared_data import read_table
 
 __all__ = ["SETS", "CandidateSet", "Prepared"]
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..machine import facts
-from ..measure import say
-from ..shared_data import add_data_option, missing_data
-from ..text_table import aligned
-from ..worker_processes import in_processes
-from .candidates import SetCandidates
-from .measures import Measures
-from .measuring import candidates_named, measure_on
-from .sets import PICTURE_SETS
+from benchmarks.pictures.candidates import SetCandidates
+from benchmarks.pictures.measures import Measures
+from benchmarks.pictures.measuring import candidates_named, measure_on
+from benchmarks.pictures.sets import PICTURE_SETS
+from benchmarks.support.machine import facts
+from benchmarks.support.measure import say
+from benchmarks.support.shared_data import add_data_option, missing_data
+from benchmarks.support.text_table import aligned
+from benchmarks.support.worker_processes import in_processes
 
 __all__ = ["main"]
 
@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Compare on the chosen sets; 0 if all could be read, whoever wins."""
     options = _parser().parse_args(arguments)
     if options.speed:
-        from .speed import show_speed
+        from benchmarks.pictures.speed import show_speed
 
         show_speed()
         return 0

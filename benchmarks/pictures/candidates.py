@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.pictures.sets import RealPicture
 from groupcm.images.overlap import overlap
 from groupcm.images.parallel import map_pictures
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe
 from groupcm.utils.files import whole_file
-
-from .sets import RealPicture
 
 __all__ = ["SetCandidates", "candidates_of"]
 

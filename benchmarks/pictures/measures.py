@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.pictures.candidates import SetCandidates
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.vote import vote
-
-from .candidates import SetCandidates
 
 __all__ = ["ON_OBJECT", "Measures", "equal_size_auc", "measures", "share_on_object", "size_class"]
 

@@ -6,15 +6,14 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from benchmarks.pictures.candidates import SetCandidates, candidates_of
+from benchmarks.pictures.measures import Measures, measures
+from benchmarks.pictures.models import MODELS, WHOLE_PICTURE, scores_of_folds
+from benchmarks.pictures.sets import PICTURE_SETS
+from benchmarks.support.measure import say
 from groupcm.images.proposals import Proposals
 from groupcm.images.recipe import Recipe
 from groupcm.utils.files import whole_file
-
-from ..measure import say
-from .candidates import SetCandidates, candidates_of
-from .measures import Measures, measures
-from .models import MODELS, WHOLE_PICTURE, scores_of_folds
-from .sets import PICTURE_SETS
 
 __all__ = ["candidates_named", "measure_on"]
 

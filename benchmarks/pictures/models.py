@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.pictures.candidates import SetCandidates
 from groupcm import GroupClassifier
 from groupcm.data.folds import Folds, group_folds
 from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
-
-from .candidates import SetCandidates
 
 __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from benchmarks.page_server import browsing, serving
+from benchmarks.pages.server import browsing, serving
 from PIL import Image
 from playwright.sync_api import Page
 

@@ -1,0 +1,1 @@
+"""Benchmarks (a) to (f): fits in memory."""

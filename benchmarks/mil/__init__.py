@@ -1,0 +1,1 @@
+"""Benchmarks (m) to (o): MI-SVM."""

@@ -1,0 +1,1 @@
+"""Benchmarks (g) to (l): data on disk and in clusters."""

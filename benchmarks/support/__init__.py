@@ -1,0 +1,1 @@
+"""What the benchmarks share: data, measuring, processes and tables of text."""
