@@ -13,7 +13,6 @@ import sys
 from importlib import import_module
 
 from groupcm import TYPE_CHECKING, __version__
-from groupcm.cli.options import common, fit, images, models
 from groupcm.errors import InputError
 from groupcm.utils.text import printable
 
@@ -47,8 +46,35 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"{printable(f'{self.prog}: {message}; see {self.prog} --help')}\n")
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of every command and option.
+# Each command with its help and the function that adds its options, ``module.function`` of
+# `groupcm.cli.options`.
+_COMMANDS = {
+    "fit": ("train a model on tables of candidates", "fit.add_fit"),
+    "score": ("score the groups of tables with a model", "models.add_score"),
+    "describe": ("print the model card of a model", "models.add_describe"),
+    "export": ("write a model as an ONNX file", "models.add_export"),
+    "evaluate": ("evaluate a model on groups that it has not seen", "models.add_evaluate"),
+    "compare": ("compare SVM, MI-SVM, GCM and trees on the same folds", "models.add_compare"),
+    "experiment": (
+        "repeat the experiments of the paper, or estimate the gain of more annotations",
+        "models.add_experiment",
+    ),
+    "images": ("turn pictures into candidates, and score pictures", "images.add_images"),
+    "annotate": ("annotate objects in pictures, in the browser", "images.add_annotate"),
+    "review": ("review the results of a model on pictures, in the browser", "images.add_review"),
+    "demo": ("simulate, train, score and explain; needs no data", "models.add_demo"),
+    "sort": ("sort tables so that the rows of every group are contiguous", "models.add_sort"),
+    "simulate": ("write synthetic candidates to Parquet", "models.add_simulate"),
+}
+
+
+def build_parser(command: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of every command, with its options.
+
+    Parameters
+    ----------
+    command : str, optional
+        Add the options of this command alone, which is quicker; by default those of all.
 
     Examples
     --------
@@ -62,26 +88,11 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"groupcm {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, help, add in (
-        ("fit", "train a model on tables of candidates", fit.add_fit),
-        ("score", "score the groups of tables with a model", models.add_score),
-        ("describe", "print the model card of a model", models.add_describe),
-        ("export", "write a model as an ONNX file", models.add_export),
-        ("evaluate", "evaluate a model on groups that it has not seen", models.add_evaluate),
-        ("compare", "compare SVM, MI-SVM, GCM and trees on the same folds", models.add_compare),
-        (
-            "experiment",
-            "repeat the experiments of the paper, or estimate the gain of more annotations",
-            models.add_experiment,
-        ),
-        ("images", "turn pictures into candidates, and score pictures", images.add_images),
-        ("annotate", "annotate objects in pictures, in the browser", images.add_annotate),
-        ("review", "review the results of a model on pictures, in the browser", images.add_review),
-        ("demo", "simulate, train, score and explain; needs no data", models.add_demo),
-        ("sort", "sort tables so that the rows of every group are contiguous", models.add_sort),
-        ("simulate", "write synthetic candidates to Parquet", models.add_simulate),
-    ):
-        add(_command(commands, name, help))
+    for name, (help, add) in _COMMANDS.items():
+        own = _command(commands, name, help)
+        if command is None or command == name:
+            module, _, function = add.partition(".")
+            getattr(import_module(f"groupcm.cli.options.{module}"), function)(own)
     return parser
 
 
@@ -99,7 +110,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         # A terminal that cannot show "×" shows "?" instead of ending in an error.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
-    arguments = build_parser().parse_args(argv)
+    argv = sys.argv[1:] if argv is None else argv
+    named = next((word for word in argv if not word.startswith("-")), "")
+    arguments = build_parser(named).parse_args(argv)
+    from groupcm.cli.options import common  # not for --help of all commands, which ends above
+
     common.name_options(arguments.parser)
     try:
         return import_module(f"groupcm.cli.commands.{arguments.command}").run(arguments)
@@ -122,4 +137,6 @@ def _sentence(error: Exception) -> str:
         return printable(f"{error.filename}: {(error.strerror or 'cannot be used').lower()}")
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; free some, or allow less with --memory"
+    from groupcm.cli.options import common
+
     return printable(" ".join(common.in_options(error).split()))
