@@ -10,7 +10,6 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import onnx
@@ -25,9 +24,8 @@ from groupcm.errors import InputError
 from groupcm.images.features import network_embedding
 from groupcm.images.features.colour import Colour
 from groupcm.images.features.embedding import Embedding, crops
-from groupcm.images.features.from_text import family_from_text, part_from_text
 from groupcm.images.features.network_embedding import NetworkEmbedding, with_networks
-from groupcm.images.proposals import PROPOSERS, Proposals, Windows
+from groupcm.images.proposals import Proposals, Windows
 from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
@@ -227,7 +225,7 @@ def test_one_output_of_several(tmp_path):
     for output, said in (
         (None, "small.onnx has 3 outputs, flat, pooled, positive; choose with output=NAME"),
         ("Pool", "small.onnx has no output 'Pool'; did you mean 'pooled'?"),
-        ("positive", "small.onnx gives the shape (1, 4, 14, 14) for 1 crops; it must give a row"),
+        ("positive", "small.onnx gives the shape (1, 4, 14, 14) for 1 crops; it must give one row"),
     ):
         with pytest.raises(InputError, match=re.escape(said)):
             NetworkEmbedding.of(file, size=16, output=output)
@@ -391,7 +389,7 @@ def test_a_damaged_recipe_is_refused(tmp_path):
     for wrong, said in (
         ({"content": network.content[:-4]}, "in the model is not the network that was asked for"),
         ({"content": "?"}, "the network small.onnx in the model is damaged: no base64"),
-        ({"n_features": 5}, "small.onnx gives 4 numbers a crop, but the recipe names 5"),
+        ({"n_features": 5}, "small.onnx gives 4 numbers per crop, but the recipe names 5"),
     ):
         with pytest.raises(InputError, match=said):
             replace(network, **wrong).measure(VIEW, BOXES)
@@ -488,48 +486,3 @@ def test_files_of_torch_that_do_not_run(torch_files, tmp_path, capfd):
     with pytest.raises(InputError, match=r"empty\.pt2 cannot be read by torch: "):
         NetworkEmbedding.of(tmp_path / "empty.pt2")
     assert capfd.readouterr().err == ""
-
-
-# Words of the command line
-
-
-def test_families_by_their_words(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    onnx_file(Path("a b:c.onnx"))
-    assert family_from_text("colour") == Colour()
-    made = family_from_text("network:a b:c.onnx:size=16:margin=0.25:square=no:mean=0.5/0.4/1")
-    assert made == NetworkEmbedding.of(
-        "a b:c.onnx", size=16, margin=0.25, square=False, mean=(0.5, 0.4, 1.0)
-    )
-    assert family_from_text("network:a b:c.onnx:name=net").names[0] == "net 000"
-    assert part_from_text("windows", PROPOSERS) == Windows()
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("colours", "there is no family of features 'colours'; did you mean 'colour'?"),
-        ("xyz", "there is no family of features 'xyz'; there are shape,"),
-        ("network", "'network' names no file; write network:FILE.onnx"),
-        ("network:no.onnx", "cannot read the network no.onnx: No such file or directory"),
-        ("network:n.onnx:sizes=3", "'network' has no setting 'sizes'; did you mean 'size'?"),
-        (
-            "network:n.onnx:size=a",
-            "'size' of the family of features 'network' cannot be 'a'; write a whole",
-        ),
-        (
-            "network:n.onnx:square=1",
-            "'square' of the family of features 'network' cannot be '1'; write yes",
-        ),
-        (
-            "network:n.onnx:mean=1/b/0",
-            "'mean' of the family of features 'network' cannot be 'b'; write a num",
-        ),
-        ("network:n.onnx:size=3:size=4", "'size' of the family of features 'network' stands twice"),
-        ("network:n.onnx:margin=-1", "'network:n.onnx:margin=-1': margin is -1.0; it must be 0 or"),
-        ("colour:", "the family of features 'colour' has no setting ''; there are none"),
-    ],
-)
-def test_words_that_name_no_family(text, said):
-    with pytest.raises(InputError, match=re.escape(said)):
-        family_from_text(text)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial import ConvexHull
 
-from groupcm.images.features.areas import Strips
+from groupcm.images.features._areas import Strips
 from groupcm.images.regions import Regions
 from groupcm.kernels.images.pixels import (
     fill_channels,

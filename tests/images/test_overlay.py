@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from groupcm.errors import InputError
-from groupcm.images.drawing import Canvas
+from groupcm.images._drawing import Canvas
 from groupcm.images.overlay import (
     check_overlay_folder,
     contact_sheet,

@@ -22,7 +22,7 @@ from groupcm.images.parallel import PictureFile, Unreadable, VideoFrame, map_pic
 from groupcm.images.proposals import Given, Proposals, Windows
 from groupcm.images.recipe import Recipe
 from groupcm.images.synthetic import write_frames
-from groupcm.images.tables import resuming
+from groupcm.images.tables import _checkpoint
 from groupcm.images.tables.propose import propose_folder
 from groupcm.utils.progress import Reading, listening
 
@@ -72,8 +72,8 @@ def looked_at(monkeypatch):
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(resuming, "_PICTURES_A_PART", 3)
-    monkeypatch.setattr(resuming, "_ROWS_A_ROW_GROUP", 20)
+    monkeypatch.setattr(_checkpoint, "_PICTURES_A_PART", 3)
+    monkeypatch.setattr(_checkpoint, "_ROWS_A_ROW_GROUP", 20)
 
 
 # What is written.
@@ -348,8 +348,8 @@ def test_two_runs_do_not_make_one_table(folder, monkeypatch):
             propose(folder)
         join(parts)
 
-    join = resuming.Parts.join
-    monkeypatch.setattr(resuming.Parts, "join", propose_again)
+    join = _checkpoint.Parts.join
+    monkeypatch.setattr(_checkpoint.Parts, "join", propose_again)
     propose(folder)
     assert (folder / "c.parquet").exists()
     assert not (folder / "c.parquet.parts").exists()
@@ -357,7 +357,7 @@ def test_two_runs_do_not_make_one_table(folder, monkeypatch):
 
 def test_a_picture_that_changes_while_it_is_read_is_done_again(folder, small_parts, monkeypatch):
     first = folder / "frames" / sorted(os.listdir(folder / "frames"))[0]
-    add = resuming.Parts.add
+    add = _checkpoint.Parts.add
 
     def changing(parts, place, *rest):
         if place == 0:
@@ -365,22 +365,22 @@ def test_a_picture_that_changes_while_it_is_read_is_done_again(folder, small_par
         return add(parts, place, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(resuming.Parts, "add", changing)
+        patch.setattr(_checkpoint.Parts, "add", changing)
         interrupt(folder, patch)
     assert propose(folder).n_before < 7
 
 
 KILLED = """
 import os, signal, sys
-from groupcm.images import resuming
+from groupcm.images.tables import _checkpoint
 from groupcm.images.features import FAMILIES
 from groupcm.images.proposals import Proposals, Windows
 from groupcm.images.tables.propose import propose_folder
 from groupcm.images.recipe import Recipe
 
 if __name__ == "__main__":
-    resuming._PICTURES_A_PART = 3
-    flush, flushed = resuming.Parts.flush, 0
+    _checkpoint._PICTURES_A_PART = 3
+    flush, flushed = _checkpoint.Parts.flush, 0
 
     def flush_and_die(self):
         global flushed
@@ -391,7 +391,7 @@ if __name__ == "__main__":
             sys.stdout.flush()
             os.kill(os.getpid(), signal.SIGKILL)
 
-    resuming.Parts.flush = flush_and_die
+    _checkpoint.Parts.flush = flush_and_die
     recipe = Recipe(
         Proposals((Windows(),), at_most=6), (FAMILIES["shape"](), FAMILIES["colour"]())
     )

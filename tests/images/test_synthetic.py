@@ -15,8 +15,8 @@ from groupcm.images.listing import list_pictures
 from groupcm.images.overlap import overlap
 from groupcm.images.reading import read_named
 from groupcm.images.synthetic import make_frames, write_frames
-from groupcm.images.synthetic.rendering import make_wall, place_polyp
-from groupcm.images.synthetic.scene import draw_patient, smooth_noise
+from groupcm.images.synthetic._rendering import make_wall, place_polyp
+from groupcm.images.synthetic._scene import draw_patient, smooth_noise
 
 SMALL = {"height": 72, "width": 96}
 

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import runs as run_lengths
+from groupcm.annotations._polygon_fill import fill, fill_box
 from groupcm.annotations.limits import MOST_COLUMNS, MOST_PICTURE_PIXELS, check_pixels
-from groupcm.annotations.polygon_fill import fill, fill_box
+from groupcm.utils.typing import Flags
 
 __all__ = ["Box", "Mask", "Polygons", "Region", "as_point", "check_part"]
 
@@ -95,7 +96,7 @@ class Box:
         """Runs of the box's pixels in a picture, column by column."""
         return fill_box(self.x, self.y, self.right, self.bottom, height, width)
 
-    def mask(self, height: int, width: int) -> NDArray[np.bool_]:
+    def mask(self, height: int, width: int) -> Flags:
         """Return the pixels of the box in a picture of this size; the rest of it is cut off."""
         return run_lengths.to_mask(self.runs(height, width), height, width)
 
@@ -169,7 +170,7 @@ class Polygons:
         filled = [fill(part, height, width) for part in self.parts]
         return filled[0] if len(filled) == 1 else run_lengths.union(filled, height * width)
 
-    def mask(self, height: int, width: int) -> NDArray[np.bool_]:
+    def mask(self, height: int, width: int) -> Flags:
         """Return the pixels inside, in a picture of this size; the rest of it is cut off."""
         return run_lengths.to_mask(self.runs(height, width), height, width)
 
@@ -261,7 +262,7 @@ class Mask:
         check_part(left, top, part.shape, (height, width))
         return cls(height, width, run_lengths.from_part(part, (top, left), (height, width)))
 
-    def part(self) -> tuple[NDArray[np.bool_], int, int]:
+    def part(self) -> tuple[Flags, int, int]:
         """Return the pixels within the mask's own box, and its left and upper edge.
 
         Examples
@@ -311,7 +312,7 @@ class Mask:
         self.check_size(height, width)
         return self._runs.astype(np.int64)
 
-    def mask(self, height: int, width: int) -> NDArray[np.bool_]:
+    def mask(self, height: int, width: int) -> Flags:
         """Return the pixels as an array; the size must be that of the mask's picture."""
         return run_lengths.to_mask(self.runs(height, width), height, width)
 

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations.limits import check_runs
+from groupcm.utils.typing import Flags, Index
 
 __all__ = [
     "Strips",
@@ -51,10 +52,10 @@ Spend = Callable[[int], None]  # refuses a number of runs that is too large
 class Strips(NamedTuple):
     """Runs cut where a column ends: strip i is a part of run ``run[i]``, within ``column[i]``."""
 
-    run: NDArray[np.int64]
-    column: NDArray[np.int64]
-    top: NDArray[np.int64]
-    bottom: NDArray[np.int64]
+    run: Index
+    column: Index
+    top: Index
+    bottom: Index
 
 
 def from_edges(edges: ArrayLike, size: int) -> Runs:
@@ -93,7 +94,7 @@ def from_mask(mask: ArrayLike, order: Order = "F") -> Runs:
     return np.diff(edges, prepend=0, append=flat.size)
 
 
-def to_mask(runs: ArrayLike, height: int, width: int, order: Order = "F") -> NDArray[np.bool_]:
+def to_mask(runs: ArrayLike, height: int, width: int, order: Order = "F") -> Flags:
     """Return the mask of ``height`` rows and ``width`` columns that the runs describe.
 
     Examples
@@ -350,7 +351,7 @@ def compress_many(runs: ArrayLike, ptr: ArrayLike) -> list[str]:
     return [text[start:end] for start, end in pairwise(ends)]
 
 
-def decompress(text: str) -> NDArray[np.int64]:
+def decompress(text: str) -> Index:
     """Return the runs of the string.
 
     Examples

@@ -18,18 +18,17 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.annotations import Region
 from groupcm.images.regions import Regions
+from groupcm.utils.typing import Index, Matrix
 
 __all__ = ["OVERLAPS", "BestOverlap", "best_overlap", "overlap", "shared_area"]
 
-_Floats = NDArray[np.float64]
 _BLOCK = 2_000_000  # numbers of the largest array made on the way
 
 # From shared area, areas of candidates as a column, and areas of objects as a row.
-OVERLAPS: dict[str, Callable[[_Floats, _Floats, _Floats], _Floats]] = {
+OVERLAPS: dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]] = {
     "iou": lambda shared, c, o: shared / (c + o - shared),
     "dice": lambda shared, c, o: 2 * shared / (c + o),
     "object_coverage": lambda shared, c, o: shared / o,
@@ -52,8 +51,8 @@ class BestOverlap:
         the candidate touches none.
     """
 
-    overlap: _Floats
-    object: NDArray[np.int64]
+    overlap: Matrix
+    object: Index
 
 
 def overlap(
@@ -63,7 +62,7 @@ def overlap(
     *,
     height: int | None = None,
     width: int | None = None,
-) -> _Floats:
+) -> Matrix:
     """Return the overlap of every candidate with every object of one picture, shape (n, m).
 
     Parameters
@@ -122,7 +121,7 @@ def best_overlap(
     return BestOverlap(best, np.where(best > 0, table.argmax(axis=1), -1))
 
 
-def shared_area(candidates: Regions, objects: Regions) -> _Floats:
+def shared_area(candidates: Regions, objects: Regions) -> Matrix:
     """Return the area |c ∩ o| of every candidate c and object o, shape (n, m).
 
     Examples
@@ -172,13 +171,13 @@ def _around(regions: Regions) -> Regions:
     return Regions.from_boxes(regions.edges, regions.height, regions.width)
 
 
-def _boxes_with_boxes(a: _Floats, b: _Floats) -> _Floats:
+def _boxes_with_boxes(a: Matrix, b: Matrix) -> Matrix:
     first = np.maximum(a[:, None, :2], b[None, :, :2])
     last = np.minimum(a[:, None, 2:], b[None, :, 2:])
     return np.maximum(last - first, 0).prod(axis=2)
 
 
-def _masks_with_boxes(masks: Regions, boxes: _Floats) -> _Floats:
+def _masks_with_boxes(masks: Regions, boxes: Matrix) -> Matrix:
     """Area of each strip within each box, added up region by region."""
     shared = np.zeros((len(masks), len(boxes)))
     if not len(masks):
@@ -192,7 +191,7 @@ def _masks_with_boxes(masks: Regions, boxes: _Floats) -> _Floats:
     return shared
 
 
-def _masks_with_masks(candidates: Regions, objects: Regions) -> _Floats:
+def _masks_with_masks(candidates: Regions, objects: Regions) -> Matrix:
     """|c ∩ o| = Σ over the strips of c of F_o(end) - F_o(begin).
 
     F_o(p) counts the pixels of o before place p, the picture read column by column. It is needed
@@ -224,7 +223,7 @@ def _masks_with_masks(candidates: Regions, objects: Regions) -> _Floats:
     return shared
 
 
-def _strip_places(regions: Regions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _strip_places(regions: Regions) -> tuple[Index, Index]:
     """Where strips begin and end, the picture read column by column."""
     above = regions.column * regions.height
     return above + regions.top, above + regions.bottom

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from groupcm.annotations.pictures import pillow
 from groupcm.errors import InputError
+from groupcm.images._drawing import Canvas, Colour, font_of
 from groupcm.images.display import to_screen
-from groupcm.images.drawing import Canvas, Colour, font_of
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.score import PictureScore

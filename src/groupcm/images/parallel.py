@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from groupcm.errors import InputError
-from groupcm.images import worker_process
+from groupcm.images import _worker_process as worker_process
 from groupcm.images.reading import MOST_PIXELS, Pixels, read_named
 from groupcm.utils.parallel import n_threads
 from groupcm.utils.progress import announce_reading, count_pictures

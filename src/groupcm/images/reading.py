@@ -25,6 +25,7 @@ from groupcm.annotations.limits import MOST_PAGES, most_pixels
 from groupcm.annotations.pictures import opening
 from groupcm.errors import InputError, SmallRangeWarning, warn_user
 from groupcm.utils.text import printable
+from groupcm.utils.typing import Float32
 
 __all__ = [
     "MOST_PIXELS",
@@ -113,7 +114,7 @@ def read_named(
     return read_picture(path, most_pixels=most_pixels)
 
 
-def as_rgb(pixels: Pixels) -> NDArray[np.float32]:
+def as_rgb(pixels: Pixels) -> Float32:
     """Return red, green and blue from 0 to 1, shape (height, width, 3).
 
     Examples
@@ -223,7 +224,7 @@ def _plain(picture: Any, path: str | os.PathLike[str]) -> Pixels:
     return np.asarray(picture.convert("RGB"))
 
 
-def _unit_floats(values: NDArray[np.float32], path: str | os.PathLike[str]) -> NDArray[np.float32]:
+def _unit_floats(values: Float32, path: str | os.PathLike[str]) -> Float32:
     if not np.isfinite(values).all():
         raise InputError(f"the picture {path} has pixels that are no numbers; give 0 to 1")
     if values.min() < 0 or values.max() > 1:

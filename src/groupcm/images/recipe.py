@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.annotations import Region
 from groupcm.errors import InputError
@@ -19,6 +18,7 @@ from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.view import View, resized
+from groupcm.utils.typing import Float32, Index
 
 __all__ = [
     "FeatureFamily",
@@ -48,7 +48,7 @@ class FeatureFamily(Protocol):
     @property
     def names(self) -> tuple[str, ...]: ...
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]: ...
+    def measure(self, view: View, regions: Regions) -> Float32: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ class PictureCandidates:
     """
 
     regions: Regions
-    values: NDArray[np.float32]
+    values: Float32
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Recipe:
         return cls(proposals, features, plain["longest_side"])
 
 
-def _with_own_pixels(regions: Regions, origin: NDArray[np.int64], given: Regions) -> Regions:
+def _with_own_pixels(regions: Regions, origin: Index, given: Regions) -> Regions:
     """Put given candidates, wherever ``origin`` names one, in the place of what they shrank to."""
     places = np.where(origin >= 0, len(regions) + origin, np.arange(len(regions)))
     return Regions.joined([regions, given]).take(places)

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import Box, Mask, Region
 from groupcm.annotations.runs import cut_at_columns, from_edges
+from groupcm.utils.typing import Flags, Index, Matrix
 
 __all__ = ["Regions", "boxes_and_areas"]
 
-_Ints = NDArray[np.int64]
 _MOST_STRIPS = 2**27  # of all regions of a picture: five arrays of a gigabyte
 
 
@@ -56,13 +56,13 @@ class Regions:
 
     height: int
     width: int
-    edges: NDArray[np.float64]
-    areas: NDArray[np.float64]
-    is_box: NDArray[np.bool_]
-    strip_ptr: _Ints
-    column: _Ints
-    top: _Ints
-    bottom: _Ints
+    edges: Matrix
+    areas: Matrix
+    is_box: Flags
+    strip_ptr: Index
+    column: Index
+    top: Index
+    bottom: Index
 
     def __len__(self) -> int:
         return len(self.areas)
@@ -75,7 +75,7 @@ class Regions:
         listed = list(regions)
         is_box = np.array([isinstance(region, Box) for region in listed], dtype=bool)
         edges = np.zeros((len(listed), 4))
-        run_ends: list[_Ints] = []
+        run_ends: list[Index] = []
         for place, region in enumerate(listed):
             if isinstance(region, Box):
                 edges[place] = region.x, region.y, region.right, region.bottom
@@ -236,7 +236,7 @@ class Regions:
         edges = np.concatenate([above + self.top[strips], above + self.bottom[strips]])
         return Mask(self.height, self.width, from_edges(edges, self.height * self.width))
 
-    def mask(self, place: int) -> NDArray[np.bool_]:
+    def mask(self, place: int) -> Flags:
         """Return the pixels of one region."""
         if self.is_box[place]:
             return Box.from_corners(*self.edges[place].tolist()).mask(self.height, self.width)
@@ -256,11 +256,11 @@ def _check_strips(n_strips: int) -> None:
         )
 
 
-def _pointer(counts: _Ints) -> _Ints:
+def _pointer(counts: Index) -> Index:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _from_runs(begins: _Ints, ends: _Ints, counts: _Ints, height: int, width: int) -> Regions:
+def _from_runs(begins: Index, ends: Index, counts: Index, height: int, width: int) -> Regions:
     """Regions from runs of the picture read column by column, cut where a column ends."""
     n = len(counts)
     run, column, top, bottom = cut_at_columns(begins, ends, height, _check_strips)
@@ -274,8 +274,8 @@ def _from_runs(begins: _Ints, ends: _Ints, counts: _Ints, height: int, width: in
 
 
 def boxes_and_areas(
-    first: _Ints, column: _Ints, top: _Ints, bottom: _Ints
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    first: Index, column: Index, top: Index, bottom: Index
+) -> tuple[Matrix, Matrix]:
     """Boxes and areas of regions by their strips; ``first`` is where those of each begin."""
     ends = [
         np.minimum.reduceat(column, first),
@@ -286,7 +286,7 @@ def boxes_and_areas(
     return np.stack(ends, axis=1).astype(float), np.add.reduceat(bottom - top, first).astype(float)
 
 
-def _cut_boxes(regions: Regions, edges: NDArray[np.float64], is_box: NDArray[np.bool_]) -> None:
+def _cut_boxes(regions: Regions, edges: Matrix, is_box: Flags) -> None:
     """Enter boxes, cut at the border of the picture."""
     across = np.clip(edges[:, ::2], 0, regions.width)
     down = np.clip(edges[:, 1::2], 0, regions.height)
@@ -297,7 +297,7 @@ def _cut_boxes(regions: Regions, edges: NDArray[np.float64], is_box: NDArray[np.
     regions.is_box[:] = is_box
 
 
-def _refuse_empty(regions: Regions, given: NDArray[np.float64], what: str, first: int = 0) -> None:
+def _refuse_empty(regions: Regions, given: Matrix, what: str, first: int = 0) -> None:
     empty = np.flatnonzero(regions.areas <= 0)
     if not empty.size:
         return

@@ -8,16 +8,14 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.annotations.pictures import pillow
 from groupcm.images.reading import Pixels, as_rgb
 from groupcm.images.regions import Regions, boxes_and_areas
 from groupcm.utils.extras import skimage
+from groupcm.utils.typing import Float32, Index
 
 __all__ = ["View", "resized"]
-
-_Floats = NDArray[np.float32]
 
 
 class View:
@@ -37,7 +35,7 @@ class View:
     (2, 3, [1.0, 1.0, 1.0])
     """
 
-    def __init__(self, rgb: _Floats, given: Regions | None = None) -> None:
+    def __init__(self, rgb: Float32, given: Regions | None = None) -> None:
         self.rgb = rgb
         self.given = given
         self.height, self.width = rgb.shape[:2]
@@ -58,28 +56,28 @@ class View:
         return cls(_shrunk(pixels, size))
 
     @cached_property
-    def lab(self) -> _Floats:
+    def lab(self) -> Float32:
         """Lightness (0 to 100), green to red, and blue to yellow of CIE Lab."""
         return skimage("color").rgb2lab(self.rgb).astype(np.float32)
 
     @cached_property
-    def grey(self) -> _Floats:
+    def grey(self) -> Float32:
         """Lightness from 0 to 1."""
         return self.lab[:, :, 0] / np.float32(100)
 
     @cached_property
-    def gradient(self) -> tuple[_Floats, _Floats]:
+    def gradient(self) -> tuple[Float32, Float32]:
         """Central differences of `grey`, downwards and to the right; 0 across a side of 1."""
         return _slope(self.grey, 0), _slope(self.grey, 1)
 
 
-def _slope(values: _Floats, axis: int) -> _Floats:
+def _slope(values: Float32, axis: int) -> Float32:
     if values.shape[axis] < 2:
         return np.zeros_like(values)
     return np.asarray(np.gradient(values, axis=axis), dtype=np.float32)
 
 
-def _shrunk(pixels: Pixels, size: tuple[int, ...]) -> _Floats:
+def _shrunk(pixels: Pixels, size: tuple[int, ...]) -> Float32:
     """Mean of the pixels that fall into each new one, a colour at a time."""
     image = pillow()
     full = 1.0 if pixels.dtype.kind == "f" else float(np.iinfo(str(pixels.dtype)).max)
@@ -90,9 +88,6 @@ def _shrunk(pixels: Pixels, size: tuple[int, ...]) -> _Floats:
         small = whole.resize(size[::-1], image.Resampling.BOX)
         made.append(np.asarray(small) / np.float32(full))
     return np.stack(made * 3 if len(made) == 1 else made, axis=2)
-
-
-_Ints = NDArray[np.int64]
 
 
 def resized(regions: Regions, height: int, width: int) -> Regions:
@@ -128,19 +123,19 @@ def resized(regions: Regions, height: int, width: int) -> Regions:
     return _gathered(regions, height, width, *strips)
 
 
-def _scaled(first: _Ints, last: _Ints, old: int, new: int) -> tuple[_Ints, _Ints]:
+def _scaled(first: Index, last: Index, old: int, new: int) -> tuple[Index, Index]:
     """New pixels from ``first`` up to ``last``, one or more."""
     if new < old:
         return first * new // old, -(-last * new // old)
     return _first_centre(first, old, new), _first_centre(last, old, new)
 
 
-def _first_centre(edge: _Ints, old: int, new: int) -> _Ints:
+def _first_centre(edge: Index, old: int, new: int) -> Index:
     """First new pixel whose centre lies at or behind an old edge: ⌈edge · new / old - ½⌉."""
     return -((old - 2 * edge * new) // (2 * old))
 
 
-def _without_overlap(owner: _Ints, column: _Ints, top: _Ints, bottom: _Ints) -> tuple[_Ints, ...]:
+def _without_overlap(owner: Index, column: Index, top: Index, bottom: Index) -> tuple[Index, ...]:
     """Join strips of one region and column that touch: shrinking brings some together."""
     place = np.unique(np.stack([owner, column]), axis=1, return_inverse=True)[1].ravel()
     # Within a column, strips that begin behind all ends before them begin a new one.
@@ -153,7 +148,7 @@ def _without_overlap(owner: _Ints, column: _Ints, top: _Ints, bottom: _Ints) -> 
     return owner[at], column[at], top[at], ends
 
 
-def _counted(counts: _Ints) -> _Ints:
+def _counted(counts: Index) -> Index:
     """0, 1, … within each of the counts."""
     starts = np.cumsum(counts) - counts
     return np.arange(counts.sum()) - np.repeat(starts, counts)
@@ -163,10 +158,10 @@ def _gathered(
     old: Regions,
     height: int,
     width: int,
-    owner: _Ints,
-    column: _Ints,
-    top: _Ints,
-    bottom: _Ints,
+    owner: Index,
+    column: Index,
+    top: Index,
+    bottom: Index,
 ) -> Regions:
     ptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=len(old)))]).astype(np.int64)
     factors = np.array([width / old.width, height / old.height] * 2)

@@ -27,7 +27,7 @@ from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.parsing import field, load, number, save_json, whole
@@ -36,6 +36,7 @@ from groupcm.annotations.reading import Draft, Reading, turned_box
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
 from groupcm.annotations.runs import Runs, from_edges, from_rows, to_rows
 from groupcm.annotations.writing import Writing
+from groupcm.utils.typing import Index
 
 __all__ = ["address", "decode", "encode", "name_of_task", "read", "size_of_task", "write"]
 
@@ -58,7 +59,7 @@ class _Bits:
         window = int.from_bytes(self._content[byte : byte + 8], "big")
         return (window >> (64 - offset - size)) & ((1 << size) - 1)
 
-    def read_many(self, count: int, size: int) -> NDArray[np.int64]:
+    def read_many(self, count: int, size: int) -> Index:
         begin = self._at
         self._move(count * size)
         bits = self._bits[begin : self._at].reshape(count, size)

@@ -22,7 +22,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.annotations.limits import Budget
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
@@ -34,20 +33,21 @@ from groupcm.annotations.runs import union
 from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import InputError
 from groupcm.utils.files import whole_folder
+from groupcm.utils.typing import Flags
 
 __all__ = ["mask_from_text", "read", "text_from_mask", "write"]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 
-def text_from_mask(mask: NDArray[np.bool_]) -> str:
+def text_from_mask(mask: Flags) -> str:
     """Write a mask as a PNG in base64."""
     content = io.BytesIO()
     pillow().fromarray(mask.astype(np.uint8) * 255).convert("1").save(content, format="PNG")
     return base64.b64encode(content.getvalue()).decode("ascii")
 
 
-def mask_from_text(text: str, height: int, width: int, budget: Budget) -> NDArray[np.bool_]:
+def mask_from_text(text: str, height: int, width: int, budget: Budget) -> Flags:
     """Read a mask from a PNG in base64, of a size known before."""
     try:
         content = base64.b64decode(text, validate=True)

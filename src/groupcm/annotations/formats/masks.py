@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.annotations.formats.mask_values import (
+from groupcm.annotations.formats._mask_values import (
     MaskPicture,
     Meaning,
     MeaningName,

@@ -10,10 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groupcm.images.features.areas import Areas, Strips, Surroundings, pixel_edges
-from groupcm.images.features.maps import (
+from groupcm.images.features._areas import Areas, Strips, Surroundings, pixel_edges
+from groupcm.images.features._maps import (
     CHANNELS,
     LEAST_SPREAD,
     PictureScale,
@@ -25,6 +24,7 @@ from groupcm.images.features.maps import (
 )
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.utils.typing import Flags, Float32, Matrix
 
 __all__ = ["Colour", "Contrast", "Sides"]
 
@@ -47,7 +47,7 @@ class Colour:
         *(f"colour_spread_{channel}" for channel in CHANNELS),
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, number of names)."""
         areas = Areas(Strips.of(regions))
         sums, squares = areas.moments(colour_channels(view))
@@ -89,7 +89,7 @@ class Contrast:
         for channel in _MAPS
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, number of names)."""
         channels = colour_channels(view)
         maps = np.concatenate([channels, ranks(channels[:1])])
@@ -111,7 +111,6 @@ _NUMBERS = (
     *("least", "second", "third", "most"),
     *("below_all", "above_all", "below_opposite", "above_opposite"),
 )
-_Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ class Sides:
         """Names of the features, in their order."""
         return tuple(f"sides_{what}_{channel}" for what in _NUMBERS for channel in _LAB)
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, number of names)."""
         lab = column_by_column(view.lab) / np.float32(100)
         spread = PictureScale.of(lab, LEAST_SPREAD).spread
@@ -162,14 +161,12 @@ class Sides:
         return np.concatenate(parts).T.astype(np.float32)
 
 
-def _opposite(sides: _Doubles) -> _Doubles:
+def _opposite(sides: Matrix) -> Matrix:
     """The larger of what both upright sides have and what both level sides have."""
     return np.maximum(sides[:2].min(axis=0), sides[2:].min(axis=0))
 
 
-def _side_means(
-    maps: NDArray[np.float32], regions: Regions, margin: float
-) -> list[tuple[_Doubles, NDArray[np.bool_]]]:
+def _side_means(maps: Float32, regions: Regions, margin: float) -> list[tuple[Matrix, Flags]]:
     """Mean of every map left, right, above and below, and where there is such a side."""
     edges = pixel_edges(regions)
     sides = edges[:, 2:] - edges[:, :2]

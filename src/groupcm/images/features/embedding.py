@@ -10,20 +10,18 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import resize_boxes
+from groupcm.utils.typing import Float32, Matrix
 
 __all__ = ["Embedding", "check_crops", "crops", "embed", "numbered"]
-
-_Floats = NDArray[np.float32]
 
 
 def crops(
     view: View, regions: Regions, size: int = 64, margin: float = 0.1, square: bool = True
-) -> _Floats:
+) -> Float32:
     """Cut the box of every candidate out of the picture, as size × size pixels.
 
         crop = D P A',   D[i, r] ∝ max(0, 1 - |r - r_i| / max(1, s))
@@ -62,7 +60,7 @@ def crops(
     return made.transpose(0, 2, 3, 1)
 
 
-def _enlarged(regions: Regions, margin: float, square: bool) -> NDArray[np.float64]:
+def _enlarged(regions: Regions, margin: float, square: bool) -> Matrix:
     first, last = regions.edges[:, :2], regions.edges[:, 2:]
     sides = (last - first) * (1 + 2 * margin)
     if square:
@@ -104,7 +102,7 @@ class Embedding:
     array([[0.5, 0.5, 0.5]], dtype=float32)
     """
 
-    function: Callable[[_Floats], Any]
+    function: Callable[[Float32], Any]
     n_features: int
     size: int = 64
     margin: float = 0.1
@@ -124,13 +122,13 @@ class Embedding:
         """Names of the features."""
         return numbered(self.name, self.n_features)
 
-    def measure(self, view: View, regions: Regions) -> _Floats:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, n_features)."""
         return embed(
             self._checked, view, regions, self.n_features, self.size, self.margin, self.square
         )
 
-    def _checked(self, batch: _Floats) -> _Floats:
+    def _checked(self, batch: Float32) -> Float32:
         given = np.asarray(self.function(batch), dtype=np.float32)
         wanted = (len(batch), self.n_features)
         if given.shape != wanted:
@@ -147,14 +145,14 @@ class Embedding:
 
 
 def embed(
-    function: Callable[[_Floats], _Floats],
+    function: Callable[[Float32], Float32],
     view: View,
     regions: Regions,
     n_features: int,
     size: int,
     margin: float,
     square: bool,
-) -> _Floats:
+) -> Float32:
     """Give crops to a function, a few at a time, so that memory does not grow with their number."""
     values = np.empty((len(regions), n_features), dtype=np.float32)
     for start in range(0, len(regions), _CROPS_AT_A_TIME):

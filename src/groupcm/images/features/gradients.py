@@ -12,10 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groupcm.images.features.areas import Areas, Strips, Surroundings, pixel_edges
-from groupcm.images.features.maps import (
+from groupcm.images.features._areas import Areas, Strips, Surroundings, pixel_edges
+from groupcm.images.features._maps import (
     CHANNELS,
     LEAST_SPREAD,
     PictureScale,
@@ -28,6 +27,7 @@ from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import oriented_strength
 from groupcm.kernels.images.regions import outline_differences, outline_lengths
+from groupcm.utils.typing import Float32, Index, Matrix
 
 __all__ = [
     "OUTLINE_NUMBERS",
@@ -43,13 +43,12 @@ __all__ = [
     "turned_shares",
 ]
 
-_Doubles = NDArray[np.float64]
 # How much of the picture's usual strength is added below the line: where there is little
 # gradient, its directions are noise.
 _CALM = 0.25
 
 
-def cell_boxes(regions: Regions, cells: int) -> NDArray[np.int64]:
+def cell_boxes(regions: Regions, cells: int) -> Index:
     """Cut the box of every region into cells × cells boxes, shape (rows, columns, n, 4).
 
     Cells of a box with fewer pixels than cells overlap, so that each has a pixel.
@@ -71,7 +70,7 @@ def cell_boxes(regions: Regions, cells: int) -> NDArray[np.int64]:
     return boxes
 
 
-def direction_shares(oriented: NDArray[np.float32], regions: Regions, cells: int) -> _Doubles:
+def direction_shares(oriented: Float32, regions: Regions, cells: int) -> Matrix:
     """Share the strength of gradients in a box among directions, rows and columns of cells.
 
     Parameters
@@ -96,7 +95,7 @@ def direction_shares(oriented: NDArray[np.float32], regions: Regions, cells: int
     return means / np.where(total > 0, total, 1)
 
 
-def turned_shares(shares: _Doubles) -> _Doubles:
+def turned_shares(shares: Matrix) -> Matrix:
     """Add up the cells around the middle, each direction told from the line to the middle.
 
     A box turned by a right angle has the same sums, whatever is in it. The first is of gradients
@@ -112,7 +111,7 @@ def turned_shares(shares: _Doubles) -> _Doubles:
     return turned
 
 
-def mirrored_shares(shares: _Doubles) -> _Doubles:
+def mirrored_shares(shares: Matrix) -> Matrix:
     """Mean of the shares of a box and of its mirror images, left to right and upside down.
 
     What a candidate is does not depend on the side one looks from, so that a model has three
@@ -149,8 +148,6 @@ def distinct_cells(directions: int, cells: int) -> list[tuple[int, int, int]]:
     return kept
 
 
-_Floats = NDArray[np.float32]
-
 SLOPE_NUMBERS = (
     "strength_picture",
     "strength_ring",
@@ -162,18 +159,18 @@ SLOPE_NUMBERS = (
 _LEAST_ENERGY = 1e-4
 
 
-def slopes(grey: _Floats) -> tuple[_Floats, _Floats]:
+def slopes(grey: Float32) -> tuple[Float32, Float32]:
     """Return central differences of a map (width, height), downwards and to the right."""
     return _slope(grey, 1), _slope(grey, 0)
 
 
-def _slope(grey: _Floats, axis: int) -> _Floats:
+def _slope(grey: Float32, axis: int) -> Float32:
     if grey.shape[axis] < 2:
         return np.zeros_like(grey)
     return np.asarray(np.gradient(grey, axis=axis), dtype=np.float32)
 
 
-def slope_numbers(down: _Floats, right: _Floats, surroundings: Surroundings) -> _Doubles:
+def slope_numbers(down: Float32, right: Float32, surroundings: Surroundings) -> Matrix:
     """Return `SLOPE_NUMBERS`, shape (6, n).
 
     ``strength`` compares the energy of gradients inside with that of the picture and of the
@@ -217,7 +214,7 @@ def slope_numbers(down: _Floats, right: _Floats, surroundings: Surroundings) -> 
     )
 
 
-def _parallel(means: _Doubles, usual: float) -> _Doubles:
+def _parallel(means: Matrix, usual: float) -> Matrix:
     xx, yy, xy = means[:3]
     return np.hypot(xx - yy, 2 * xy) / (xx + yy + 0.05 * usual + _LEAST_ENERGY)
 
@@ -226,7 +223,7 @@ OUTLINE_NUMBERS = ("picture", "inside", "signed", "signed_size", "agreement")
 _LEAST_STEP = 0.01
 
 
-def outline_numbers(maps: NDArray[np.float32], strips: Strips) -> _Doubles:
+def outline_numbers(maps: Float32, strips: Strips) -> Matrix:
     """Return `OUTLINE_NUMBERS` of all maps, one number of all maps after another.
 
     A step is the difference between two pixels side by side. ``picture`` and ``inside`` compare
@@ -261,7 +258,7 @@ def outline_numbers(maps: NDArray[np.float32], strips: Strips) -> _Doubles:
     )
 
 
-def _mean_steps(maps: NDArray[np.float32]) -> NDArray[np.float32]:
+def _mean_steps(maps: Float32) -> Float32:
     """Mean size of the steps from every pixel to the right and down."""
     steps = np.zeros_like(maps)
     steps[:, :-1] += np.abs(np.diff(maps, axis=1))
@@ -319,7 +316,7 @@ class Gradients:
             *(f"gradients_cell_{r}_{c}_{i}" for i, r, c in self._cells()),
         )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, number of names)."""
         lab = column_by_column(view.lab) / np.float32(100)
         lab /= PictureScale.of(lab, LEAST_SPREAD).spread[:, :, None].astype(np.float32)

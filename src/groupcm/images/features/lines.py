@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groupcm.images.features.areas import Surroundings
+from groupcm.images.features._areas import Surroundings
+from groupcm.images.features._maps import LEAST_SPREAD, PictureScale, column_by_column, log_ratio
 from groupcm.images.features.gradients import slopes
-from groupcm.images.features.maps import LEAST_SPREAD, PictureScale, column_by_column, log_ratio
 from groupcm.images.features.texture import smoothed
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.utils.typing import Float32
 
 __all__ = ["Lines", "line_maps"]
 
@@ -22,7 +22,7 @@ _MAPS = tuple(f"{kind}_{size}" for size in ("thin", "thick") for kind in _KINDS)
 _LEAST = 0.1
 
 
-def line_maps(grey: NDArray[np.float32], width: float) -> NDArray[np.float32]:
+def line_maps(grey: Float32, width: float) -> Float32:
     """max(e₁, 0), max(e₂, 0), max(−e₂, 0), max(−e₁, 0): curvatures of the picture, e₁ ≥ e₂.
 
     They are the eigenvalues of the second derivatives of ``grey`` smoothed by ``width`` pixels,
@@ -64,7 +64,7 @@ class Lines:
 
     names = tuple(f"lines_{each}_{what}" for what in ("picture", "ring") for each in _MAPS)
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, number of names)."""
         grey = column_by_column(view.grey)
         grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])

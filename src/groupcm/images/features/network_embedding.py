@@ -19,17 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.images.features.embedding import check_crops, embed, numbered
 from groupcm.images.features.networks import Network, is_torch, open_network
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.utils.typing import Float32
 
 __all__ = ["NetworkEmbedding", "with_networks"]
 
-_Floats = NDArray[np.float32]
 _MOST_CARRIED = 20_000_000  # bytes
 _IMAGENET_MEAN = (0.485, 0.456, 0.406)
 _IMAGENET_SCALE = (0.229, 0.224, 0.225)
@@ -155,18 +154,18 @@ class NetworkEmbedding:
         """Names of the features."""
         return numbered(self.name, self.n_features)
 
-    def measure(self, view: View, regions: Regions) -> _Floats:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, n_features)."""
         network = self.network()
         mean, scale = (
             np.array(each, dtype=np.float32)[:, None, None] for each in (self.mean, self.scale)
         )
 
-        def function(batch: _Floats) -> _Floats:
+        def function(batch: Float32) -> Float32:
             given = network.run((batch - mean) / scale)
             if given.shape[1] != self.n_features:
                 raise InputError(
-                    f"{self.file} gives {given.shape[1]} numbers a crop, but the recipe names "
+                    f"{self.file} gives {given.shape[1]} numbers per crop, but the recipe names "
                     f"{self.n_features}; train again with this network"
                 )
             return given

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.features.areas import Strips
+from groupcm.images.features._areas import Strips
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import hull_areas
 from groupcm.kernels.images.regions import outline_lengths
+from groupcm.utils.typing import Float32, Matrix
 
 __all__ = ["Place", "Shape", "StripMoments"]
-
-_Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,14 +49,14 @@ class StripMoments:
     (array([4.]), array([16.]), array([1.]), array([-0.88]))
     """
 
-    area: _Doubles
-    middle: tuple[_Doubles, _Doubles]
-    box_sides: tuple[_Doubles, _Doubles]
-    longer: _Doubles
-    shorter: _Doubles
-    upright: _Doubles
-    slanted: _Doubles
-    skewness: _Doubles
+    area: Matrix
+    middle: tuple[Matrix, Matrix]
+    box_sides: tuple[Matrix, Matrix]
+    longer: Matrix
+    shorter: Matrix
+    upright: Matrix
+    slanted: Matrix
+    skewness: Matrix
 
     @classmethod
     def of(cls, strips: Strips) -> StripMoments:
@@ -65,7 +64,7 @@ class StripMoments:
         at = strips.ptr[:-1]
         counts = np.diff(strips.ptr)
 
-        def total(values: NDArray) -> _Doubles:
+        def total(values: NDArray) -> Matrix:
             return np.add.reduceat(values, at)
 
         size = (strips.bottom - strips.top).astype(np.float64)
@@ -152,7 +151,7 @@ class Shape:
         )
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, number of names)."""
         strips = Strips.of(regions)
         moments = StripMoments.of(strips)
@@ -213,7 +212,7 @@ class Place:
         )
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, number of names)."""
         strips = Strips.of(regions)
         moments = StripMoments.of(strips)

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from groupcm.images.features.areas import InAndAround, Surroundings
-from groupcm.images.features.maps import (
+from groupcm.images.features._areas import InAndAround, Surroundings
+from groupcm.images.features._maps import (
     LEAST_SPREAD,
     PictureScale,
     column_by_column,
@@ -27,6 +26,7 @@ from groupcm.images.features.maps import (
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import N_PATTERNS, local_patterns, neighbour_differences
+from groupcm.utils.typing import Float32, Matrix
 
 __all__ = [
     "BANDS",
@@ -41,8 +41,6 @@ __all__ = [
     "smoothed",
 ]
 
-_Floats = NDArray[np.float32]
-_Doubles = NDArray[np.float64]
 
 BANDS = ("fine", "middle", "coarse")
 _WIDTHS = (1.0, 2.0, 4.0)
@@ -52,12 +50,12 @@ _RARE = 0.01
 _LEAST_SHARE = 0.002
 
 
-def smoothed(grey: _Floats, width: float) -> _Floats:
+def smoothed(grey: Float32, width: float) -> Float32:
     """Smooth a map by a Gaussian of a width in pixels; beyond the border the last pixels go on."""
     return np.asarray(gaussian_filter(grey, width, mode="nearest", truncate=3.0), dtype=np.float32)
 
 
-def band_maps(grey: _Floats) -> _Floats:
+def band_maps(grey: Float32) -> Float32:
     """Return a map for each of `BANDS`: what smoothing by 1, 2 and 4 pixels takes away in turn.
 
     A bright spot of the band's size is positive in its map, a dark one negative.
@@ -72,7 +70,7 @@ def band_maps(grey: _Floats) -> _Floats:
     return np.stack([finer - coarser for finer, coarser in pairwise(levels)])
 
 
-def band_numbers(grey: _Floats, surroundings: Surroundings) -> _Doubles:
+def band_numbers(grey: Float32, surroundings: Surroundings) -> Matrix:
     """Return `BAND_NUMBERS` of every band, one number of all bands after another.
 
     ``picture`` and ``ring`` compare the energy inside with that of the picture and of the ring;
@@ -118,9 +116,7 @@ _LEAST_SQUARE = 0.01
 _LEAST_VARIANCE = 1e-4
 
 
-def pair_numbers(
-    grey: NDArray[np.float32], distance: int, surroundings: Surroundings
-) -> InAndAround:
+def pair_numbers(grey: Float32, distance: int, surroundings: Surroundings) -> InAndAround:
     """Return `PAIR_NUMBERS` over all pairs at the distance, in four directions; shape (4, n).
 
     With t the difference of a pair: the log of the mean of t²; the mean of 1 / (1 + t²); the
@@ -139,7 +135,7 @@ def pair_numbers(
     )
 
 
-def _numbers(means: _Doubles, deviation: _Doubles, shares: _Doubles) -> _Doubles:
+def _numbers(means: Matrix, deviation: Matrix, shares: Matrix) -> Matrix:
     square, homogeneity = means
     in_spreads = square * _UNIT**2
     correlation = 1 - in_spreads / (2 * deviation**2 + in_spreads + _LEAST_VARIANCE)
@@ -152,9 +148,7 @@ PATTERNS = (*(f"brighter{i}" for i in range(N_PATTERNS - 1)), "mixed")
 _LEAST_STEP = np.float32(0.02)
 
 
-def pattern_shares(
-    grey: NDArray[np.float32], distance: int, surroundings: Surroundings
-) -> InAndAround:
+def pattern_shares(grey: Float32, distance: int, surroundings: Surroundings) -> InAndAround:
     """Return the square root of the share of every one of `PATTERNS`, shape (patterns, n).
 
     Parameters
@@ -198,7 +192,7 @@ class Texture:
         *(f"texture_{band}_{what}" for what in BAND_NUMBERS for band in BANDS),
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
+    def measure(self, view: View, regions: Regions) -> Float32:
         """Measure every region; shape (n, number of names)."""
         grey = column_by_column(view.grey)
         grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])

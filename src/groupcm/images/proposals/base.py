@@ -21,6 +21,7 @@ from scipy.ndimage import gaussian_filter, uniform_filter1d
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.tree import branch_strips, descent, distinct_places
+from groupcm.utils.typing import Float32, Index
 
 __all__ = [
     "Proposer",
@@ -118,11 +119,10 @@ def turn_order(counts: Sequence[int]) -> NDArray[np.intp]:
     return np.argsort(share, kind="stable")
 
 
-_Floats = NDArray[np.float32]
 _WIDE = 4.0
 
 
-def smoothed(plane: _Floats, width: float) -> _Floats:
+def smoothed(plane: Float32, width: float) -> Float32:
     """Smooth the first two axes by a Gaussian of a width in pixels.
 
     Wide ones are made of three running means, whose cost does not grow with the width.
@@ -144,7 +144,7 @@ def smoothed(plane: _Floats, width: float) -> _Floats:
     return plane
 
 
-def details(plane: _Floats, fine: float, coarse: float) -> _Floats:
+def details(plane: Float32, fine: float, coarse: float) -> Float32:
     """Smooth by ``fine``, and take away what smoothing by ``coarse`` leaves."""
     return smoothed(plane, fine) - smoothed(plane, coarse)
 
@@ -152,9 +152,7 @@ def details(plane: _Floats, fine: float, coarse: float) -> _Floats:
 _ALIKE = 0.7
 
 
-def distinct(
-    edges: NDArray[Any], areas: NDArray[Any], alike: float, at_most: int
-) -> NDArray[np.int64]:
+def distinct(edges: NDArray[Any], areas: NDArray[Any], alike: float, at_most: int) -> Index:
     """Return the places of the first regions that are not nearly one before them.
 
     Two are alike where the overlap (IoU) of their boxes and the ratio of the sides of squares of

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.proposals.base import (
     by_turns,
@@ -23,6 +22,7 @@ from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.tree import component_tree, contrasts
 from groupcm.utils.extras import skimage
+from groupcm.utils.typing import Float32
 
 __all__ = ["ExtremalRegions", "Ridges", "parts_above"]
 
@@ -74,7 +74,7 @@ class ExtremalRegions:
         ]
         return by_turns(found)
 
-    def _maps(self, view: View) -> Iterator[tuple[NDArray[np.float32], float]]:
+    def _maps(self, view: View) -> Iterator[tuple[Float32, float]]:
         """Maps, and the step from one level to the next."""
         lightness, green_red = view.lab[:, :, 0], view.lab[:, :, 1]
         for width in self.widths:
@@ -84,7 +84,7 @@ class ExtremalRegions:
         yield details(green_red, 1.5, 16.0), 0.25
 
 
-def parts_above(plane: NDArray[np.float32], step: float, smallest: int, at_most: int) -> Regions:
+def parts_above(plane: Float32, step: float, smallest: int, at_most: int) -> Regions:
     """Return the clearest connected parts above levels of a map, so far apart as ``step``."""
     levels = np.minimum((plane - plane.min()) / step, _N_LEVELS - 1).astype(np.uint8)
     parent, level, area, edges, own = component_tree(np.ascontiguousarray(levels), _N_LEVELS)
@@ -141,7 +141,7 @@ class Ridges:
         return by_turns(found) if found else Regions.from_boxes([], view.height, view.width)
 
 
-def _bend(plane: NDArray[np.float32], width: float) -> NDArray[np.float32]:
+def _bend(plane: Float32, width: float) -> Float32:
     """Curvature across a dark line, without what is bent along it too."""
     feature = skimage("feature")
     if min(plane.shape) < 2:

@@ -23,6 +23,7 @@ from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.merging import graph_pieces, merge_tree, pieces_and_borders
 from groupcm.utils.extras import skimage
+from groupcm.utils.typing import Float32
 
 __all__ = ["Merging", "Superpixels"]
 
@@ -99,7 +100,7 @@ class Merging:
             found.append(tree_regions(*tree, own, order, self.each))
         return by_turns(found)
 
-    def _planes(self, view: View) -> NDArray[np.float32]:
+    def _planes(self, view: View) -> Float32:
         if self.surface == "detail":
             return np.ascontiguousarray(details(view.lab, self.smooth, _COARSE))
         weight = (0.3, 1.0, 1.0) if self.surface == "chroma" else (1.0, 1.0, 1.0)
@@ -108,9 +109,7 @@ class Merging:
         )
 
 
-def _few_pieces(
-    planes: NDArray[np.float32], scale: float, smallest: int
-) -> tuple[NDArray[np.int32], int]:
+def _few_pieces(planes: Float32, scale: float, smallest: int) -> tuple[NDArray[np.int32], int]:
     """Graph-based pieces; where there are too many, small ones join until there are not."""
     while True:
         labels, count = graph_pieces(planes, scale, smallest)

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.overlap import overlap
 from groupcm.images.regions import Regions
+from groupcm.utils.typing import Matrix
 
 __all__ = ["Recall", "best_of_objects", "proposal_recall"]
 
@@ -44,7 +44,7 @@ class Recall:
     n_candidates: float
 
     @classmethod
-    def of(cls, best: NDArray[np.float64], n_candidates: float) -> Recall:
+    def of(cls, best: Matrix, n_candidates: float) -> Recall:
         """Summarise the best overlap of each object.
 
         Examples
@@ -87,7 +87,7 @@ def proposal_recall(pictures: Iterable[tuple[Regions, Regions]], kind: str = "bo
     >>> print(proposal_recall([(candidates, objects)]))
     2 objects: best overlap 0.38 on average; 0.50 of them 0.5 or better; 2 candidates a picture
     """
-    best: list[NDArray[np.float64]] = [np.empty(0)]
+    best: list[Matrix] = [np.empty(0)]
     counts = []
     for candidates, objects in pictures:
         best.append(best_of_objects(candidates, objects, kind))
@@ -95,9 +95,7 @@ def proposal_recall(pictures: Iterable[tuple[Regions, Regions]], kind: str = "bo
     return Recall.of(np.concatenate(best), float(np.mean(counts)) if counts else 0.0)
 
 
-def best_of_objects(
-    candidates: Regions, objects: Regions, kind: str = "box_iou"
-) -> NDArray[np.float64]:
+def best_of_objects(candidates: Regions, objects: Regions, kind: str = "box_iou") -> Matrix:
     """Return the best overlap of each object with any candidate; 0 where there are none.
 
     Examples

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.proposals.base import Proposer, distinct, turn_order
 from groupcm.images.proposals.extremal import ExtremalRegions, Ridges
@@ -13,6 +12,7 @@ from groupcm.images.proposals.merging import Merging
 from groupcm.images.proposals.windows import Given, Windows
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.utils.typing import Index
 
 __all__ = ["Proposals"]
 
@@ -70,7 +70,7 @@ class Proposals:
         """Return the candidates of a picture; the last is the whole picture."""
         return self.with_origin(view)[0]
 
-    def with_origin(self, view: View) -> tuple[Regions, NDArray[np.int64]]:
+    def with_origin(self, view: View) -> tuple[Regions, Index]:
         """Return the candidates, and which of the given ones each is, -1 where it is none."""
         whole = Regions.from_boxes([[0, 0, view.width, view.height]], view.height, view.width)
         found = [part.propose(view) for part in self.parts]

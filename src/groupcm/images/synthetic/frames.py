@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations import AnnotatedObject, Annotations, Mask, Picture, write
 from groupcm.annotations.pictures import pillow
-from groupcm.images.synthetic.rendering import (
+from groupcm.images.synthetic._rendering import (
     add_bubbles,
     colour_tissue,
     lit,
@@ -24,10 +24,11 @@ from groupcm.images.synthetic.rendering import (
     seen_by_camera,
     swell,
 )
-from groupcm.images.synthetic.scene import Patient, Polyp, draw_patient
+from groupcm.images.synthetic._scene import Patient, Polyp, draw_patient
 from groupcm.utils.files import whole_folder
+from groupcm.utils.typing import Flags
 
-__all__ = ["ANNOTATION_FILE", "PICTURE_FOLDER", "MadeFrame", "make_frames", "write_frames"]
+__all__ = ["ANNOTATION_FILE", "PICTURE_FOLDER", "SyntheticFrame", "make_frames", "write_frames"]
 
 # Which stream of random numbers is for what.
 _FOR_PATIENTS, _FOR_FRAMES, _FOR_CHOICE = range(3)
@@ -35,7 +36,7 @@ _SMALLEST_SIDE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class MadeFrame:
+class SyntheticFrame:
     """A made frame.
 
     Attributes
@@ -61,7 +62,7 @@ def make_frames(
     height: int = 288,
     width: int = 384,
     seed: int = 0,
-) -> Iterator[MadeFrame]:
+) -> Iterator[SyntheticFrame]:
     """Make frames one by one, patient by patient.
 
     Parameters
@@ -105,7 +106,7 @@ def make_frames(
 
 def _frames(
     n_frames: int, with_polyp: set[int], n_patients: int, height: int, width: int, seed: int
-) -> Iterator[MadeFrame]:
+) -> Iterator[SyntheticFrame]:
     digits = len(str(n_patients)), len(str(n_frames))
     for place in range(n_frames):
         whose = place * n_patients // n_frames
@@ -117,12 +118,12 @@ def _frames(
         name = f"{patient_name}_frame{place + 1:0{digits[1]}d}.png"
         objects = [] if mask is None else [AnnotatedObject("polyp", Mask.from_array(mask))]
         picture = Picture(name, width, height, tuple(objects), extra={"patient": patient_name})
-        yield MadeFrame(pixels, picture, patient_name)
+        yield SyntheticFrame(pixels, picture, patient_name)
 
 
 def _draw(
     patient: Patient, polyp: Polyp | None, height: int, width: int, rng: np.random.Generator
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_] | None]:
+) -> tuple[NDArray[np.uint8], Flags | None]:
     # A stream of its own: with a polyp or without, the rest of the frame is the same.
     for_polyp = rng.spawn(1)[0]
     scene = make_wall(patient, height, width, rng)

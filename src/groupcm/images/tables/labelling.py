@@ -17,7 +17,8 @@ from groupcm.images.overlap import OVERLAPS, best_overlap, overlap
 from groupcm.images.parallel import Unreadable
 from groupcm.images.proposals.recall import Recall, best_of_objects
 from groupcm.images.regions import Regions
-from groupcm.images.tables.resuming import DonePicture
+from groupcm.images.tables._checkpoint import DonePicture
+from groupcm.utils.typing import Flags, Float32, Index, Matrix
 
 __all__ = ["Labelling", "Labels", "Proposed", "Tally", "picture_notes"]
 
@@ -37,7 +38,7 @@ class Labels:
     """
 
     label: NDArray[np.int8]
-    overlap: NDArray[np.float32]
+    overlap: Float32
     object: NDArray[np.int32]
 
 
@@ -93,7 +94,7 @@ class Labelling:
         return Labels(label.astype(np.int8), best.overlap.astype(np.float32), which)
 
 
-def _is_fittest(overlaps: NDArray[np.float64], shown: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_fittest(overlaps: Matrix, shown: Index) -> Flags:
     """Which candidates are the best of the object they show; of equal ones the first."""
     fittest = overlaps.argmax(axis=0)
     is_own = shown[fittest] == np.arange(len(fittest))

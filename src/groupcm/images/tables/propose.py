@@ -24,8 +24,8 @@ from groupcm.images.patients import PictureNotes, notes_of
 from groupcm.images.proposals import Given
 from groupcm.images.reading import MOST_PIXELS, Pixels, has_small_range, warn_of_small_ranges
 from groupcm.images.recipe import Recipe
+from groupcm.images.tables._checkpoint import DonePicture, Parts
 from groupcm.images.tables.labelling import Labelling, Proposed, Tally, picture_notes
-from groupcm.images.tables.resuming import DonePicture, Parts
 from groupcm.images.tables.table import as_stored, candidate_rows, candidate_schema
 from groupcm.images.tables.tasks import (
     FolderTasks,

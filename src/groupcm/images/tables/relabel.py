@@ -23,8 +23,8 @@ from groupcm.errors import InputError
 from groupcm.images.listing import list_pictures
 from groupcm.images.patients import PictureNote, PictureNotes, notes_of
 from groupcm.images.regions import Regions
+from groupcm.images.tables._checkpoint import DonePicture
 from groupcm.images.tables.labelling import Labelling, Proposed, Tally, picture_notes
-from groupcm.images.tables.resuming import DonePicture
 from groupcm.images.tables.table import (
     LABEL_COLUMNS,
     REGION_COLUMNS,

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from groupcm.annotations import Annotations, Mask, Picture
 from groupcm.annotations.runs import compress_many, decompress
@@ -36,6 +35,7 @@ from groupcm.images.patients import PictureNote, PictureNotes
 from groupcm.images.recipe import PictureCandidates, Recipe
 from groupcm.images.regions import Regions
 from groupcm.images.tables.labelling import Labels
+from groupcm.utils.typing import Index
 
 __all__ = [
     "LABEL_COLUMNS",
@@ -267,7 +267,7 @@ def _masks(regions: Regions) -> list[str | None]:
     return told
 
 
-def _runs(masks: Regions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _runs(masks: Regions) -> tuple[Index, Index]:
     """Runs of masks, one after another, and where those of each begin."""
     n, size = len(masks), masks.height * masks.width
     owner = np.repeat(np.arange(n), np.diff(masks.strip_ptr))

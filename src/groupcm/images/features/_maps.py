@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import fill_channels, value_counts, value_deviation
+from groupcm.utils.typing import Float32, Matrix
 
 __all__ = [
     "CHANNELS",
@@ -43,7 +43,7 @@ CHANNELS = (
 _DARK = 0.02
 
 
-def column_by_column(picture: NDArray[np.float32]) -> NDArray[np.float32]:
+def column_by_column(picture: Float32) -> Float32:
     """Turn (height, width) into a map of shape (width, height), and (…, n) into n such maps.
 
     Examples
@@ -54,7 +54,7 @@ def column_by_column(picture: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.ascontiguousarray(picture.T)
 
 
-def colour_channels(view: View) -> NDArray[np.float32]:
+def colour_channels(view: View) -> Float32:
     """Return the maps of `CHANNELS`, shape (channels, width, height).
 
     Lightness, green to red and blue to yellow are those of CIE Lab, divided by 100. Saturation
@@ -107,11 +107,11 @@ class PictureScale:
     (array([[4.]]), array([[2.8]]))
     """
 
-    median: NDArray[np.float64]
-    spread: NDArray[np.float64]
+    median: Matrix
+    spread: Matrix
 
     @classmethod
-    def of(cls, maps: NDArray[np.float32], least: float) -> PictureScale:
+    def of(cls, maps: Float32, least: float) -> PictureScale:
         """Look at maps of shape (maps, width, height); no spread is taken to be under ``least``."""
         quartiles = np.array([quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
         robust = (quartiles[:, 2] - quartiles[:, 0]) / _QUARTILES_TO_DEVIATION
@@ -120,7 +120,7 @@ class PictureScale:
         return cls(quartiles[:, 1:2], spread[:, None])
 
 
-def ranks(values: NDArray[np.float32]) -> NDArray[np.float32]:
+def ranks(values: Float32) -> Float32:
     """Return the share of the values below each, equal ones counted by half.
 
     Examples
@@ -134,7 +134,7 @@ def ranks(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return ((below[:-1] + below[1:]) / (2 * below[-1]))[place].astype(np.float32)
 
 
-def quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray[np.float64]:
+def quantiles(values: Float32, shares: tuple[float, ...]) -> Matrix:
     """Return the values below which these shares of all values lie, to a 2048th of their range.
 
     Examples
@@ -146,7 +146,7 @@ def quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray
     return low + np.interp(np.array(shares) * below[-1], below, np.arange(_BINS + 1)) / factor
 
 
-def _cumulated(values: NDArray[np.float32]) -> tuple[float, float, NDArray[np.float64]]:
+def _cumulated(values: Float32) -> tuple[float, float, Matrix]:
     """Return where the first bin begins, bins a unit, and how many values lie below each bin."""
     low, high = float(values.min()), float(values.max())
     factor = _BINS / max(high - low, 1e-9)
@@ -155,10 +155,7 @@ def _cumulated(values: NDArray[np.float32]) -> tuple[float, float, NDArray[np.fl
     return low, factor, np.concatenate([[0.0], np.cumsum(counts)])
 
 
-_Doubles = NDArray[np.float64]
-
-
-def signed_and_size(values: _Doubles) -> list[_Doubles]:
+def signed_and_size(values: Matrix) -> list[Matrix]:
     """Return ``asinh v`` and ``|asinh v|``: a linear model cannot take the size by itself.
 
     Examples
@@ -170,7 +167,7 @@ def signed_and_size(values: _Doubles) -> list[_Doubles]:
     return [squashed, np.abs(squashed)]
 
 
-def log_ratio(above: _Doubles, below: _Doubles, least: float) -> _Doubles:
+def log_ratio(above: Matrix, below: Matrix, least: float) -> Matrix:
     """Return ``log((above + least) / (below + least))`` of numbers that are not negative.
 
     Examples

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from groupcm.utils.typing import Flags, Matrix
+
 __all__ = [
     "Field",
     "Patient",
@@ -127,7 +129,7 @@ def smooth_noise(rng: np.random.Generator, height: int, width: int, scale: float
     return np.ascontiguousarray(1.5 * wide)
 
 
-def _stretched(knots: Field, at: NDArray[np.float64]) -> Field:
+def _stretched(knots: Field, at: Matrix) -> Field:
     """Cubic B-splines through rows of knots, at places between them.
 
     Sums of four rows, not a matrix product: that would start threads for so little, and round
@@ -171,7 +173,7 @@ class Scene:
 
     x: Field
     y: Field
-    view: NDArray[np.bool_]
+    view: Flags
     surface: Field  # height towards the camera
     near_wall: NDArray[np.intp]  # pixels at which something may be put
     distance: Field  # how far away the wall is, 0 near to 1 far

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from groupcm.images.regions import Regions
 from groupcm.kernels.images.regions import region_counts, region_moments, region_sums
+from groupcm.utils.typing import Float32, Index, Matrix
 
 __all__ = ["Areas", "InAndAround", "Strips", "Surroundings", "pixel_edges"]
-
-_Ints = NDArray[np.int64]
-_Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +38,10 @@ class Strips:
     """
 
     width: int
-    ptr: _Ints
-    column: _Ints
-    top: _Ints
-    bottom: _Ints
+    ptr: Index
+    column: Index
+    top: Index
+    bottom: Index
 
     @classmethod
     def of(cls, regions: Regions) -> Strips:
@@ -67,7 +65,7 @@ class Strips:
         )
 
     @classmethod
-    def of_boxes(cls, edges: _Ints, width: int) -> Strips:
+    def of_boxes(cls, edges: Index, width: int) -> Strips:
         """Take boxes, rows of left, top, right and bottom within the picture."""
         left, top, right, bottom = edges.T
         wide = right - left
@@ -76,7 +74,7 @@ class Strips:
         return cls(width, ptr, column, np.repeat(top, wide), np.repeat(bottom, wide))
 
     @property
-    def by_area(self) -> tuple[_Ints, _Ints, _Ints, _Ints]:
+    def by_area(self) -> tuple[Index, Index, Index, Index]:
         """Pointer, column, top and bottom, as kernels take them."""
         return self.ptr, self.column, self.top, self.bottom
 
@@ -124,26 +122,26 @@ class Areas:
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def sums(self, maps: NDArray[np.float32]) -> _Doubles:
+    def sums(self, maps: Float32) -> Matrix:
         """Sum maps of shape (maps, width, height) over every area."""
         sums = np.zeros((len(maps), len(self)))
         region_sums(maps, *self._strips, sums)
         return sums
 
-    def moments(self, maps: NDArray[np.float32]) -> tuple[_Doubles, _Doubles]:
+    def moments(self, maps: Float32) -> tuple[Matrix, Matrix]:
         """Sum maps, and their squares, over every area."""
         sums, squares = np.zeros((2, len(maps), len(self)))
         region_moments(maps, *self._strips, sums, squares)
         return sums, squares
 
-    def counts(self, codes: NDArray[np.uint8], n_codes: int) -> _Doubles:
+    def counts(self, codes: NDArray[np.uint8], n_codes: int) -> Matrix:
         """Count the pixels of every code from 0 to ``n_codes - 1``; shape (n_codes, n)."""
         counts = np.zeros((n_codes, len(self)))
         region_counts(codes, *self._strips, counts)
         return counts
 
 
-def pixel_edges(regions: Regions) -> _Ints:
+def pixel_edges(regions: Regions) -> Index:
     """Round left, top, right and bottom of every region to pixels, a pixel apart or more.
 
     Examples
@@ -157,7 +155,7 @@ def pixel_edges(regions: Regions) -> _Ints:
     return np.hstack([first, last]).astype(np.int64)
 
 
-def _pointer(counts: _Ints) -> _Ints:
+def _pointer(counts: Index) -> Index:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
@@ -168,11 +166,11 @@ _LEAST_MARGIN = 2
 class InAndAround:
     """One kind of number of every map (rows) and candidate (columns), inside and in the ring."""
 
-    inside: _Doubles
-    ring: _Doubles
+    inside: Matrix
+    ring: Matrix
 
     @property
-    def difference(self) -> _Doubles:
+    def difference(self) -> Matrix:
         """Inside minus ring."""
         return self.inside - self.ring
 
@@ -208,11 +206,11 @@ class Surroundings:
         self.pixels = self._areas.pixels[: self._n]
         self._ring_pixels = self._areas.pixels[self._n :] - self.pixels
 
-    def means(self, maps: NDArray[np.float32]) -> InAndAround:
+    def means(self, maps: Float32) -> InAndAround:
         """Take means of maps of shape (maps, width, height)."""
         return self._shares(self._areas.sums(maps))
 
-    def moments(self, maps: NDArray[np.float32]) -> tuple[InAndAround, InAndAround]:
+    def moments(self, maps: Float32) -> tuple[InAndAround, InAndAround]:
         """Take means and standard deviations of maps."""
         sums, squares = self._areas.moments(maps)
         mean, square = self._shares(sums), self._shares(squares)
@@ -226,7 +224,7 @@ class Surroundings:
         """Take the share of every code, shape (n_codes, n); the shares of an area add up to 1."""
         return self._shares(self._areas.counts(codes, n_codes))
 
-    def _shares(self, sums: _Doubles) -> InAndAround:
+    def _shares(self, sums: Matrix) -> InAndAround:
         own = sums[:, : self._n]
         inside = own / self.pixels
         around = (sums[:, self._n :] - own) / np.maximum(self._ring_pixels, 1)

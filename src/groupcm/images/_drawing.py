@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from groupcm.annotations.pictures import pillow
 from groupcm.images.regions import Regions
 from groupcm.utils.extras import skimage
+from groupcm.utils.typing import Matrix
 
 __all__ = ["Canvas", "Colour", "font_of"]
 
@@ -31,8 +32,6 @@ _MOST_FINE_PIXELS = 12_000_000
 _LEAST_FONT = 9
 _FEW_POINTS = 60
 _SMALLEST_SHARE = 0.02  # of the area within the longest border of a region
-
-_Points = NDArray[np.float64]
 
 
 class _Rectangle(NamedTuple):
@@ -101,7 +100,7 @@ class Canvas:
         self._stroke(paths, line + 2 * halo, _HALO, _HALO_STRENGTH)
         self._stroke(paths, line, colour, 1.0)
 
-    def tag(self, text: str, edges: NDArray[np.float64], colour: Colour) -> None:
+    def tag(self, text: str, edges: Matrix, colour: Colour) -> None:
         """Write beside a box, above it if there is room; left out where no place is wide enough.
 
         ``edges`` are left, top, right and bottom in the pixels of the picture that was given.
@@ -115,7 +114,7 @@ class Canvas:
         self._write(text, font, place, colour)
 
     def _stroke(
-        self, paths: Sequence[_Points], thickness: float, colour: Colour, strength: float
+        self, paths: Sequence[Matrix], thickness: float, colour: Colour, strength: float
     ) -> None:
         image = pillow()
         margin = thickness / 2 + 1
@@ -203,7 +202,7 @@ def _tag_size(text: str, font: Any) -> tuple[int, int]:
     return 3 * pad + max(2, pad // 2) + ceil(font.getlength(text)), round(1.6 * font.size)
 
 
-def _border(regions: Regions, place: int) -> list[_Points]:
+def _border(regions: Regions, place: int) -> list[Matrix]:
     """Closed paths around a region, of (x, y) in pixels of its picture.
 
     Specks and pinholes are left out: their lines would cover the region itself.
@@ -229,12 +228,12 @@ def _border(regions: Regions, place: int) -> list[_Points]:
     ]
 
 
-def _area_within(closed: _Points) -> float:
+def _area_within(closed: Matrix) -> float:
     y, x = (closed - closed[0]).T
     return abs(float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))) / 2
 
 
-def _smooth(corners: _Points, step: float, window: float) -> _Points:
+def _smooth(corners: Matrix, step: float, window: float) -> Matrix:
     """Points a step apart along a closed path, each the mean of those within the window.
 
     Without a window the corners themselves are among the points.
@@ -254,7 +253,7 @@ def _smooth(corners: _Points, step: float, window: float) -> _Points:
     return np.vstack([points, points[:2]])
 
 
-def _dashes(points: _Points, on: float, off: float) -> list[_Points]:
+def _dashes(points: Matrix, on: float, off: float) -> list[Matrix]:
     """Cut a path into dashes; a whole number of them fits, so that none is cut where it closes."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
     number = max(2, round(along[-1] / (on + off)))

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.synthetic.scene import (
+from groupcm.images.synthetic._scene import (
     Field,
     Patient,
     Polyp,
@@ -23,6 +23,7 @@ from groupcm.images.synthetic.scene import (
     normal_parts,
     smooth_noise,
 )
+from groupcm.utils.typing import Flags
 
 __all__ = [
     "add_bubbles",
@@ -165,7 +166,7 @@ def swell(scene: Scene, rng: np.random.Generator) -> None:
     scene.surface += radius * rng.uniform(0.3, 0.6) * np.exp(-1.5 * away)
 
 
-def place_polyp(scene: Scene, polyp: Polyp, rng: np.random.Generator) -> NDArray[np.bool_]:
+def place_polyp(scene: Scene, polyp: Polyp, rng: np.random.Generator) -> Flags:
     """Put a polyp somewhere, seen from some side; return the pixels it covers."""
     centre_x, centre_y = scene.somewhere(rng)
     turn, zoom = rng.uniform(0, 2 * np.pi), rng.uniform(0.75, 1.25)

@@ -14,6 +14,7 @@ from groupcm.annotations.model import AnnotatedObject
 from groupcm.annotations.pictures import opening
 from groupcm.annotations.regions import Mask
 from groupcm.annotations.runs import Runs, cut_at_columns, from_edges, objects_of
+from groupcm.utils.typing import Index
 
 __all__ = ["MaskPicture", "Meaning", "MeaningName", "name_of_value", "read_mask"]
 
@@ -38,9 +39,9 @@ class MaskPicture(NamedTuple):
 
     height: int
     width: int
-    value: NDArray[np.int64]
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
+    value: Index
+    begin: Index
+    end: Index
 
     def values(self) -> list[int]:
         """Return the values that occur, background left out."""

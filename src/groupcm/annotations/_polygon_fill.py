@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from groupcm.annotations.limits import check_columns
 from groupcm.annotations.runs import Runs, from_edges
+from groupcm.utils.typing import Index
 
 __all__ = ["fill", "fill_box"]
 
 _FINE = 5
-_Ints = NDArray[np.int64]
 
 
 def fill(points: ArrayLike, height: int, width: int) -> Runs:
@@ -82,7 +82,7 @@ def fill_box(left: float, top: float, right: float, bottom: float, height: int, 
     return runs if runs[-1] else runs[:-1]
 
 
-def _where_flat_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints, _Ints]:
+def _where_flat_edges_pass(begin: Index, end: Index, width: int) -> tuple[Index, Index]:
     """Columns that edges pass which are at least as wide as high, and the higher grid point."""
     begin, end = _ordered(begin, end, axis=0)
     edge, column = _columns_passed(begin[:, 0], end[:, 0], width)
@@ -93,7 +93,7 @@ def _where_flat_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints,
     return column, np.minimum(*v)
 
 
-def _where_steep_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints, _Ints]:
+def _where_steep_edges_pass(begin: Index, end: Index, width: int) -> tuple[Index, Index]:
     """Columns that edges pass which are higher than wide, and the higher grid point."""
     begin, end = _ordered(begin, end, axis=1)
     left, right = np.minimum(begin[:, 0], end[:, 0]), np.maximum(begin[:, 0], end[:, 0])
@@ -112,13 +112,13 @@ def _where_steep_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints
     return column, y + step - 1
 
 
-def _ordered(begin: _Ints, end: _Ints, axis: int) -> tuple[_Ints, _Ints]:
+def _ordered(begin: Index, end: Index, axis: int) -> tuple[Index, Index]:
     """Edges with their smaller coordinate first."""
     turn = (begin[:, axis] > end[:, axis])[:, None]
     return np.where(turn, end, begin), np.where(turn, begin, end)
 
 
-def _columns_passed(left: _Ints, right: _Ints, width: int) -> tuple[_Ints, _Ints]:
+def _columns_passed(left: Index, right: Index, width: int) -> tuple[Index, Index]:
     """Pairs of an edge and a pixel column whose middle lies between the edge's ends."""
     first = np.maximum(-((2 - left) // _FINE), 0)
     last = np.minimum((right - 3) // _FINE, width - 1)
