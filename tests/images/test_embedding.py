@@ -333,7 +333,7 @@ pickle.dump(values, open(sys.argv[2], "wb"))
 def test_another_process_measures_the_same(tmp_path, monkeypatch):
     file = onnx_file(tmp_path / "small.onnx")
     carried = NetworkEmbedding.of(file, size=16)
-    monkeypatch.setattr(network_embedding, "_MOST_CARRIED", 10)
+    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
     large = NetworkEmbedding.of(file, size=16)
     assert carried.content is not None
     assert large.content is None
@@ -346,7 +346,7 @@ def test_another_process_measures_the_same(tmp_path, monkeypatch):
 
 
 def test_a_large_network_is_named_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(network_embedding, "_MOST_CARRIED", 10)
+    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
     file = onnx_file(tmp_path / "large.onnx")
     recipe = small_recipe(NetworkEmbedding.of(file, size=16))
     values = recipe.candidates(RGB).values
@@ -370,7 +370,7 @@ def test_a_large_network_is_named_again(tmp_path, monkeypatch):
 
 
 def test_a_changed_file_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(network_embedding, "_MOST_CARRIED", 10)
+    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
     network = NetworkEmbedding.of(onnx_file(tmp_path / "small.onnx"), size=16)
     onnx_file(tmp_path / "small.onnx", weights=WEIGHTS * 2)
     network_embedding._opened.cache_clear()
@@ -399,7 +399,7 @@ def test_a_recipe_cannot_name_a_place_on_this_machine(tmp_path):
     recipe = small_recipe(NetworkEmbedding.of(onnx_file(tmp_path / "small.onnx"), size=16))
     plain = recipe.to_json()
     plain["features"][0] |= {"path": str(tmp_path / "small.onnx"), "content": None}
-    with pytest.raises(ValueError, match="'network' has no setting 'path'"):
+    with pytest.raises(ValueError, match="'network' has no hyperparameter 'path'"):
         Recipe.from_json(plain)
     del plain["features"][0]["path"]
     plain["features"][0]["file"] = str(tmp_path / "small.onnx")

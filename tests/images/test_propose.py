@@ -72,8 +72,8 @@ def looked_at(monkeypatch):
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(_checkpoint, "_PICTURES_A_PART", 3)
-    monkeypatch.setattr(_checkpoint, "_ROWS_A_ROW_GROUP", 20)
+    monkeypatch.setattr(_checkpoint, "_PICTURES_PER_PART", 3)
+    monkeypatch.setattr(_checkpoint, "_ROWS_PER_ROW_GROUP", 20)
 
 
 # What is written.
@@ -155,7 +155,7 @@ def test_pictures_that_are_not_finished_are_left_out_and_counted(folder):
     assert (done.n_pictures, done.n_left_out, done.n_in_progress) == (8, 2, 1)
     names = rows(folder)["picture"].unique().to_pylist()
     assert sorted(names) == sorted(picture.name for picture in others)
-    with pytest.warns(UserWarning, match="patient is told of 8 of 9 pictures"):
+    with pytest.warns(UserWarning, match="patient is known of 8 of 9 pictures"):
         done = propose(folder, annotations=some, unmarked="negative")
     assert (done.n_pictures, done.n_left_out, done.n_in_progress) == (9, 1, 1)
     assert done.n_positive == sum(bool(picture.objects) for picture in others)
@@ -379,7 +379,7 @@ from groupcm.images.tables.propose import propose_folder
 from groupcm.images.recipe import Recipe
 
 if __name__ == "__main__":
-    _checkpoint._PICTURES_A_PART = 3
+    _checkpoint._PICTURES_PER_PART = 3
     flush, flushed = _checkpoint.Parts.flush, 0
 
     def flush_and_die(self):

@@ -1,8 +1,7 @@
-"""Colours of a picture in several spaces, as maps to be summed.
+"""Maps of a picture that features average: colour channels, their scale, ranks and quantiles.
 
-What is usual in a picture: the middle and the spread of a map, and ranks of its values.
-
-Heavy tails made short, so that a linear model is not led by a few extreme candidates.
+`signed_and_size` and `log_ratio` compress heavy tails, so that a few extreme candidates do not
+dominate a linear model.
 """
 
 from __future__ import annotations
@@ -39,12 +38,16 @@ CHANNELS = (
     "red_minus_green",
     "yellow_minus_blue",
 )
-# In the dark, ratios of colours are noise: this much light is added below the line.
+# Added to denominators: ratios of dark colours are noise.
 _DARK = 0.02
+# Half a grey level of 8 bits, for a map from 0 to 1: a smaller spread is rounding noise.
+LEAST_SPREAD = 0.002
+_BINS = 2048
+_QUARTILES_TO_DEVIATION = 1.349
 
 
 def column_by_column(picture: Float32) -> Float32:
-    """Turn (height, width) into a map of shape (width, height), and (…, n) into n such maps.
+    """Transpose (height, width) to a map of shape (width, height), and (…, n) to n such maps.
 
     Examples
     --------
@@ -57,9 +60,9 @@ def column_by_column(picture: Float32) -> Float32:
 def colour_channels(view: View) -> Float32:
     """Return the maps of `CHANNELS`, shape (channels, width, height).
 
-    Lightness, green to red and blue to yellow are those of CIE Lab, divided by 100. Saturation
-    is that of HSV; cosine and sine of the hue count by it, since a grey has no hue. A share is
-    that of the sum of red, green and blue.
+    Lightness, green to red and blue to yellow are those of CIE Lab, divided by 100. Saturation is
+    that of HSV; cosine and sine of the hue are multiplied by it, since a grey has no hue. Shares
+    are relative to the sum of red, green and blue.
 
     Examples
     --------
@@ -82,23 +85,17 @@ def colour_channels(view: View) -> Float32:
     return maps
 
 
-# Half a grey level of 8 bits, of a map from 0 to 1: a smaller spread is noise of the numbers.
-LEAST_SPREAD = 0.002
-_BINS = 2048
-_QUARTILES_TO_DEVIATION = 1.349
-
-
 @dataclass(frozen=True, eq=False)
 class PictureScale:
-    """Middle and spread of every map over the whole picture.
+    """Median and spread of each map over the whole picture.
 
     Attributes
     ----------
     median
         Shape (maps, 1).
     spread
-        Mean of the standard deviation and of the one that the quartiles suggest, which a few
-        bright spots do not move; shape (maps, 1).
+        Mean of the standard deviation and of its robust estimate from the quartiles, shape
+        (maps, 1).
 
     Examples
     --------
@@ -112,7 +109,7 @@ class PictureScale:
 
     @classmethod
     def of(cls, maps: Float32, least: float) -> PictureScale:
-        """Look at maps of shape (maps, width, height); no spread is taken to be under ``least``."""
+        """Return the scale of maps of shape (maps, width, height), with spreads ≥ ``least``."""
         quartiles = np.array([quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
         robust = (quartiles[:, 2] - quartiles[:, 0]) / _QUARTILES_TO_DEVIATION
         deviation = np.array([value_deviation(each.ravel()) for each in maps])
@@ -121,7 +118,7 @@ class PictureScale:
 
 
 def ranks(values: Float32) -> Float32:
-    """Return the share of the values below each, equal ones counted by half.
+    """Return the share of values below each value; equal values count half.
 
     Examples
     --------
@@ -135,7 +132,7 @@ def ranks(values: Float32) -> Float32:
 
 
 def quantiles(values: Float32, shares: tuple[float, ...]) -> Matrix:
-    """Return the values below which these shares of all values lie, to a 2048th of their range.
+    """Return quantiles of the values, with a resolution of 1/2048 of their range.
 
     Examples
     --------
@@ -147,7 +144,7 @@ def quantiles(values: Float32, shares: tuple[float, ...]) -> Matrix:
 
 
 def _cumulated(values: Float32) -> tuple[float, float, Matrix]:
-    """Return where the first bin begins, bins a unit, and how many values lie below each bin."""
+    """Return the begin of the first bin, the bins per unit, and the values below each bin."""
     low, high = float(values.min()), float(values.max())
     factor = _BINS / max(high - low, 1e-9)
     counts = np.zeros(_BINS)
@@ -156,7 +153,7 @@ def _cumulated(values: Float32) -> tuple[float, float, Matrix]:
 
 
 def signed_and_size(values: Matrix) -> list[Matrix]:
-    """Return ``asinh v`` and ``|asinh v|``: a linear model cannot take the size by itself.
+    """Return ``asinh v`` and ``|asinh v|``: a linear model cannot compute the size itself.
 
     Examples
     --------
@@ -168,7 +165,7 @@ def signed_and_size(values: Matrix) -> list[Matrix]:
 
 
 def log_ratio(above: Matrix, below: Matrix, least: float) -> Matrix:
-    """Return ``log((above + least) / (below + least))`` of numbers that are not negative.
+    """Return ``log((above + least) / (below + least))`` of nonnegative numbers.
 
     Examples
     --------

@@ -1,11 +1,4 @@
-"""Texture of a candidate: local patterns, pairs of pixels, and details of several sizes.
-
-A picture split by the size of its details, and how strong they are in a candidate.
-
-Statistics of pairs of pixels at a distance, as co-occurrence matrices tell them.
-
-Local binary patterns: which neighbours of a pixel are brighter than it.
-"""
+"""Texture of a candidate: local binary patterns, pairs of pixels (GLCM), and band-pass energies."""
 
 from __future__ import annotations
 
@@ -48,17 +41,66 @@ BAND_NUMBERS = ("picture", "ring", "peaks", "polarity", "polarity_size", "bright
 _LEAST_ENERGY = 1e-4
 _RARE = 0.01
 _LEAST_SHARE = 0.002
+PAIR_NUMBERS = ("contrast", "homogeneity", "correlation", "entropy")
+# Differences are in units of this part of the picture's spread; their sizes are binned by octaves.
+_UNIT = 0.2
+_LEVELS = 2.0 ** np.arange(-3, 4)
+_LEAST_SQUARE = 0.01
+_LEAST_VARIANCE = 1e-4
+PATTERNS = (*(f"brighter{i}" for i in range(N_PATTERNS - 1)), "mixed")
+# In units of the picture's spread: smaller differences count as none.
+_LEAST_STEP = np.float32(0.02)
+_DISTANCES = (1, 2)
+_INSIDE = (
+    *(f"pattern{d}_{what}" for d in _DISTANCES for what in PATTERNS),
+    *(f"pairs{d}_{what}" for d in _DISTANCES for what in PAIR_NUMBERS),
+)
+
+
+@dataclass(frozen=True)
+class Texture:
+    """Texture of the lightness inside, and inside minus ring (names that end in ``_ring``).
+
+    Parameters
+    ----------
+    margin
+        Width of the ring; see `Surroundings`.
+    """
+
+    margin: float = 0.25
+
+    names = (
+        *(f"texture_{name}" for name in _INSIDE),
+        *(f"texture_{name}_ring" for name in _INSIDE),
+        *(f"texture_{band}_{what}" for what in BAND_NUMBERS for band in BANDS),
+    )
+
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
+        grey = column_by_column(view.grey)
+        grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
+        around = Surroundings(regions, self.margin)
+        parts = [
+            *(pattern_shares(grey, distance, around) for distance in _DISTANCES),
+            *(pair_numbers(grey, distance, around) for distance in _DISTANCES),
+        ]
+        values = [
+            *(part.inside for part in parts),
+            *(part.difference for part in parts),
+            band_numbers(grey, around),
+        ]
+        return np.concatenate(values).T.astype(np.float32)
 
 
 def smoothed(grey: Float32, width: float) -> Float32:
-    """Smooth a map by a Gaussian of a width in pixels; beyond the border the last pixels go on."""
+    """Smooth a map by a Gaussian of a width in pixels, with the border pixels repeated."""
     return np.asarray(gaussian_filter(grey, width, mode="nearest", truncate=3.0), dtype=np.float32)
 
 
 def band_maps(grey: Float32) -> Float32:
-    """Return a map for each of `BANDS`: what smoothing by 1, 2 and 4 pixels takes away in turn.
+    """Return one band-pass map per band: differences of smoothing by 0, 1, 2 and 4 pixels.
 
-    A bright spot of the band's size is positive in its map, a dark one negative.
+    A bright spot of the size of the band is positive in its map, a dark one negative.
 
     Examples
     --------
@@ -71,12 +113,13 @@ def band_maps(grey: Float32) -> Float32:
 
 
 def band_numbers(grey: Float32, surroundings: Surroundings) -> Matrix:
-    """Return `BAND_NUMBERS` of every band, one number of all bands after another.
+    """Return `BAND_NUMBERS`, each of all bands.
 
     ``picture`` and ``ring`` compare the energy inside with that of the picture and of the ring;
-    ``peaks`` tells whether few pixels hold it; ``polarity`` whether bright details hold it (1)
-    or dark ones (-1); ``bright`` and ``dark`` how dense those pixels are that are among the
-    hundredth most extreme of the picture. For ``grey`` see `pattern_shares`.
+    ``peaks`` measures its concentration in few pixels; ``polarity`` is 1 where the energy is in
+    bright details and -1 where it is in dark ones; ``bright`` and ``dark`` are the density of
+    pixels beyond the 99th and below the 1st percentile of the picture. For ``grey`` see
+    `pattern_shares`.
     """
     bands = band_maps(grey)
     squares = bands**2
@@ -108,19 +151,11 @@ def band_numbers(grey: Float32, surroundings: Surroundings) -> Matrix:
     )
 
 
-PAIR_NUMBERS = ("contrast", "homogeneity", "correlation", "entropy")
-# Differences are told in this share of the picture's spread, their sizes on a scale of octaves.
-_UNIT = 0.2
-_LEVELS = 2.0 ** np.arange(-3, 4)
-_LEAST_SQUARE = 0.01
-_LEAST_VARIANCE = 1e-4
-
-
 def pair_numbers(grey: Float32, distance: int, surroundings: Surroundings) -> InAndAround:
-    """Return `PAIR_NUMBERS` over all pairs at the distance, in four directions; shape (4, n).
+    """Return `PAIR_NUMBERS` over all pairs at a distance, in four directions; shape (4, n).
 
     With t the difference of a pair: the log of the mean of t²; the mean of 1 / (1 + t²); the
-    correlation 1 − t² / 2 variance; the entropy of sizes of t, from 0 to 1. For ``grey`` see
+    correlation 1 − t² / 2 variance; the entropy of the binned |t|, from 0 to 1. For ``grey`` see
     `pattern_shares`.
     """
     maps = np.empty((2, *grey.shape), dtype=np.float32)
@@ -143,20 +178,15 @@ def _numbers(means: Matrix, deviation: Matrix, shares: Matrix) -> Matrix:
     return np.stack([np.log(square + _LEAST_SQUARE), homogeneity, correlation, entropy])
 
 
-PATTERNS = (*(f"brighter{i}" for i in range(N_PATTERNS - 1)), "mixed")
-# In units of the picture's spread: less is no difference.
-_LEAST_STEP = np.float32(0.02)
-
-
 def pattern_shares(grey: Float32, distance: int, surroundings: Surroundings) -> InAndAround:
-    """Return the square root of the share of every one of `PATTERNS`, shape (patterns, n).
+    """Return the square root of the share of each of `PATTERNS`, shape (patterns, n).
 
     Parameters
     ----------
     grey
         Map of lightness in units of the picture's spread.
     distance
-        Of the eight neighbours, in pixels. Beyond one, the map is smoothed first.
+        Distance of the eight neighbours in pixels. Beyond one, the map is smoothed first.
     surroundings
         The candidates.
     """
@@ -165,45 +195,3 @@ def pattern_shares(grey: Float32, distance: int, surroundings: Surroundings) -> 
     local_patterns(seen, distance, _LEAST_STEP, codes)
     shares = surroundings.shares(codes, N_PATTERNS)
     return InAndAround(np.sqrt(shares.inside), np.sqrt(shares.ring))
-
-
-_DISTANCES = (1, 2)
-_INSIDE = (
-    *(f"pattern{d}_{what}" for d in _DISTANCES for what in PATTERNS),
-    *(f"pairs{d}_{what}" for d in _DISTANCES for what in PAIR_NUMBERS),
-)
-
-
-@dataclass(frozen=True)
-class Texture:
-    """Texture of the lightness inside, and inside minus ring (names that end in ``_ring``).
-
-    Parameters
-    ----------
-    margin
-        Width of the ring; see `Surroundings`.
-    """
-
-    margin: float = 0.25
-
-    names = (
-        *(f"texture_{name}" for name in _INSIDE),
-        *(f"texture_{name}_ring" for name in _INSIDE),
-        *(f"texture_{band}_{what}" for what in BAND_NUMBERS for band in BANDS),
-    )
-
-    def measure(self, view: View, regions: Regions) -> Float32:
-        """Measure every region; shape (n, number of names)."""
-        grey = column_by_column(view.grey)
-        grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
-        around = Surroundings(regions, self.margin)
-        parts = [
-            *(pattern_shares(grey, distance, around) for distance in _DISTANCES),
-            *(pair_numbers(grey, distance, around) for distance in _DISTANCES),
-        ]
-        values = [
-            *(part.inside for part in parts),
-            *(part.difference for part in parts),
-            band_numbers(grey, around),
-        ]
-        return np.concatenate(values).T.astype(np.float32)

@@ -1,7 +1,4 @@
-"""Made frames of capsule endoscopy, with polyps in some and the exact pixels of every polyp.
-
-Made frames as files: PNG pictures, and what is in them in COCO's format.
-"""
+"""Synthetic frames of capsule endoscopy, in memory or as files, with exact masks of the polyps."""
 
 from __future__ import annotations
 
@@ -30,23 +27,23 @@ from groupcm.utils.typing import Flags
 
 __all__ = ["ANNOTATION_FILE", "PICTURE_FOLDER", "SyntheticFrame", "make_frames", "write_frames"]
 
-# Which stream of random numbers is for what.
+# Streams of random numbers.
 _FOR_PATIENTS, _FOR_FRAMES, _FOR_CHOICE = range(3)
 _SMALLEST_SIDE = 16
 
 
 @dataclass(frozen=True, eq=False)
 class SyntheticFrame:
-    """A made frame.
+    """A synthetic frame.
 
     Attributes
     ----------
     pixels
         Red, green and blue, shape (height, width, 3).
     picture
-        Its name, its size, and its polyps as masks.
+        Name, size, and polyps as masks.
     patient
-        Name of the patient; frames of one share the tissue's colour and folds, and the polyps.
+        Name of the patient; the frames of a patient share tissue colour, folds and polyps.
     """
 
     pixels: NDArray[np.uint8]
@@ -63,20 +60,20 @@ def make_frames(
     width: int = 384,
     seed: int = 0,
 ) -> Iterator[SyntheticFrame]:
-    """Make frames one by one, patient by patient.
+    """Generate synthetic frames one by one, patient by patient.
 
     Parameters
     ----------
     n_frames
-        How many.
+        Number of frames.
     share_with_polyps
         Share of the frames that show a polyp, from 0 to 1, rounded to whole frames.
     n_patients
-        How many patients they come from; left out, one for about ten frames.
+        Number of patients; by default one per ten frames.
     height, width
-        Size of a frame, 16 pixels or more each.
+        Size of a frame, at least 16 pixels each.
     seed
-        The same seed makes the same frames.
+        Seed of the random numbers; equal seeds give equal frames.
 
     Examples
     --------
@@ -124,7 +121,7 @@ def _frames(
 def _draw(
     patient: Patient, polyp: Polyp | None, height: int, width: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.uint8], Flags | None]:
-    # A stream of its own: with a polyp or without, the rest of the frame is the same.
+    # A separate stream: the rest of the frame is the same with or without a polyp.
     for_polyp = rng.spawn(1)[0]
     scene = make_wall(patient, height, width, rng)
     colour_tissue(scene, patient, rng)
@@ -141,15 +138,15 @@ PICTURE_FOLDER = "frames"
 
 
 def write_frames(folder: str | os.PathLike[str], n_frames: int = 40, **options: Any) -> Annotations:
-    """Write made frames into a new or empty folder, whole or not at all.
+    """Write synthetic frames atomically into a new or empty folder.
 
-    Pictures lie in its folder ``frames``; ``annotations.json`` beside it marks the polyps, and
-    tells the patient of every picture.
+    Pictures are in the subfolder ``frames``; ``annotations.json`` contains the masks of the polyps
+    and the patient of each picture.
 
     Parameters
     ----------
     folder
-        Where.
+        The folder to write.
     n_frames, options
         As for `make_frames`.
 
