@@ -1,4 +1,4 @@
-"""Embeddings: crops against their formula, and small networks made here against NumPy."""
+"""Embeddings: crops against their formula, and small networks against NumPy."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ def ends(most):
 @given(ends(WIDTH), ends(HEIGHT), st.integers(1, 40), st.sampled_from([0, 0.1, 0.7]), st.booleans())
 def test_crops_are_their_formula(across, down, size, margin, square):
     box = across[0], down[0], across[1], down[1]
-    made = crops(VIEW, Regions.from_boxes([box], HEIGHT, WIDTH), size, margin, square)
-    assert made.dtype == np.float32
-    np.testing.assert_allclose(made[0], slow_crop(box, size, margin, square), atol=2e-6)
+    found = crops(VIEW, Regions.from_boxes([box], HEIGHT, WIDTH), size, margin, square)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found[0], slow_crop(box, size, margin, square), atol=2e-6)
 
 
 @pytest.mark.parametrize("size", [5, 48])
 def test_crops_within_the_picture_are_those_of_pillow(size):
     box = 6.25, 5, 20.5, 14
-    made = crops(VIEW, Regions.from_boxes([box], HEIGHT, WIDTH), size, margin=0, square=False)
+    found = crops(VIEW, Regions.from_boxes([box], HEIGHT, WIDTH), size, margin=0, square=False)
     for colour in range(3):
         plane = Image.fromarray(np.ascontiguousarray(RGB[:, :, colour]))
         by_pillow = plane.resize((size, size), Image.Resampling.BILINEAR, box=box)
-        np.testing.assert_allclose(made[0, :, :, colour], np.asarray(by_pillow), atol=2e-5)
+        np.testing.assert_allclose(found[0, :, :, colour], np.asarray(by_pillow), atol=2e-5)
 
 
 def test_a_mask_is_cut_out_by_its_box():
@@ -232,7 +232,7 @@ def test_one_output_of_several(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("options", "said"),
     [
         ({"shape": ("n", 16, 16, 3)}, "takes input of the shape (any, 16, 16, 3); it must take"),
         ({"shape": ("n", 1, 16, 16)}, "takes input of the shape (any, 1, 16, 16); it must take"),
@@ -242,10 +242,10 @@ def test_one_output_of_several(tmp_path):
         ({"weights": WEIGHTS[:, :2]}, "cannot"),
     ],
 )
-def test_networks_that_do_not_fit(tmp_path, made, said):
-    if made.get("kind"):
-        made = made | {"weights": WEIGHTS.astype(np.float16)}
-    file = onnx_file(tmp_path / "not this.onnx", **made)
+def test_networks_that_do_not_fit(tmp_path, options, said):
+    if options.get("kind"):
+        options = options | {"weights": WEIGHTS.astype(np.float16)}
+    file = onnx_file(tmp_path / "not this.onnx", **options)
     with pytest.raises(InputError, match=re.escape("not this.onnx " + said)):
         NetworkEmbedding.of(file, size=16)
 
@@ -339,10 +339,10 @@ def test_another_process_measures_the_same(tmp_path, monkeypatch):
     assert large.content is None
     values = carried.measure(VIEW, BOXES)
     (tmp_path / "given").write_bytes(pickle.dumps(((carried, large), VIEW, BOXES)))
-    run = [sys.executable, "-c", MEASURE_ELSEWHERE, tmp_path / "given", tmp_path / "made"]
+    run = [sys.executable, "-c", MEASURE_ELSEWHERE, tmp_path / "given", tmp_path / "measured"]
     subprocess.run(run, check=True, timeout=120)
-    for made in pickle.loads((tmp_path / "made").read_bytes()):
-        np.testing.assert_array_equal(made, values)
+    for measured in pickle.loads((tmp_path / "measured").read_bytes()):
+        np.testing.assert_array_equal(measured, values)
 
 
 def test_a_large_network_is_named_again(tmp_path, monkeypatch):

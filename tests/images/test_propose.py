@@ -30,20 +30,20 @@ RECIPE = Recipe(Proposals((Windows(),), at_most=6), (FAMILIES["shape"](), FAMILI
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """Ten made frames, half of them with a polyp."""
-    folder = tmp_path_factory.mktemp("made")
+def synthetic(tmp_path_factory):
+    """Ten synthetic frames, half of them with a polyp."""
+    folder = tmp_path_factory.mktemp("synthetic")
     write_frames(folder, 10, share_with_polyps=0.5, n_patients=2, height=32, width=40)
     return folder
 
 
 @pytest.fixture
-def folder(made, tmp_path):
+def folder(synthetic, tmp_path):
     """A copy of the frames that a test may damage, and a place for the table."""
     (tmp_path / "frames").mkdir()
-    for path in sorted((made / "frames").iterdir()):
+    for path in sorted((synthetic / "frames").iterdir()):
         (tmp_path / "frames" / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "marks.json").write_bytes((made / "annotations.json").read_bytes())
+    (tmp_path / "marks.json").write_bytes((synthetic / "annotations.json").read_bytes())
     return tmp_path
 
 
@@ -422,9 +422,9 @@ def test_an_unreadable_picture_stops_the_work_and_loses_nothing(folder, small_pa
     broken.write_bytes(broken.read_bytes()[:300])
     with pytest.raises(
         InputError, match=r"frame05.png cannot be read.*4 pictures are done"
-    ) as told:
+    ) as caught:
         propose(folder)
-    assert "skip_unreadable=True leaves such pictures out" in str(told.value)
+    assert "skip_unreadable=True leaves such pictures out" in str(caught.value)
     looked_at.clear()
     done = propose(folder, skip_unreadable=True)
     assert looked_at == [f"patient{1 + (k > 5)}_frame{k:02d}.png" for k in range(5, 11)]
@@ -675,12 +675,12 @@ def test_results_come_in_order_from_other_processes():
     tasks = iter([*frames, VideoFrame("bad", np.ones((2, 2), np.uint8))])
     with closing(map_pictures(brightness, tasks, workers=2)) as going:
         found = [next(going) for _ in frames]
-        with pytest.raises(ValueError, match="too bad") as told:
+        with pytest.raises(ValueError, match="too bad") as caught:
             next(going)
     assert [task.name for task, _ in found] == [frame.name for frame in frames]
     assert [value for _, (_, value) in found] == list(range(12))
     assert os.getpid() not in {process for _, (process, _) in found}
-    assert told.value.__notes__ == ["This was the picture bad."]
+    assert caught.value.__notes__ == ["This was the picture bad."]
 
 
 def test_few_pictures_stay_in_this_process():
@@ -693,9 +693,9 @@ def test_an_error_of_the_work_stops_it():
     frames = [VideoFrame(name, np.ones((2, 2), np.uint8)) for name in ("good", "bad", "other")]
     with closing(map_pictures(brightness, frames, skip_unreadable=True)) as going:
         assert next(going)[0].name == "good"
-        with pytest.raises(ValueError, match="too bad") as told:
+        with pytest.raises(ValueError, match="too bad") as caught:
             next(going)
-    assert told.value.__notes__ == ["This was the picture bad."]
+    assert caught.value.__notes__ == ["This was the picture bad."]
 
 
 def die(task, pixels):
@@ -703,7 +703,7 @@ def die(task, pixels):
     os._exit(9)
 
 
-def test_a_process_that_ends_by_itself_is_told():
+def test_a_process_that_ends_by_itself_is_reported():
     frames = [VideoFrame("a", np.ones((2, 2), np.uint8))]
     with pytest.raises(InputError, match="ended by itself, as happens where memory runs out"):
         list(map_pictures(die, frames, workers=2))

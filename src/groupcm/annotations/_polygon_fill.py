@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupcm.annotations.limits import check_columns
-from groupcm.annotations.runs import Runs, from_edges
+from groupcm.annotations.runs import Runs, expand, from_edges
 from groupcm.utils.typing import Index
 
 __all__ = ["fill", "fill_box"]
@@ -124,6 +124,4 @@ def _columns_passed(left: Index, right: Index, width: int) -> tuple[Index, Index
     last = np.minimum((right - 3) // _FINE, width - 1)
     count = np.maximum(last - first + 1, 0)
     check_columns(int(count.sum()))
-    edge = np.repeat(np.arange(left.size), count)
-    before = np.cumsum(count) - count
-    return edge, first[edge] + np.arange(edge.size) - before[edge]
+    return expand(first, count)

@@ -23,7 +23,6 @@ __all__ = [
     "Picture",
     "State",
     "StateCounts",
-    "check_printable",
     "count_states",
     "relative_name",
 ]

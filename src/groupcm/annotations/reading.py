@@ -25,16 +25,7 @@ from groupcm.annotations.regions import Box, Mask, Point, Polygons, Region
 from groupcm.errors import InputError
 from groupcm.utils.text import printable
 
-__all__ = [
-    "UNANNOTATED",
-    "AnnotationWarning",
-    "Draft",
-    "Reading",
-    "Tally",
-    "Unannotated",
-    "circle",
-    "rotated_box",
-]
+__all__ = ["AnnotationWarning", "Draft", "Reading", "Tally", "Unannotated", "circle", "rotated_box"]
 
 _MOST_KINDS = 10  # a file may give every shape another name
 

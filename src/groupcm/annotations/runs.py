@@ -31,6 +31,7 @@ __all__ = [
     "compress_many",
     "cut_at_columns",
     "decompress",
+    "expand",
     "from_edges",
     "from_mask",
     "from_part",
@@ -55,6 +56,18 @@ class Strips(NamedTuple):
     column: Index
     top: Index
     bottom: Index
+
+
+def expand(first: Index, counts: Index) -> tuple[Index, Index]:
+    """Return the integers from ``first[i]`` on, ``counts[i]`` of each i, and their i before them.
+
+    Examples
+    --------
+    >>> expand(np.array([7, 1]), np.array([2, 3]))
+    (array([0, 0, 1, 1, 1]), array([7, 8, 1, 2, 3]))
+    """
+    owner = np.repeat(np.arange(counts.size), counts)
+    return owner, np.arange(owner.size) + (first - (np.cumsum(counts) - counts))[owner]
 
 
 def from_edges(edges: ArrayLike, size: int) -> Runs:
@@ -162,9 +175,7 @@ def cut_at_columns(begin: Runs, end: Runs, height: int, spend: Spend = check_run
     first, last = begin // height, (end - 1) // height
     pieces = last - first + 1
     spend(int(pieces.sum()))
-    run = np.repeat(np.arange(begin.size), pieces)
-    before = np.cumsum(pieces) - pieces
-    column = first[run] + np.arange(run.size) - before[run]
+    run, column = expand(first, pieces)
     top = np.maximum(begin[run] - column * height, 0)
     bottom = np.minimum(end[run] - column * height, height)
     return Strips(run, column, top, bottom)
@@ -206,8 +217,7 @@ def from_rows(
     row, left, right = _changes_between_rows(runs, part[1])
     count = right - left
     spend(int(count.sum()))
-    change = np.repeat(np.arange(row.size), count)
-    column = left[change] + np.arange(change.size) - (np.cumsum(count) - count)[change]
+    change, column = expand(left, count)
     return from_edges((column + place[1]) * height + row[change] + place[0], height * width)
 
 

@@ -19,7 +19,7 @@ from groupcm.images.regions import Regions
 from groupcm.utils.extras import skimage
 from groupcm.utils.typing import Matrix
 
-__all__ = ["Canvas", "Colour", "font_of"]
+__all__ = ["Canvas", "Colour"]
 
 Colour = tuple[int, int, int]
 
@@ -138,7 +138,7 @@ class Canvas:
 
     def _fitting_font(self, text: str) -> Any | None:
         for size in range(self._font_size, _LEAST_FONT - 1, -1):
-            font = font_of(size)
+            font = _font(size)
             width, height = _tag_size(text, font)
             if width <= self.width and height <= self.height:
                 return font
@@ -180,7 +180,7 @@ class Canvas:
 
 
 @cache
-def font_of(size: int) -> Any:
+def _font(size: int) -> Any:
     """Return Pillow's built-in font, which is available on every system."""
     from PIL import ImageFont
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import Box, Mask, Region
-from groupcm.annotations.runs import cut_at_columns, from_edges
+from groupcm.annotations.runs import cut_at_columns, expand, from_edges
 from groupcm.utils.typing import Flags, Index, Matrix
 
 __all__ = ["Regions", "boxes_and_areas", "pointer"]
@@ -179,15 +179,14 @@ class Regions:
         wanted = np.asarray(chosen)
         places = np.arange(len(self))[wanted if wanted.size else wanted.astype(np.int64)]
         counts = np.diff(self.strip_ptr)[places]
-        ptr = pointer(counts)
-        strip = np.arange(ptr[-1]) + np.repeat(self.strip_ptr[places] - ptr[:-1], counts)
+        strip = expand(self.strip_ptr[places], counts)[1]
         return Regions(
             self.height,
             self.width,
             self.edges[places],
             self.areas[places],
             self.is_box[places],
-            ptr,
+            pointer(counts),
             self.column[strip],
             self.top[strip],
             self.bottom[strip],

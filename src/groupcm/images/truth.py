@@ -16,16 +16,7 @@ from groupcm.errors import InputError, SetAsideWarning
 from groupcm.images.regions import Regions
 from groupcm.utils.text import printable
 
-__all__ = [
-    "MISSING_PICTURES",
-    "UNMARKED",
-    "MarkedPicture",
-    "Truth",
-    "known_patients",
-    "object_regions",
-    "read_for",
-    "read_truth",
-]
+__all__ = ["MarkedPicture", "Truth", "known_patients", "object_regions", "read_for", "read_truth"]
 
 UNMARKED = ("leave_out", "negative")
 MISSING_PICTURES = ("error", "skip")

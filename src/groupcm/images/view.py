@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from groupcm.annotations.pictures import pillow
+from groupcm.annotations.runs import expand
 from groupcm.images.reading import Pixels, as_rgb
 from groupcm.images.regions import Regions, boxes_and_areas, pointer
 from groupcm.utils.extras import skimage
@@ -115,8 +116,7 @@ def resized(regions: Regions, height: int, width: int) -> Regions:
     owner = np.repeat(np.arange(len(regions)), np.diff(regions.strip_ptr))
     left, right = _scaled(regions.column, regions.column + 1, regions.width, width)
     top, bottom = _scaled(regions.top, regions.bottom, regions.height, height)
-    strip = np.repeat(np.arange(len(left)), right - left)
-    column = left[strip] + _counted(right - left)
+    strip, column = expand(left, right - left)
     owner, top, bottom = owner[strip], top[strip], bottom[strip]
     order = np.lexsort((top, column, owner))
     strips = _without_overlap(owner[order], column[order], top[order], bottom[order])
@@ -146,12 +146,6 @@ def _without_overlap(owner: Index, column: Index, top: Index, bottom: Index) -> 
     at = np.flatnonzero(begins)
     ends = np.maximum.reduceat(bottom, at) if at.size else bottom
     return owner[at], column[at], top[at], ends
-
-
-def _counted(counts: Index) -> Index:
-    """Return 0, 1, … within each of the counts."""
-    starts = np.cumsum(counts) - counts
-    return np.arange(counts.sum()) - np.repeat(starts, counts)
 
 
 def _with_strips(

@@ -13,7 +13,7 @@ from groupcm.annotations.limits import MOST_OBJECTS, MOST_RUNS, Budget, check_pi
 from groupcm.annotations.model import AnnotatedObject
 from groupcm.annotations.pictures import opening
 from groupcm.annotations.regions import Mask
-from groupcm.annotations.runs import Runs, cut_at_columns, from_edges, objects_of
+from groupcm.annotations.runs import Runs, cut_at_columns, expand, from_edges, objects_of
 from groupcm.utils.typing import Index
 
 __all__ = ["MaskPicture", "Meaning", "MeaningName", "name_of_value", "read_mask"]
@@ -197,8 +197,7 @@ def _pieces(runs: Runs, height: int, width: int, min_pixels: int, budget: Budget
     begins, ends = column * stride + top, column * stride + bottom
     first = np.searchsorted(ends, begins + stride, side="left")
     count = np.searchsorted(begins, ends + stride, side="right") - first
-    strip = np.repeat(np.arange(n), count)
-    other = first[strip] + np.arange(strip.size) - (np.cumsum(count) - count)[strip]
+    strip, other = expand(first, count)
     touching = coo_array((np.ones(strip.size, dtype=bool), (strip, other)), shape=(n, n))
     n_pieces, piece = connected_components(touching, directed=False)
     sizes = np.bincount(piece, bottom - top).astype(np.int64)

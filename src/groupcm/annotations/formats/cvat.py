@@ -36,7 +36,10 @@ def read(reading: Reading) -> Annotations:
             raise ValueError(f"the XML is a <{root.tag}>; CVAT's is <annotations>")
         if root.find("track") is not None:
             raise ValueError("this is CVAT's XML for video; export 'CVAT for images 1.1'")
-    done_by_default = True if _is_of_v01(root) else None
+    # Version 0.1 wrote a task of nothing but labels; all of its images are done.
+    task = root.find("./meta/task")
+    is_of_v01 = task is not None and [each.tag for each in task] == ["labels"]
+    done_by_default = True if is_of_v01 else None
     for image in root.iter("image"):
         with reading.perhaps(line_of(image)):
             _read_image(reading, image, done_by_default)
@@ -54,30 +57,19 @@ def read(reading: Reading) -> Annotations:
     return reading.annotations(tuple(labels) if used <= set(labels) else ())
 
 
-def _is_of_v01(root: Element) -> bool:
-    """Return whether version 0.1 wrote the file, in which every image is done."""
-    task = root.find("./meta/task")
-    return task is not None and [each.tag for each in task] == ["labels"]
-
-
 def _is_state(label: Element) -> bool:
     """Return whether a label belongs to the tags that store the states of pictures."""
     is_tag = (label.findtext("type") or "").strip() == "tag"
     return is_tag and (label.findtext("name") or "").strip() in _STATES
 
 
-def _state(image: Element, done_by_default: bool | None) -> bool | None:
-    """Return whether the tags of an image state that it is done; None where they do not."""
-    tags = {tag.get("label", "").strip() for tag in image.iterfind("tag")}
-    if "to do" in tags:
-        return False
-    return True if "verified empty" in tags else done_by_default
-
-
 def _read_image(reading: Reading, image: Element, done_by_default: bool | None) -> None:
     width, height = (read_whole(image.get(side), side) for side in ("width", "height"))
     draft = reading.picture(reading.name(image.get("name", "")), width, height)
-    draft.done = _state(image, done_by_default)
+    tags = {tag.get("label", "").strip() for tag in image.iterfind("tag")}
+    draft.done = True if "verified empty" in tags else done_by_default
+    if "to do" in tags:
+        draft.done = False
     for shape in image:
         place = f"{line_of(shape)} ({draft.name})"
         if shape.tag in _REGIONS:

@@ -52,7 +52,9 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
     reading.begin_file(file)
     content = load(file)
     shapes = field(content, "shapes", list)
-    draft = _picture(reading, content, file, folder)
+    written, stated = field(content, "imagePath", str), field(content, _FOLDER, str, None)
+    name = reading.name_in_own_file(written, file, folder, stated)
+    draft = reading.picture(name, whole(content, "imageWidth"), whole(content, "imageHeight"))
     draft.done = not field(content, "flags", dict, {}).get(_TO_DO, False)
     objects: dict[Any, list[tuple[str, Any]]] = {}
     for position, shape in enumerate(shapes, start=1):
@@ -66,12 +68,6 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
         objects.setdefault(key, []).append((where, shape))
     for group in objects.values():
         draft.add(group[0][0], lambda group=group: _object([shape for _, shape in group], draft))
-
-
-def _picture(reading: Reading, content: Any, file: Path, folder: Path) -> Draft:
-    written = field(content, "imagePath", str)
-    name = reading.name_in_own_file(written, file, folder, field(content, _FOLDER, str, None))
-    return reading.picture(name, whole(content, "imageWidth"), whole(content, "imageHeight"))
 
 
 def _object(shapes: list[Any], draft: Draft) -> AnnotatedObject:

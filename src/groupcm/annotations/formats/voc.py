@@ -44,18 +44,13 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
         name = reading.name(written)
     else:
         name = reading.name_in_own_file(written or file.stem, file, folder, stated)
-    width, height = (_side(root, side) for side in ("width", "height"))
-    draft = reading.picture(name, width, height)
+    # Some tools write 0 for an unknown size.
+    sides = [read_whole(root.findtext(f"size/{side}"), side) for side in ("width", "height")]
+    draft = reading.picture(name, sides[0] or None, sides[1] or None)
     draft.done = (root.findtext("state") or "").strip() != "to do"
     for position, element in enumerate(root.iter("object"), start=1):
         where = f"{place + ', ' if place else ''}{line_of(element)}, object {position}"
         draft.add(where, lambda element=element: _object(element))
-
-
-def _side(root: Element, side: str) -> int | None:
-    """Return the width or height; some tools write 0 for an unknown size."""
-    size = root.find("size")
-    return None if size is None else read_whole(size.findtext(side), side) or None
 
 
 def _object(element: Element) -> AnnotatedObject:

@@ -96,7 +96,7 @@ def _check(names: list[str], file: Path) -> None:
 
 def _from_yaml(file: Path) -> list[str]:
     """Return the names of a ``data.yaml``: an inline list, a block list or numbered entries."""
-    lines = [_without_comment(line) for line in text_of(file).splitlines()]
+    lines = [_COMMENT.split(line, maxsplit=1)[0].rstrip() for line in text_of(file).splitlines()]
     begin = next((i for i, line in enumerate(lines) if re.match(r"names\s*:", line)), None)
     if begin is None:
         raise InputError(f"{file} has no line 'names:' for the names of the categories")
@@ -118,12 +118,6 @@ def _from_yaml(file: Path) -> list[str]:
             )
         names.append(_unquoted(found["name"]))
     return names
-
-
-def _without_comment(line: str) -> str:
-    """Return the line without the comment after a ``#`` that follows a space."""
-    comment = _COMMENT.search(line)
-    return line.rstrip() if comment is None else line[: comment.start()].rstrip()
 
 
 def _inline(text: str, file: Path) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.annotations.runs import expand
 from groupcm.images.regions import Regions, pointer
 from groupcm.kernels.images.regions import region_counts, region_moments, region_sums
 from groupcm.utils.typing import Float32, Index, Matrix
@@ -65,10 +66,8 @@ class Strips:
     def of_boxes(cls, edges: Index, width: int) -> Strips:
         """Return the strips of boxes, rows of left, top, right and bottom in pixels."""
         left, top, right, bottom = edges.T
-        wide = right - left
-        ptr = pointer(wide)
-        column = np.arange(ptr[-1]) + np.repeat(left - ptr[:-1], wide)
-        return cls(width, ptr, column, np.repeat(top, wide), np.repeat(bottom, wide))
+        box, column = expand(left, right - left)
+        return cls(width, pointer(right - left), column, top[box], bottom[box])
 
     @property
     def by_area(self) -> tuple[Index, Index, Index, Index]:

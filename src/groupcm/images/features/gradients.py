@@ -22,19 +22,7 @@ from groupcm.kernels.images.pixels import oriented_strength
 from groupcm.kernels.images.regions import outline_differences, outline_lengths
 from groupcm.utils.typing import Float32, Index, Matrix
 
-__all__ = [
-    "OUTLINE_NUMBERS",
-    "SLOPE_NUMBERS",
-    "Gradients",
-    "cell_boxes",
-    "direction_shares",
-    "distinct_cells",
-    "mirrored_shares",
-    "outline_numbers",
-    "slope_numbers",
-    "slopes",
-    "turned_shares",
-]
+__all__ = ["Gradients", "slopes"]
 
 # The part of the picture's mean strength that is added to denominators: directions of weak
 # gradients are noise.

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from groupcm.images.features._areas import Strips
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.images.pixels import hull_areas
-from groupcm.kernels.images.regions import outline_lengths
+from groupcm.kernels.images.regions import hull_areas, outline_lengths
 from groupcm.utils.typing import Float32, Matrix
 
 __all__ = ["Place", "Shape", "StripMoments"]

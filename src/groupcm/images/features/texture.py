@@ -21,18 +21,7 @@ from groupcm.images.view import View
 from groupcm.kernels.images.pixels import N_PATTERNS, local_patterns, neighbour_differences
 from groupcm.utils.typing import Float32, Matrix
 
-__all__ = [
-    "BANDS",
-    "BAND_NUMBERS",
-    "PAIR_NUMBERS",
-    "PATTERNS",
-    "Texture",
-    "band_maps",
-    "band_numbers",
-    "pair_numbers",
-    "pattern_shares",
-    "smoothed",
-]
+__all__ = ["Texture", "smoothed"]
 
 
 BANDS = ("fine", "middle", "coarse")

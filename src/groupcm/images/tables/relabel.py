@@ -109,7 +109,9 @@ def label_table(
             labels = labelling.of(candidates, objects)
             notes = picture_notes(candidates, objects, labels, overlap)
             tally.add(place, DonePicture(name, "", rows.num_rows, notes=notes))
-            values = label_values(name, labels) | _repeated(note, rows.num_rows)
+            stated = {key: value for key, value in note._asdict().items() if value is not None}
+            values = label_values(name, labels)
+            values |= {key: [value] * rows.num_rows for key, value in stated.items()}
             held.append(_with_columns(rows, values, schema))
             if sum(each.num_rows for each in held) >= _ROWS_AT_ONCE:
                 writer.write_table(pa.concat_tables(held))
@@ -163,10 +165,6 @@ def _truth(
         unmarked=unmarked,
         missing_pictures=missing_pictures,
     )
-
-
-def _repeated(note: PictureNote, n: int) -> dict[str, Any]:
-    return {name: [value] * n for name, value in note._asdict().items() if value is not None}
 
 
 def _labelled_schema(
