@@ -151,7 +151,7 @@ def write(
         raise
     except ValueError as error:
         raise InputError(f"cannot write {path}: {error}") from error
-    writing.tally.warn(stacklevel=3)
+    writing.tally.warn()
 
 
 def with_folder(
@@ -167,7 +167,7 @@ def with_folder(
     """
     folder = Path(folder)
     found = picture_files(folder)
-    warn_of_masks(folder, found.masks, stacklevel=2)
+    warn_of_masks(folder, found.masks)
     new = [
         Picture(name, *picture_size(folder / name), done=done)
         for name in found.pictures

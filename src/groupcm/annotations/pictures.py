@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from groupcm.annotations.limits import check_regular, most_pixels
-from groupcm.errors import InputError, SetAsideWarning
+from groupcm.errors import InputError, SetAsideWarning, warn_user
 from groupcm.utils.extras import required
 from groupcm.utils.text import printable
 
@@ -125,14 +125,10 @@ def picture_files(folder: str | os.PathLike[str]) -> PictureFiles:
     return PictureFiles(sorted(set(found) - masks), sorted(masks))
 
 
-def warn_of_masks(folder: str | os.PathLike[str], masks: list[str], stacklevel: int) -> None:
+def warn_of_masks(folder: str | os.PathLike[str], masks: list[str]) -> None:
     """Warn that the masks of a folder, if there are any, are not listed as pictures."""
     if masks:
-        warnings.warn(
-            printable(f"{folder}: {sentence_of_masks(masks)}"),
-            SetAsideWarning,
-            stacklevel=stacklevel + 1,
-        )
+        warn_user(printable(f"{folder}: {sentence_of_masks(masks)}"), SetAsideWarning)
 
 
 def sentence_of_masks(masks: list[str]) -> str:

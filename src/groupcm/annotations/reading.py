@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import posixpath
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,7 +21,7 @@ from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.limits import Budget
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture, relative_name
 from groupcm.annotations.regions import Box, Mask, Point, Polygons, Region
-from groupcm.errors import InputError
+from groupcm.errors import InputError, warn_user
 from groupcm.utils.text import printable
 
 __all__ = ["AnnotationWarning", "Draft", "Reading", "Tally", "Unannotated", "circle", "rotated_box"]
@@ -39,11 +38,12 @@ class Tally:
 
     Examples
     --------
+    >>> import warnings
     >>> tally = Tally("boxes.csv")
     >>> for line in (3, 8):
     ...     tally.count("boxes reached beyond their picture and were cut", f"line {line}")
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
-    ...     tally.warn(stacklevel=2)
+    ...     tally.warn()
     >>> print(caught[0].message)
     boxes.csv: boxes reached beyond their picture and were cut: 2, the first at line 3
     """
@@ -58,14 +58,13 @@ class Tally:
         self._first.setdefault(what, place)
         self._times[what] = self._times.get(what, 0) + 1
 
-    def warn(self, stacklevel: int) -> None:
-        """Issue one warning per kind of event, at the caller ``stacklevel`` calls above."""
+    def warn(self) -> None:
+        """Issue one warning per kind of event."""
         for number, (what, times) in enumerate(self._times.items()):
             place = f"the first at {self._first[what]}" if times > 1 else f"at {self._first[what]}"
             if number == _MOST_KINDS:
                 what = f"and {len(self._times) - number:,} more kinds, such as {what}"
-            message = printable(f"{self.where}: {what}: {times}, {place}")
-            warnings.warn(message, AnnotationWarning, stacklevel=stacklevel)
+            warn_user(printable(f"{self.where}: {what}: {times}, {place}"), AnnotationWarning)
             if number == _MOST_KINDS:
                 break
 
@@ -226,7 +225,7 @@ class Reading:
         pictures = [draft.picture() for draft in self._drafts.values()]
         with self.at(""):
             read = Annotations(tuple(pictures), categories, extra or {})
-        self.tally.warn(stacklevel=5)
+        self.tally.warn()
         return read
 
     def _check_size(self, picture: Picture) -> None:

@@ -59,7 +59,7 @@ class Strips(NamedTuple):
 
 
 def expand(first: Index, counts: Index) -> tuple[Index, Index]:
-    """Return the integers from ``first[i]`` on, ``counts[i]`` of each i, and their i before them.
+    """Return each i ``counts[i]`` times, and the consecutive integers from ``first[i]`` on.
 
     Examples
     --------
@@ -67,7 +67,8 @@ def expand(first: Index, counts: Index) -> tuple[Index, Index]:
     (array([0, 0, 1, 1, 1]), array([7, 8, 1, 2, 3]))
     """
     owner = np.repeat(np.arange(counts.size), counts)
-    return owner, np.arange(owner.size) + (first - (np.cumsum(counts) - counts))[owner]
+    shift = first - np.cumsum(counts) + counts
+    return owner, np.arange(owner.size) + np.repeat(shift, counts)
 
 
 def from_edges(edges: ArrayLike, size: int) -> Runs:

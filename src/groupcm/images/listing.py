@@ -40,7 +40,7 @@ def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list
     ['Été.jpg', 'frame 2.png', 'frame 10.png']
     """
     found = list_picture_files(folder, pages=pages)
-    warn_of_masks(folder, found.masks, stacklevel=2)
+    warn_of_masks(folder, found.masks)
     return found.pictures
 
 

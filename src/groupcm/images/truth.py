@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import NoReturn
 from groupcm.annotations import Annotations, Region, read
 from groupcm.annotations.files import read_some
 from groupcm.annotations.known_pictures import NotThere
-from groupcm.errors import InputError, SetAsideWarning
+from groupcm.errors import InputError, SetAsideWarning, warn_user
 from groupcm.images.regions import Regions
 from groupcm.utils.text import printable
 
@@ -203,7 +202,10 @@ def read_for(
         )
     if missing_pictures == "skip" and pictures is not None:
         marked, elsewhere, where = _read_some_for(annotations, names, pictures)
-        _warn_of_missing(elsewhere, where, stacklevel=3)
+        if elsewhere:
+            count = "1 picture" if len(elsewhere) == 1 else f"{len(elsewhere):,} pictures"
+            message = f"{where}: skipped {count} not found, such as {min(elsewhere)}."
+            warn_user(printable(message), SetAsideWarning)
         return marked, where
     try:
         return _read_all_for(annotations, names, pictures)
@@ -211,16 +213,6 @@ def read_for(
         if missing_pictures is None or not isinstance(error.__context__, NotThere):
             raise
         raise InputError(f'{error}; missing_pictures="skip" leaves such pictures out') from error
-
-
-def _warn_of_missing(elsewhere: Collection[str], where: str, stacklevel: int) -> None:
-    if elsewhere:
-        pictures = "1 picture" if len(elsewhere) == 1 else f"{len(elsewhere):,} pictures"
-        warnings.warn(
-            printable(f"{where}: skipped {pictures} not found, such as {min(elsewhere)}."),
-            SetAsideWarning,
-            stacklevel=stacklevel + 1,
-        )
 
 
 def _read_all_for(
@@ -294,14 +286,10 @@ def known_patients(names: Sequence[str], truth: Truth) -> dict[str, str]:
     known = {name: patient for name, patient in stated.items() if patient is not None}
     if known and len(known) < len(stated):
         without = next(name for name in names if name not in known)
-        warnings.warn(
-            printable(
-                f"{truth.where}: the patient is known of {len(known):,} of {len(stated):,} "
-                f"pictures, and not of {without}; patients are left out, so that folds may split "
-                "them."
-            ),
-            UserWarning,
-            stacklevel=3,
+        message = (
+            f"{truth.where}: the patient is known of {len(known):,} of {len(stated):,} pictures, "
+            f"and not of {without}; patients are left out, so that folds may split them."
         )
+        warn_user(printable(message), UserWarning)
         return {}
     return known

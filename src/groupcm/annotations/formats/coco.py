@@ -274,8 +274,9 @@ def object_record(annotated: AnnotatedObject, compressed: bool = True) -> dict[s
     if isinstance(region, Polygons):
         record["segmentation"] = [list(chain.from_iterable(part)) for part in region.parts]
     elif isinstance(region, Mask):
-        counts = compress(region.counts) if compressed else list(region.counts)
-        record["segmentation"] = {"size": [region.height, region.width], "counts": counts}
+        size = [region.height, region.width]
+        counts = compress(region.runs(*size)) if compressed else list(region.counts)
+        record["segmentation"] = {"size": size, "counts": counts}
     else:
         record["segmentation"] = []
     if annotated.score is not None:

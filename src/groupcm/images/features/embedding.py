@@ -52,9 +52,9 @@ def crops(
     array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    made = np.empty((len(regions), 3, size, size), dtype=np.float32)
-    resize_boxes(np.ascontiguousarray(view.rgb), _enlarged(regions, margin, square), made)
-    return made.transpose(0, 2, 3, 1)
+    result = np.empty((len(regions), 3, size, size), dtype=np.float32)
+    resize_boxes(np.ascontiguousarray(view.rgb), _enlarged(regions, margin, square), result)
+    return result.transpose(0, 2, 3, 1)
 
 
 def _enlarged(regions: Regions, margin: float, square: bool) -> Matrix:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from groupcm.annotations import Annotations, Region
-from groupcm.errors import InputError
+from groupcm.errors import InputError, warn_user
 from groupcm.images.parallel import PictureFile, VideoFrame
 from groupcm.images.patients import PictureNotes
 from groupcm.images.reading import MOST_PIXELS, Pixels
@@ -209,20 +208,14 @@ class VideoTasks(ProposalTasks):
             place += is_taken
             self.n_left_out += not is_taken
             self.n_in_progress += self._is_in_progress(name)
-        self._warn_of_others(seen)
-
-    def _warn_of_others(self, seen: set[str]) -> None:
-        others = [] if self._truth is None else [p.name for p in self._truth.marked]
+        others = [] if self._truth is None else [each.name for each in self._truth.marked]
         others = [name for name in others if name not in seen]
         if self._truth is not None and others:
-            warnings.warn(
-                printable(
-                    f"{self._truth.where} speaks of {len(others):,} pictures that are no frames "
-                    f"taken from the video, such as {others[0]!r}."
-                ),
-                UserWarning,
-                stacklevel=2,
+            message = (
+                f"{self._truth.where} speaks of {len(others):,} pictures that are no frames taken "
+                f"from the video, such as {others[0]!r}."
             )
+            warn_user(printable(message), UserWarning)
 
     def stamp_of(self, name: str) -> str:
         return ""
