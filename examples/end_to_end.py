@@ -38,7 +38,7 @@ from groupcm.images.features.embedding import crops
 from groupcm.images.proposals import Proposals
 from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
-from groupcm.images.synthetic import MadeFrame, make_frames
+from groupcm.images.synthetic import SyntheticFrame, make_frames
 from groupcm.images.tables.labelling import Labelling
 from groupcm.images.view import View
 from groupcm.metrics import group_roc_auc
@@ -63,7 +63,7 @@ class Candidates:
     overlap: np.ndarray
 
 
-def candidates_of(frame: MadeFrame) -> Candidates:
+def candidates_of(frame: SyntheticFrame) -> Candidates:
     """Propose, measure, cut out and label."""
     found = RECIPE.candidates(frame.pixels)
     cut_out = crops(View.of(frame.pixels), found.regions, size=32, margin=0.25)

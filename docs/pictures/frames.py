@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
 
-import numpy as np
 import pyarrow.parquet as pq
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 
 from groupcm import annotations
-from groupcm.images.overlay import contact_sheet
 
 SHEET = Path(__file__).with_name("frames.jpg")
+WIDTH, COLUMNS, GAP = 1600, 4, 16
+PAPER, INK = (255, 255, 255), (60, 60, 66)
 
 
 def main(demo: Path) -> None:
@@ -30,9 +32,24 @@ def main(demo: Path) -> None:
         *((row, "no polyp, alarm") for row in false[:2]),
         *((row, "no polyp, no alarm") for row in (quiet[0], quiet[-1])),
     ]
-    overlays = [np.array(Image.open(demo / "overlays" / row["image"])) for row, _ in shown]
-    sheet = contact_sheet(overlays, [told for _, told in shown], width=1600)
-    Image.fromarray(sheet).save(SHEET, quality=85)
+    overlays = [Image.open(demo / "overlays" / row["image"]) for row, _ in shown]
+    contact_sheet(overlays, [caption for _, caption in shown]).save(SHEET, quality=85)
+
+
+def contact_sheet(pictures: Sequence[Image.Image], captions: Sequence[str]) -> Image.Image:
+    """Arrange pictures of one size on a white sheet, row by row, with a caption under each."""
+    wide = (WIDTH - GAP) // COLUMNS - GAP
+    high = round(wide * pictures[0].height / pictures[0].width)
+    font = ImageFont.load_default(round(wide / 22))
+    step = high + 2 * GAP + GAP
+    sheet = Image.new("RGB", (WIDTH, GAP + ceil(len(pictures) / COLUMNS) * step), PAPER)
+    draw = ImageDraw.Draw(sheet)
+    for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
+        row, column = divmod(place, COLUMNS)
+        left, top = GAP + column * (wide + GAP), GAP + row * step
+        sheet.paste(picture.resize((wide, high), Image.Resampling.LANCZOS), (left, top))
+        draw.text((left + wide / 2, top + high + GAP), caption, INK, font, anchor="mm")
+    return sheet
 
 
 if __name__ == "__main__":

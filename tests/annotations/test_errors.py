@@ -540,9 +540,9 @@ def test_without_pillow_a_sentence_says_how_to_install_it(tmp_path):
 
 def test_warnings_point_at_the_caller(tmp_path):
     path = coco(tmp_path / "marked.json", annotations=mark(bbox=[-5, -5, 10, 10]))
-    with pytest.warns(AnnotationWarning) as told:
+    with pytest.warns(AnnotationWarning) as caught:
         marked = read(path)
     begun = Annotations((Picture("a.jpg", 9, 9, tuple(marked.objects()), done=False),))
-    with pytest.warns(AnnotationWarning) as told_too:
+    with pytest.warns(AnnotationWarning) as caught_too:
         write(begun, tmp_path / "boxes.csv", "csv")
-    assert {warning.filename for warning in [*told, *told_too]} == {__file__}
+    assert {warning.filename for warning in [*caught, *caught_too]} == {__file__}

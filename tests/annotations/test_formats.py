@@ -275,7 +275,7 @@ def test_label_studio_brush_with_every_kind_of_block(tmp_path):
     bits += (
         "1" + "00" + format(4 - 1, "03b") + format(0, "08b")
     )  # one pixel of background, repeated
-    bits += "0" + "01" + format(4 - 1, "04b")  # one pixel told value by value, half opaque
+    bits += "0" + "01" + format(4 - 1, "04b")  # one pixel, value by value, half opaque
     bits += "".join(format(value, "08b") for value in (1, 2, 3, 128))
     bits += "1" + "11" + format(12 - 1, "016b") + format(255, "08b")  # three pixels
     bits += "1" + "10" + format(4 - 1, "08b") + format(127, "08b")  # less than half opaque

@@ -11,7 +11,7 @@ from pycocotools import mask as oracle
 from scipy import ndimage
 
 from groupcm.annotations import Box, Mask, Polygons
-from groupcm.annotations.formats.mask_values import _pieces
+from groupcm.annotations.formats._mask_values import _pieces
 from groupcm.annotations.limits import Budget
 from groupcm.annotations.runs import (
     canonical,

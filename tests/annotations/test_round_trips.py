@@ -215,8 +215,8 @@ def test_a_file_that_may_mean_two_pictures_is_refused(tmp_path):
     for path in (alone, flat, tasks):
         with pytest.raises(InputError, match=r"may be 'g\.png' or 'sub/g\.png'; write the folder"):
             read(path, known)
-    told = labelme_file(tmp_path / "two" / "g.json", "g.png", imageFolder=".")
-    assert read(told, known).pictures[0].name == "g.png"
+    grouped = labelme_file(tmp_path / "two" / "g.json", "g.png", imageFolder=".")
+    assert read(grouped, known).pictures[0].name == "g.png"
     task = {"width": 20, "height": 10, "image": "https://a.b/bucket/sub/g.png"}
     tasks.write_text(json.dumps([{"data": task}]))
     assert read(tasks, known).pictures[0].name == "sub/g.png"

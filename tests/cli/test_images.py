@@ -98,7 +98,7 @@ def test_what_was_left_out_is_counted(folder, capsys):
     assert run("--annotations", "some.json", "--unmarked", "negative") == 0
     shown = capsys.readouterr()
     assert "left out" not in shown.out
-    assert "warning: some.json: the patient is told of 10 of 12 pictures" in shown.err
+    assert "warning: some.json: the patient is known of 10 of 12 pictures" in shown.err
 
 
 def test_pictures_in_progress_are_counted_and_never_finished_by_an_option(folder, capsys):

@@ -1,4 +1,4 @@
-"""Embeddings: crops against their formula, and small networks made here against NumPy."""
+"""Embeddings: crops against their formula, and small networks against NumPy."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from groupcm.images.features.from_text import family_from_text, part_from_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
@@ -27,7 +25,7 @@ from groupcm.images.features import network_embedding
 from groupcm.images.features.colour import Colour
 from groupcm.images.features.embedding import Embedding, crops
 from groupcm.images.features.network_embedding import NetworkEmbedding, with_networks
-from groupcm.images.proposals import PROPOSERS, Proposals, Windows
+from groupcm.images.proposals import Proposals, Windows
 from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
@@ -70,19 +68,19 @@ def ends(most):
 @given(ends(WIDTH), ends(HEIGHT), st.integers(1, 40), st.sampled_from([0, 0.1, 0.7]), st.booleans())
 def test_crops_are_their_formula(across, down, size, margin, square):
     box = across[0], down[0], across[1], down[1]
-    made = crops(VIEW, Regions.from_boxes([box], HEIGHT, WIDTH), size, margin, square)
-    assert made.dtype == np.float32
-    np.testing.assert_allclose(made[0], slow_crop(box, size, margin, square), atol=2e-6)
+    found = crops(VIEW, Regions.from_boxes([box], HEIGHT, WIDTH), size, margin, square)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found[0], slow_crop(box, size, margin, square), atol=2e-6)
 
 
 @pytest.mark.parametrize("size", [5, 48])
 def test_crops_within_the_picture_are_those_of_pillow(size):
     box = 6.25, 5, 20.5, 14
-    made = crops(VIEW, Regions.from_boxes([box], HEIGHT, WIDTH), size, margin=0, square=False)
+    found = crops(VIEW, Regions.from_boxes([box], HEIGHT, WIDTH), size, margin=0, square=False)
     for colour in range(3):
         plane = Image.fromarray(np.ascontiguousarray(RGB[:, :, colour]))
         by_pillow = plane.resize((size, size), Image.Resampling.BILINEAR, box=box)
-        np.testing.assert_allclose(made[0, :, :, colour], np.asarray(by_pillow), atol=2e-5)
+        np.testing.assert_allclose(found[0, :, :, colour], np.asarray(by_pillow), atol=2e-5)
 
 
 def test_a_mask_is_cut_out_by_its_box():
@@ -227,14 +225,14 @@ def test_one_output_of_several(tmp_path):
     for output, said in (
         (None, "small.onnx has 3 outputs, flat, pooled, positive; choose with output=NAME"),
         ("Pool", "small.onnx has no output 'Pool'; did you mean 'pooled'?"),
-        ("positive", "small.onnx gives the shape (1, 4, 14, 14) for 1 crops; it must give a row"),
+        ("positive", "small.onnx gives the shape (1, 4, 14, 14) for 1 crops; it must give one row"),
     ):
         with pytest.raises(InputError, match=re.escape(said)):
             NetworkEmbedding.of(file, size=16, output=output)
 
 
 @pytest.mark.parametrize(
-    ("made", "said"),
+    ("options", "said"),
     [
         ({"shape": ("n", 16, 16, 3)}, "takes input of the shape (any, 16, 16, 3); it must take"),
         ({"shape": ("n", 1, 16, 16)}, "takes input of the shape (any, 1, 16, 16); it must take"),
@@ -244,10 +242,10 @@ def test_one_output_of_several(tmp_path):
         ({"weights": WEIGHTS[:, :2]}, "cannot"),
     ],
 )
-def test_networks_that_do_not_fit(tmp_path, made, said):
-    if made.get("kind"):
-        made = made | {"weights": WEIGHTS.astype(np.float16)}
-    file = onnx_file(tmp_path / "not this.onnx", **made)
+def test_networks_that_do_not_fit(tmp_path, options, said):
+    if options.get("kind"):
+        options = options | {"weights": WEIGHTS.astype(np.float16)}
+    file = onnx_file(tmp_path / "not this.onnx", **options)
     with pytest.raises(InputError, match=re.escape("not this.onnx " + said)):
         NetworkEmbedding.of(file, size=16)
 
@@ -335,20 +333,20 @@ pickle.dump(values, open(sys.argv[2], "wb"))
 def test_another_process_measures_the_same(tmp_path, monkeypatch):
     file = onnx_file(tmp_path / "small.onnx")
     carried = NetworkEmbedding.of(file, size=16)
-    monkeypatch.setattr(network_embedding, "_MOST_CARRIED", 10)
+    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
     large = NetworkEmbedding.of(file, size=16)
     assert carried.content is not None
     assert large.content is None
     values = carried.measure(VIEW, BOXES)
     (tmp_path / "given").write_bytes(pickle.dumps(((carried, large), VIEW, BOXES)))
-    run = [sys.executable, "-c", MEASURE_ELSEWHERE, tmp_path / "given", tmp_path / "made"]
+    run = [sys.executable, "-c", MEASURE_ELSEWHERE, tmp_path / "given", tmp_path / "measured"]
     subprocess.run(run, check=True, timeout=120)
-    for made in pickle.loads((tmp_path / "made").read_bytes()):
-        np.testing.assert_array_equal(made, values)
+    for measured in pickle.loads((tmp_path / "measured").read_bytes()):
+        np.testing.assert_array_equal(measured, values)
 
 
 def test_a_large_network_is_named_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(network_embedding, "_MOST_CARRIED", 10)
+    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
     file = onnx_file(tmp_path / "large.onnx")
     recipe = small_recipe(NetworkEmbedding.of(file, size=16))
     values = recipe.candidates(RGB).values
@@ -372,7 +370,7 @@ def test_a_large_network_is_named_again(tmp_path, monkeypatch):
 
 
 def test_a_changed_file_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(network_embedding, "_MOST_CARRIED", 10)
+    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
     network = NetworkEmbedding.of(onnx_file(tmp_path / "small.onnx"), size=16)
     onnx_file(tmp_path / "small.onnx", weights=WEIGHTS * 2)
     network_embedding._opened.cache_clear()
@@ -391,7 +389,7 @@ def test_a_damaged_recipe_is_refused(tmp_path):
     for wrong, said in (
         ({"content": network.content[:-4]}, "in the model is not the network that was asked for"),
         ({"content": "?"}, "the network small.onnx in the model is damaged: no base64"),
-        ({"n_features": 5}, "small.onnx gives 4 numbers a crop, but the recipe names 5"),
+        ({"n_features": 5}, "small.onnx gives 4 numbers per crop, but the recipe names 5"),
     ):
         with pytest.raises(InputError, match=said):
             replace(network, **wrong).measure(VIEW, BOXES)
@@ -401,7 +399,7 @@ def test_a_recipe_cannot_name_a_place_on_this_machine(tmp_path):
     recipe = small_recipe(NetworkEmbedding.of(onnx_file(tmp_path / "small.onnx"), size=16))
     plain = recipe.to_json()
     plain["features"][0] |= {"path": str(tmp_path / "small.onnx"), "content": None}
-    with pytest.raises(ValueError, match="'network' has no setting 'path'"):
+    with pytest.raises(ValueError, match="'network' has no hyperparameter 'path'"):
         Recipe.from_json(plain)
     del plain["features"][0]["path"]
     plain["features"][0]["file"] = str(tmp_path / "small.onnx")
@@ -488,48 +486,3 @@ def test_files_of_torch_that_do_not_run(torch_files, tmp_path, capfd):
     with pytest.raises(InputError, match=r"empty\.pt2 cannot be read by torch: "):
         NetworkEmbedding.of(tmp_path / "empty.pt2")
     assert capfd.readouterr().err == ""
-
-
-# Words of the command line
-
-
-def test_families_by_their_words(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    onnx_file(Path("a b:c.onnx"))
-    assert family_from_text("colour") == Colour()
-    made = family_from_text("network:a b:c.onnx:size=16:margin=0.25:square=no:mean=0.5/0.4/1")
-    assert made == NetworkEmbedding.of(
-        "a b:c.onnx", size=16, margin=0.25, square=False, mean=(0.5, 0.4, 1.0)
-    )
-    assert family_from_text("network:a b:c.onnx:name=net").names[0] == "net 000"
-    assert part_from_text("windows", PROPOSERS) == Windows()
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("colours", "there is no family of features 'colours'; did you mean 'colour'?"),
-        ("xyz", "there is no family of features 'xyz'; there are shape,"),
-        ("network", "'network' names no file; write network:FILE.onnx"),
-        ("network:no.onnx", "cannot read the network no.onnx: No such file or directory"),
-        ("network:n.onnx:sizes=3", "'network' has no setting 'sizes'; did you mean 'size'?"),
-        (
-            "network:n.onnx:size=a",
-            "'size' of the family of features 'network' cannot be 'a'; write a whole",
-        ),
-        (
-            "network:n.onnx:square=1",
-            "'square' of the family of features 'network' cannot be '1'; write yes",
-        ),
-        (
-            "network:n.onnx:mean=1/b/0",
-            "'mean' of the family of features 'network' cannot be 'b'; write a num",
-        ),
-        ("network:n.onnx:size=3:size=4", "'size' of the family of features 'network' stands twice"),
-        ("network:n.onnx:margin=-1", "'network:n.onnx:margin=-1': margin is -1.0; it must be 0 or"),
-        ("colour:", "the family of features 'colour' has no setting ''; there are none"),
-    ],
-)
-def test_words_that_name_no_family(text, said):
-    with pytest.raises(InputError, match=re.escape(said)):
-        family_from_text(text)

@@ -11,18 +11,17 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial import ConvexHull
 
-from groupcm.images.features.areas import Strips
+from groupcm.images.features._areas import Strips
 from groupcm.images.regions import Regions
 from groupcm.kernels.images.pixels import (
     fill_channels,
-    hull_areas,
     local_patterns,
     neighbour_differences,
     oriented_strength,
     value_counts,
     value_deviation,
 )
-from groupcm.kernels.images.regions import outline_differences, outline_lengths
+from groupcm.kernels.images.regions import hull_areas, outline_differences, outline_lengths
 
 sizes = st.tuples(st.integers(1, 6), st.integers(1, 6))
 seeds = st.integers(0, 2**32 - 1)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupcm.images.features.areas import Strips, Surroundings
+from groupcm.images.features._areas import Strips, Surroundings
+from groupcm.images.features._maps import PictureScale, quantiles, ranks
 from groupcm.images.features.gradients import cell_boxes, distinct_cells, mirrored_shares
-from groupcm.images.features.maps import PictureScale, quantiles, ranks
 from groupcm.images.features.shape import StripMoments
 from groupcm.images.regions import Regions
 

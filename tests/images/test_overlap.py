@@ -102,11 +102,11 @@ def rough_blobs(n: int, height: int, width: int, seed: int) -> list[Mask]:
     y, x = np.mgrid[:height, :width]
     centres = rng.uniform((0, 0), (height, width), (n, 2))
     radii = rng.uniform(3, width / 3, (n, 2))
-    made = [
+    found = [
         ((y - cy) / a) ** 2 + ((x - cx) / b) ** 2 + rng.normal(0, 0.1, y.shape) < 1
         for (cy, cx), (a, b) in zip(centres, radii, strict=True)
     ]
-    return [Mask.from_array(mask) for mask in made if mask.any()]
+    return [Mask.from_array(mask) for mask in found if mask.any()]
 
 
 def test_masks_agree_with_pycocotools():

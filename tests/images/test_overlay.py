@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from groupcm.errors import InputError
-from groupcm.images.drawing import Canvas
+from groupcm.images._drawing import Canvas
 from groupcm.images.overlay import (
     check_overlay_folder,
     draw_overlay,
@@ -240,21 +240,21 @@ def test_names_of_files():
         "ete\u0301.png",
         "v 1",
     ]
-    made = overlay_names(names)
-    assert made["a.png"] == "a.png"
-    assert made["A.tif"] == "A_tif.png"
-    assert made["a.tif#1"] == "a_1.png"
-    assert made["a_1.png"] == "a_1_png.png"
-    assert made["x/y z.JPEG"] == "x/y z.JPEG"
-    assert made["v 1"] == "v 1.jpg"
-    alike = [name.casefold().replace("e\u0301", "é") for name in made.values()]
+    found = overlay_names(names)
+    assert found["a.png"] == "a.png"
+    assert found["A.tif"] == "A_tif.png"
+    assert found["a.tif#1"] == "a_1.png"
+    assert found["a_1.png"] == "a_1_png.png"
+    assert found["x/y z.JPEG"] == "x/y z.JPEG"
+    assert found["v 1"] == "v 1.jpg"
+    alike = [name.casefold().replace("e\u0301", "é") for name in found.values()]
     assert len(set(alike)) == len(names)
-    assert list(made) == names
+    assert list(found) == names
 
 
 def test_files_that_would_get_one_name_thrice():
-    made = overlay_names(["a.tif", "a.bmp", "a_bmp.png", "a.png", "a_png.png"])
-    assert len(set(made.values())) == 5
+    found = overlay_names(["a.tif", "a.bmp", "a_bmp.png", "a.png", "a_png.png"])
+    assert len(set(found.values())) == 5
 
 
 @pytest.mark.parametrize("ending", [".png", ".jpg", ".JPEG"])

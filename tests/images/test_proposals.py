@@ -231,7 +231,7 @@ def test_pieces_know_their_colour_box_and_borders():
 
 
 def slow_merging(area, colour, length, total, by_colour, by_border, power):
-    """Join the cheapest neighbours again and again, all costs made anew each time."""
+    """Merge the cheapest neighbours repeatedly, with all costs computed again each time."""
     alive = {k: (area[k], colour[k] * area[k]) for k in range(len(area))}
     borders = {}
     for a, b in np.argwhere(np.triu(length)):

@@ -22,7 +22,7 @@ from groupcm.images.parallel import PictureFile, Unreadable, VideoFrame, map_pic
 from groupcm.images.proposals import Given, Proposals, Windows
 from groupcm.images.recipe import Recipe
 from groupcm.images.synthetic import write_frames
-from groupcm.images.tables import resuming
+from groupcm.images.tables import _checkpoint
 from groupcm.images.tables.propose import propose_folder
 from groupcm.utils.progress import Reading, listening
 
@@ -30,20 +30,20 @@ RECIPE = Recipe(Proposals((Windows(),), at_most=6), (FAMILIES["shape"](), FAMILI
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    """Ten made frames, half of them with a polyp."""
-    folder = tmp_path_factory.mktemp("made")
+def synthetic(tmp_path_factory):
+    """Ten synthetic frames, half of them with a polyp."""
+    folder = tmp_path_factory.mktemp("synthetic")
     write_frames(folder, 10, share_with_polyps=0.5, n_patients=2, height=32, width=40)
     return folder
 
 
 @pytest.fixture
-def folder(made, tmp_path):
+def folder(synthetic, tmp_path):
     """A copy of the frames that a test may damage, and a place for the table."""
     (tmp_path / "frames").mkdir()
-    for path in sorted((made / "frames").iterdir()):
+    for path in sorted((synthetic / "frames").iterdir()):
         (tmp_path / "frames" / path.name).write_bytes(path.read_bytes())
-    (tmp_path / "marks.json").write_bytes((made / "annotations.json").read_bytes())
+    (tmp_path / "marks.json").write_bytes((synthetic / "annotations.json").read_bytes())
     return tmp_path
 
 
@@ -72,8 +72,8 @@ def looked_at(monkeypatch):
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(resuming, "_PICTURES_A_PART", 3)
-    monkeypatch.setattr(resuming, "_ROWS_A_ROW_GROUP", 20)
+    monkeypatch.setattr(_checkpoint, "_PICTURES_PER_PART", 3)
+    monkeypatch.setattr(_checkpoint, "_ROWS_PER_ROW_GROUP", 20)
 
 
 # What is written.
@@ -155,7 +155,7 @@ def test_pictures_that_are_not_finished_are_left_out_and_counted(folder):
     assert (done.n_pictures, done.n_left_out, done.n_in_progress) == (8, 2, 1)
     names = rows(folder)["picture"].unique().to_pylist()
     assert sorted(names) == sorted(picture.name for picture in others)
-    with pytest.warns(UserWarning, match="patient is told of 8 of 9 pictures"):
+    with pytest.warns(UserWarning, match="patient is known of 8 of 9 pictures"):
         done = propose(folder, annotations=some, unmarked="negative")
     assert (done.n_pictures, done.n_left_out, done.n_in_progress) == (9, 1, 1)
     assert done.n_positive == sum(bool(picture.objects) for picture in others)
@@ -348,8 +348,8 @@ def test_two_runs_do_not_make_one_table(folder, monkeypatch):
             propose(folder)
         join(parts)
 
-    join = resuming.Parts.join
-    monkeypatch.setattr(resuming.Parts, "join", propose_again)
+    join = _checkpoint.Parts.join
+    monkeypatch.setattr(_checkpoint.Parts, "join", propose_again)
     propose(folder)
     assert (folder / "c.parquet").exists()
     assert not (folder / "c.parquet.parts").exists()
@@ -357,7 +357,7 @@ def test_two_runs_do_not_make_one_table(folder, monkeypatch):
 
 def test_a_picture_that_changes_while_it_is_read_is_done_again(folder, small_parts, monkeypatch):
     first = folder / "frames" / sorted(os.listdir(folder / "frames"))[0]
-    add = resuming.Parts.add
+    add = _checkpoint.Parts.add
 
     def changing(parts, place, *rest):
         if place == 0:
@@ -365,22 +365,22 @@ def test_a_picture_that_changes_while_it_is_read_is_done_again(folder, small_par
         return add(parts, place, *rest)
 
     with monkeypatch.context() as patch:
-        patch.setattr(resuming.Parts, "add", changing)
+        patch.setattr(_checkpoint.Parts, "add", changing)
         interrupt(folder, patch)
     assert propose(folder).n_before < 7
 
 
 KILLED = """
 import os, signal, sys
-from groupcm.images import resuming
+from groupcm.images.tables import _checkpoint
 from groupcm.images.features import FAMILIES
 from groupcm.images.proposals import Proposals, Windows
 from groupcm.images.tables.propose import propose_folder
 from groupcm.images.recipe import Recipe
 
 if __name__ == "__main__":
-    resuming._PICTURES_A_PART = 3
-    flush, flushed = resuming.Parts.flush, 0
+    _checkpoint._PICTURES_PER_PART = 3
+    flush, flushed = _checkpoint.Parts.flush, 0
 
     def flush_and_die(self):
         global flushed
@@ -391,7 +391,7 @@ if __name__ == "__main__":
             sys.stdout.flush()
             os.kill(os.getpid(), signal.SIGKILL)
 
-    resuming.Parts.flush = flush_and_die
+    _checkpoint.Parts.flush = flush_and_die
     recipe = Recipe(
         Proposals((Windows(),), at_most=6), (FAMILIES["shape"](), FAMILIES["colour"]())
     )
@@ -422,9 +422,9 @@ def test_an_unreadable_picture_stops_the_work_and_loses_nothing(folder, small_pa
     broken.write_bytes(broken.read_bytes()[:300])
     with pytest.raises(
         InputError, match=r"frame05.png cannot be read.*4 pictures are done"
-    ) as told:
+    ) as caught:
         propose(folder)
-    assert "skip_unreadable=True leaves such pictures out" in str(told.value)
+    assert "skip_unreadable=True leaves such pictures out" in str(caught.value)
     looked_at.clear()
     done = propose(folder, skip_unreadable=True)
     assert looked_at == [f"patient{1 + (k > 5)}_frame{k:02d}.png" for k in range(5, 11)]
@@ -675,12 +675,12 @@ def test_results_come_in_order_from_other_processes():
     tasks = iter([*frames, VideoFrame("bad", np.ones((2, 2), np.uint8))])
     with closing(map_pictures(brightness, tasks, workers=2)) as going:
         found = [next(going) for _ in frames]
-        with pytest.raises(ValueError, match="too bad") as told:
+        with pytest.raises(ValueError, match="too bad") as caught:
             next(going)
     assert [task.name for task, _ in found] == [frame.name for frame in frames]
     assert [value for _, (_, value) in found] == list(range(12))
     assert os.getpid() not in {process for _, (process, _) in found}
-    assert told.value.__notes__ == ["This was the picture bad."]
+    assert caught.value.__notes__ == ["This was the picture bad."]
 
 
 def test_few_pictures_stay_in_this_process():
@@ -693,9 +693,9 @@ def test_an_error_of_the_work_stops_it():
     frames = [VideoFrame(name, np.ones((2, 2), np.uint8)) for name in ("good", "bad", "other")]
     with closing(map_pictures(brightness, frames, skip_unreadable=True)) as going:
         assert next(going)[0].name == "good"
-        with pytest.raises(ValueError, match="too bad") as told:
+        with pytest.raises(ValueError, match="too bad") as caught:
             next(going)
-    assert told.value.__notes__ == ["This was the picture bad."]
+    assert caught.value.__notes__ == ["This was the picture bad."]
 
 
 def die(task, pixels):
@@ -703,7 +703,7 @@ def die(task, pixels):
     os._exit(9)
 
 
-def test_a_process_that_ends_by_itself_is_told():
+def test_a_process_that_ends_by_itself_is_reported():
     frames = [VideoFrame("a", np.ones((2, 2), np.uint8))]
     with pytest.raises(InputError, match="ended by itself, as happens where memory runs out"):
         list(map_pictures(die, frames, workers=2))

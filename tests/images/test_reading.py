@@ -230,9 +230,9 @@ def damaged(folder: Path, kind: str) -> Path:
 )
 def test_damaged_files_are_told_in_one_sentence(tmp_path, kind, clause):
     path = damaged(tmp_path, kind)
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         read_picture(path)
-    sentence = str(told.value)
+    sentence = str(caught.value)
     assert clause in sentence
     assert str(path) in sentence
     assert "\n" not in sentence
@@ -247,9 +247,9 @@ def test_damaged_stacks_are_listed_and_told_when_read(tmp_path):
 
 def test_too_many_pixels_are_refused_before_they_are_read(tmp_path):
     path = saved(Image.new("1", (10_000, 10_000)), tmp_path / "large.png")
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         read_picture(path)
-    assert "large.png has 10000 × 10000 pixels, 100.0 million; at most 50.0" in str(told.value)
+    assert "large.png has 10000 × 10000 pixels, 100.0 million; at most 50.0" in str(caught.value)
     small = saved(GREY, tmp_path / "small.png")
     with pytest.raises(InputError, match="most_pixels"):
         read_picture(small, most_pixels=5)

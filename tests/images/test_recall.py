@@ -44,7 +44,7 @@ def test_pictures_without_candidates_or_objects_count_as_they_should():
     for nothing in (proposal_recall([]), proposal_recall([(none, none)])):
         assert nothing.n_objects == 0
         assert math.isnan(nothing.mean_best)
-        assert str(nothing) == "0 objects; 0 candidates a picture"
+        assert str(nothing) == "0 objects; 0 candidates per picture"
 
 
 def test_pictures_are_looked_at_one_by_one():
@@ -62,7 +62,7 @@ def test_pictures_are_looked_at_one_by_one():
 def test_it_is_said_in_a_sentence():
     assert str(Recall(1, 0.4, 0.0, 1200.0)) == (
         "1 object: best overlap 0.40 on average; 0.00 of them 0.5 or better; "
-        "1,200 candidates a picture"
+        "1,200 candidates per picture"
     )
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from groupcm.annotations import Box, Mask
-from groupcm.images.features.areas import Areas, Strips
+from groupcm.images.features._areas import Areas, Strips
 from groupcm.images.regions import Regions
 
 HEIGHT, WIDTH = 6, 8

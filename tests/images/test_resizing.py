@@ -39,22 +39,22 @@ def test_masks_are_those_of_a_slow_twin(height, width, seed):
     masks = some_masks(seed)
     down, across = covering(7, height), covering(11, width)
     expected = np.einsum("rh,nhw,cw->nrc", down.astype(int), masks, across.astype(int)) > 0
-    made = resized(Regions.from_masks(masks), height, width)
+    found = resized(Regions.from_masks(masks), height, width)
     alike = Regions.from_masks(expected)
     for name in ("edges", "areas", "is_box", "strip_ptr", "column", "top", "bottom"):
-        np.testing.assert_array_equal(getattr(made, name), getattr(alike, name), err_msg=name)
+        np.testing.assert_array_equal(getattr(found, name), getattr(alike, name), err_msg=name)
 
 
 @pytest.mark.parametrize(("height", "width"), SIZES)
 def test_boxes_are_scaled_by_the_factors_and_stay_between_masks(height, width):
     mask, box = Regions.from_masks(some_masks(0)[:1]), Regions.from_boxes([[1, 2, 4.5, 6]], 7, 11)
-    made = resized(Regions.joined([mask, box, mask]), height, width)
+    found = resized(Regions.joined([mask, box, mask]), height, width)
     across, down = width / 11, height / 7
-    assert made.is_box.tolist() == [False, True, False]
-    np.testing.assert_allclose(made.edges[1], [across, 2 * down, 4.5 * across, 6 * down])
-    np.testing.assert_allclose(made.areas[1], 14 * across * down)
-    assert np.diff(made.strip_ptr)[1] == 0
-    np.testing.assert_array_equal(made.mask(0), made.mask(2))
+    assert found.is_box.tolist() == [False, True, False]
+    np.testing.assert_allclose(found.edges[1], [across, 2 * down, 4.5 * across, 6 * down])
+    np.testing.assert_allclose(found.areas[1], 14 * across * down)
+    assert np.diff(found.strip_ptr)[1] == 0
+    np.testing.assert_array_equal(found.mask(0), found.mask(2))
 
 
 def test_enlarged_by_a_whole_factor_and_back_nothing_is_lost():

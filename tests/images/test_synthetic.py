@@ -15,8 +15,8 @@ from groupcm.images.listing import list_pictures
 from groupcm.images.overlap import overlap
 from groupcm.images.reading import read_named
 from groupcm.images.synthetic import make_frames, write_frames
-from groupcm.images.synthetic.rendering import make_wall, place_polyp
-from groupcm.images.synthetic.scene import draw_patient, smooth_noise
+from groupcm.images.synthetic._rendering import make_wall, place_polyp
+from groupcm.images.synthetic._scene import draw_patient, smooth_noise
 
 SMALL = {"height": 72, "width": 96}
 
@@ -163,7 +163,7 @@ def test_what_cannot_be_is_told_at_once(options, sentence):
 
 
 def test_a_written_folder_reads_back_pixel_for_pixel(tmp_path):
-    folder = tmp_path / "made frames"
+    folder = tmp_path / "synthetic frames"
     options = {"share_with_polyps": 0.5, "n_patients": 2, "seed": 5}
     marked = write_frames(folder, 4, **options, **SMALL)
     assert sorted(path.name for path in folder.iterdir()) == ["annotations.json", "frames"]
@@ -192,5 +192,5 @@ def test_nothing_is_left_when_writing_fails(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Image.Image, "save", no_space)
     with pytest.raises(OSError, match="No space left"):
-        write_frames(tmp_path / "made", 1, **SMALL)
+        write_frames(tmp_path / "synthetic", 1, **SMALL)
     assert not list(tmp_path.iterdir())

@@ -182,7 +182,7 @@ def test_other_categories_are_no_objects():
         Truth(MARKED, "marks.json", ("polyp", "crack"))
 
 
-def test_a_mistaken_wish_for_unmarked_is_told():
+def test_a_mistaken_wish_for_unmarked_is_reported():
     with pytest.raises(ValueError, match="unmarked is 'skip'; it must be 'leave_out' or 'negative"):
         Truth(MARKED, "marks.json", unmarked="skip")
 
@@ -190,7 +190,7 @@ def test_a_mistaken_wish_for_unmarked_is_told():
 def test_patients_are_known_of_all_pictures_or_of_none():
     truth = Truth(MARKED, "marks.json")
     assert known_patients(["both.png", "none.png"], truth) == {"both.png": "7", "none.png": "8"}
-    with pytest.warns(UserWarning, match=r"told of 2 of 3 pictures, and not of to do.png"):
+    with pytest.warns(UserWarning, match=r"known of 2 of 3 pictures, and not of to do.png"):
         assert known_patients(["both.png", "none.png", "to do.png"], truth) == {}
 
 
@@ -352,7 +352,7 @@ def test_tables_must_agree(table, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("description", "said"),
     [
         (b"{", "cannot be read"),
         (b"[]", "cannot be read"),
@@ -364,9 +364,9 @@ def test_tables_must_agree(table, tmp_path):
         (json.dumps({"version": 2}).encode(), "in the form 2, newer than 1"),
     ],
 )
-def test_a_damaged_description_is_told(table, told, said):
+def test_a_damaged_description_is_reported(table, description, said):
     rows = pq.read_table(table)
-    pq.write_table(rows.replace_schema_metadata({"groupcm": told}), table)
+    pq.write_table(rows.replace_schema_metadata({"groupcm": description}), table)
     with pytest.raises(InputError, match=rf"described.parquet describes its columns .*{said}"):
         described([table])
 
@@ -378,7 +378,7 @@ def test_other_metadata_stay():
     assert agreed([]) is None
 
 
-# Labels made anew.
+# New labels.
 
 
 @pytest.fixture(scope="module")
@@ -388,10 +388,10 @@ def frames(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("frames")
     (folder / "pictures").mkdir()
-    made = list(make_frames(4, share_with_polyps=0.5, height=48, width=64))
-    for frame in made:
+    frames = list(make_frames(4, share_with_polyps=0.5, height=48, width=64))
+    for frame in frames:
         Image.fromarray(frame.pixels).save(folder / "pictures" / frame.picture.name)
-    marked = Annotations([frame.picture for frame in made])
+    marked = Annotations([frame.picture for frame in frames])
     propose_folder(folder / "pictures", folder / "plain.parquet", recipe=RECIPE)
     propose_folder(
         folder / "pictures", folder / "labelled.parquet", recipe=RECIPE, annotations=marked
@@ -545,6 +545,6 @@ def test_a_fit_takes_the_objects_of_a_table(frames, tmp_path):
     assert objects[apart].tolist() == [f"{first.name} object {k}" for k in (1, 2)]
     assert None in objects.tolist()
     X = np.random.default_rng(0).normal(size=(len(y), 6)) + y[:, None]  # windows are all alike
-    told = GroupClassifier(0.9).fit(X, y, groups, overlaps, objects=objects)
+    with_objects = GroupClassifier(0.9).fit(X, y, groups, overlaps, objects=objects)
     one_a_group = GroupClassifier(0.9).fit(X, y, groups, overlaps)
-    assert told.objective_ != pytest.approx(one_a_group.objective_, rel=1e-3)
+    assert with_objects.objective_ != pytest.approx(one_a_group.objective_, rel=1e-3)

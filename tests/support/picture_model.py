@@ -11,7 +11,7 @@ from groupcm.images.features import FAMILIES
 from groupcm.images.overlap import best_overlap
 from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.recipe import Recipe
-from groupcm.images.synthetic import MadeFrame, make_frames
+from groupcm.images.synthetic import SyntheticFrame, make_frames
 from groupcm.persistence.model_file import SavedModel
 
 HEIGHT, WIDTH = 48, 64
@@ -26,7 +26,7 @@ def cheap_recipe() -> Recipe:
 
 
 @cache
-def some_frames(n_frames: int = 12, seed: int = 1) -> tuple[MadeFrame, ...]:
+def some_frames(n_frames: int = 12, seed: int = 1) -> tuple[SyntheticFrame, ...]:
     return tuple(make_frames(n_frames, seed=seed, **FRAMES))
 
 

@@ -24,7 +24,7 @@ from web_pages import Fingers, axe_findings, serving, sideways, small_targets, v
 from groupcm.annotations import Annotations
 from groupcm.annotations.runs import to_mask
 from groupcm.images.scoring.score import PictureScorer
-from groupcm.images.synthetic import MadeFrame
+from groupcm.images.synthetic import SyntheticFrame
 from groupcm.images.truth import Truth
 from groupcm.metrics import at_threshold
 from groupcm.web.review.app import review_app
@@ -48,7 +48,7 @@ class Folder:
     truth: Truth
 
 
-def frames() -> list[MadeFrame]:
+def frames() -> list[SyntheticFrame]:
     """Frames that the model does not know, after one with a polyp that it was fitted to."""
     known = next(each for each in some_frames(16) if each.picture.objects)
     return [known, *some_frames(N_FRAMES - 1, seed=5)]

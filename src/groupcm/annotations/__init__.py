@@ -1,6 +1,6 @@
-"""Annotations of pictures: one data model, and one module per format.
+"""Annotations of pictures: one data model, and one module per file format.
 
-`read` finds out which format a file or folder has; `write` writes any.
+`read` detects the format of a file or folder and reads it; `write` writes any format.
 
 ============ ====================== ======================= =====================================
 format       is                     carries                 is lost on writing
@@ -22,8 +22,8 @@ voc          a folder of XML files  boxes, truncated,       scores, ids, other a
 csv          a CSV file             boxes, scores           ids, attributes; all regions → boxes
 ============ ====================== ======================= =====================================
 
-A polygon or mask that becomes a box is counted in an `AnnotationWarning`; one that becomes a mask
-keeps every pixel and is not. No format but COCO keeps `extra`.
+An `AnnotationWarning` counts the polygons and masks that become boxes. A region that becomes a mask
+keeps every pixel, so there is no warning. Only COCO keeps `extra`.
 
 Each picture is in one of three states (`Picture.state`): "annotated", "verified empty" (a person
 has looked and there is no object) or "to do". All formats carry all three, each in its own way:
@@ -45,23 +45,23 @@ csv          a line without a box, its    no line                      ``state``
              ``state`` "verified empty"
 ============ ============================ ============================ ==========================
 
-Other programs list pictures without a word on their state: an image of COCO without ``done`` and
-without annotations, one of CVAT without shapes and tags, a task of Label Studio without annotation,
-a line of CSV without box and state. They are to do, unless ``read(..., unannotated="negative")``
-takes them as verified empty. Files of version 0.1, which wrote less, keep the meaning they had:
-each format's own documentation says how they are recognised.
+Other programs list pictures without stating whether they were annotated: an image of COCO without
+``done`` and without annotations, one of CVAT without shapes and tags, a task of Label Studio
+without annotation, a line of CSV without box and state. Such pictures are to do, unless ``read(...,
+unannotated="negative")`` reads them as verified empty. Files of version 0.1, which stated less,
+keep their meaning; the module of each format describes how they are recognised.
 
-Reading is strict: a mistake is one sentence that names the file and the place. A box that reaches
-beyond its picture is cut at the border and counted; one that lies outside altogether is refused.
-Polygons keep their corners, and their masks end at the border. With ``skip_damaged`` what cannot be
-read is left out and counted, and its picture is to do. Marks that are no regions (lines, points)
-are left out and counted likewise.
+Reading is strict: an error names the file and the place in it. A box that extends beyond its
+picture is clipped at the border and counted; a box entirely outside is an error. Polygons keep
+their corners, and their masks end at the border. With ``skip_damaged``, objects that cannot be read
+are left out and counted, and their picture is to do. Lines, points and other shapes without an area
+are left out and counted as well.
 
-Masks and areas of polygons are those of COCO's own tools, pixel for pixel. A mask is kept as its
-runs; an array of pixels is made only where `mask` is called.
+Masks and areas of polygons equal those of COCO's own tools, pixel for pixel. A mask is stored as
+run lengths; only `mask` creates an array of pixels.
 
-What a file may cost is bounded (`groupcm.annotations.limits`), whatever it asks for: sizes are
-checked from headers before there is room made. For pictures of more than 50 million pixels and
+The memory and time that reading a file can take are bounded (`groupcm.annotations.limits`): sizes
+are checked from headers before memory is allocated. For pictures of more than 50 million pixels and
 files of more than 1 GiB, set the environment variables ``GROUPCM_MOST_PIXELS`` and
 ``GROUPCM_MOST_BYTES``.
 """

@@ -1,8 +1,7 @@
-"""Reading and writing annotations in any format.
+"""Reading and writing annotations in any format, which is detected from the content of a file.
 
-Which format a file or a folder has, by looking into it.
-
-Annotations of more pictures than are there, such as those of a test set within a larger file.
+`read_some` reads a file that annotates more pictures than a folder holds, such as one file for the
+training and the test set.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ from groupcm.annotations.formats import (
     voc,
     yolo,
 )
-from groupcm.annotations.formats.masks import SIDE_FILE
 from groupcm.annotations.formats.yolo import NAME_FILES
 from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
 from groupcm.annotations.model import Annotations, Picture, relative_name
 from groupcm.annotations.parsing import load, root_tag
 from groupcm.annotations.pictures import (
+    MASK_SIDE_FILE,
     PICTURE_SUFFIXES,
     picture_files,
     picture_size,
@@ -51,75 +50,10 @@ __all__ = [
     "write",
 ]
 
-_ROOTS = {"annotation": "voc", "annotations": "cvat"}
-
-
-class UnknownFormatError(InputError):
-    """A file or a folder whose format is not known, or which holds several."""
-
-
-def sniff(path: Path) -> str:
-    """Return the name of the format, or raise a sentence where it is not known."""
-    if not path.exists():
-        raise InputError("there is no file or folder ", FileName(path))
-    found = _of_folder(path) if path.is_dir() else _of_file(path)
-    if found is None:
-        raise UnknownFormatError(
-            FileName(path),
-            " is of no known format of annotations",
-            PythonNote(
-                "; name it (format=...), or see the formats in the documentation of "
-                "groupcm.annotations"
-            ),
-        )
-    return found
-
-
-def _of_file(path: Path) -> str | None:
-    suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv"):
-        return "csv"
-    if suffix == ".xml":
-        return _ROOTS.get(root_tag(path))
-    if suffix == ".json":
-        return _of_json(load(path))
-    return None
-
-
-def _of_json(content: Any) -> str | None:
-    if isinstance(content, dict):
-        if "images" in content:
-            return "coco"
-        if "shapes" in content:
-            return "labelme"
-    tasks = content if isinstance(content, list) else [content]
-    if tasks and isinstance(tasks[0], dict) and "data" in tasks[0]:
-        return "label_studio"
-    return None
-
-
-def _of_folder(path: Path) -> str | None:
-    """Format by the endings of a folder's files; pictures may lie among annotations."""
-    if (path / SIDE_FILE).is_file():
-        return "masks"
-    files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
-    suffixes = {file.suffix.lower() for file in files if file.name not in NAME_FILES}
-    formats = {".xml": "voc", ".json": "labelme", ".txt": "yolo"}
-    found = [name for suffix, name in formats.items() if suffix in suffixes]
-    if len(found) > 1:
-        raise UnknownFormatError(
-            FileName(path),
-            f" holds files of several formats ({', '.join(found)})",
-            PythonNote("; name the one to read (format=...)"),
-        )
-    if found:
-        return found[0]
-    return "masks" if suffixes & PICTURE_SUFFIXES else None
-
 
 @dataclass(frozen=True)
 class Format:
-    """A format: how people call it, whether it is a folder, its reader and its writer."""
+    """A format: its title, whether it is a folder of files, its reader and its writer."""
 
     title: str
     folder: bool
@@ -156,19 +90,20 @@ def read(
         The file, or the folder for formats of many files.
     images
         The folder of the pictures, or annotations of the same pictures. Names are then looked up
-        there (also without their ending), and sizes taken where the file has none; a picture that
-        is not there is an error.
+        there (also without their suffix), which also provides sizes that the file does not state;
+        a picture that is not found is an error.
     format
-        One of `FORMATS`; found by looking into the file where it is left out.
+        One of `FORMATS`; by default it is detected from the content.
     skip_damaged
-        Leave out what cannot be read, counted in a warning, instead of stopping. A picture that
-        lost an object so is to do.
+        Leave out objects that cannot be read and count them in a warning, instead of raising an
+        error. A picture that lost an object is to do.
     unannotated
-        What a picture is that the file lists without objects and without saying that it was
-        looked at: ``"todo"``, or ``"negative"`` for "verified empty". What each format can say
-        is in the table of `groupcm.annotations`.
+        The state of a picture that the file lists without objects and without stating that it was
+        annotated: ``"todo"``, or ``"negative"`` for "verified empty". The table of
+        `groupcm.annotations` lists what each format can state.
     options
-        Of the format: ``values``, ``categories``, ``separate`` and ``min_pixels`` of masks.
+        Options of the format: ``values``, ``categories``, ``separate`` and ``min_pixels`` of
+        masks.
 
     Examples
     --------
@@ -184,24 +119,19 @@ def read(
     [('a.jpg', 'annotated'), ('b.jpg', 'verified empty')]
     """
     path = Path(path)
-    name = _known(format) if format is not None else sniff(path)
+    found = FORMATS[sniff(path)] if format is None else _format_named(format)
     if not path.exists():
         raise InputError("there is no file or folder ", FileName(path))
-    if path.is_dir() and not FORMATS[name].folder:
-        raise InputError(
-            FileName(path), f" is a folder; annotations of {FORMATS[name].title} are one file"
-        )
-    if images is None or isinstance(images, Annotations):
-        known = None if images is None else KnownPictures(images)
-    else:
-        known = KnownPictures(Path(images))
-    return FORMATS[name].read(Reading(path, known, skip_damaged, unannotated), **options)
+    if path.is_dir() and not found.folder:
+        raise InputError(FileName(path), f" is a folder; annotations of {found.title} are one file")
+    known = None if images is None else KnownPictures(images)
+    return found.read(Reading(path, known, skip_damaged, unannotated), **options)
 
 
 def write(
     annotations: Annotations, path: str | os.PathLike[str], format: str, **options: Any
 ) -> None:
-    """Write annotations, whole or not at all; what the format cannot carry is counted in a warning.
+    """Write annotations atomically; a warning counts what the format cannot represent.
 
     Parameters
     ----------
@@ -210,7 +140,7 @@ def write(
     format
         One of `FORMATS`.
     options
-        Of the format: ``compressed`` of COCO, ``prefix`` of Label Studio.
+        Options of the format: ``compressed`` of COCO, ``prefix`` of Label Studio.
 
     Examples
     --------
@@ -223,31 +153,31 @@ def write(
     >>> read(path)["a.jpg"].objects == marked["a.jpg"].objects
     True
     """
-    name = _known(format)
-    writing = Writing(Path(path), FORMATS[name].title)
+    chosen = _format_named(format)
+    writing = Writing(Path(path), chosen.title)
     try:
-        FORMATS[name].write(annotations, writing, **options)
+        chosen.write(annotations, writing, **options)
+    except InputError:
+        raise
     except ValueError as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(f"cannot write {path}: {error}") from error
-    writing.tally.warn(stacklevel=3)
+    writing.tally.warn()
 
 
 def with_folder(
     annotations: Annotations, folder: str | os.PathLike[str], *, done: bool = False
 ) -> Annotations:
-    """Add the pictures of a folder that the annotations do not know.
+    """Return the annotations with the other pictures of a folder added.
 
     Parameters
     ----------
     done
-        Whether they count as looked at and without object, as in a list that names positive
-        pictures alone, or are to do.
+        Whether the added pictures count as verified empty, as for a file that lists positive
+        pictures alone, or as to do.
     """
     folder = Path(folder)
     found = picture_files(folder)
-    warn_of_masks(folder, found.masks, stacklevel=2)
+    warn_of_masks(folder, found.masks)
     new = [
         Picture(name, *picture_size(folder / name), done=done)
         for name in found.pictures
@@ -256,13 +186,70 @@ def with_folder(
     return Annotations((*annotations.pictures, *new), annotations.categories, annotations.extra)
 
 
-def _known(format: str) -> str:
-    if format not in FORMATS:
-        raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
-    return format
+class UnknownFormatError(InputError):
+    """A file or a folder whose format is not known, or which holds several."""
 
 
-_SIZE_OF_NO_INTEREST = (60_000, 60_000)
+def sniff(path: Path) -> str:
+    """Return the name of the format of a file or folder."""
+    if not path.exists():
+        raise InputError("there is no file or folder ", FileName(path))
+    found = _folder_format(path) if path.is_dir() else _file_format(path)
+    if found is None:
+        raise UnknownFormatError(
+            FileName(path),
+            " is of no known format of annotations",
+            PythonNote(
+                "; name it (format=...), or see the formats in the documentation of "
+                "groupcm.annotations"
+            ),
+        )
+    return found
+
+
+def _file_format(path: Path) -> str | None:
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        return "csv"
+    if suffix == ".xml":
+        return {"annotation": "voc", "annotations": "cvat"}.get(root_tag(path))
+    if suffix != ".json":
+        return None
+    content: Any = load(path)
+    if isinstance(content, dict):
+        if "images" in content:
+            return "coco"
+        if "shapes" in content:
+            return "labelme"
+    tasks = content if isinstance(content, list) else [content]
+    is_task = bool(tasks) and isinstance(tasks[0], dict) and "data" in tasks[0]
+    return "label_studio" if is_task else None
+
+
+def _folder_format(path: Path) -> str | None:
+    """Return the format by the suffixes of the files; pictures may be among the annotations."""
+    if (path / MASK_SIDE_FILE).is_file():
+        return "masks"
+    files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    suffixes = {file.suffix.lower() for file in files if file.name not in NAME_FILES}
+    formats = {".xml": "voc", ".json": "labelme", ".txt": "yolo"}
+    found = [name for suffix, name in formats.items() if suffix in suffixes]
+    if len(found) > 1:
+        raise UnknownFormatError(
+            FileName(path),
+            f" holds files of several formats ({', '.join(found)})",
+            PythonNote("; name the one to read (format=...)"),
+        )
+    return found[0] if found else "masks" if suffixes & PICTURE_SUFFIXES else None
+
+
+def _format_named(name: str) -> Format:
+    if name not in FORMATS:
+        raise InputError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
+    return FORMATS[name]
+
+
+_PLACEHOLDER_SIZE = (60_000, 60_000)  # of pictures that are left out afterwards
 
 
 def read_some(
@@ -270,10 +257,10 @@ def read_some(
     images: str | os.PathLike[str] | Annotations,
     unannotated: Unannotated = "todo",
 ) -> tuple[Annotations, list[str]]:
-    """Read annotations, and tell which of their pictures are not in the folder of pictures.
+    """Read annotations, and list which of their pictures are not in the folder of pictures.
 
-    Those are left out where each picture has a file of annotations of its own. Other formats keep
-    them, so that whoever wants them left out does so by these names.
+    Formats of one file per picture leave those pictures out. Other formats keep them, so that the
+    caller removes them by these names.
 
     Examples
     --------
@@ -289,8 +276,7 @@ def read_some(
     ['b.png']
     """
     path, format = Path(path), FORMATS[sniff(Path(path))]
-    pictures = images if isinstance(images, Annotations) else Path(images)
-    known = _SomeKnown(pictures, keeps_others=not format.folder)
+    known = _SomeKnown(images, keeps_others=not format.folder)
     reading = ReadingSome(path, known, unannotated)
     read = format.read(reading)
     others = [picture.name for picture in read if picture.name not in known]
@@ -298,9 +284,9 @@ def read_some(
 
 
 class _SomeKnown(KnownPictures):
-    """Known pictures; others go by the name they are written with, or raise `NotThere`."""
+    """Known pictures; others keep the name that the file gives them, or raise `NotThere`."""
 
-    def __init__(self, images: Path | Annotations, keeps_others: bool) -> None:
+    def __init__(self, images: str | os.PathLike[str] | Annotations, keeps_others: bool) -> None:
         super().__init__(images)
         self._keeps_others = keeps_others
 
@@ -313,11 +299,11 @@ class _SomeKnown(KnownPictures):
             raise
 
     def size(self, name: str) -> tuple[int, int]:
-        return super().size(name) if name in self else _SIZE_OF_NO_INTEREST
+        return super().size(name) if name in self else _PLACEHOLDER_SIZE
 
 
 class ReadingSome(Reading):
-    """Reading that goes on after pictures that are not there, and after nothing else."""
+    """A reading that skips pictures that do not exist, and raises every other error."""
 
     def __init__(self, path: Path, known: KnownPictures, unannotated: Unannotated = "todo") -> None:
         super().__init__(path, known, unannotated=unannotated)

@@ -1,7 +1,8 @@
-"""The pictures that are known before an annotation file is read."""
+"""The pictures that are known before an annotation file is read, and how it may name them."""
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -16,7 +17,7 @@ Places = Sequence[Sequence[str]]
 
 
 class NotThere(ValueError):
-    """A picture that is not among those known; ``written`` is how the file calls it."""
+    """A picture is not among the known ones; ``written`` is its name in the file."""
 
     def __init__(self, message: str, written: str) -> None:
         super().__init__(message)
@@ -37,7 +38,7 @@ class KnownPictures:
     groupcm.annotations.known_pictures.NotThere: the picture '002' is not there
     """
 
-    def __init__(self, images: str | Path | Annotations) -> None:
+    def __init__(self, images: str | os.PathLike[str] | Annotations) -> None:
         if isinstance(images, Annotations):
             self.folder = None
             self._sizes = {each.name: (each.width, each.height) for each in images}
@@ -55,15 +56,15 @@ class KnownPictures:
                 self._alike.setdefault(key, []).append(name)
 
     def name(self, written: str, places: Places | None = None) -> str:
-        """Find the picture that a file means by a name, with or without its ending.
+        """Return the picture that a file refers to by a name, with or without its suffix.
 
         Parameters
         ----------
         written
-            The name that the file writes.
+            The name in the file.
         places
-            The names that the picture may have, the most certain first; by default the written
-            one. Of names that are equally certain, at most one may be that of a picture.
+            Lists of possible names, the most certain first; by default the written one. Within
+            one list at most one name may belong to a picture.
         """
         outside: ValueError | None = None
         for alternatives in places or [[written]]:
@@ -93,7 +94,7 @@ class KnownPictures:
         return [each for each in sorted(self._names) if _plain(PurePosixPath(each).name) == plain]
 
     def within(self, path: Path) -> str | None:
-        """Return the name that a file would have as a picture; None outside of the folder."""
+        """Return the name that a path has as a picture; None outside of the folder."""
         if self.folder is None:
             return None
         target, root = path.resolve(), self.folder.resolve()
@@ -105,14 +106,14 @@ class KnownPictures:
         return name in self._names
 
     def size(self, name: str) -> tuple[int, int]:
-        """Width and height of a picture."""
+        """Return the width and height of a picture."""
         if name not in self._sizes:
             assert self.folder is not None
             self._sizes[name] = picture_size(self.folder / name)
         return self._sizes[name]
 
     def _pictures_called(self, written: str) -> list[str]:
-        """Pictures of exactly this name, or else those that are called so without their ending."""
+        """Return the pictures of exactly this name, or else those with this name and any suffix."""
         if written in self._names:
             return [written]
         name = relative_name(written)
@@ -120,5 +121,5 @@ class KnownPictures:
 
 
 def _plain(name: str) -> str:
-    """Form in which the two ways to write an accent are equal."""
+    """Return a form in which composed and decomposed accents are equal."""
     return unicodedata.normalize("NFC", name)

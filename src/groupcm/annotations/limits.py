@@ -1,8 +1,8 @@
-"""Limits on what a file of annotations, or a picture, may cost to read.
+"""Limits on the memory and time that reading annotations or a picture can take.
 
-A file of a few hundred bytes can ask for gigabytes: a picture of 65,000 × 65,000 pixels, a mask
-that is one run, a compressed picture of one colour. Every reader asks here before it makes room.
-What a limit refuses is one sentence with the file and the place, as any other mistake.
+A file of a few hundred bytes can require gigabytes: a picture of 65,000 × 65,000 pixels, a mask
+that is one run, a compressed picture of one colour. Every reader checks the limits before it
+allocates memory; the error names the file and the place.
 
 =============================== ============ ====================================================
 limit                           default
@@ -27,7 +27,7 @@ objects of one mask picture     50,000       fixed
 pages of one stack              100,000      fixed
 =============================== ============ ====================================================
 
-The environment variables are for people whose pictures are larger than that.
+The environment variables raise the limits for larger pictures and files.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def most_pixels() -> int:
 
 
 def most_bytes() -> int:
-    """Return how many bytes a file of text may have."""
+    """Return how many bytes a text file may have."""
     return _limit(*_BYTES)
 
 
@@ -98,7 +98,7 @@ def _limit(variable: str, default: int) -> int:
 
 
 def check_pixels(width: int, height: int, what: str) -> None:
-    """Refuse pixels for which there is to be no room.
+    """Raise `ValueError` for more pixels than the limit.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def check_pixels(width: int, height: int, what: str) -> None:
 
 
 def check_runs(n_runs: int, most: int = MOST_RUNS) -> None:
-    """Refuse a mask of more runs than a mask may have.
+    """Raise `ValueError` for a mask of more runs than the limit.
 
     Examples
     --------
@@ -129,9 +129,10 @@ def check_runs(n_runs: int, most: int = MOST_RUNS) -> None:
 
 
 def check_columns(n_columns: int) -> None:
-    """Refuse edges that pass more columns of pixels than can be filled.
+    """Raise `ValueError` for edges that cross more columns of pixels than can be filled.
 
-    Those of a polygon with whole corners pass at most one more than it is wide, each.
+    An edge between corners with integer coordinates crosses at most one column more than its
+    width.
     """
     if n_columns > 2 * MOST_COLUMNS:
         raise ValueError(
@@ -141,7 +142,7 @@ def check_columns(n_columns: int) -> None:
 
 
 class Budget:
-    """What the masks and polygons of one file may cost together, in proportion to its bytes.
+    """The limit on all masks and polygons of one file together, in proportion to its size.
 
     Examples
     --------
@@ -160,7 +161,7 @@ class Budget:
         self._columns = 0.0
 
     def spend_runs(self, n_runs: int) -> None:
-        """Count the runs of one more mask, before there is room made for them."""
+        """Count the runs of one more mask, before memory is allocated for them."""
         check_runs(n_runs)
         self._runs += n_runs
         if self._runs > self.most_runs:
@@ -169,7 +170,7 @@ class Budget:
             )
 
     def spend_columns(self, n_columns: float) -> None:
-        """Count the columns of pixels that the edges of one more polygon pass."""
+        """Count the columns of pixels that the edges of one more polygon cross."""
         self._columns += n_columns
         if self._columns > self.most_columns:
             raise ValueError(
@@ -188,7 +189,7 @@ class Budget:
 
 
 def check_regular(path: str | os.PathLike[str]) -> int:
-    """Return the size of a file in bytes; refuse what is no plain file, such as a device or pipe.
+    """Return the size of a file in bytes; raise for anything but a regular file.
 
     Examples
     --------
@@ -205,7 +206,7 @@ def check_regular(path: str | os.PathLike[str]) -> int:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a whole file of text, unless it is larger than such a file may be."""
+    """Read a whole text file, unless it is larger than the limit."""
     most = most_bytes()
     try:
         size = check_regular(path)

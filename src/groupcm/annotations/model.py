@@ -1,9 +1,7 @@
-"""What people marked in a set of pictures.
+"""The data model: annotations of a set of pictures, their objects, categories and states.
 
-Names of pictures as annotation files write them, brought to one form.
-
-A name is relative to the folder of pictures, with ``/`` between folders. A backslash in a file is
-the separator of another system, unless a picture of exactly that name is there.
+The name of a picture is relative to the folder of pictures, with ``/`` between folders. A backslash
+in a file is the separator of another system, unless a picture of exactly that name exists.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ __all__ = [
     "Picture",
     "State",
     "StateCounts",
-    "check_printable",
     "count_states",
     "relative_name",
 ]
@@ -34,7 +31,7 @@ _DRIVE = re.compile(r"[A-Za-z]:")
 
 
 def relative_name(written: str) -> str:
-    r"""Bring a written name to its one form, and refuse what would leave the folder.
+    r"""Return the normal form of a name from a file; raise `ValueError` outside of the folder.
 
     Examples
     --------
@@ -64,7 +61,7 @@ def relative_name(written: str) -> str:
 
 
 def check_printable(text: str, what: str) -> None:
-    r"""Refuse names that not every format can write: line breaks, control codes, broken Unicode.
+    r"""Raise `ValueError` for line breaks, control characters and broken Unicode in a name.
 
     Examples
     --------
@@ -95,20 +92,20 @@ class StateCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedObject:
-    """One marked object: what it is and where.
+    """One annotated object: its category and its region.
 
     Attributes
     ----------
     category
-        What it is.
+        Name of the category.
     region
-        Where it is: a `Box`, `Polygons` or a `Mask`.
+        A `Box`, `Polygons` or a `Mask`.
     id
-        The object's own number or name in the file it came from.
+        The id of the object in the file it was read from.
     score
-        How sure a detector was; None where a person marked it.
+        The confidence of a detector; None where a person annotated the object.
     attributes
-        Anything else the file says of it.
+        All other values that the file stores with the object.
 
     Examples
     --------
@@ -136,14 +133,14 @@ class Picture:
     name
         File name relative to the folder of pictures, with ``/`` between folders.
     width, height
-        Size in pixels, as the picture is looked at (after the rotation its EXIF data ask for).
+        Size in pixels, after the rotation that the EXIF data specify.
     objects
-        What is marked.
+        The annotated objects.
     done
-        Whether a person has finished it. A finished picture without objects is a verified
-        negative; an unfinished one may show anything, also where it has some objects already.
+        Whether a person has finished the picture. A finished picture without objects is a
+        verified negative; an unfinished one may show further objects.
     extra
-        Anything else the file says of the picture.
+        All other values that the file stores with the picture.
 
     Examples
     --------
@@ -178,19 +175,19 @@ class Picture:
 
     @property
     def is_positive(self) -> bool:
-        """Whether an object is marked."""
+        """Whether the picture has annotated objects."""
         return bool(self.objects)
 
     @property
     def is_in_progress(self) -> bool:
-        """Whether objects are marked in a picture that is not finished."""
+        """Whether the picture has annotated objects and is not finished."""
         return bool(self.objects) and not self.done
 
     @property
     def state(self) -> State:
-        """What is known of the picture: "to do", "verified empty" or "annotated".
+        """The state of the picture: "to do", "verified empty" or "annotated".
 
-        A picture is to do until a person has finished it, whatever is marked in it so far.
+        A picture is to do until a person has finished it, even if it already has objects.
         """
         if not self.done:
             return "to do"
@@ -206,9 +203,9 @@ class Annotations:
     pictures
         Each name once.
     categories
-        Names in their order. Left out, they are those of the objects, in order of appearance.
+        Names in their order; by default those of the objects, in order of appearance.
     extra
-        Anything else the file says of the set.
+        All other values that the file stores with the set.
 
     Examples
     --------
@@ -234,7 +231,7 @@ class Annotations:
             if by_name.setdefault(picture.name, picture) is not picture:
                 raise ValueError(f"the picture {picture.name!r} is there twice; give it once")
         object.__setattr__(self, "_by_name", by_name)
-        used = dict.fromkeys(marked.category for marked in self.objects())
+        used = dict.fromkeys(each.category for each in self.objects())
         categories = tuple(map(_category_name, self.categories)) or tuple(used)
         known: set[str] = set()
         for name in categories:
@@ -272,7 +269,7 @@ class Annotations:
         return count_states(self.pictures)
 
     def objects(self) -> Iterator[AnnotatedObject]:
-        """Go through all objects of all pictures."""
+        """Iterate over all objects of all pictures."""
         for picture in self.pictures:
             yield from picture.objects
 
@@ -284,7 +281,7 @@ def count_states(pictures: Iterable[Picture]) -> StateCounts:
 
 
 def _category_name(name: str) -> str:
-    """Name without the spaces around it, which no two formats treat alike."""
+    """Return the name without surrounding spaces, which formats treat differently."""
     if not isinstance(name, str) or not name.strip():
         raise ValueError(f"a category is called {name!r}; it must have a name")
     if len(name) > LONGEST_CATEGORY:

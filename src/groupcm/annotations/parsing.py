@@ -1,8 +1,7 @@
-"""JSON files: loaded with a sentence for damage, their fields taken with a check.
+"""Parsing and writing of the JSON and XML files of annotations, with errors that name the place.
 
-XML that cannot harm: no document type, so no entities, nothing fetched, nothing expanded.
-
-Numbers in text: read with a check, written in the fewest digits.
+Fields and numbers are checked when they are read. XML may declare no document type and therefore no
+entities, so that parsing fetches and expands nothing.
 """
 
 from __future__ import annotations
@@ -33,6 +32,7 @@ __all__ = [
     "read_whole",
     "root_tag",
     "save_json",
+    "save_text",
     "save_xml",
     "shortest",
     "text_of",
@@ -40,7 +40,9 @@ __all__ = [
 ]
 
 _MISSING = object()
-_LARGEST = sys.float_info.max  # compared with whole numbers, which know no bound
+_LARGEST = sys.float_info.max  # integers of Python may be larger
+_LINE = "\0line"  # no XML attribute can have this name
+_CHUNK = 2**16
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
@@ -74,8 +76,8 @@ def load(path: Path) -> Any:
 
 
 def _depth(text: str) -> int:
-    """Return how deeply lists and objects are nested, without making any."""
-    # Outside of texts, in which brackets mean nothing and a quotation mark may be escaped.
+    """Return how deeply lists and objects are nested, without creating them."""
+    # Brackets count outside of strings, in which a quotation mark may be escaped.
     outside = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
     brackets = "".join(outside).encode("utf-8").translate(None, _NO_BRACKETS)
     steps = np.where(np.isin(np.frombuffer(brackets, dtype=np.uint8), list(b"[{")), 1, -1)
@@ -83,20 +85,25 @@ def _depth(text: str) -> int:
 
 
 def save_json(path: Path, content: Any) -> None:
-    """Write a JSON file, whole."""
-    # Converted before a file is opened: what cannot be written then costs nothing.
+    """Write a JSON file atomically."""
+    # Converted before the file is opened, so that an error leaves no file behind.
     try:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise InputError(
             f"cannot write {path}: an attribute is no finite number, which JSON cannot hold"
         ) from error
+    save_text(path, text + "\n")
+
+
+def save_text(path: Path, text: str) -> None:
+    """Write a text file atomically in UTF-8."""
     with whole_file(path) as beside:
-        beside.write_text(text + "\n", encoding="utf-8")
+        beside.write_text(text, encoding="utf-8")
 
 
 def field(record: Any, name: str, kind: type | tuple[type, ...], default: Any = _MISSING) -> Any:
-    """Take a field of a JSON object and check its type; null counts as absent.
+    """Return a field of a JSON object, checked for its type; null counts as absent.
 
     Examples
     --------
@@ -122,7 +129,7 @@ def field(record: Any, name: str, kind: type | tuple[type, ...], default: Any = 
 
 
 def number(record: Any, name: str) -> float:
-    """Take a field that is a finite number.
+    """Return a field that is a finite number.
 
     Examples
     --------
@@ -137,7 +144,7 @@ def number(record: Any, name: str) -> float:
 
 
 def whole(record: Any, name: str) -> int | None:
-    """Take a field that is a whole number (2.0 counts as 2), or None where it is absent."""
+    """Return a field that is a whole number (2.0 counts as 2), or None where it is absent."""
     value = field(record, name, (int, float), None)
     if value is None:
         return None
@@ -147,8 +154,8 @@ def whole(record: Any, name: str) -> int | None:
 
 
 def _short(value: Any) -> str:
-    words = repr(value)
-    return words if len(words) <= 40 else f"{words[:37]}..."
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
 
 
 _KINDS: dict[Any, str] = {
@@ -164,12 +171,8 @@ _KINDS: dict[Any, str] = {
 }
 
 
-_LINE = "\0line"  # no XML attribute can have this name
-_BEGINNING = 2**16
-
-
 def parse(path: Path) -> Element:
-    """Parse an XML file and return its root; each element knows its line (`line_of`)."""
+    """Parse an XML file and return its root; `line_of` returns the line of an element."""
     content = _content(path)
     builder = TreeBuilder()
     parser = _parser(path)
@@ -200,20 +203,20 @@ def parse(path: Path) -> Element:
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = builder.data
-    with _told(path):
+    with _parser_errors(path):
         parser.Parse(content, True)
     return builder.close()
 
 
 def root_tag(path: Path) -> str:
-    """Return the name of the root of an XML file, of which no more than its beginning is parsed."""
+    """Return the name of the root of an XML file; only its beginning is parsed."""
     content = _content(path)
     found: list[str] = []
     parser = _parser(path)
     parser.StartElementHandler = lambda tag, _: found.append(tag)
-    with _told(path):
-        for begin in range(0, len(content), _BEGINNING):
-            parser.Parse(content[begin : begin + _BEGINNING], False)
+    with _parser_errors(path):
+        for begin in range(0, len(content), _CHUNK):
+            parser.Parse(content[begin : begin + _CHUNK], False)
             if found:
                 return found[0]
         parser.Parse(b"", True)
@@ -228,7 +231,7 @@ def _content(path: Path) -> bytes:
 
 
 def _parser(path: Path) -> expat.XMLParserType:
-    """Make a parser that refuses whatever a document type could declare."""
+    """Return a parser that raises for every declaration of a document type."""
     parser = expat.ParserCreate()
 
     def refuse(*_: object) -> NoReturn:
@@ -246,8 +249,8 @@ def _parser(path: Path) -> expat.XMLParserType:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Turn what the parser raises into one sentence."""
+def _parser_errors(path: Path) -> Iterator[None]:
+    """Raise `InputError` for errors of the parser."""
     try:
         yield
     except expat.ExpatError as error:
@@ -256,19 +259,19 @@ def _told(path: Path) -> Iterator[None]:
             f", line {error.lineno}, column {error.offset + 1}: this is not XML "
             f"({expat.ErrorString(error.code)}); the file may be cut short or damaged",
         ) from error
+    except InputError:
+        raise
     except (LookupError, ValueError) as error:
-        if isinstance(error, InputError):
-            raise
         raise InputError(FileName(path), f": the XML cannot be decoded ({error})") from error
 
 
 def line_of(element: Element) -> str:
-    """Words for the place of an element."""
+    """Return the place of an element, for an error."""
     return f"line {element.get(_LINE)}"
 
 
 def save_xml(path: Path, root: Element) -> None:
-    """Write an XML file, whole, in UTF-8."""
+    """Write an XML file atomically in UTF-8, with its folders."""
     indent(root)
     path.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(path) as beside:
@@ -276,7 +279,7 @@ def save_xml(path: Path, root: Element) -> None:
 
 
 def read_number(text: str | None, name: str) -> float:
-    """Read a finite number; ``name`` says what it is.
+    """Read a finite number; ``name`` is its name in an error.
 
     Examples
     --------
@@ -314,7 +317,7 @@ def read_whole(text: str | None, name: str) -> int | None:
 
 
 def shortest(value: float) -> str:
-    """Write a number in the fewest digits that give it back exactly.
+    """Return the shortest text that reads back as exactly this number.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""Files of pictures: which there are, which of them are masks, and how large they are.
+"""Picture files: listing those of a folder, telling masks from pictures, and reading sizes.
 
-A mask is never taken for a picture. These files are masks:
+A mask is never listed as a picture. These files are masks:
 
 - ``a_mask.png`` next to ``a.jpg``, also with ``seg``, ``segmentation``, ``label``, ``gt`` or
   ``groundtruth`` in the place of ``mask``, with ``-`` or a space in the place of ``_``, and with a
   number after it;
 - ``masks/a.png`` within the folder of ``a.jpg``, or next to a folder ``images`` (``frames``, …)
-  that holds ``a.jpg``;
-- every PNG file in a folder with a ``masks.json``, as groupcm writes masks.
+  that contains ``a.jpg``;
+- every PNG file in a folder with a ``masks.json``, the format in which groupcm writes masks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from groupcm.annotations.limits import check_regular, most_pixels
-from groupcm.errors import FileName, InputError, SetAsideWarning
+from groupcm.errors import FileName, InputError, SetAsideWarning, warn_user
 from groupcm.utils.extras import required
 from groupcm.utils.text import printable
 
@@ -69,19 +69,19 @@ _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 
 
 def pillow() -> ModuleType:
-    """Import Pillow's ``Image``, and say how to install it where it is missing."""
+    """Import Pillow's ``Image``; the error for a missing Pillow names the extra to install."""
     image = required("PIL.Image", "images", "pictures are read with Pillow")
-    # Pillow has a limit of its own, which is no stricter than the one that a user asked for.
+    # Pillow's own limit must not be stricter than the one that the user set.
     if image.MAX_IMAGE_PIXELS is not None:
         image.MAX_IMAGE_PIXELS = max(image.MAX_IMAGE_PIXELS, most_pixels())
     return image
 
 
 def find_pictures(folder: str | os.PathLike[str]) -> list[str]:
-    """Return the names of all pictures in a folder and the folders in it, sorted.
+    """Return the sorted names of all pictures in a folder and its subfolders.
 
-    Names have ``/`` between folders. What begins with a dot is hidden and left out, and so are
-    masks of the pictures.
+    Names have ``/`` between folders. Hidden files, whose names begin with a dot, and masks of the
+    pictures are left out.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class PictureFiles(NamedTuple):
 
 
 def picture_files(folder: str | os.PathLike[str]) -> PictureFiles:
-    """Return the pictures of a folder and the masks that are stored with them, both sorted."""
+    """Return the pictures of a folder and the masks stored with them, both sorted."""
     folder = Path(folder)
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
@@ -125,15 +125,14 @@ def picture_files(folder: str | os.PathLike[str]) -> PictureFiles:
     return PictureFiles(sorted(set(found) - masks), sorted(masks))
 
 
-def warn_of_masks(folder: str | os.PathLike[str], masks: list[str], stacklevel: int) -> None:
-    """Warn, where there are any, that masks of a folder are not listed as pictures."""
+def warn_of_masks(folder: str | os.PathLike[str], masks: list[str]) -> None:
+    """Warn that the masks of a folder, if there are any, are not listed as pictures."""
     if masks:
-        warning = SetAsideWarning(FileName(folder), f": {sentence_of_masks(masks)}")
-        warnings.warn(warning, stacklevel=stacklevel + 1)
+        warn_user(SetAsideWarning(FileName(folder), f": {sentence_of_masks(masks)}"))
 
 
 def sentence_of_masks(masks: list[str]) -> str:
-    """Return how many masks are not listed as pictures, with the name of one.
+    """Return the sentence that counts the masks not listed as pictures and names one.
 
     Examples
     --------
@@ -149,7 +148,7 @@ def sentence_of_masks(masks: list[str]) -> str:
 
 
 def _stem(name: PurePosixPath) -> str:
-    """Name without its ending, in one form for all ways to write it."""
+    """Return the name without its suffix, normalised for comparison."""
     stem = str(name.with_suffix("")) if name.name else str(name)
     return unicodedata.normalize("NFC", stem).casefold()
 
@@ -164,19 +163,16 @@ def _is_mask(name: PurePosixPath, stems: set[str], described: set[PurePosixPath]
         if not _MASK_FOLDER.match(part):
             continue
         before, inside = name.parts[:level], plain.parts[level + 1 :]
-        if _stem(PurePosixPath(*before, *inside)) in stems:
-            return True
-        if any(
-            _stem(PurePosixPath(*before, other, *inside)) in stems for other in _PICTURE_FOLDERS
-        ):
+        folders = [before, *((*before, other) for other in _PICTURE_FOLDERS)]
+        if any(_stem(PurePosixPath(*folder, *inside)) in stems for folder in folders):
             return True
     return False
 
 
 def picture_size(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Width and height as the picture is looked at, without reading its pixels."""
+    """Return width and height after the EXIF rotation, without reading the pixels."""
     with opening(path) as picture:
-        # Of a TIFF file, newer versions of Pillow tell the size already turned.
+        # For TIFF files, newer versions of Pillow return the size after the rotation.
         stored = picture.tag_v2 if picture.format == "TIFF" else dict(enumerate(picture.size, 256))
         width, height = int(stored[_TIFF_WIDTH]), int(stored[_TIFF_HEIGHT])
         turned = picture.getexif().get(_EXIF_ORIENTATION, 1) in (5, 6, 7, 8)
@@ -185,12 +181,12 @@ def picture_size(path: str | os.PathLike[str]) -> tuple[int, int]:
 
 @contextmanager
 def opening(path: str | os.PathLike[str]) -> Iterator:
-    """Open a picture with Pillow; what Pillow cannot read is told in a sentence naming the file."""
+    """Open a picture with Pillow; raise `InputError` where Pillow cannot read it."""
     image = pillow()
     try:
         check_regular(path)
         with warnings.catch_warnings():
-            # Large pictures are wanted here, and odd metadata does not change the pixels.
+            # Large pictures are allowed here, and odd metadata does not change the pixels.
             warnings.simplefilter("ignore")
             with image.open(path, formats=_formats(image)) as picture:
                 yield picture
@@ -198,20 +194,20 @@ def opening(path: str | os.PathLike[str]) -> Iterator:
         raise
     except FileNotFoundError as error:
         raise InputError("the picture ", FileName(path), " does not exist") from error
-    except Exception as error:  # Pillow raises many kinds for damaged files
+    except Exception as error:  # Pillow raises many classes for damaged files
         raise InputError(
-            "the picture ", FileName(path), f" cannot be read: {_clause(error, path)}"
+            "the picture ", FileName(path), f" cannot be read: {_reason(error, path)}"
         ) from error
 
 
 def _formats(image: ModuleType) -> list[str]:
-    """Kinds of pictures that are read, as far as Pillow has them; another could run a program."""
+    """Return the allowed formats that Pillow supports; others could run a program."""
     if any(name not in image.OPEN for name in _FORMATS):
         image.init()
     return [name for name in _FORMATS if name in image.OPEN]
 
 
-def _clause(error: Exception, path: str | os.PathLike[str]) -> str:
+def _reason(error: Exception, path: str | os.PathLike[str]) -> str:
     if os.path.isfile(path) and os.path.getsize(path) == 0:
         return "the file is empty"
     if type(error).__name__ == "UnidentifiedImageError":

@@ -1,24 +1,19 @@
-"""What all readers share: places in sentences, sizes of pictures, objects that do not fit.
+"""What the readers of all formats share: places in errors, sizes of pictures, clipping, warnings.
 
-A picture that a file lists without saying whether it was finished, and without objects, is to do
-unless the caller takes such pictures as negative (``unannotated="negative"``).
-
-A reader builds each object in a function that raises `ValueError` with half a sentence; the
-`Draft` of its picture adds the file and the place. By request an object or a picture that cannot
-be read is left out and counted; a picture that lost an object so is to do, never "no object here".
-
-Warnings that count what was changed or left out.
-
-Shapes that are no region here, as polygons.
+A `Reading` is one call of `read`; a `Draft` collects the objects of one of its pictures. A reader
+builds each object in a function that raises `ValueError` without the file and the place, which the
+`Draft` adds. With ``skip_damaged``, an object or picture that cannot be read is left out and
+counted in a `Tally`; a picture that lost an object is to do, never "verified empty". A picture that
+a file lists without objects and without a state is to do, unless ``unannotated="negative"``.
 """
 
 from __future__ import annotations
 
 import math
 import posixpath
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NoReturn, get_args
 
@@ -26,24 +21,15 @@ from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.limits import Budget
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture, relative_name
 from groupcm.annotations.regions import Box, Mask, Point, Polygons, Region
-from groupcm.errors import FileName, InputError, MessageWarning
+from groupcm.errors import FileName, InputError, MessageWarning, warn_user
 
-__all__ = [
-    "UNANNOTATED",
-    "AnnotationWarning",
-    "Draft",
-    "Reading",
-    "Tally",
-    "Unannotated",
-    "circle",
-    "turned_box",
-]
+__all__ = ["AnnotationWarning", "Draft", "Reading", "Tally", "Unannotated", "circle", "rotated_box"]
 
-_MOST_KINDS = 10  # a file may call every shape by another name
+_MOST_KINDS = 10  # a file may give every shape another name
 
 
 class AnnotationWarning(MessageWarning):
-    """Something of an annotation was changed or left out; the message counts it.
+    """Parts of annotations were changed or left out; the message counts them.
 
     The field ``sentence`` is the message without the file that it is about.
     """
@@ -54,16 +40,17 @@ class AnnotationWarning(MessageWarning):
 
 
 class Tally:
-    """Counts of what happened, reported once at the end with the first place of each.
+    """Counts of events, which one warning per kind reports at the end with the first place.
 
     Examples
     --------
+    >>> import warnings
     >>> tally = Tally("boxes.csv")
     >>> for line in (3, 8):
     ...     tally.count("boxes reached beyond their picture and were cut", f"line {line}")
-    >>> with warnings.catch_warnings(record=True, action="always") as told:
-    ...     tally.warn(stacklevel=2)
-    >>> print(told[0].message)
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     tally.warn()
+    >>> print(caught[0].message)
     boxes.csv: boxes reached beyond their picture and were cut: 2, the first at line 3
     """
 
@@ -73,19 +60,18 @@ class Tally:
         self._times: dict[str, int] = {}
 
     def count(self, what: str, place: str) -> None:
-        """Note that it happened once more."""
+        """Count one more event of a kind."""
         self._first.setdefault(what, place)
         self._times[what] = self._times.get(what, 0) + 1
 
-    def warn(self, stacklevel: int) -> None:
-        """Warn once for each thing that happened, at the caller so many calls above."""
+    def warn(self) -> None:
+        """Issue one warning per kind of event."""
         for number, (what, times) in enumerate(self._times.items()):
             place = f"the first at {self._first[what]}" if times > 1 else f"at {self._first[what]}"
             if number == _MOST_KINDS:
                 what = f"and {len(self._times) - number:,} more kinds, such as {what}"
             sentence = f"{what}: {times}, {place}"
-            warning = AnnotationWarning(FileName(self.where), f": {sentence}", sentence=sentence)
-            warnings.warn(warning, stacklevel=stacklevel)
+            warn_user(AnnotationWarning(FileName(self.where), f": {sentence}", sentence=sentence))
             if number == _MOST_KINDS:
                 break
 
@@ -93,7 +79,7 @@ class Tally:
 Unannotated = Literal["todo", "negative"]
 UNANNOTATED: tuple[str, ...] = get_args(Unannotated)
 
-# Boxes of files with few digits reach beyond by this much of a pixel; nobody need hear of it.
+# Rounding in files moves boxes beyond the border by this much of a pixel, without a warning.
 _ROUNDING = 0.01
 
 
@@ -116,21 +102,37 @@ class Reading:
         self.known = known
         self.skip_damaged = skip_damaged
         self.tally = Tally(path)
-        self.undecided: list[str] = []  # pictures whose state is that of ``unannotated``
+        self.undecided: list[str] = []  # pictures whose state ``unannotated`` decides
         self._drafts: dict[str, Draft] = {}
         self.budget = Budget(path.stat().st_size if path.is_file() else 0)
 
     def begin_file(self, path: Path) -> None:
-        """Begin one file of many: what its masks may cost is counted anew."""
+        """Begin one file of many, with its own limit on masks and polygons."""
         self.budget = Budget(path.stat().st_size)
 
+    def files(self, folder: Path, kind: str) -> Iterator[tuple[Path, Path, str]]:
+        """Iterate over the one file that is read, or over all of its kind in a folder.
+
+        Yields
+        ------
+        file, root, place
+            The file, the folder that is read, and the place for errors.
+        """
+        root, found = folder, sorted(folder.rglob(f"*.{kind.lower()}"))
+        if self.path.is_file():
+            root, found = self.path.parent, [self.path]
+        if not found:
+            raise InputError(f"there is no {kind} file in ", FileName(folder))
+        for file in found:
+            yield file, root, "" if file == self.path else file.relative_to(root).as_posix()
+
     def fail(self, place: str, clause: object) -> NoReturn:
-        """Raise the sentence for a mistake at a place of the file."""
+        """Raise an error at a place of the file."""
         raise InputError(FileName(self.path), f"{', ' + place if place else ''}: ", clause)
 
     @contextmanager
     def at(self, place: str) -> Iterator[None]:
-        """Name the file and the place in errors of the block."""
+        """Add the file and the place to errors of the block."""
         try:
             yield
         except InputError:
@@ -140,7 +142,7 @@ class Reading:
 
     @contextmanager
     def perhaps(self, place: str) -> Iterator[None]:
-        """As `at`, but by request leave out and count what the block could not read."""
+        """Do as `at`, but with ``skip_damaged`` count the error and continue."""
         try:
             yield
         except ValueError as error:
@@ -152,27 +154,28 @@ class Reading:
                 self.fail(place, error)
 
     def name(self, written: str) -> str:
-        """Name of the picture that the file calls so."""
+        """Return the name of the picture that the file refers to."""
         if self.known is not None:
             return self.known.name(written)
         return relative_name(written)
 
     def name_in_own_file(self, written: str, file: Path, root: Path, folder: str | None) -> str:
-        """Return the name of a picture that has a file of annotations of its own.
+        """Return the name of a picture that has its own annotation file.
 
-        The picture is next to its file, or else in the folder of the same name as the file's
-        within ``root``. A picture of the same base name in another folder is another picture.
+        The picture is next to the file, or else in the folder of pictures at the same relative
+        path as the file within ``root``. A picture of the same base name in another folder is
+        another picture.
 
         Parameters
         ----------
         written
-            The picture as the file names it, relative to the file.
+            The name of the picture in the file, relative to the file.
         file
-            The file of annotations.
+            The annotation file.
         root
             The folder that is read.
         folder
-            The picture's folder, relative to that of the pictures, where the file names one.
+            The folder of the picture within the folder of pictures, if the file names one.
         """
         inside = file.parent.relative_to(root).as_posix()
         name = _joined(inside, written)
@@ -193,7 +196,7 @@ class Reading:
         return self.known.name(name, places)
 
     def size(self, name: str) -> tuple[int, int]:
-        """Width and height of a picture, where the file does not tell them."""
+        """Return width and height of a picture whose size the file does not state."""
         if self.known is None:
             raise ValueError(
                 f"the size of the picture {name!r} is not written here; "
@@ -225,15 +228,15 @@ class Reading:
     def annotations(
         self, categories: tuple[str, ...] = (), extra: Mapping[str, Any] | None = None
     ) -> Annotations:
-        """Finish, warn of what was changed or left out, and return what was read."""
+        """Return what was read, and warn of what was changed or left out."""
         pictures = [draft.picture() for draft in self._drafts.values()]
         with self.at(""):
             read = Annotations(tuple(pictures), categories, extra or {})
-        self.tally.warn(stacklevel=5)
+        self.tally.warn()
         return read
 
     def _check_size(self, picture: Picture) -> None:
-        """Compare with an annotation that is known; opening every picture would be slow."""
+        """Compare the size with known annotations; opening every picture would be slow."""
         if self.known is None or self.known.folder is not None or picture.name not in self.known:
             return
         width, height = self.known.size(picture.name)
@@ -245,7 +248,7 @@ class Reading:
 
 
 def _joined(folder: str, written: str) -> str:
-    """Name of a file that is written relative to a folder."""
+    """Return the name of a file that is given relative to a folder."""
     name = str(PurePosixPath(folder) / written)
     plain = name.replace("\\", "/")
     return posixpath.normpath(plain) if ".." in PurePosixPath(plain).parts else name
@@ -260,41 +263,33 @@ class Draft:
         self.budget = reading.budget
         self._objects: list[AnnotatedObject] = []
         self.name, self.width, self.height = picture.name, picture.width, picture.height
-        self.done: bool | None = None  # None where the file does not say
+        self.done: bool | None = None  # None where the file does not state it
 
     def add(self, place: str, build: Callable[[], AnnotatedObject]) -> None:
-        """Add the object that ``build`` makes, or tell the place at which it fails."""
+        """Add the object that ``build`` returns; its errors get the place."""
         before = len(self._objects)
         with self._reading.perhaps(place):
-            self._objects.append(self._fitted(build(), place))
+            self._objects.append(self._clipped(build(), place))
         if len(self._objects) == before:
             self.done = False
 
     def leave_out(self, what: str, place: str) -> None:
-        """Count a mark that is no region; the picture is then not done."""
+        """Count a shape without an area; the picture is then not done."""
         self._reading.tally.count(f"{what} cannot be used and were left out", place)
         self.done = False
 
     def picture(self) -> Picture:
         """Return the picture with all its objects and its state."""
-        picture = self._picture
         done = self.done
         if done is None:
             done = bool(self._objects) or self._reading.unannotated == "negative"
             if not self._objects:
                 self._reading.undecided.append(self.name)
-        return Picture(
-            picture.name,
-            picture.width,
-            picture.height,
-            tuple(self._objects),
-            done,
-            picture.extra,
-        )
+        return replace(self._picture, objects=tuple(self._objects), done=done)
 
-    def _fitted(self, marked: AnnotatedObject, place: str) -> AnnotatedObject:
-        """Cut a box at the picture's border; refuse what lies outside altogether."""
-        region: Region = marked.region
+    def _clipped(self, annotated: AnnotatedObject, place: str) -> AnnotatedObject:
+        """Clip a box at the border of the picture; raise for objects entirely outside."""
+        region: Region = annotated.region
         box = region.box
         left, top = max(box.x, 0.0), max(box.y, 0.0)
         right, bottom = min(box.right, self.width), min(box.bottom, self.height)
@@ -308,17 +303,16 @@ class Draft:
                 region.check_size(self.height, self.width)
             else:
                 self.budget.spend_columns(region.columns_passed())
-            return marked
+            return annotated
         beyond = max(left - box.x, top - box.y, box.right - right, box.bottom - bottom)
         if beyond <= 1e-9:
-            return marked
+            return annotated
         if beyond > _ROUNDING:
             self._reading.tally.count("boxes reached beyond their picture and were cut", place)
-        cut = Box.from_corners(left, top, right, bottom)
-        return AnnotatedObject(marked.category, cut, marked.id, marked.score, marked.attributes)
+        return replace(annotated, region=Box.from_corners(left, top, right, bottom))
 
 
-_CORNERS_OF_A_CIRCLE = 72
+_CIRCLE_CORNERS = 72
 
 
 def circle(centre: Point, on_the_edge: Point) -> Polygons:
@@ -330,20 +324,18 @@ def circle(centre: Point, on_the_edge: Point) -> Polygons:
     Box(x=5.0, y=5.0, width=10.0, height=10.0)
     """
     (x, y), radius = centre, math.dist(centre, on_the_edge)
-    turns = [2 * math.pi * corner / _CORNERS_OF_A_CIRCLE for corner in range(_CORNERS_OF_A_CIRCLE)]
-    return Polygons(
-        [[(x + radius * math.cos(turn), y + radius * math.sin(turn)) for turn in turns]]
-    )
+    angles = [2 * math.pi * corner / _CIRCLE_CORNERS for corner in range(_CIRCLE_CORNERS)]
+    return Polygons([[(x + radius * math.cos(a), y + radius * math.sin(a)) for a in angles]])
 
 
-def turned_box(box: Box, degrees: float, around: Point) -> Box | Polygons:
-    """Return the box turned clockwise around a point; a polygon unless the turn is whole.
+def rotated_box(box: Box, degrees: float, around: Point) -> Box | Polygons:
+    """Return the box rotated clockwise around a point; a polygon unless the turn is complete.
 
     Examples
     --------
-    >>> turned_box(Box(0, 0, 2, 1), 0, (0, 0))
+    >>> rotated_box(Box(0, 0, 2, 1), 0, (0, 0))
     Box(x=0.0, y=0.0, width=2.0, height=1.0)
-    >>> turned_box(Box(2, 2, 2, 1), 90, (2, 2)).box
+    >>> rotated_box(Box(2, 2, 2, 1), 90, (2, 2)).box
     Box(x=1.0, y=2.0, width=1.0, height=2.0)
     """
     if degrees % 360 == 0:

@@ -1,8 +1,7 @@
-"""Where an object is: a box, polygons, or a mask.
+"""Regions of objects: `Box`, `Polygons` and `Mask`, each with `box`, `area`, `runs` and `mask`.
 
-Coordinates are in pixels from the picture's upper left corner; the pixel in column ``c`` and row
-``r`` is the square from ``(c, r)`` to ``(c + 1, r + 1)``. Every region answers the same three
-questions: `box`, `area` and `mask`.
+Coordinates are in pixels from the upper left corner of the picture; the pixel in column ``c`` and
+row ``r`` is the square from ``(c, r)`` to ``(c + 1, r + 1)``.
 """
 
 from __future__ import annotations
@@ -17,12 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import runs as run_lengths
+from groupcm.annotations._polygon_fill import fill, fill_box
 from groupcm.annotations.limits import MOST_COLUMNS, MOST_PICTURE_PIXELS, check_pixels
-from groupcm.annotations.polygon_fill import fill, fill_box
+from groupcm.utils.typing import Flags
 
 __all__ = ["Box", "Mask", "Polygons", "Region", "as_point", "check_part"]
 
-# Beyond this the fine grid of COCO's tools would leave the whole numbers they count in.
+# Beyond this the fine grid of COCO's tools would overflow.
 _FARTHEST = 1e8
 Point = tuple[float, float]
 
@@ -57,7 +57,7 @@ class Box:
 
     @classmethod
     def from_corners(cls, left: float, top: float, right: float, bottom: float) -> Box:
-        """Make a box from its edges.
+        """Return the box with these edges.
 
         Examples
         --------
@@ -68,12 +68,12 @@ class Box:
 
     @property
     def right(self) -> float:
-        """Where the box ends on the right."""
+        """The right edge."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """Where the box ends below."""
+        """The lower edge."""
         return self.y + self.height
 
     @property
@@ -87,25 +87,25 @@ class Box:
         return self.width * self.height
 
     def corners(self) -> tuple[Point, ...]:
-        """Return the four corners, from the upper left one down and around."""
+        """Return the four corners counterclockwise from the upper left one."""
         left, top, right, bottom = self.x, self.y, self.right, self.bottom
         return (left, top), (left, bottom), (right, bottom), (right, top)
 
     def runs(self, height: int, width: int) -> run_lengths.Runs:
-        """Runs of the box's pixels in a picture, column by column."""
+        """Return the runs of the pixels of the box in a picture, column by column."""
         return fill_box(self.x, self.y, self.right, self.bottom, height, width)
 
-    def mask(self, height: int, width: int) -> NDArray[np.bool_]:
-        """Return the pixels of the box in a picture of this size; the rest of it is cut off."""
+    def mask(self, height: int, width: int) -> Flags:
+        """Return the pixels of the box in a picture of this size, clipped at its border."""
         return run_lengths.to_mask(self.runs(height, width), height, width)
 
 
 @dataclass(frozen=True, slots=True)
 class Polygons:
-    """One or more closed polygons; the object is what lies in any of them.
+    """One or more closed polygons, whose union is the object.
 
-    A part that crosses itself is filled by the even-odd rule. There are no holes, as COCO has
-    none: an object with a hole is a `Mask`.
+    A part that crosses itself is filled by the even-odd rule. As in COCO there are no holes: an
+    object with a hole is a `Mask`.
 
     Examples
     --------
@@ -147,13 +147,13 @@ class Polygons:
 
     @property
     def area(self) -> float:
-        """Number of pixels inside, as COCO counts it (pixels left of or above 0 do not count)."""
+        """Number of pixels inside, as in COCO (without pixels at negative coordinates)."""
         box = self.box
         height, width = (max(1, math.ceil(end) + 1) for end in (box.bottom, box.right))
         return float(self.runs(height, width)[1::2].sum())
 
     def columns_passed(self) -> float:
-        """Return how many columns of pixels the edges pass, which is what filling costs.
+        """Return how many columns of pixels the edges cross, the cost of filling.
 
         Examples
         --------
@@ -165,24 +165,24 @@ class Polygons:
         )
 
     def runs(self, height: int, width: int) -> run_lengths.Runs:
-        """Runs of the polygons' pixels in a picture, column by column."""
+        """Return the runs of the pixels inside in a picture, column by column."""
         filled = [fill(part, height, width) for part in self.parts]
         return filled[0] if len(filled) == 1 else run_lengths.union(filled, height * width)
 
-    def mask(self, height: int, width: int) -> NDArray[np.bool_]:
-        """Return the pixels inside, in a picture of this size; the rest of it is cut off."""
+    def mask(self, height: int, width: int) -> Flags:
+        """Return the pixels inside, in a picture of this size, clipped at its border."""
         return run_lengths.to_mask(self.runs(height, width), height, width)
 
 
 class Mask:
-    """Exact pixels of a picture of known size, kept as runs (column by column, as COCO does).
+    """Exact pixels of a picture of known size, stored as runs (column by column, as in COCO).
 
     Parameters
     ----------
     height, width
         Size of the picture.
     counts
-        The runs, as a file gives them; they are checked and brought to their one form.
+        Run lengths of background and object in turn; they are checked and normalised.
 
     Examples
     --------
@@ -210,14 +210,14 @@ class Mask:
         runs = run_lengths.canonical(counts, int(height) * int(width))
         if runs.size < 2:
             raise ValueError("the mask is empty; it needs one pixel or more")
-        # A run is shorter than a picture, whose pixels are counted in 32 bits.
-        kept = runs.astype(np.uint32)
-        kept.flags.writeable = False
-        for name, value in (("height", int(height)), ("width", int(width)), ("_runs", kept)):
+        # No run is longer than a picture, whose pixels are counted in 32 bits.
+        stored = runs.astype(np.uint32)
+        stored.flags.writeable = False
+        for name, value in (("height", int(height)), ("width", int(width)), ("_runs", stored)):
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"a Mask does not change; make another to set {name!r}")
+        raise AttributeError(f"a Mask is immutable; create another to set {name!r}")
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Mask):
@@ -236,12 +236,12 @@ class Mask:
 
     @property
     def counts(self) -> tuple[int, ...]:
-        """Lengths of background and object by turns, column by column."""
+        """Run lengths of background and object in turn, column by column."""
         return tuple(self._runs.tolist())
 
     @classmethod
     def from_array(cls, pixels: ArrayLike) -> Mask:
-        """Make a mask from an array of the picture's size, true where the object is."""
+        """Return the mask of an array of the picture's size, true inside the object."""
         pixels = np.asarray(pixels, dtype=bool)
         if pixels.ndim != 2:
             raise ValueError(f"a mask has 2 dimensions, rows and columns; this has {pixels.ndim}")
@@ -250,7 +250,7 @@ class Mask:
 
     @classmethod
     def from_part(cls, part: ArrayLike, left: int, top: int, height: int, width: int) -> Mask:
-        """Make a mask of a picture of this size from the pixels of a part of it.
+        """Return the mask, in a picture of this size, of the pixels of a part of it.
 
         Examples
         --------
@@ -261,8 +261,8 @@ class Mask:
         check_part(left, top, part.shape, (height, width))
         return cls(height, width, run_lengths.from_part(part, (top, left), (height, width)))
 
-    def part(self) -> tuple[NDArray[np.bool_], int, int]:
-        """Return the pixels within the mask's own box, and its left and upper edge.
+    def part(self) -> tuple[Flags, int, int]:
+        """Return the pixels within the bounding box, and its left and upper edge.
 
         Examples
         --------
@@ -274,7 +274,7 @@ class Mask:
         return run_lengths.to_mask(runs, height, width), left, top
 
     def part_runs(self) -> tuple[run_lengths.Runs, int, int, int, int]:
-        """Return the runs within the mask's own box; its left and upper edge, height and width.
+        """Return the runs within the bounding box; its left and upper edge, height and width.
 
         Examples
         --------
@@ -299,7 +299,7 @@ class Mask:
         return float(self._runs[1::2].sum(dtype=np.int64))
 
     def check_size(self, height: int, width: int) -> None:
-        """Refuse the size of another picture."""
+        """Raise `ValueError` for the size of another picture."""
         if (height, width) != (self.height, self.width):
             raise ValueError(
                 f"the mask is {self.width} × {self.height} pixels "
@@ -307,17 +307,17 @@ class Mask:
             )
 
     def runs(self, height: int, width: int) -> run_lengths.Runs:
-        """Runs of the mask's pixels; the size must be that of its picture."""
+        """Return the runs of the pixels; the size must be that of the mask's picture."""
         self.check_size(height, width)
         return self._runs.astype(np.int64)
 
-    def mask(self, height: int, width: int) -> NDArray[np.bool_]:
+    def mask(self, height: int, width: int) -> Flags:
         """Return the pixels as an array; the size must be that of the mask's picture."""
         return run_lengths.to_mask(self.runs(height, width), height, width)
 
 
 def check_part(left: int, top: int, part: tuple[int, ...], picture: tuple[int, int]) -> None:
-    """Refuse a part that does not lie within its picture; sizes are height and width."""
+    """Raise `ValueError` for a part outside of its picture; sizes are height and width."""
     right, bottom = left + part[1], top + part[0]
     if min(left, top) < 0 or right > picture[1] or bottom > picture[0]:
         raise ValueError(
@@ -330,20 +330,17 @@ Region = Box | Polygons | Mask
 
 
 def as_point(point: Iterable[float]) -> Point:
-    """Check that a corner is two numbers of pixels."""
+    """Return a corner as two checked coordinates."""
     values = tuple(point)
     if len(values) != 2:
         raise ValueError(f"a polygon's corner has {len(values)} numbers; it needs x and y")
-    return (
-        _coordinate(values[0], "a corner's x"),
-        _coordinate(values[1], "a corner's y"),
-    )
+    return _coordinate(values[0], "a corner's x"), _coordinate(values[1], "a corner's y")
 
 
 def _coordinate(value: float, name: str) -> float:
     if isinstance(value, bool | str | bytes) or not isinstance(value, int | float | np.number):
         raise ValueError(f"{name} is {value!r}; it must be a number")
-    # Compared before it is converted: a whole number may be too large for a float.
+    # Compared before the conversion: an integer may be too large for a float.
     if not -_FARTHEST <= value <= _FARTHEST:
         is_float = isinstance(value, float | np.floating)
         shown = f"{value:g}" if is_float or abs(value) < 1e300 else "too large"

@@ -1,17 +1,14 @@
-"""Masks as runs: lengths of background and object by turns, background first.
+"""Run-length encoded masks: lengths of background and object in turn, background first.
 
-A picture is read column by column (``order="F"``, as COCO does) unless a function says otherwise.
-Runs are canonical when only the first may be 0 and the last is not a repetition: `from_edges` and
-`from_mask` make such runs, so that equal masks have equal runs.
+A picture is scanned column by column (``order="F"``, as in COCO) unless stated otherwise. Runs are
+canonical when only the first may be 0: `from_edges` and `from_mask` return such runs, so that equal
+masks have equal runs. Area, box, position in a larger picture and the runs of the other scan order
+are computed from the runs, without an array of pixels.
 
-A mask is kept as its runs: its area, its box, its place in a larger picture and the runs of the
-other order of reading follow from them, and no pixels are made until somebody needs an array.
-
-COCO's compressed string of a mask's runs.
-
-From the fourth run on, a run is told by its difference to the run two before it. Each number is
-cut into groups of five bits, the lowest first; a sixth bit says that more follow; the fifth bit of
-the last group is the sign. 48 is added to make each group a printable character.
+`compress` and `decompress` implement COCO's string of the runs. From the fourth run on, it stores
+the difference to the run two before. Each number is split into groups of five bits, the lowest
+first; a sixth bit marks that more follow; the fifth bit of the last group is the sign. 48 is added
+to make each group a printable character.
 """
 
 from __future__ import annotations
@@ -24,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations.limits import check_runs
+from groupcm.utils.typing import Flags, Index
 
 __all__ = [
     "Strips",
@@ -33,6 +31,7 @@ __all__ = [
     "compress_many",
     "cut_at_columns",
     "decompress",
+    "expand",
     "from_edges",
     "from_mask",
     "from_part",
@@ -45,27 +44,42 @@ __all__ = [
 
 Order = Literal["C", "F"]
 Runs = NDArray[np.int64]
-Spend = Callable[[int], None]  # refuses a number of runs that is too large
+Spend = Callable[[int], None]  # raises for too many runs
+_LOW, _SIGN, _MORE, _FIRST_CHARACTER = 0x1F, 0x10, 0x20, 48
+_LONGEST = 12  # groups: sixty bits are enough for any picture
 
 
 class Strips(NamedTuple):
-    """Runs cut where a column ends: strip i is a part of run ``run[i]``, within ``column[i]``."""
+    """Runs split at the ends of columns: strip i is a part of run ``run[i]`` in ``column[i]``."""
 
-    run: NDArray[np.int64]
-    column: NDArray[np.int64]
-    top: NDArray[np.int64]
-    bottom: NDArray[np.int64]
+    run: Index
+    column: Index
+    top: Index
+    bottom: Index
+
+
+def expand(first: Index, counts: Index) -> tuple[Index, Index]:
+    """Return each i ``counts[i]`` times, and the consecutive integers from ``first[i]`` on.
+
+    Examples
+    --------
+    >>> expand(np.array([7, 1]), np.array([2, 3]))
+    (array([0, 0, 1, 1, 1]), array([7, 8, 1, 2, 3]))
+    """
+    owner = np.repeat(np.arange(counts.size), counts)
+    shift = first - np.cumsum(counts) + counts
+    return owner, np.arange(owner.size) + np.repeat(shift, counts)
 
 
 def from_edges(edges: ArrayLike, size: int) -> Runs:
-    """Runs of ``size`` pixels that change sides at every edge; two edges at one place cancel.
+    """Return the runs of ``size`` pixels that change at every edge; two edges in one place cancel.
 
     Examples
     --------
     >>> from_edges([5, 2, 8, 8], size=10)
     array([2, 3, 5])
     """
-    # Plain steps instead of np.unique and np.diff: a mask may have ten thousand small objects.
+    # Faster than np.unique and np.diff: a mask may have ten thousand small objects.
     places = np.sort(np.asarray(edges, dtype=np.int64))
     first = np.ones(places.size + 1, dtype=bool)
     np.not_equal(places[1:], places[:-1], out=first[1:-1])
@@ -79,7 +93,7 @@ def from_edges(edges: ArrayLike, size: int) -> Runs:
 
 
 def from_mask(mask: ArrayLike, order: Order = "F") -> Runs:
-    """Runs of a mask.
+    """Return the runs of a mask.
 
     Examples
     --------
@@ -93,7 +107,7 @@ def from_mask(mask: ArrayLike, order: Order = "F") -> Runs:
     return np.diff(edges, prepend=0, append=flat.size)
 
 
-def to_mask(runs: ArrayLike, height: int, width: int, order: Order = "F") -> NDArray[np.bool_]:
+def to_mask(runs: ArrayLike, height: int, width: int, order: Order = "F") -> Flags:
     """Return the mask of ``height`` rows and ``width`` columns that the runs describe.
 
     Examples
@@ -108,7 +122,7 @@ def to_mask(runs: ArrayLike, height: int, width: int, order: Order = "F") -> NDA
 
 
 def canonical(runs: ArrayLike, size: int) -> Runs:
-    """Check runs that a file gives, and bring them to the one form of their mask.
+    """Check runs from a file and return their canonical form.
 
     Runs may end early: the rest is background.
 
@@ -130,12 +144,12 @@ def canonical(runs: ArrayLike, size: int) -> Runs:
     total = int(values.sum())
     if total > size:
         raise ValueError(f"the mask's runs cover {total} pixels and the mask has {size}")
-    # Without the end of a last background, after which nothing begins.
+    # Without the end of a trailing background run, which is no edge.
     return from_edges(np.cumsum(values)[: values.size // 2 * 2], size)
 
 
 def objects_of(runs: ArrayLike) -> tuple[Runs, Runs]:
-    """Return where the object's runs begin and end, those without pixels left out.
+    """Return where the runs of the object begin and end, without empty runs.
 
     Examples
     --------
@@ -145,12 +159,12 @@ def objects_of(runs: ArrayLike) -> tuple[Runs, Runs]:
     ends = np.cumsum(np.asarray(runs, dtype=np.int64))
     ends = ends[: ends.size // 2 * 2]
     begin, end = ends[::2], ends[1::2]
-    kept = end > begin
-    return begin[kept], end[kept]
+    is_filled = end > begin
+    return begin[is_filled], end[is_filled]
 
 
 def cut_at_columns(begin: Runs, end: Runs, height: int, spend: Spend = check_runs) -> Strips:
-    """Cut runs that go on from one column into the next.
+    """Split runs that continue from one column into the next.
 
     Examples
     --------
@@ -162,9 +176,7 @@ def cut_at_columns(begin: Runs, end: Runs, height: int, spend: Spend = check_run
     first, last = begin // height, (end - 1) // height
     pieces = last - first + 1
     spend(int(pieces.sum()))
-    run = np.repeat(np.arange(begin.size), pieces)
-    before = np.cumsum(pieces) - pieces
-    column = first[run] + np.arange(run.size) - before[run]
+    run, column = expand(first, pieces)
     top = np.maximum(begin[run] - column * height, 0)
     bottom = np.minimum(end[run] - column * height, height)
     return Strips(run, column, top, bottom)
@@ -177,10 +189,10 @@ def from_rows(
     size: tuple[int, int] | None = None,
     spend: Spend = check_runs,
 ) -> Runs:
-    """Return the runs of a picture whose part is given by its runs row by row.
+    """Return the runs, column by column, of a part of a picture given by its runs row by row.
 
-    Between two rows a pixel changes where one of them changes sides and the other does not, so
-    the changes of all columns follow from the ends of the runs, and no pixels are needed.
+    From one row to the next, a pixel changes where exactly one of the two rows has an edge, so the
+    changes within all columns follow from the ends of the runs, without an array of pixels.
 
     Parameters
     ----------
@@ -193,7 +205,7 @@ def from_rows(
     size
         Height and width of the picture; by default those of the part.
     spend
-        Called with the number of changes before they are made; raises where they are too many.
+        Called with the number of changes before they are allocated; raises for too many.
 
     Examples
     --------
@@ -206,8 +218,7 @@ def from_rows(
     row, left, right = _changes_between_rows(runs, part[1])
     count = right - left
     spend(int(count.sum()))
-    change = np.repeat(np.arange(row.size), count)
-    column = left[change] + np.arange(change.size) - (np.cumsum(count) - count)[change]
+    change, column = expand(left, count)
     return from_edges((column + place[1]) * height + row[change] + place[0], height * width)
 
 
@@ -219,17 +230,17 @@ def to_rows(runs: ArrayLike, height: int, width: int, spend: Spend = check_runs)
     >>> to_rows([2, 1, 1, 2], height=2, width=3)
     array([1, 2, 2, 1])
     """
-    # The same mask on its side: its rows are the columns.
+    # The rows of the transposed mask are the columns.
     return from_rows(runs, (width, height), spend=spend)
 
 
 def _changes_between_rows(runs: ArrayLike, width: int) -> tuple[Runs, Runs, Runs]:
-    """Rows before which pixels change, from which column and up to which."""
+    """Return the changes from one row to the next: row, first column and end column."""
     begin, end = objects_of(np.asarray(runs, dtype=np.int64))
     (first, left), (last, right) = np.divmod(begin, width), np.divmod(end - 1, width)
     right = right + 1
     one_row, several, block = first == last, first < last, last > first + 1
-    # A run is a rectangle, or the rest of a row, whole rows, and the beginning of a row.
+    # A run is part of one row, or the rest of a row, whole rows, and the beginning of a row.
     top = np.concatenate([first[one_row], first[several], first[block] + 1, last[several]])
     bottom = np.concatenate([first[one_row], first[several], last[block] - 1, last[several]]) + 1
     begins = np.concatenate(
@@ -238,17 +249,15 @@ def _changes_between_rows(runs: ArrayLike, width: int) -> tuple[Runs, Runs, Runs
     ends = np.concatenate(
         [right[one_row], np.full(several.sum() + block.sum(), width), right[several]]
     )
-    rows, columns = (
-        np.concatenate([top, top, bottom, bottom]),
-        np.tile(np.concatenate([begins, ends]), 2),
-    )
+    rows = np.concatenate([top, top, bottom, bottom])
+    columns = np.tile(np.concatenate([begins, ends]), 2)
     keys, times = np.unique(rows * (width + 1) + columns, return_counts=True)
     row, column = np.divmod(keys[times % 2 == 1], width + 1)
     return row[::2], column[::2], column[1::2]
 
 
 def from_part(part: ArrayLike, place: tuple[int, int], size: tuple[int, int]) -> Runs:
-    """Return the runs of a picture whose part is given by its pixels.
+    """Return the runs of a picture in which a part has these pixels.
 
     Examples
     --------
@@ -264,7 +273,7 @@ def from_part(part: ArrayLike, place: tuple[int, int], size: tuple[int, int]) ->
 
 
 def union(parts: Iterable[Runs], size: int, spend: Spend = check_runs) -> Runs:
-    """Runs of the pixels that belong to any of the parts.
+    """Return the runs of the pixels that belong to any of the parts.
 
     Examples
     --------
@@ -278,7 +287,7 @@ def union(parts: Iterable[Runs], size: int, spend: Spend = check_runs) -> Runs:
     steps = [np.where(np.arange(ends.size) % 2 == 0, 1, -1) for ends in edges]
     places = np.concatenate([np.empty(0, dtype=np.int64), *edges])
     step = np.concatenate([np.empty(0, dtype=np.int64), *steps])
-    # Where one part ends as another begins the depth must not touch 0: begin first.
+    # Where one part ends and another begins, the depth must not reach 0: begin first.
     order = np.lexsort((-step, places))
     inside = np.cumsum(step[order]) > 0
     change = np.diff(inside, prepend=False)
@@ -298,19 +307,15 @@ def bounds(runs: ArrayLike, height: int) -> tuple[int, int, int, int]:
     if not first.size:
         raise ValueError("the mask is empty")
     left, right = first // height, last // height
-    # A run that goes on into the next column reaches both ends of a column.
+    # A run that continues into the next column reaches both ends of a column.
     whole = bool(np.any(left < right))
     top = 0 if whole else int((first % height).min())
     bottom = height if whole else int((last % height).max()) + 1
     return int(left.min()), top, int(right.max()) + 1, bottom
 
 
-_LOW, _SIGN, _MORE, _FIRST_CHARACTER = 0x1F, 0x10, 0x20, 48
-_LONGEST = 12  # groups: sixty bits are enough for any picture
-
-
 def compress(runs: ArrayLike) -> str:
-    """Return the string of the runs.
+    """Return COCO's string of the runs.
 
     Examples
     --------
@@ -322,7 +327,7 @@ def compress(runs: ArrayLike) -> str:
 
 
 def compress_many(runs: ArrayLike, ptr: ArrayLike) -> list[str]:
-    """Return the strings of many masks at once; the runs of mask i are ptr[i] to ptr[i + 1].
+    """Return the strings of many masks at once; mask i has the runs ptr[i] to ptr[i + 1].
 
     Examples
     --------
@@ -350,8 +355,8 @@ def compress_many(runs: ArrayLike, ptr: ArrayLike) -> list[str]:
     return [text[start:end] for start, end in pairwise(ends)]
 
 
-def decompress(text: str) -> NDArray[np.int64]:
-    """Return the runs of the string.
+def decompress(text: str) -> Index:
+    """Return the runs of COCO's string.
 
     Examples
     --------

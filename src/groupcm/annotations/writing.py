@@ -1,4 +1,4 @@
-"""What all writers share: regions that a format cannot carry, and pictures to do."""
+"""What the writers of all formats share: conversion of regions, pictures to do, names of files."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ __all__ = ["Writing", "stems"]
 
 
 class Writing:
-    """One call of `write`: the place, and the counts of what the format could not carry."""
+    """One call of `write`: the path, and the counts of what the format cannot represent."""
 
     def __init__(self, path: Path, name: str) -> None:
         self.path = path
         self.format = name
         self.tally = Tally(path)
 
-    def box(self, picture: Picture, marked: AnnotatedObject) -> Box:
-        """Box of an object, for a format that has boxes alone."""
-        region = marked.region
+    def box(self, picture: Picture, annotated: AnnotatedObject) -> Box:
+        """Return the box of an object, for a format that supports boxes only."""
+        region = annotated.region
         if isinstance(region, Box):
             return region
         self.tally.count(
@@ -38,23 +38,23 @@ class Writing:
             min(box.bottom, picture.height),
         )
 
-    def mask(self, picture: Picture, marked: AnnotatedObject) -> Mask:
-        """Exact pixels of an object."""
-        if isinstance(marked.region, Mask):
-            return marked.region
-        runs = marked.region.runs(picture.height, picture.width)
+    def mask(self, picture: Picture, annotated: AnnotatedObject) -> Mask:
+        """Return the exact pixels of an object."""
+        if isinstance(annotated.region, Mask):
+            return annotated.region
+        runs = annotated.region.runs(picture.height, picture.width)
         if runs.size < 2:
             raise InputError(
-                f"an object ({marked.category}) of {picture.name} covers no pixel's centre, so it "
-                f"cannot be written as the mask that {self.format} needs; make it larger or "
+                f"an object ({annotated.category}) of {picture.name} covers no pixel's centre, so "
+                f"it cannot be written as the mask that {self.format} needs; make it larger or "
                 "remove it"
             )
         return Mask(picture.height, picture.width, runs)
 
     def known_pictures(self, annotations: Annotations) -> Iterator[Picture]:
-        """Pictures for a format in which other programs take a picture that is there as done.
+        """Iterate over the pictures to write in a format where listed pictures are finished.
 
-        Pictures to do without objects are left out; those with objects are written and counted.
+        Pictures to do are left out if they have no objects, and counted otherwise.
         """
         for picture in annotations:
             if picture.done:
@@ -69,7 +69,7 @@ class Writing:
 
 
 def stems(pictures: list[Picture], format: str) -> list[str]:
-    """Names of pictures without their endings, for formats with one file a picture.
+    """Return the names of pictures without their suffixes, for formats with one file per picture.
 
     Examples
     --------

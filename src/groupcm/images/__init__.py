@@ -1,4 +1,4 @@
-"""From pictures to tables of candidates, scores and overlays."""
+"""Pictures: tables of candidates with features, scores of a fitted model, and overlays."""
 
 from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
 

@@ -1,9 +1,8 @@
-"""How pixels of any depth become the 8 bits of a screen.
+"""Conversion of pixels of any bit depth to the 8 bits of a screen.
 
-Pictures of 8 bits are shown as they are. Deeper ones (16 bits, floating point) often use a small
-part of their range and would look black: by default the values between their 0.5 % and 99.5 %
-percentiles are spread from black to white, for each picture on its own. A page may ask for another
-pair of values, its window.
+Pictures of 8 bits are shown unchanged. Deeper ones (16 bits, floating point) often use a small part
+of their range and would look black: by default the values from the 0.5th to the 99.5th percentile
+of each picture are scaled from black to white. A page may select another range.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ __all__ = ["PERCENTILES", "DisplayRange", "bits_of", "default_range", "to_screen
 PERCENTILES = (0.5, 99.5)
 _BITS = {"uint8": 8, "uint16": 16, "float32": 32}
 _WHITE = {8: 255.0, 16: 65_535.0, 32: 1.0}
-# Percentiles of more floating-point numbers than this are taken from evenly spaced ones.
+# Percentiles of more floating-point numbers than this are estimated from an evenly spaced sample.
 _MOST_FLOATS = 1_000_000
 
 
 class DisplayRange(NamedTuple):
-    """The values that are shown black and white; those between them are spread evenly."""
+    """The values shown as black and white; values in between are scaled linearly."""
 
     low: float
     high: float
 
 
 def bits_of(pixels: Pixels) -> int:
-    """Return 8, 16 or 32, or raise `InputError` for any other kind of pixels."""
+    """Return 8, 16 or 32; raise `InputError` for other types of pixels."""
     bits = _BITS.get(str(pixels.dtype))
     if bits is None:
         raise InputError(f"pixels of the kind {pixels.dtype} cannot be shown")
@@ -41,10 +40,10 @@ def bits_of(pixels: Pixels) -> int:
 
 
 def default_range(pixels: Pixels) -> DisplayRange:
-    """Return the range in which a picture is shown unless a user chooses another.
+    """Return the range in which a picture is shown by default.
 
     Where the percentiles coincide, as in a dark picture with a few bright dots, it is the range of
-    all values; where those coincide too, it is the whole range of the file's kind.
+    all values; where those coincide too, it is the whole range of the data type.
 
     Examples
     --------
@@ -67,14 +66,14 @@ def default_range(pixels: Pixels) -> DisplayRange:
 
 
 def to_screen(pixels: Pixels, shown: DisplayRange | None = None) -> NDArray[np.uint8]:
-    """Return pixels as a screen shows them, 0 to 255.
+    """Return pixels as shown on a screen, 0 to 255.
 
     Parameters
     ----------
     pixels
         As `groupcm.images.reading.read_picture` returns them.
     shown
-        What becomes black and white; by default see `default_range`.
+        The range that is scaled from black to white; by default that of `default_range`.
 
     Examples
     --------
@@ -89,8 +88,8 @@ def to_screen(pixels: Pixels, shown: DisplayRange | None = None) -> NDArray[np.u
         return pixels.astype(np.uint8, copy=False)
     if bits == 32:
         return _scaled(pixels, low, high)
-    # Every whole number is looked up: that is faster than to compute each pixel.
-    return _scaled(np.arange(int(_WHITE[bits]) + 1), low, high)[_whole(pixels)]
+    # A lookup table of all integers is faster than scaling each pixel.
+    return _scaled(np.arange(int(_WHITE[bits]) + 1), low, high)[_integers(pixels)]
 
 
 def _scaled(values: NDArray, low: float, high: float) -> NDArray[np.uint8]:
@@ -98,16 +97,15 @@ def _scaled(values: NDArray, low: float, high: float) -> NDArray[np.uint8]:
     return np.floor(255.0 * np.clip(unit, 0.0, 1.0) + 0.5).astype(np.uint8)
 
 
-def _whole(pixels: Pixels) -> NDArray[np.uint8 | np.uint16]:
+def _integers(pixels: Pixels) -> NDArray[np.uint8 | np.uint16]:
     return cast("NDArray[np.uint8 | np.uint16]", pixels)
 
 
 def _percentiles(pixels: Pixels) -> tuple[float, float]:
     if pixels.dtype == np.float32:
-        every = max(1, pixels.size // _MOST_FLOATS)
-        found = np.percentile(pixels.reshape(-1)[::every], PERCENTILES)
-        return float(found[0]), float(found[1])
-    up_to = np.cumsum(np.bincount(_whole(pixels).reshape(-1)))
-    wanted = np.array(PERCENTILES) / 100.0 * up_to[-1]
-    low, high = np.searchsorted(up_to, wanted)
+        step = max(1, pixels.size // _MOST_FLOATS)
+        low, high = np.percentile(pixels.reshape(-1)[::step], PERCENTILES)
+    else:
+        up_to = np.cumsum(np.bincount(_integers(pixels).reshape(-1)))
+        low, high = np.searchsorted(up_to, np.array(PERCENTILES) / 100.0 * up_to[-1])
     return float(low), float(high)

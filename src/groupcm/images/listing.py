@@ -1,4 +1,4 @@
-"""Which pictures a folder holds, in the order in which a person would count them."""
+"""Lists of the pictures in a folder, in natural order."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NUMBER = re.compile(r"(\d+)")
 
 
 def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list[str]:
-    """Names of all pictures in a folder and the folders in it, ``frame 2`` before ``frame 10``.
+    """List all pictures in a folder and its subfolders, ``frame 2`` before ``frame 10``.
 
     Parameters
     ----------
     folder
-        Links in it may not lead out of it. Links to folders within it are not followed, so that
-        nothing is listed twice.
-        Masks that are stored with their pictures are set aside, with a warning that counts them.
+        Links that lead out of the folder are an error. Links to folders within it are not
+        followed, so that nothing is listed twice. Masks stored with their pictures are left out,
+        with a warning that counts them.
     pages
         List the pages of a stack one by one, as ``stack.tif#1``, ``stack.tif#2``, ….
 
@@ -40,12 +40,12 @@ def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list
     ['Été.jpg', 'frame 2.png', 'frame 10.png']
     """
     found = list_picture_files(folder, pages=pages)
-    warn_of_masks(folder, found.masks, stacklevel=2)
+    warn_of_masks(folder, found.masks)
     return found.pictures
 
 
 def list_picture_files(folder: str | os.PathLike[str], *, pages: bool = True) -> PictureFiles:
-    """Return what `list_pictures` lists, and the masks that it sets aside."""
+    """Return the pictures that `list_pictures` lists, and the masks that it leaves out."""
     folder = Path(folder)
     found = picture_files(folder)
     names = sorted(found.pictures, key=natural_order)
@@ -61,7 +61,7 @@ def list_picture_files(folder: str | os.PathLike[str], *, pages: bool = True) ->
 
 
 def natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
-    """Key that sorts numbers within names by their value, and letters without case and accents.
+    """Return a sort key by the value of numbers within names, ignoring case and accents.
 
     Examples
     --------
@@ -81,8 +81,7 @@ def _with_pages(folder: Path, name: str) -> list[str]:
     try:
         count = page_count(folder / name)
     except InputError:
-        # Listed all the same: whoever reads it is told what is wrong.
-        return [name]
+        return [name]  # reading it raises the error
     return [name] if count == 1 else [f"{name}#{page}" for page in range(1, count + 1)]
 
 

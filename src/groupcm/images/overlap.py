@@ -1,6 +1,6 @@
-"""How well candidates fit the objects of a picture.
+"""Overlap of the candidates and the objects of a picture.
 
-With |c ∩ o| the area that candidate c and object o share,
+With |c ∩ o| the area of the intersection of candidate c and object o,
 
     iou                 |c ∩ o| / |c ∪ o|
     dice                2 |c ∩ o| / (|c| + |o|)
@@ -15,21 +15,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.annotations import Region
 from groupcm.images.regions import Regions
+from groupcm.utils.typing import Index, Matrix, Vector
 
 __all__ = ["OVERLAPS", "BestOverlap", "best_overlap", "overlap", "shared_area"]
 
-_Floats = NDArray[np.float64]
-_BLOCK = 2_000_000  # numbers of the largest array made on the way
+_BLOCK = 2_000_000  # elements of the largest temporary array
 
-# From shared area, areas of candidates as a column, and areas of objects as a row.
-OVERLAPS: dict[str, Callable[[_Floats, _Floats, _Floats], _Floats]] = {
+# Functions of the shared area, the areas of candidates (a column) and of objects (a row).
+OVERLAPS: dict[str, Callable[[Matrix, Matrix, Matrix], Matrix]] = {
     "iou": lambda shared, c, o: shared / (c + o - shared),
     "dice": lambda shared, c, o: 2 * shared / (c + o),
     "object_coverage": lambda shared, c, o: shared / o,
@@ -41,19 +39,19 @@ _OF_BOXES = ("box_iou",)
 
 @dataclass(frozen=True, eq=False)
 class BestOverlap:
-    """For every candidate, its largest overlap and the object it has it with.
+    """The largest overlap of each candidate, and the object it is with.
 
     Attributes
     ----------
     overlap
         Largest overlap, shape (n,); 0 where the candidate touches no object.
     object
-        Place of that object among the objects, shape (n,); the first of equal ones, and -1 where
-        the candidate touches none.
+        Index of that object, shape (n,); the first of equal ones, and -1 where the candidate
+        touches no object.
     """
 
-    overlap: _Floats
-    object: NDArray[np.int64]
+    overlap: Vector
+    object: Index
 
 
 def overlap(
@@ -63,14 +61,14 @@ def overlap(
     *,
     height: int | None = None,
     width: int | None = None,
-) -> _Floats:
+) -> Matrix:
     """Return the overlap of every candidate with every object of one picture, shape (n, m).
 
     Parameters
     ----------
     candidates, objects
-        `Regions`, or any boxes, polygons and masks; then ``height`` and ``width`` of the picture
-        are needed, unless the other of the two tells them.
+        `Regions`, or boxes, polygons and masks; ``height`` and ``width`` of the picture are
+        required unless one of the two is `Regions`.
     kind
         One of `OVERLAPS`.
 
@@ -88,7 +86,7 @@ def overlap(
     """
     if kind not in OVERLAPS:
         raise ValueError(f"the overlap {kind!r} is not one of " + ", ".join(map(repr, OVERLAPS)))
-    both = _gathered(candidates, objects, height, width)
+    both = _as_regions(candidates, objects, height, width)
     if kind in _OF_BOXES:
         both = _around(both[0]), _around(both[1])
     shared = shared_area(*both)
@@ -104,7 +102,7 @@ def best_overlap(
     height: int | None = None,
     width: int | None = None,
 ) -> BestOverlap:
-    """Return each candidate's largest overlap and which object it is with; see `overlap`.
+    """Return the largest overlap of each candidate and the object it is with; see `overlap`.
 
     Examples
     --------
@@ -122,7 +120,7 @@ def best_overlap(
     return BestOverlap(best, np.where(best > 0, table.argmax(axis=1), -1))
 
 
-def shared_area(candidates: Regions, objects: Regions) -> _Floats:
+def shared_area(candidates: Regions, objects: Regions) -> Matrix:
     """Return the area |c ∩ o| of every candidate c and object o, shape (n, m).
 
     Examples
@@ -144,42 +142,45 @@ def shared_area(candidates: Regions, objects: Regions) -> _Floats:
     return shared
 
 
-def _gathered(
+def _as_regions(
     candidates: Regions | Iterable[Region],
     objects: Regions | Iterable[Region],
     height: int | None,
     width: int | None,
 ) -> tuple[Regions, Regions]:
-    sizes = {(each.height, each.width) for each in (candidates, objects) if _is_batch(each)}
+    sizes = {
+        (each.height, each.width) for each in (candidates, objects) if isinstance(each, Regions)
+    }
     if height is not None and width is not None:
         sizes.add((height, width))
     if len(sizes) > 1:
-        told = " and ".join(f"{w} × {h}" for h, w in sorted(sizes))
-        raise ValueError(f"candidates and objects are of pictures of {told} pixels; give one size")
+        listed = " and ".join(f"{w} × {h}" for h, w in sorted(sizes))
+        raise ValueError(
+            f"candidates and objects are of pictures of {listed} pixels; give one size"
+        )
     if not sizes:
         raise ValueError("the size of the picture is not known; give height and width")
     size = sizes.pop()
-    return (
-        candidates
-        if isinstance(candidates, Regions)
-        else Regions.of(candidates, *size, what="candidate"),
-        objects if isinstance(objects, Regions) else Regions.of(objects, *size, what="object"),
-    )
+    if not isinstance(candidates, Regions):
+        candidates = Regions.of(candidates, *size, what="candidate")
+    if not isinstance(objects, Regions):
+        objects = Regions.of(objects, *size, what="object")
+    return candidates, objects
 
 
 def _around(regions: Regions) -> Regions:
-    """The boxes around regions."""
+    """Return the bounding boxes of regions."""
     return Regions.from_boxes(regions.edges, regions.height, regions.width)
 
 
-def _boxes_with_boxes(a: _Floats, b: _Floats) -> _Floats:
+def _boxes_with_boxes(a: Matrix, b: Matrix) -> Matrix:
     first = np.maximum(a[:, None, :2], b[None, :, :2])
     last = np.minimum(a[:, None, 2:], b[None, :, 2:])
     return np.maximum(last - first, 0).prod(axis=2)
 
 
-def _masks_with_boxes(masks: Regions, boxes: _Floats) -> _Floats:
-    """Area of each strip within each box, added up region by region."""
+def _masks_with_boxes(masks: Regions, boxes: Matrix) -> Matrix:
+    """Return the area of the strips within each box, summed region by region."""
     shared = np.zeros((len(masks), len(boxes)))
     if not len(masks):
         return shared
@@ -192,11 +193,11 @@ def _masks_with_boxes(masks: Regions, boxes: _Floats) -> _Floats:
     return shared
 
 
-def _masks_with_masks(candidates: Regions, objects: Regions) -> _Floats:
+def _masks_with_masks(candidates: Regions, objects: Regions) -> Matrix:
     """|c ∩ o| = Σ over the strips of c of F_o(end) - F_o(begin).
 
-    F_o(p) counts the pixels of o before place p, the picture read column by column. It is needed
-    at the ends of strips only, so the cost does not grow with the picture's pixels.
+    F_o(p) counts the pixels of o before position p, the picture scanned column by column. It is
+    evaluated at the ends of strips only, so the cost does not depend on the size of the picture.
     """
     shared = np.zeros((len(candidates), len(objects)))
     if not shared.size:
@@ -224,8 +225,8 @@ def _masks_with_masks(candidates: Regions, objects: Regions) -> _Floats:
     return shared
 
 
-def _strip_places(regions: Regions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where strips begin and end, the picture read column by column."""
+def _strip_places(regions: Regions) -> tuple[Index, Index]:
+    """Return where strips begin and end, the picture scanned column by column."""
     above = regions.column * regions.height
     return above + regions.top, above + regions.bottom
 
@@ -234,7 +235,3 @@ def _blocks(total: int, cost_of_one: int) -> Iterator[slice]:
     step = max(1, _BLOCK // max(cost_of_one, 1))
     for start in range(0, total, step):
         yield slice(start, min(start + step, total))
-
-
-def _is_batch(value: object) -> TypeGuard[Regions]:
-    return isinstance(value, Regions)

@@ -1,13 +1,12 @@
-"""Pictures that show what a model found: the winner's outline, its score, and the truth.
+"""Overlays: pictures with the outline and the score of the winning candidate, and the truth.
 
-- The candidate that tells where the object is has a thick outline and a tag with the score:
-  amber, or grey where the picture raises no alarm.
+- The candidate that locates the object has a thick outline and a tag with the score: amber, or grey
+  where the picture is below the threshold.
 - Other candidates that score at least the threshold have a thin amber outline.
-- What people marked has a dashed blue outline.
+- Annotated objects have a dashed blue outline.
 
-These colours can be told apart by people with any kind of colour blindness.
-
-Overlays as files: names that replace nothing, and a mark by which an overlay is known.
+The colours are distinguishable with any kind of colour blindness. Overlay files contain a comment
+by which `is_overlay` recognises them, so that writing overlays never replaces another file.
 """
 
 from __future__ import annotations
@@ -22,15 +21,23 @@ from numpy.typing import NDArray
 
 from groupcm.annotations.pictures import pillow
 from groupcm.errors import InputError
+from groupcm.images._drawing import Canvas, Colour
 from groupcm.images.display import to_screen
-from groupcm.images.drawing import Canvas, Colour
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.score import PictureScore
 from groupcm.utils.files import whole_file
 
-__all__ = ["check_overlay_folder", "draw_overlay", "is_overlay", "overlay_names", "write_overlay"]
+__all__ = [
+    "check_overlay_folder",
+    "draw_overlay",
+    "is_overlay",
+    "overlay_names",
+    "write_overlay",
+]
 
+_JPEG = (".jpg", ".jpeg")
+_COMMENT = "groupcm overlay"
 _FOUND: Colour = (255, 194, 10)
 _NO_ALARM: Colour = (224, 224, 228)
 _TRUTH: Colour = (86, 196, 255)
@@ -39,16 +46,16 @@ _TRUTH: Colour = (86, 196, 255)
 def draw_overlay(
     pixels: Pixels, found: PictureScore, *, truth: Regions | None = None
 ) -> NDArray[np.uint8]:
-    """Draw what was found onto a picture.
+    """Draw the score of a picture and the candidates found in it.
 
     Parameters
     ----------
     pixels
-        As `groupcm.images.reading.read_picture` gives them.
+        As `groupcm.images.reading.read_picture` returns them.
     found
-        What the model found in it.
+        The candidates and their scores.
     truth
-        What people marked in it, where that is known.
+        The annotated objects, if they are known.
 
     Returns
     -------
@@ -62,7 +69,8 @@ def draw_overlay(
     >>> draw_overlay(np.zeros((36, 48), dtype=np.uint8), found).shape
     (360, 480, 3)
     """
-    canvas = Canvas(_as_seen(pixels))
+    shown = to_screen(pixels)
+    canvas = Canvas(shown if shown.ndim == 3 else np.repeat(shown[:, :, None], 3, axis=2))
     for place in found.marked[::-1]:
         if place != found.located:
             canvas.outline(found.regions, int(place), _FOUND, thickness=0.45)
@@ -70,7 +78,7 @@ def draw_overlay(
     if found.located >= 0:
         canvas.outline(found.regions, found.located, colour)
     if truth is not None:
-        # On top: where both agree the outline shows between the dashes.
+        # Drawn last: where both agree, the outline shows between the dashes.
         for place in range(len(truth)):
             canvas.outline(truth, place, _TRUTH, thickness=0.8, dashed=True)
     place = found.regions.edges[found.located] if found.located >= 0 else np.zeros(4)
@@ -78,23 +86,13 @@ def draw_overlay(
     return canvas.pixels()
 
 
-def _as_seen(pixels: Pixels) -> NDArray[np.uint8]:
-    """Return 8 bits per colour, as the pages show the picture."""
-    seen = to_screen(pixels)
-    return seen if seen.ndim == 3 else np.repeat(seen[:, :, None], 3, axis=2)
-
-
 def _score_text(found: PictureScore) -> str:
     text = f"{found.score:+.2f}" if found.winner >= 0 else "nothing proposed"
     return text if found.probability is None else f"{text}  {100 * found.probability:.0f} %"
 
 
-_JPEG = (".jpg", ".jpeg")
-_MADE_BY = "groupcm overlay"
-
-
 def overlay_names(names: Iterable[str]) -> dict[str, str]:
-    """Name the file of each picture's overlay, no two alike.
+    """Return a distinct file name for the overlay of each picture.
 
     Folders, spaces and accents stay. JPEG files and frames of videos become JPEG, others PNG.
 
@@ -104,7 +102,7 @@ def overlay_names(names: Iterable[str]) -> dict[str, str]:
     {'day 1/été.JPG': 'day 1/été.JPG', 'a.tif#3': 'a_3.png', 'b.tif': 'b.png',
      'b.png': 'b_png.png', 'frame 000001': 'frame 000001.jpg'}
     """
-    made: dict[str, str] = {}
+    chosen_names: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
         path = PurePosixPath(name)
@@ -115,18 +113,18 @@ def overlay_names(names: Iterable[str]) -> dict[str, str]:
         else:
             stem, ending = name, ".jpg"
         chosen, count = stem + ending, 1
-        while _alike(chosen) in taken:
-            again = f"_{count}" if count > 1 else ""
-            chosen, count = f"{stem}_{suffix[1:] or 'frame'}{again}{ending}", count + 1
-        taken.add(_alike(chosen))
-        made[name] = chosen
-    return made
+        while _normalised(chosen) in taken:
+            number = f"_{count}" if count > 1 else ""
+            chosen, count = f"{stem}_{suffix[1:] or 'frame'}{number}{ending}", count + 1
+        taken.add(_normalised(chosen))
+        chosen_names[name] = chosen
+    return chosen_names
 
 
 def write_overlay(picture: NDArray[np.uint8], path: str | os.PathLike[str]) -> None:
-    """Write a picture as PNG or JPEG by its name, whole or not at all, and mark it as ours.
+    """Write an overlay atomically as PNG or JPEG, by its suffix, with the comment that marks it.
 
-    Folders are made where they are missing. Only an older overlay is replaced.
+    Missing folders are created. Only another overlay is replaced.
     """
     path = Path(path)
     _require_replaceable(path)
@@ -134,17 +132,17 @@ def write_overlay(picture: NDArray[np.uint8], path: str | os.PathLike[str]) -> N
     drawn = pillow().fromarray(picture)
     with whole_file(path) as beside:
         if path.suffix.lower() in _JPEG:
-            drawn.save(beside, "JPEG", quality=92, comment=_MADE_BY)
+            drawn.save(beside, "JPEG", quality=92, comment=_COMMENT)
         else:
             from PIL.PngImagePlugin import PngInfo
 
             notes = PngInfo()
-            notes.add_text("Software", _MADE_BY)
+            notes.add_text("Software", _COMMENT)
             drawn.save(beside, "PNG", pnginfo=notes)
 
 
 def is_overlay(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is an overlay that `write_overlay` wrote, which may be replaced.
+    """Return whether `write_overlay` wrote a file, which then may be replaced.
 
     Examples
     --------
@@ -158,16 +156,16 @@ def is_overlay(path: str | os.PathLike[str]) -> bool:
     """
     try:
         with pillow().open(path) as picture:
-            made_by = picture.info.get("comment", picture.info.get("Software"))
+            comment = picture.info.get("comment", picture.info.get("Software"))
     except (OSError, SyntaxError, ValueError):
         return False
-    return made_by in (_MADE_BY, _MADE_BY.encode())
+    return comment in (_COMMENT, _COMMENT.encode())
 
 
 def check_overlay_folder(
     folder: str | os.PathLike[str], pictures: str | os.PathLike[str] | None, names: Iterable[str]
 ) -> None:
-    """Refuse a folder in which overlays would replace what is no overlay, or join the pictures."""
+    """Raise if overlays in a folder would replace other files or be mixed with the pictures."""
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"cannot write overlays to {folder}: it is a file; name a folder")
@@ -190,6 +188,6 @@ def _require_replaceable(path: Path) -> None:
         )
 
 
-def _alike(name: str) -> str:
-    """Names that some file system cannot tell apart become equal."""
+def _normalised(name: str) -> str:
+    """Return a form in which names are equal that some file systems do not distinguish."""
     return unicodedata.normalize("NFC", name).casefold()

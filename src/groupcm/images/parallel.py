@@ -1,21 +1,20 @@
-"""Work on many pictures, several at a time, in processes of their own.
+"""Parallel work on many pictures in several processes.
 
-A *task* is any picklable object with a ``name`` and a method ``read()`` that gives pixels:
-`PictureFile` and `VideoFrame` are ready ones; a dataclass of your own may hold one of them beside
-whatever else is known of the picture. *Work* is a picklable callable ``work(task, pixels)``: a
-function of a module, or a frozen dataclass with ``__call__`` that holds a recipe or a model.
-`map_pictures` yields ``task, result`` in the order of the tasks, whatever the number of
-processes, and holds a few tasks and results in memory at most.
+A *task* is any picklable object with a ``name`` and a method ``read()`` that returns pixels, such
+as `PictureFile` and `VideoFrame`; a custom dataclass may contain one of them and further values.
+*Work* is a picklable callable ``work(task, pixels)``: a function of a module, or a frozen dataclass
+with ``__call__`` that contains a recipe or a model. `map_pictures` yields ``task, result`` in the
+order of the tasks, for any number of processes, and holds only a few tasks and results in memory.
 
-- A picture that cannot be read stops the work by its sentence, after the results before it were
-  yielded; with ``skip_unreadable`` its result is an `Unreadable` instead. Only an `InputError`
-  of ``read()`` counts as that: an error of the work itself always stops it.
-- Ctrl-C, an error and a loop that ends early end the processes. So that they end at once and not
-  when Python comes to it, write ``with closing(map_pictures(...)) as found:`` around the loop.
-  The processes of a program that was killed end by themselves.
-- Progress goes to `groupcm.utils.progress.announce_reading`, in pictures.
-- The processes import the program that started them: a script of your own that works with more
-  than one needs ``if __name__ == "__main__":`` around its calls.
+- A picture that cannot be read raises its error, after the results before it were yielded; with
+  ``skip_unreadable`` its result is an `Unreadable` instead. This concerns an `InputError` of
+  ``read()`` only: an error of the work itself is always raised.
+- Ctrl-C, an error and a loop that ends early terminate the processes. For them to end immediately
+  and not with garbage collection, write ``with closing(map_pictures(...)) as results:`` around the
+  loop. The processes of a program that was killed end by themselves.
+- Progress is reported to `groupcm.utils.progress.announce_reading`, in pictures.
+- The processes import the program that started them: a script that uses more than one process needs
+  ``if __name__ == "__main__":`` around its calls.
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from groupcm.errors import Argument, InputError, ParameterError, PythonNote
-from groupcm.images import worker_process
+from groupcm.images import _worker_process
 from groupcm.images.reading import MOST_PIXELS, Pixels, read_named
 from groupcm.utils.parallel import n_threads
 from groupcm.utils.progress import announce_reading, count_pictures
 
 __all__ = ["PictureFile", "PictureTask", "Unreadable", "VideoFrame", "map_pictures"]
 
-_FEW = 16  # so many are nearly done by the time that other processes have begun
-_AHEAD = 4  # tasks under way for each process: one slow picture does not stop the others
+_FEW = 16  # fewer are nearly done by the time that other processes have started
+_AHEAD = 4  # submitted tasks per process: one slow picture does not delay the others
 
 
 class PictureTask(Protocol):
@@ -70,7 +69,7 @@ class PictureFile:
 
 @dataclass(frozen=True, eq=False)
 class VideoFrame:
-    """A picture whose pixels are there already."""
+    """A picture whose pixels are in memory."""
 
     name: str
     pixels: Pixels
@@ -82,9 +81,9 @@ class VideoFrame:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A picture that could not be read, and the reason in one sentence.
+    """A picture that could not be read, and the error message.
 
-    The error is not there where the reason was read from a file of an earlier run.
+    The error is missing where the message was read from a file of an earlier run.
     """
 
     name: str
@@ -117,19 +116,19 @@ def map_pictures(
     Parameters
     ----------
     work
-        What to do with a picture; see above.
+        A function of a task and its pixels; see above.
     tasks
-        Pictures, taken from it a few ahead of the one that is waited for.
+        Pictures; a few are taken ahead of the one that is yielded next.
     n_tasks
-        How many there are, for the progress; None where nobody knows.
+        The number of tasks, for the progress; None if it is unknown.
     doing
-        What the progress calls it.
+        The name of the work in the progress.
     workers
-        Processes; left out, one a core, and none beside this one where pictures are few.
+        Number of processes; by default one per core, and only this one for few pictures.
     skip_unreadable
-        Yield `Unreadable` for a picture that cannot be read, instead of raising its sentence.
+        Yield `Unreadable` for a picture that cannot be read, instead of raising its error.
     before
-        Pictures that an earlier run did, which the progress counts as well.
+        Pictures that an earlier run completed, which the progress counts as well.
 
     Examples
     --------
@@ -149,22 +148,21 @@ def map_pictures(
     of_all = None if n_tasks is None else before + n_tasks
     progress, done = count_pictures(doing, of_all, before), before
     announce_reading(progress(done))
-    outcome_of = partial(_outcome, work)
-    with closing(_found(outcome_of, tasks, workers)) as found:
-        for task, outcome in found:
-            if isinstance(outcome, Unreadable) and not skip_unreadable:
+    with closing(_results(partial(_result, work), tasks, workers)) as results:
+        for task, result in results:
+            if isinstance(result, Unreadable) and not skip_unreadable:
                 raise InputError(
-                    outcome.message,
+                    result.message,
                     "; ",
                     Argument("skip_unreadable", True),
                     " leaves such pictures out",
                 )
             done += 1
             announce_reading(progress(done))
-            yield task, outcome
+            yield task, result
 
 
-def _outcome(work: Work[Task, Result], task: Task) -> Result | Unreadable:
+def _result(work: Work[Task, Result], task: Task) -> Result | Unreadable:
     try:
         pixels = task.read()
     except InputError as error:
@@ -176,41 +174,41 @@ def _outcome(work: Work[Task, Result], task: Task) -> Result | Unreadable:
         raise
 
 
-def _found(
-    outcome_of: Callable[[Task], Any], tasks: Iterable[Task], workers: int
+def _results(
+    function: Callable[[Task], Any], tasks: Iterable[Task], workers: int
 ) -> Generator[tuple[Task, Any]]:
     if workers == 1:
         for task in tasks:
-            yield task, outcome_of(task)
+            yield task, function(task)
         return
-    with _processes(outcome_of, workers) as submit:
-        under_way: deque[tuple[Task, Future[Any]]] = deque()
+    with _processes(function, workers) as submit:
+        submitted: deque[tuple[Task, Future[Any]]] = deque()
         for task in tasks:
-            under_way.append((task, submit(task)))
-            if len(under_way) > _AHEAD * workers:
-                task, future = under_way.popleft()
+            submitted.append((task, submit(task)))
+            if len(submitted) > _AHEAD * workers:
+                task, future = submitted.popleft()
                 yield task, future.result()
-        while under_way:
-            task, future = under_way.popleft()
+        while submitted:
+            task, future = submitted.popleft()
             yield task, future.result()
 
 
 @contextmanager
 def _processes(
-    outcome_of: Callable[[Any], Any], workers: int
+    function: Callable[[Any], Any], workers: int
 ) -> Iterator[Callable[[Any], Future[Any]]]:
-    """Processes that take tasks within the block; whatever ends the block early ends them."""
+    """Start processes that call the function within the block; an error terminates them."""
     others = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         workers,
         multiprocessing.get_context("spawn"),
-        initializer=worker_process.begin,
-        initargs=(pickle.dumps(outcome_of),),
+        initializer=_worker_process.begin,
+        initargs=(pickle.dumps(function),),
     )
 
     def submit(task: Any) -> Future[Any]:
         with _without_ctrl_c():  # a new process would print where it was interrupted
-            return pool.submit(worker_process.outcome_of, task)
+            return pool.submit(_worker_process.call, task)
 
     try:
         yield submit
@@ -224,7 +222,7 @@ def _processes(
             ),
         ) from error
     except BaseException:
-        # What is under way is of no use to anybody, and may take long.
+        # Results of running tasks are not needed, and may take long.
         for child in set(multiprocessing.active_children()) - others:
             child.terminate()
         raise
@@ -234,7 +232,7 @@ def _processes(
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Within the block Ctrl-C waits, and processes that begin never hear it; not on Windows."""
+    """Defer Ctrl-C within the block, and block it in processes started there; not on Windows."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -24,7 +24,7 @@ _IMAGE = ("image", "picture", "filename", "file_name", "file")
 
 
 class PictureNote(NamedTuple):
-    """Whose picture it is, and to which split of the data it belongs; None where not known."""
+    """The patient and the split of a picture; None where unknown."""
 
     patient: str | None = None
     split: str | None = None
@@ -60,7 +60,7 @@ class PictureNotes:
         self.has_patients, self.has_splits = has_patients, has_splits
 
     def of(self, name: str) -> PictureNote:
-        """Return what the file says of a picture, which must have a row."""
+        """Return the patient and the split of a picture, which must have a row."""
         file = name.rpartition("#")[0]
         for known in (name, _without_ending(name), file, _without_ending(file) if file else ""):
             if known in self._rows:
@@ -68,15 +68,15 @@ class PictureNotes:
         raise InputError(f"{self.path} has no row for the picture {name!r}")
 
     def in_split(self, names: Sequence[str], split: str | None) -> list[str]:
-        """Return the pictures of a split; all of them without one."""
+        """Return the pictures of a split; all pictures for None."""
         if split is None:
             return list(names)
         found = [name for name in names if self.of(name).split == split]
         if not found:
-            there = sorted({note.split for note in self._rows.values() if note.split})
+            splits = sorted({note.split for note in self._rows.values() if note.split})
             raise InputError(
                 f"{self.path} puts no picture into the split {split!r}; its splits are "
-                + ", ".join(map(repr, there))
+                + ", ".join(map(repr, splits))
             )
         return found
 
@@ -126,7 +126,7 @@ def read_patients(path: str | os.PathLike[str]) -> PictureNotes:
 def notes_of(
     patients: str | os.PathLike[str] | None, split: str | None, known: PictureNotes | None = None
 ) -> PictureNotes | None:
-    """Read the file of patients and splits where there is one; a split needs it, or ``known``."""
+    """Read the file of patients and splits, if given; ``split`` requires it, or ``known``."""
     notes = known if patients is None else read_patients(patients)
     if split is not None and notes is None:
         raise InputError(

@@ -1,14 +1,14 @@
-"""Pixels of picture files, always with the same meaning.
+"""Reading of picture files as arrays of pixels in a few standard forms.
 
-A picture is an array of rows: 2-D where it is grey, 3-D with red, green and blue last where it has
-colours. 8-bit files give ``uint8`` (0 to 255), 16-bit grey files ``uint16`` (0 to 65,535), and
-files of floating-point numbers ``float32`` from 0 to 1. `as_rgb` brings all of them to one form.
+A grey picture is a 2-D array, a picture in colour a 3-D array with red, green and blue last. 8-bit
+files give ``uint8`` (0 to 255), 16-bit grey files ``uint16`` (0 to 65,535), and files of
+floating-point numbers ``float32`` from 0 to 1. `as_rgb` converts all of them to one form.
 
-- The rotation that EXIF data ask for is applied: the array is what people look at.
+- The EXIF rotation is applied.
 - Palettes and other colour spaces become RGB; black and white become 0 and 255.
-- What is transparent is laid on black, as around the round view of an endoscope.
-- 16-bit colours lose their lower 8 bits, since Pillow reads them so.
-- Pages of a stack are pictures of their own, ``stack.tif#1`` the first; see `listing`.
+- Transparent pixels are blended with black, the colour around the round view of an endoscope.
+- 16-bit colours lose their lower 8 bits, as Pillow reads them.
+- Pages of a stack are separate pictures, the first ``stack.tif#1``; see `listing`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from groupcm.annotations.limits import MOST_PAGES, most_pixels
 from groupcm.annotations.pictures import opening
 from groupcm.errors import Argument, InputError, SmallRangeWarning, warn_user
 from groupcm.utils.text import printable
+from groupcm.utils.typing import Float32
 
 __all__ = [
     "MOST_PIXELS",
@@ -41,7 +42,7 @@ _SMALL_RANGE = 0.05
 _PIXELS_LOOKED_AT = 100_000
 _STACKS = ("TIFF", "GIF", "WEBP")
 _EXIF_ORIENTATION = 0x0112
-_TIFF_KIND_OF_PAGE = 254
+_TIFF_SUBFILE_TYPE = 254
 _SMALLER_COPY = 1
 _FULL = {"uint8": 255, "uint16": 65_535, "float32": 1}
 Pixels = NDArray[np.uint8 | np.uint16 | np.float32]
@@ -57,11 +58,12 @@ def read_picture(
     path
         The file.
     page
-        Which page of a stack, from 1.
+        The page of a stack, from 1.
     most_pixels
-        Larger pictures are refused before their pixels are read; by default 50 million, or what
-        the environment variable ``GROUPCM_MOST_PIXELS`` says (`groupcm.annotations.limits`).
-        Pillow itself refuses more than 2 · ``PIL.Image.MAX_IMAGE_PIXELS``.
+        Larger pictures are an error, raised before their pixels are read; by default 50 million,
+        or the value of the environment variable ``GROUPCM_MOST_PIXELS``
+        (`groupcm.annotations.limits`). Pillow itself refuses more than
+        2 · ``PIL.Image.MAX_IMAGE_PIXELS``.
 
     Examples
     --------
@@ -79,21 +81,21 @@ def read_picture(
     """
     with opening(path) as picture:
         if page != 1:
-            _turn_to(picture, page, path)
+            _seek_page(picture, page, path)
         _check_size(picture.size, most_pixels, path)
-        # Without a name it is not mapped into memory, which Pillow does wrongly for turned TIFFs.
+        # Without a name it is not memory-mapped, which Pillow does wrongly for rotated TIFFs.
         picture.filename = ""
         picture.load()
-        # Asked for after loading: Pillow turns TIFF files itself and then takes the mark away.
+        # Read after loading: Pillow rotates TIFF files itself and then removes the tag.
         orientation = picture.getexif().get(_EXIF_ORIENTATION, 1)
-        pixels = _plain(picture, path)
-    return np.ascontiguousarray(_turned(pixels, orientation))
+        pixels = _standard_pixels(picture, path)
+    return np.ascontiguousarray(_rotated(pixels, orientation))
 
 
 def read_named(
     folder: str | os.PathLike[str], name: str, *, most_pixels: int = MOST_PIXELS
 ) -> Pixels:
-    """Read a picture by the name that `groupcm.images.listing.list_pictures` gives it.
+    """Read a picture by its name in `groupcm.images.listing.list_pictures`.
 
     Examples
     --------
@@ -106,14 +108,14 @@ def read_named(
     array([[20]], dtype=uint8)
     """
     path = Path(folder) / name
-    file, mark, page = name.rpartition("#")
-    # A file may have such a sign in its own name.
-    if mark and page.isdecimal() and page.isascii() and not path.exists():
+    file, sign, page = name.rpartition("#")
+    # A file name may contain this sign itself.
+    if sign and page.isdecimal() and page.isascii() and not path.exists():
         return read_picture(Path(folder) / file, int(page), most_pixels=most_pixels)
     return read_picture(path, most_pixels=most_pixels)
 
 
-def as_rgb(pixels: Pixels) -> NDArray[np.float32]:
+def as_rgb(pixels: Pixels) -> Float32:
     """Return red, green and blue from 0 to 1, shape (height, width, 3).
 
     Examples
@@ -132,9 +134,9 @@ def as_rgb(pixels: Pixels) -> NDArray[np.float32]:
 
 
 def has_small_range(pixels: Pixels) -> bool:
-    """Return whether a picture of more than 8 bits uses less than 5 % of its range.
+    """Return whether a picture of more than 8 bits uses less than 5 % of the possible values.
 
-    The range is that from the 0.5th to the 99.5th percentile. A picture of one value has none.
+    The used range is from the 0.5th to the 99.5th percentile. False for a picture of one value.
 
     Examples
     --------
@@ -152,7 +154,7 @@ def has_small_range(pixels: Pixels) -> bool:
 
 
 def warn_of_small_ranges(names: Sequence[str]) -> None:
-    """Warn, where there are any, of pictures for which `has_small_range` is true."""
+    """Warn of the pictures, if any, for which `has_small_range` is true."""
     if names:
         count = "1 picture" if len(names) == 1 else f"{len(names):,} pictures"
         warn_user(
@@ -167,16 +169,16 @@ def warn_of_small_ranges(names: Sequence[str]) -> None:
 
 
 def page_count(path: str | os.PathLike[str]) -> int:
-    """Return how many pages a stack has; 1 for any other picture.
+    """Return the number of pages of a stack; 1 for any other picture.
 
-    Smaller copies of a page, as pyramids have them, do not count.
+    The smaller copies of a page in a pyramid do not count.
     """
     with opening(path) as picture:
         return len(_pages(picture))
 
 
 def _pages(picture: Any) -> list[int]:
-    """Frames of the file that are pages of their own."""
+    """Return the frames of the file that are pages."""
     if picture.format not in _STACKS or getattr(picture, "n_frames", 1) == 1:
         return [0]
     if picture.n_frames > MOST_PAGES:
@@ -184,15 +186,15 @@ def _pages(picture: Any) -> list[int]:
     frames = list(range(picture.n_frames))
     if picture.format != "TIFF":
         return frames
-    kept = []
+    pages = []
     for frame in frames:
         picture.seek(frame)
-        if not int(picture.tag_v2.get(_TIFF_KIND_OF_PAGE, 0)) & _SMALLER_COPY:
-            kept.append(frame)
-    return kept or [0]
+        if not int(picture.tag_v2.get(_TIFF_SUBFILE_TYPE, 0)) & _SMALLER_COPY:
+            pages.append(frame)
+    return pages or [0]
 
 
-def _turn_to(picture: Any, page: int, path: str | os.PathLike[str]) -> None:
+def _seek_page(picture: Any, page: int, path: str | os.PathLike[str]) -> None:
     pages = _pages(picture)
     if not 1 <= page <= len(pages):
         raise InputError(f"the picture {path} has no page {page}; it has 1 to {len(pages)}")
@@ -211,8 +213,8 @@ def _check_size(size: tuple[int, int], most_pixels: int, path: str | os.PathLike
         )
 
 
-def _plain(picture: Any, path: str | os.PathLike[str]) -> Pixels:
-    """Pixels in one of the forms that this module promises."""
+def _standard_pixels(picture: Any, path: str | os.PathLike[str]) -> Pixels:
+    """Return the pixels in one of the standard forms of this module."""
     mode = picture.mode
     if mode == "F":
         return _unit_floats(np.asarray(picture, dtype=np.float32), path)
@@ -225,7 +227,7 @@ def _plain(picture: Any, path: str | os.PathLike[str]) -> Pixels:
     return np.asarray(picture.convert("RGB"))
 
 
-def _unit_floats(values: NDArray[np.float32], path: str | os.PathLike[str]) -> NDArray[np.float32]:
+def _unit_floats(values: Float32, path: str | os.PathLike[str]) -> Float32:
     if not np.isfinite(values).all():
         raise InputError(f"the picture {path} has pixels that are no numbers; give 0 to 1")
     if values.min() < 0 or values.max() > 1:
@@ -247,12 +249,12 @@ def _sixteen_bits(values: NDArray[Any], path: str | os.PathLike[str]) -> NDArray
 
 def _on_black(rgba: NDArray[np.uint8], grey: bool) -> NDArray[np.uint8]:
     alpha = rgba[:, :, 3:].astype(np.uint32)
-    laid = ((rgba[:, :, :3] * alpha + 127) // 255).astype(np.uint8)
-    return laid[:, :, 0] if grey else laid
+    blended = ((rgba[:, :, :3] * alpha + 127) // 255).astype(np.uint8)
+    return blended[:, :, 0] if grey else blended
 
 
-def _turned(pixels: Pixels, orientation: Any) -> Pixels:
-    """Apply an orientation of EXIF, 1 to 8; others mean nothing."""
+def _rotated(pixels: Pixels, orientation: Any) -> Pixels:
+    """Apply an EXIF orientation, 1 to 8; other values are ignored."""
     if orientation in (5, 6, 7, 8):
         pixels = pixels.swapaxes(0, 1)
     if orientation in (3, 4, 7, 8):

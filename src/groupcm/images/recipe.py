@@ -1,6 +1,7 @@
-"""How candidates and their features are made of a picture: a few values that travel in a model.
+"""Recipes: how candidates are proposed in a picture and which features they get.
 
-What a model and its notes say of pictures: the recipe, and which of its features.
+A recipe is a few plain values that are stored in candidate tables and models. `noted_recipe`,
+`trained_names` and `needed_part` return what a model file and a fitted model need of it.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.annotations import Region
 from groupcm.errors import Argument, InputError, ParameterError
@@ -19,6 +19,7 @@ from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.view import View, resized
+from groupcm.utils.typing import Float32
 
 __all__ = [
     "FeatureFamily",
@@ -31,7 +32,7 @@ __all__ = [
 
 _VERSION = 1
 _LONGEST_SIDE = 512
-# A recipe comes with a model from elsewhere: no setting is larger than this, nor of another type.
+# A recipe may come from an untrusted model: no value is larger than this, nor of another type.
 _LARGEST = 10_000
 _TYPES: dict[str, tuple[type, ...]] = {
     "int": (int,),
@@ -43,12 +44,12 @@ _TYPES: dict[str, tuple[type, ...]] = {
 
 
 class FeatureFamily(Protocol):
-    """What measures candidates: numbers with names, the same for every picture."""
+    """A family of features of candidates, with the same names for every picture."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]: ...
+    def measure(self, view: View, regions: Regions) -> Float32: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,28 +59,28 @@ class PictureCandidates:
     Attributes
     ----------
     regions
-        Where they are, in the picture's own pixels.
+        The regions, in pixels of the original picture.
     values
-        Their features, shape (n, d).
+        The features, shape (n, d).
     """
 
     regions: Regions
-    values: NDArray[np.float32]
+    values: Float32
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """From pixels to candidates with features; the same pixels give the same numbers.
+    """A deterministic map from the pixels of a picture to candidates with features.
 
     Parameters
     ----------
     proposals
-        Where candidates are.
+        The proposers of candidates.
     features
         Families of features, in their order.
     longest_side
-        Larger pictures are looked at shrunk to it. Candidates are told in the picture's own
-        pixels all the same.
+        Larger pictures are downscaled to this side. The regions of candidates are in pixels of
+        the original picture nevertheless.
 
     Examples
     --------
@@ -117,14 +118,14 @@ class Recipe:
     def candidates(
         self, pixels: Pixels, given: Sequence[Region] | None = None
     ) -> PictureCandidates:
-        """Find and measure the candidates of a picture.
+        """Return the candidates of a picture with their features.
 
         Parameters
         ----------
         pixels
-            As `groupcm.images.reading.read_picture` gives them.
+            As `groupcm.images.reading.read_picture` returns them.
         given
-            What a detector found, where the recipe asks for it.
+            The detections of the user's own detector, for a recipe that requires them.
         """
         height, width = pixels.shape[:2]
         view = View.of(pixels, self.longest_side)
@@ -136,23 +137,25 @@ class Recipe:
         parts = [family.measure(view, regions) for family in self.features]
         regions = resized(regions, height, width)
         if whole is not None:
-            regions = _with_own_pixels(regions, origin, whole)
+            # Given candidates return to the regions they had before downscaling.
+            places = np.where(origin >= 0, len(regions) + origin, np.arange(len(regions)))
+            regions = Regions.joined([regions, whole]).take(places)
         return PictureCandidates(regions, np.concatenate(parts, axis=1))
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values, for a file."""
+        """Return plain values for a JSON file."""
         return {
             "version": _VERSION,
             "longest_side": self.longest_side,
             "at_most": self.proposals.at_most,
             "distinct": self.proposals.distinct,
-            "proposals": [_plain(part, PROPOSERS) for part in self.proposals.parts],
-            "features": [_plain(family, FAMILIES) for family in self.features],
+            "proposals": [_to_plain(part, PROPOSERS) for part in self.proposals.parts],
+            "features": [_to_plain(family, FAMILIES) for family in self.features],
         }
 
     @classmethod
     def from_json(cls, plain: Mapping[str, Any]) -> Recipe:
-        """Make the recipe again from the values of `to_json`.
+        """Return the recipe of the values of `to_json`.
 
         Examples
         --------
@@ -169,19 +172,15 @@ class Recipe:
         _require_type("longest_side", plain["longest_side"], "int", largest=None)
         _require_type("at_most", plain["at_most"], "int", largest=None)
         _require_type("distinct", plain["distinct"], "float")
-        parts = tuple(_made(part, PROPOSERS, "proposal") for part in plain["proposals"])
+        parts = tuple(_from_plain(part, PROPOSERS, "proposal") for part in plain["proposals"])
         proposals = Proposals(parts, at_most=plain["at_most"], distinct=plain["distinct"])
-        features = tuple(_made(part, FAMILIES, "family of features") for part in plain["features"])
+        features = tuple(
+            _from_plain(part, FAMILIES, "family of features") for part in plain["features"]
+        )
         return cls(proposals, features, plain["longest_side"])
 
 
-def _with_own_pixels(regions: Regions, origin: NDArray[np.int64], given: Regions) -> Regions:
-    """Put given candidates, wherever ``origin`` names one, in the place of what they shrank to."""
-    places = np.where(origin >= 0, len(regions) + origin, np.arange(len(regions)))
-    return Regions.joined([regions, given]).take(places)
-
-
-def _plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:
+def _to_plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:
     kind = next((name for name, each in known.items() if type(part) is each), None)
     if kind is None:
         name = type(part).__name__
@@ -193,7 +192,7 @@ def _plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:
     }
 
 
-def _made(plain: Mapping[str, Any], known: Mapping[str, type], what: str) -> Any:
+def _from_plain(plain: Mapping[str, Any], known: Mapping[str, type], what: str) -> Any:
     values = {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
     kind: Any = values.pop("kind", None)
     if kind not in known:
@@ -202,7 +201,7 @@ def _made(plain: Mapping[str, Any], known: Mapping[str, type], what: str) -> Any
     for name, value in values.items():
         if name not in allowed:
             raise ValueError(
-                f"the {what} {kind!r} has no setting {name!r}; it has "
+                f"the {what} {kind!r} has no hyperparameter {name!r}; it has "
                 + (", ".join(sorted(allowed)) or "none")
             )
         _require_type(f"{name} of the {what} {kind!r}", value, allowed[name])
@@ -210,7 +209,7 @@ def _made(plain: Mapping[str, Any], known: Mapping[str, type], what: str) -> Any
 
 
 def _require_type(name: str, value: Any, wanted: str, largest: float | None = _LARGEST) -> None:
-    """Refuse a value of a recipe that is not of the declared type, or is absurdly large."""
+    """Raise `ValueError` for a value that is not of the declared type, or is too large."""
     if wanted.startswith("tuple["):
         if not isinstance(value, tuple) or len(value) > _LARGEST:
             raise ValueError(f"{name} must be a list of numbers")
@@ -225,7 +224,7 @@ def _require_type(name: str, value: Any, wanted: str, largest: float | None = _L
 
 
 def noted_recipe(notes: Mapping[str, Any], path: str) -> Recipe:
-    """Return the recipe in the notes of a model file.
+    """Return the recipe stored in the notes of a model file.
 
     Examples
     --------
@@ -251,19 +250,19 @@ def noted_recipe(notes: Mapping[str, Any], path: str) -> Recipe:
 
 
 def trained_names(model: Any, recipe: Recipe) -> list[str]:
-    """Return the features of a fitted model that are made by the recipe, in the model's order."""
-    made = recipe.feature_names
+    """Return the features of a fitted model, which the recipe must provide, in its order."""
+    provided = recipe.feature_names
     names = getattr(model, "feature_names_in_", None)
     if names is None:
-        wanted = getattr(model, "n_features_in_", len(made))
-        if wanted != len(made):
+        wanted = getattr(model, "n_features_in_", len(provided))
+        if wanted != len(provided):
             raise InputError(
                 f"the model was trained with {wanted} features without names, and its recipe of "
-                f"pictures makes {len(made)}; train it with names, which tell which they are"
+                f"pictures makes {len(provided)}; train it with names, which tell which they are"
             )
-        return list(made)
+        return list(provided)
     known = [str(name) for name in names]
-    missing = [name for name in known if name not in made]
+    missing = [name for name in known if name not in provided]
     if missing:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise InputError(
@@ -274,6 +273,6 @@ def trained_names(model: Any, recipe: Recipe) -> list[str]:
 
 
 def needed_part(recipe: Recipe, names: Sequence[str]) -> Recipe:
-    """Return the recipe without the families that have none of these features."""
+    """Return the recipe without the families of which none of these features is."""
     used = tuple(family for family in recipe.features if not set(family.names).isdisjoint(names))
     return replace(recipe, features=used)

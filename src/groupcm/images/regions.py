@@ -1,8 +1,8 @@
-"""Many regions of one picture as plain arrays, so that all of them are compared at once.
+"""Many regions of one picture as plain arrays, for vectorised operations.
 
-Boxes keep their edges. Polygons and masks become strips: runs of pixels within one column, from
-row ``top`` to row ``bottom`` (one past the last). The pixel in column ``c`` and row ``r`` is the
-square from ``(c, r)`` to ``(c + 1, r + 1)``, as in `groupcm.annotations`.
+Boxes are stored by their edges. Polygons and masks are stored as strips: runs of pixels within one
+column, from row ``top`` to row ``bottom`` (exclusive). The pixel in column ``c`` and row ``r`` is
+the square from ``(c, r)`` to ``(c + 1, r + 1)``, as in `groupcm.annotations`.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.annotations import Box, Mask, Region
-from groupcm.annotations.runs import cut_at_columns, from_edges
+from groupcm.annotations.runs import cut_at_columns, expand, from_edges
+from groupcm.utils.typing import Flags, Index, Matrix
 
-__all__ = ["Regions", "boxes_and_areas"]
+__all__ = ["Regions", "boxes_and_areas", "pointer"]
 
-_Ints = NDArray[np.int64]
-_MOST_STRIPS = 2**27  # of all regions of a picture: five arrays of a gigabyte
+_MOST_STRIPS = 2**27  # of all regions of a picture: five arrays of one gigabyte
 
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Regions of one picture of ``height`` × ``width`` pixels; what lies outside is cut off.
+    """Regions of one picture of ``height`` × ``width`` pixels, clipped at its border.
 
     Attributes
     ----------
     height, width
         Size of the picture.
     edges
-        Left, top, right and bottom of every region's box, shape (n, 4).
+        Left, top, right and bottom of the bounding box of each region, shape (n, 4).
     areas
-        Area of every region, shape (n,).
+        Area of each region, shape (n,).
     is_box
-        Whether the region is a whole box; such a region has no strips.
+        Whether the region is a box, which has no strips.
     strip_ptr
-        Where the strips of every region begin, shape (n + 1,).
+        Region k has the strips ``strip_ptr[k]`` to ``strip_ptr[k + 1]``, shape (n + 1,).
     column, top, bottom
         The strips, region by region and from left to right.
 
@@ -56,13 +56,13 @@ class Regions:
 
     height: int
     width: int
-    edges: NDArray[np.float64]
-    areas: NDArray[np.float64]
-    is_box: NDArray[np.bool_]
-    strip_ptr: _Ints
-    column: _Ints
-    top: _Ints
-    bottom: _Ints
+    edges: Matrix
+    areas: Matrix
+    is_box: Flags
+    strip_ptr: Index
+    column: Index
+    top: Index
+    bottom: Index
 
     def __len__(self) -> int:
         return len(self.areas)
@@ -71,11 +71,11 @@ class Regions:
     def of(
         cls, regions: Iterable[Region], height: int, width: int, *, what: str = "region"
     ) -> Regions:
-        """Gather boxes, polygons and masks; ``what`` is how an error calls one of them."""
+        """Collect boxes, polygons and masks; ``what`` is the name of one of them in an error."""
         listed = list(regions)
         is_box = np.array([isinstance(region, Box) for region in listed], dtype=bool)
         edges = np.zeros((len(listed), 4))
-        run_ends: list[_Ints] = []
+        run_ends: list[Index] = []
         for place, region in enumerate(listed):
             if isinstance(region, Box):
                 edges[place] = region.x, region.y, region.right, region.bottom
@@ -88,16 +88,15 @@ class Regions:
         counts = np.zeros(len(listed), dtype=np.int64)
         counts[~is_box] = [ends.size // 2 for ends in run_ends]
         joined = np.concatenate([np.empty(0, dtype=np.int64), *run_ends])
-        made = _from_runs(joined[::2], joined[1::2], counts, height, width)
-        _cut_boxes(made, edges, is_box)
-        _refuse_empty(made, edges, what)
-        return made
+        result = _from_runs(joined[::2], joined[1::2], counts, height, width)
+        _set_boxes(result, edges, is_box)
+        return _checked(result, edges, what)
 
     @classmethod
     def from_boxes(
         cls, edges: ArrayLike, height: int, width: int, *, what: str = "region"
     ) -> Regions:
-        """Gather boxes given as rows of left, top, right and bottom.
+        """Collect boxes given as rows of left, top, right and bottom.
 
         Examples
         --------
@@ -119,14 +118,13 @@ class Regions:
             wrong = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
             raise ValueError(f"{what} {wrong} has an edge that is no number of pixels")
         none = np.empty(0, dtype=np.int64)
-        made = _from_runs(none, none, np.zeros(len(given), dtype=np.int64), height, width)
-        _cut_boxes(made, given, np.ones(len(given), dtype=bool))
-        _refuse_empty(made, given, what)
-        return made
+        result = _from_runs(none, none, np.zeros(len(given), dtype=np.int64), height, width)
+        _set_boxes(result, given, np.ones(len(given), dtype=bool))
+        return _checked(result, given, what)
 
     @classmethod
     def from_masks(cls, masks: ArrayLike, *, what: str = "region") -> Regions:
-        """Gather masks given as one array of shape (n, height, width).
+        """Collect masks given as one array of shape (n, height, width).
 
         Examples
         --------
@@ -143,13 +141,12 @@ class Regions:
         change = np.diff(column_by_column, axis=1, prepend=0, append=0)
         region, begins = np.nonzero(change == 1)
         ends = np.nonzero(change == -1)[1]
-        made = _from_runs(begins, ends, np.bincount(region, minlength=n), height, width)
-        _refuse_empty(made, made.edges, what)
-        return made
+        result = _from_runs(begins, ends, np.bincount(region, minlength=n), height, width)
+        return _checked(result, result.edges, what)
 
     @classmethod
     def from_labels(cls, labels: ArrayLike) -> Regions:
-        """Gather the regions of a picture of labels: 1 to n, each a region; 0 is none.
+        """Collect the regions of an array of labels: 1 to n are regions, 0 is background.
 
         Examples
         --------
@@ -168,12 +165,11 @@ class Regions:
         order = np.argsort(label[kept], kind="stable")
         begins, ends, label = (each[kept][order] for each in (begins, ends, label))
         counts = np.bincount(label, minlength=1)[1:]
-        made = _from_runs(begins, ends, counts.astype(np.int64), height, width)
-        _refuse_empty(made, made.edges, "label", first=1)
-        return made
+        result = _from_runs(begins, ends, counts.astype(np.int64), height, width)
+        return _checked(result, result.edges, "label", first=1)
 
     def take(self, chosen: ArrayLike) -> Regions:
-        """Return some of the regions, by their places or by true and false.
+        """Return some of the regions, by their indices or by a boolean mask.
 
         Examples
         --------
@@ -183,15 +179,14 @@ class Regions:
         wanted = np.asarray(chosen)
         places = np.arange(len(self))[wanted if wanted.size else wanted.astype(np.int64)]
         counts = np.diff(self.strip_ptr)[places]
-        ptr = _pointer(counts)
-        strip = np.arange(ptr[-1]) + np.repeat(self.strip_ptr[places] - ptr[:-1], counts)
+        strip = expand(self.strip_ptr[places], counts)[1]
         return Regions(
             self.height,
             self.width,
             self.edges[places],
             self.areas[places],
             self.is_box[places],
-            ptr,
+            pointer(counts),
             self.column[strip],
             self.top[strip],
             self.bottom[strip],
@@ -199,7 +194,7 @@ class Regions:
 
     @classmethod
     def joined(cls, parts: Sequence[Regions]) -> Regions:
-        """Put the regions of several sets of one picture one after another.
+        """Concatenate several sets of regions of one picture.
 
         Examples
         --------
@@ -221,7 +216,7 @@ class Regions:
             all_of("edges"),
             all_of("areas"),
             all_of("is_box"),
-            _pointer(np.concatenate([np.diff(part.strip_ptr) for part in parts])),
+            pointer(np.concatenate([np.diff(part.strip_ptr) for part in parts])),
             all_of("column"),
             all_of("top"),
             all_of("bottom"),
@@ -236,17 +231,14 @@ class Regions:
         edges = np.concatenate([above + self.top[strips], above + self.bottom[strips]])
         return Mask(self.height, self.width, from_edges(edges, self.height * self.width))
 
-    def mask(self, place: int) -> NDArray[np.bool_]:
+    def mask(self, place: int) -> Flags:
         """Return the pixels of one region."""
-        if self.is_box[place]:
-            return Box.from_corners(*self.edges[place].tolist()).mask(self.height, self.width)
-        strips = slice(self.strip_ptr[place], self.strip_ptr[place + 1])
-        start = self.column[strips] * self.height
-        change = np.zeros(self.height * self.width + 1, dtype=np.int8)
-        np.add.at(change, start + self.top[strips], 1)
-        np.add.at(change, start + self.bottom[strips], -1)
-        inside = np.cumsum(change[:-1], dtype=np.int8) > 0
-        return np.ascontiguousarray(inside.reshape(self.width, self.height).T)
+        return self.region(place).mask(self.height, self.width)
+
+
+def pointer(counts: Index) -> Index:
+    """Return where each of consecutive parts begins, and where the last ends, by their lengths."""
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
 def _check_strips(n_strips: int) -> None:
@@ -256,16 +248,12 @@ def _check_strips(n_strips: int) -> None:
         )
 
 
-def _pointer(counts: _Ints) -> _Ints:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
-def _from_runs(begins: _Ints, ends: _Ints, counts: _Ints, height: int, width: int) -> Regions:
-    """Regions from runs of the picture read column by column, cut where a column ends."""
+def _from_runs(begins: Index, ends: Index, counts: Index, height: int, width: int) -> Regions:
+    """Return regions from runs of the picture scanned column by column."""
     n = len(counts)
     run, column, top, bottom = cut_at_columns(begins, ends, height, _check_strips)
     owner = np.repeat(np.arange(n), counts)[run]
-    ptr = _pointer(np.bincount(owner, minlength=n))
+    ptr = pointer(np.bincount(owner, minlength=n))
     edges, areas = np.zeros((n, 4)), np.zeros(n)
     filled = np.flatnonzero(np.diff(ptr))
     if filled.size:
@@ -274,9 +262,9 @@ def _from_runs(begins: _Ints, ends: _Ints, counts: _Ints, height: int, width: in
 
 
 def boxes_and_areas(
-    first: _Ints, column: _Ints, top: _Ints, bottom: _Ints
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Boxes and areas of regions by their strips; ``first`` is where those of each begin."""
+    first: Index, column: Index, top: Index, bottom: Index
+) -> tuple[Matrix, Matrix]:
+    """Return bounding boxes and areas of regions, whose strips begin at ``first``."""
     ends = [
         np.minimum.reduceat(column, first),
         np.minimum.reduceat(top, first),
@@ -286,8 +274,8 @@ def boxes_and_areas(
     return np.stack(ends, axis=1).astype(float), np.add.reduceat(bottom - top, first).astype(float)
 
 
-def _cut_boxes(regions: Regions, edges: NDArray[np.float64], is_box: NDArray[np.bool_]) -> None:
-    """Enter boxes, cut at the border of the picture."""
+def _set_boxes(regions: Regions, edges: Matrix, is_box: Flags) -> None:
+    """Fill in the boxes, clipped at the border of the picture."""
     across = np.clip(edges[:, ::2], 0, regions.width)
     down = np.clip(edges[:, 1::2], 0, regions.height)
     sides = np.maximum(np.diff(across)[:, 0], 0), np.maximum(np.diff(down)[:, 0], 0)
@@ -297,10 +285,11 @@ def _cut_boxes(regions: Regions, edges: NDArray[np.float64], is_box: NDArray[np.
     regions.is_box[:] = is_box
 
 
-def _refuse_empty(regions: Regions, given: NDArray[np.float64], what: str, first: int = 0) -> None:
+def _checked(regions: Regions, given: Matrix, what: str, first: int = 0) -> Regions:
+    """Return the regions; raise `ValueError` if one of them is empty."""
     empty = np.flatnonzero(regions.areas <= 0)
     if not empty.size:
-        return
+        return regions
     place = int(empty[0])
     left, top, right, bottom = given[place]
     where = f" ({left:g} to {right:g} across, {top:g} to {bottom:g} down)"

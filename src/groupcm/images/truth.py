@@ -1,9 +1,8 @@
-"""What people marked in the pictures of a set, as labels of candidates need it."""
+"""Ground truth: annotations of the pictures of a set, from which candidates are labelled."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,20 +11,11 @@ from typing import NoReturn
 from groupcm.annotations import Annotations, Region, read
 from groupcm.annotations.files import read_some
 from groupcm.annotations.known_pictures import NotThere
-from groupcm.errors import Argument, InputError, ParameterError, SetAsideWarning
+from groupcm.errors import Argument, InputError, ParameterError, SetAsideWarning, warn_user
 from groupcm.images.regions import Regions
 from groupcm.utils.text import printable
 
-__all__ = [
-    "MISSING_PICTURES",
-    "UNMARKED",
-    "MarkedPicture",
-    "Truth",
-    "known_patients",
-    "object_regions",
-    "read_for",
-    "read_truth",
-]
+__all__ = ["MarkedPicture", "Truth", "known_patients", "object_regions", "read_for", "read_truth"]
 
 UNMARKED = ("leave_out", "negative")
 MISSING_PICTURES = ("error", "skip")
@@ -33,14 +23,14 @@ MISSING_PICTURES = ("error", "skip")
 
 @dataclass(frozen=True)
 class MarkedPicture:
-    """What is known of one picture.
+    """The ground truth of one picture.
 
     Attributes
     ----------
     objects
-        Where objects of the wanted categories are.
+        Regions of the objects of the selected categories.
     size
-        Width and height as the annotations tell them; None where they do not know the picture.
+        Width and height in the annotations; None for a picture that they do not list.
     """
 
     objects: tuple[Region, ...] = ()
@@ -49,22 +39,22 @@ class MarkedPicture:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """Annotations, and what is wanted of them.
+    """Annotations, the selected categories, and the treatment of unannotated pictures.
 
     Parameters
     ----------
     marked
         The annotations.
     where
-        What an error calls them: their file.
+        The name of the annotations in errors: their file.
     categories
-        What to look for; None for whatever is marked.
+        The categories of objects to use; None for all.
     unmarked
-        ``"leave_out"`` or ``"negative"``: what to do with pictures that are to do (see
-        `groupcm.annotations.Picture.state`) or that the annotations do not name. A picture in
-        progress, which is to do and holds objects, is always left out.
+        ``"leave_out"`` or ``"negative"``: the treatment of pictures that are to do (see
+        `groupcm.annotations.Picture.state`) or that the annotations do not list. A picture in
+        progress, which is to do and has objects, is always left out.
     n_elsewhere
-        How many pictures the file tells of beside these, which are not there.
+        The number of further pictures in the file that do not exist.
 
     Examples
     --------
@@ -101,7 +91,7 @@ class Truth:
                 )
 
     def of(self, name: str) -> MarkedPicture | None:
-        """What is known of a picture; None where it is to be left out."""
+        """Return the ground truth of a picture; None for a picture to leave out."""
         if name not in self.marked:
             return MarkedPicture() if self.unmarked == "negative" else None
         picture = self.marked[name]
@@ -115,19 +105,19 @@ class Truth:
         return MarkedPicture(objects, (picture.width, picture.height))
 
     def is_in_progress(self, name: str) -> bool:
-        """Return whether a picture holds objects and is not finished."""
+        """Return whether a picture has objects and is not finished."""
         return name in self.marked and self.marked[name].is_in_progress
 
     def patient(self, name: str) -> str | None:
-        """Whose picture it is, where the annotations say so."""
-        told = self.marked[name].extra.get("patient") if name in self.marked else None
-        return None if told is None else str(told)
+        """Return the patient of a picture, if the annotations state it."""
+        patient = self.marked[name].extra.get("patient") if name in self.marked else None
+        return None if patient is None else str(patient)
 
 
 def object_regions(
     name: str, marked: MarkedPicture, height: int, width: int, where: str
 ) -> Regions:
-    """Objects in a picture of this size, which must be the one that the annotations tell.
+    """Return the objects of a picture, whose size must agree with the annotations.
 
     Examples
     --------
@@ -137,10 +127,9 @@ def object_regions(
     6 × 9; the annotations must be of this picture
     """
     if marked.size is not None and marked.size != (width, height):
-        told_width, told_height = marked.size
         raise InputError(
-            f"{where}: the picture {name!r} is said to be {told_width} × {told_height} pixels and "
-            f"is {width} × {height}; the annotations must be of this picture"
+            f"{where}: the picture {name!r} is said to be {marked.size[0]} × {marked.size[1]} "
+            f"pixels and is {width} × {height}; the annotations must be of this picture"
         )
     try:
         return Regions.of(marked.objects, height, width, what="object")
@@ -158,19 +147,19 @@ def read_truth(
     only_some: bool = False,
     missing_pictures: str | None = None,
 ) -> Truth:
-    """Read annotations of pictures that are there.
+    """Read the ground truth of existing pictures.
 
     Parameters
     ----------
     annotations
-        A file or folder of any format, or what was read.
+        A file or folder of any format, or annotations.
     names, pictures
         As for `read_for`.
     category, unmarked
         See `Truth`.
     only_some
-        Whether the file may tell of other pictures too, which are left out and counted. Where
-        none is left, that is an error all the same.
+        Whether the file may list other pictures too, which are left out and counted. It is an
+        error if no picture remains.
     missing_pictures
         As for `read_for`.
     """
@@ -192,17 +181,17 @@ def read_for(
     pictures: Path | Annotations | None,
     missing_pictures: str | None = None,
 ) -> tuple[Annotations, str]:
-    """Read annotations of certain pictures, and say what to call them.
+    """Read annotations of certain pictures; return them and their name in errors.
 
     Parameters
     ----------
     annotations
-        A file or folder of any format, or what was read.
+        A file or folder of any format, or annotations.
     names
         The pictures of the folder; an annotation of any other is an error.
     pictures
-        The folder, or annotations that know the pictures' names and sizes; None where nothing is
-        known of them before they come.
+        The folder, or annotations with the names and sizes of the pictures; None if nothing is
+        known of them in advance.
     missing_pictures
         ``"skip"`` leaves out the annotations of other pictures, with a warning that counts them;
         otherwise they are an error, which with ``"error"`` names the remedy.
@@ -214,7 +203,10 @@ def read_for(
         )
     if missing_pictures == "skip" and pictures is not None:
         marked, elsewhere, where = _read_some_for(annotations, names, pictures)
-        _warn_of_missing(elsewhere, where, stacklevel=3)
+        if elsewhere:
+            count = "1 picture" if len(elsewhere) == 1 else f"{len(elsewhere):,} pictures"
+            message = f"{where}: skipped {count} not found, such as {min(elsewhere)}."
+            warn_user(printable(message), SetAsideWarning)
         return marked, where
     try:
         return _read_all_for(annotations, names, pictures)
@@ -226,22 +218,12 @@ def read_for(
         ) from error
 
 
-def _warn_of_missing(elsewhere: Collection[str], where: str, stacklevel: int) -> None:
-    if elsewhere:
-        pictures = "1 picture" if len(elsewhere) == 1 else f"{len(elsewhere):,} pictures"
-        warnings.warn(
-            printable(f"{where}: skipped {pictures} not found, such as {min(elsewhere)}."),
-            SetAsideWarning,
-            stacklevel=stacklevel + 1,
-        )
-
-
 def _read_all_for(
     annotations: str | os.PathLike[str] | Annotations,
     names: Collection[str],
     pictures: Path | Annotations | None,
 ) -> tuple[Annotations, str]:
-    """Read annotations whose pictures must all be there."""
+    """Read annotations whose pictures must all exist."""
     folder = pictures if isinstance(pictures, Path) else None
     if isinstance(annotations, Annotations):
         marked, where = annotations, "the annotations"
@@ -269,7 +251,7 @@ def _read_some_for(
     names: Collection[str],
     pictures: Path | Annotations,
 ) -> tuple[Annotations, set[str], str]:
-    """Annotations of those pictures that are there, the names of others, and the file's name."""
+    """Return the annotations of existing pictures, the names of others, and the file's name."""
     missing: list[str] = []
     if isinstance(annotations, Annotations):
         marked, where = annotations, "the annotations"
@@ -292,7 +274,7 @@ def _read_some_for(
 
 
 def _has_pages(names: Collection[str], folder: Path) -> bool:
-    """Whether some are pages of stacks: no files, so that the folder does not know their names."""
+    """Return whether some pictures are pages of stacks, which are no files of the folder."""
     return any("#" in name and not (folder / name).exists() for name in names)
 
 
@@ -302,18 +284,15 @@ def _of_stack(name: str, names: Collection[str]) -> str:
 
 
 def known_patients(names: Sequence[str], truth: Truth) -> dict[str, str]:
-    """Patient of every picture; of none, and a warning, where they are known of some alone."""
-    told = {name: truth.patient(name) for name in names}
-    known = {name: patient for name, patient in told.items() if patient is not None}
-    if known and len(known) < len(told):
+    """Return the patient of each picture; none, with a warning, if only some are known."""
+    stated = {name: truth.patient(name) for name in names}
+    known = {name: patient for name, patient in stated.items() if patient is not None}
+    if known and len(known) < len(stated):
         without = next(name for name in names if name not in known)
-        warnings.warn(
-            printable(
-                f"{truth.where}: the patient is told of {len(known):,} of {len(told):,} pictures, "
-                f"and not of {without}; patients are left out, so that folds may split them."
-            ),
-            UserWarning,
-            stacklevel=3,
+        message = (
+            f"{truth.where}: the patient is known of {len(known):,} of {len(stated):,} pictures, "
+            f"and not of {without}; patients are left out, so that folds may split them."
         )
+        warn_user(printable(message), UserWarning)
         return {}
     return known

@@ -1,4 +1,4 @@
-"""Frames of a video file, one after another."""
+"""Reading of the frames of a video file, one after another."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["frame_name", "video_frames"]
 
 
 def frame_name(number: int) -> str:
-    """Name a frame by its number in the video, from 1.
+    """Return the name of a frame by its number in the video, from 1.
 
     Examples
     --------
@@ -34,19 +34,19 @@ def frame_name(number: int) -> str:
 def video_frames(
     path: str | os.PathLike[str], every: int = 1
 ) -> Iterator[tuple[str, NDArray[np.uint8]]]:
-    """Read the frames of a video in their order; a few are in memory at a time.
+    """Read the frames of a video in order; only a few are in memory at a time.
 
     Parameters
     ----------
     path
         Any video that FFmpeg reads.
     every
-        Take the first frame and then one in so many.
+        Take the first frame and then every ``every``-th.
 
     Yields
     ------
     name : str
-        ``frame 000001`` for the first; frames that are left out are counted.
+        ``frame 000001`` for the first; numbers include frames that are left out.
     pixels : array of shape (height, width, 3)
         Red, green and blue from 0 to 255.
 
@@ -83,7 +83,7 @@ def _every(path: Path, every: int) -> Iterator[tuple[str, NDArray[np.uint8]]]:
 
 
 def _check_size(path: Path, size: tuple[int, int]) -> None:
-    """Refuse frames that are too large before the first of them is read."""
+    """Raise `InputError` for frames that are too large, before the first is read."""
     try:
         check_pixels(*size, "a frame")
     except ValueError as error:
@@ -93,8 +93,8 @@ def _check_size(path: Path, size: tuple[int, int]) -> None:
 def _read_frames(path: Path) -> Generator[Any, None, None]:
     """Return FFmpeg's properties of the video, then its frames as bytes.
 
-    The generator holds FFmpeg's process and pipes itself, so that closing it releases them at
-    once. A reader of ``imageio.v3`` leaves them to the garbage collector.
+    The generator owns FFmpeg's process and pipes, so that closing it releases them immediately. A
+    reader of ``imageio.v3`` leaves them to the garbage collector.
     """
     try:
         return import_module("imageio_ffmpeg").read_frames(path)
@@ -115,15 +115,15 @@ def _step(path: Path, number: int, step: Callable[[], Any]) -> Any:
 
 
 def _quietly(step: Callable[[], Any]) -> Any:
-    """Do something that forgets pipes to FFmpeg instead of closing them, which is harmless."""
+    """Call a function that leaves pipes to FFmpeg unclosed, without harmless warnings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
         try:
             return step()
         except BaseException as error:
-            # What an error remembers would be forgotten later, and then not quietly.
-            told: BaseException | None = error
-            while told is not None:
-                traceback.clear_frames(told.__traceback__)
-                told = told.__context__
+            # The frames of the error would release the pipes later, with a warning.
+            cause: BaseException | None = error
+            while cause is not None:
+                traceback.clear_frames(cause.__traceback__)
+                cause = cause.__context__
             raise

@@ -1,1 +1,1 @@
-"""One file a format: ``read(reading)`` and ``write(annotations, writing)`` each."""
+"""One module per format, each with ``read(reading)`` and ``write(annotations, writing)``."""

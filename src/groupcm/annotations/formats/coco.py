@@ -1,15 +1,16 @@
 """COCO: one JSON file of images, categories and annotations.
 
-Fields that COCO does not define are kept. The state of a picture is written into its image as
+Fields that COCO does not define are kept. The state of a picture is stored in its image as
 ``"done": true`` or ``"done": false``, a field that COCO does not define: ``true`` without
-annotations is "verified empty". An image without this field and without annotations is merely
-listed, and the reader's ``unannotated`` decides.
+annotations is "verified empty". For an image without this field and without annotations,
+``unannotated`` of `groupcm.annotations.read` decides.
 
-Files are written with ``"groupcm": {"states": "done"}``, which says that ``done`` has this meaning.
+Files are written with ``"groupcm": {"states": "done"}``, which states that ``done`` has this
+meaning.
 
-Version 0.1 wrote ``done`` for pictures to do alone, so that in its files an image without the field
-is done. Such a file does not have that mark, and is recognised by having ``"done": false`` and no
-``"done": true``, or by the layout of the annotate page, one image or annotation per line
+Version 0.1 wrote ``done`` only for pictures to do, so that in its files an image without the field
+is done. Such a file lacks the entry ``groupcm`` and is recognised by containing ``"done": false``
+and no ``"done": true``, or by the layout of the annotate page, one image or annotation per line
 (`in_lines`).
 """
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from groupcm.annotations.limits import read_bytes
@@ -52,10 +53,10 @@ def read(reading: Reading) -> Annotations:
 
 
 def fill(reading: Reading, content: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """Read the JSON of a COCO file; return its categories and whatever else it says."""
+    """Read the JSON of a COCO file; return its categories and all fields besides the tables."""
     with reading.at(""):
         images = field(content, "images", list)
-        marks = field(content, "annotations", list, [])
+        records = field(content, "annotations", list, [])
         categories, category_fields = _categories(field(content, "categories", list, []))
     done_by_default = True if _is_of_v01(images, content, reading) else None
     pictures = {}
@@ -70,32 +71,33 @@ def fill(reading: Reading, content: Any) -> tuple[tuple[str, ...], dict[str, Any
             draft = reading.picture(name, whole(image, "width"), whole(image, "height"), extra)
             draft.done = field(image, "done", bool, done_by_default)
             pictures[key] = draft
-    for position, mark in enumerate(marks, start=1):
-        place = _place(mark, position)
+    for position, record in enumerate(records, start=1):
+        key = record.get("id") if isinstance(record, dict) else None
+        place = f"annotation {position}" if key is None else f"annotation with the id {key}"
         draft = None
         with reading.perhaps(place):
-            key = field(mark, "image_id", (int, str))
+            key = field(record, "image_id", (int, str))
             draft = pictures.get(key)
             if draft is None:
                 raise ValueError(f"there is no image with the id {key!r}")
         if draft is not None:
-            draft.add(f"{place} ({draft.name})", lambda mark=mark: _object(mark, categories))
+            draft.add(f"{place} ({draft.name})", lambda record=record: _object(record, categories))
     extra = {name: content[name] for name in content if name not in {*TABLES, *STATES}}
     names = tuple(categories.values())
     return names, extra | {"category_fields": category_fields}
 
 
 def _is_of_v01(images: list[Any], content: dict[str, Any], reading: Reading) -> bool:
-    """Whether version 0.1 wrote the file, in which an image without ``done`` is done."""
+    """Return whether version 0.1 wrote the file, in which an image without ``done`` is done."""
     if any(name in content for name in STATES):
         return False
-    said = [image.get("done") for image in images if isinstance(image, dict)]
-    if True in said or None not in said:
+    stated = [image.get("done") for image in images if isinstance(image, dict)]
+    if True in stated or None not in stated:
         return False
-    if False in said:
+    if False in stated:
         return True
     written = read_bytes(reading.path)
-    # The beginning and the end of a table are compared first, as the whole may be large.
+    # The beginning and the end are compared first, as the whole may be large.
     if b'"images": [\n{' not in written or not written.endswith(b"]}\n"):
         return False
     tables = [content.get(name) for name in TABLES]
@@ -109,7 +111,7 @@ def _is_of_v01(images: list[Any], content: dict[str, Any], reading: Reading) -> 
 
 
 def in_lines(rest: Mapping[str, Any], tables: Iterable[list[bytes]]) -> bytes:
-    r"""Return a COCO file as the annotate page lays it out: one image or annotation per line.
+    r"""Return a COCO file in the layout of the annotate page: one image or annotation per line.
 
     Parameters
     ----------
@@ -153,13 +155,8 @@ def piece(value: Any) -> bytes:
         return json.dumps(value, allow_nan=False).encode()
 
 
-def _place(mark: Any, position: int) -> str:
-    key = mark.get("id") if isinstance(mark, dict) else None
-    return f"annotation {position}" if key is None else f"annotation with the id {key}"
-
-
 def _categories(records: list[Any]) -> tuple[dict[Any, str], dict[str, dict[str, Any]]]:
-    """Names by id, and everything else that is said of each name."""
+    """Return the names by id, and all other fields by name."""
     names: dict[Any, str] = {}
     fields: dict[str, dict[str, Any]] = {}
     for record in records:
@@ -173,20 +170,20 @@ def _categories(records: list[Any]) -> tuple[dict[Any, str], dict[str, dict[str,
     return names, fields
 
 
-def _object(mark: dict[str, Any], categories: dict[Any, str]) -> AnnotatedObject:
-    key = field(mark, "category_id", (int, str))
+def _object(record: dict[str, Any], categories: dict[Any, str]) -> AnnotatedObject:
+    key = field(record, "category_id", (int, str))
     if key not in categories:
         raise ValueError(f"there is no category with the id {key!r}")
-    score = None if mark.get("score") is None else number(mark, "score")
-    attributes = {name: value for name, value in mark.items() if name not in _OWN}
+    score = None if record.get("score") is None else number(record, "score")
+    attributes = {name: value for name, value in record.items() if name not in _OWN}
     if attributes.get("iscrowd") == 0:
         del attributes["iscrowd"]
-    own_id = field(mark, "id", (int, str), None)
-    return AnnotatedObject(categories[key], _region(mark), own_id, score, attributes)
+    own_id = field(record, "id", (int, str), None)
+    return AnnotatedObject(categories[key], _region(record), own_id, score, attributes)
 
 
-def _region(mark: dict[str, Any]) -> Region:
-    segmentation = field(mark, "segmentation", (dict, list), None)
+def _region(record: dict[str, Any]) -> Region:
+    segmentation = field(record, "segmentation", (dict, list), None)
     if isinstance(segmentation, dict):
         size = field(segmentation, "size", list)
         if len(size) != 2 or not all(type(side) is int and side > 0 for side in size):
@@ -197,14 +194,14 @@ def _region(mark: dict[str, Any]) -> Region:
         return Mask(size[0], size[1], counts)
     if segmentation:
         return Polygons(pairs(part) for part in segmentation)
-    box = field(mark, "bbox", list)
+    box = field(record, "bbox", list)
     if len(box) != 4:
         raise ValueError(f"'bbox' has {len(box)} numbers; it needs x, y, width and height")
     return Box(*box)
 
 
 def pairs(part: Any) -> Iterable[tuple[float, float]]:
-    """Return the corners of a polygon that is written as x, y, x, y, ….
+    """Return the corners of a polygon that is stored as x, y, x, y, ….
 
     Examples
     --------
@@ -217,7 +214,7 @@ def pairs(part: Any) -> Iterable[tuple[float, float]]:
 
 
 def write(annotations: Annotations, writing: Writing, *, compressed: bool = True) -> None:
-    """Write a COCO file; ``compressed`` chooses between COCO's two ways to write a mask."""
+    """Write a COCO file; ``compressed`` selects one of COCO's two encodings of masks."""
     fields = annotations.extra.get("category_fields", {})
     fields = fields if isinstance(fields, dict) else {}
     known = [fields.get(name, {}) for name in annotations.categories]
@@ -232,12 +229,12 @@ def write(annotations: Annotations, writing: Writing, *, compressed: bool = True
         image_record(picture, key)
         for picture, key in zip(annotations.pictures, image_ids, strict=True)
     ]
-    marks = iter(_ids(marked.id for marked in annotations.objects()))
+    object_ids = iter(_ids(annotated.id for annotated in annotations.objects()))
     records = [
-        {"id": next(marks), "image_id": key, "category_id": by_name[marked.category]}
-        | object_record(marked, compressed)
+        {"id": next(object_ids), "image_id": key, "category_id": by_name[annotated.category]}
+        | object_record(annotated, compressed)
         for picture, key in zip(annotations.pictures, image_ids, strict=True)
-        for marked in picture.objects
+        for annotated in picture.objects
     ]
     rest = {
         name: value
@@ -249,7 +246,7 @@ def write(annotations: Annotations, writing: Writing, *, compressed: bool = True
 
 
 def _ids(wanted: Iterable[Any]) -> list[int]:
-    """Ids as wanted where they are whole numbers and not given before, else the next free."""
+    """Return the wanted ids where they are integers and not yet used, else the next free ones."""
     wanted = list(wanted)
     whole_numbers = {key for key in wanted if type(key) is int}
     free = (key for key in count(1) if key not in whole_numbers)
@@ -262,31 +259,26 @@ def _ids(wanted: Iterable[Any]) -> list[int]:
 
 
 def image_record(picture: Picture, key: int | str) -> dict[str, Any]:
-    """Return what a file says of a picture, without its objects."""
+    """Return the entry of a picture, without its objects."""
     image = {**picture.extra, "id": key, "file_name": picture.name}
     return image | {"width": picture.width, "height": picture.height, "done": picture.done}
 
 
-def object_record(marked: AnnotatedObject, compressed: bool = True) -> dict[str, Any]:
-    """Return what a file says of an object, without the ids of it, its picture and category."""
-    region = marked.region
+def object_record(annotated: AnnotatedObject, compressed: bool = True) -> dict[str, Any]:
+    """Return the entry of an object, without the ids of the object, its picture and category."""
+    region = annotated.region
     box = region.box
-    record = {name: value for name, value in marked.attributes.items() if name not in _OWN}
+    record = {name: value for name, value in annotated.attributes.items() if name not in _OWN}
     record |= {"bbox": [box.x, box.y, box.width, box.height], "area": region.area}
     record.setdefault("iscrowd", 0)
     if isinstance(region, Polygons):
-        record["segmentation"] = [
-            [value for point in part for value in point] for part in region.parts
-        ]
+        record["segmentation"] = [list(chain.from_iterable(part)) for part in region.parts]
     elif isinstance(region, Mask):
-        counts = (
-            compress(region.runs(region.height, region.width))
-            if compressed
-            else list(region.counts)
-        )
-        record["segmentation"] = {"size": [region.height, region.width], "counts": counts}
+        size = [region.height, region.width]
+        counts = compress(region.runs(*size)) if compressed else list(region.counts)
+        record["segmentation"] = {"size": size, "counts": counts}
     else:
         record["segmentation"] = []
-    if marked.score is not None:
-        record["score"] = marked.score
+    if annotated.score is not None:
+        record["score"] = annotated.score
     return record

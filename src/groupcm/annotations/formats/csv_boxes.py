@@ -1,13 +1,13 @@
 """A plain CSV of boxes, one per line; a picture without objects has one line with an empty box.
 
 The columns are ``image``, the box as ``x, y, width, height`` or by its edges ``xmin, ymin, xmax,
-ymax``, and if wanted ``category``, ``score``, ``image_width``, ``image_height`` and ``state``; many
-other names for the same are understood. Edges are where the box ends, so ``xmax − xmin`` is its
-width.
+ymax``, and optionally ``category``, ``score``, ``image_width``, ``image_height`` and ``state``;
+many synonyms are accepted. The upper edges are exclusive: ``xmax − xmin`` is the width.
 
-``state`` is "verified empty", "annotated" or "to do", the same in all lines of a picture. An empty
-box without a state merely lists its picture, and the reader's ``unannotated`` decides. Only in a
-file with exactly the columns that version 0.1 wrote does an empty box say "verified empty".
+``state`` is "verified empty", "annotated" or "to do", the same in all lines of a picture. For a
+picture with an empty box and without a state, ``unannotated`` of `groupcm.annotations.read`
+decides. Only in a file with exactly the columns of version 0.1 does an empty box mean "verified
+empty".
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NAMES = {
     "image_height": "imageheight imgheight pictureheight",
     "state": "state",
 }
-# Left, top, right, bottom; then left, top, width, height. The first that is there whole counts.
+# Left, top, right, bottom; then left, top, width, height. The first complete set counts.
 _EDGES = (
     ("xmin", "ymin", "xmax", "ymax"),
     ("left", "top", "right", "bottom"),
@@ -56,7 +56,7 @@ _COLUMNS_OF_V01 = ("image", "x", "y", "width", "height", "category", "image_widt
 
 
 class _Columns:
-    """Which column means what."""
+    """The columns of the file by their meaning."""
 
     def __init__(self, header: list[str]) -> None:
         plain = ["".join(filter(str.isalnum, name.lower())) for name in header]
@@ -73,7 +73,7 @@ class _Columns:
         self.by_edges = edges is not None
         self.box = edges or sizes
         if self.by_edges and self._all(("width", "height")):
-            # Beside edges the words can only mean the picture.
+            # Next to edges, these names can only refer to the picture.
             for side in ("width", "height"):
                 if self.named[f"image_{side}"] is None:
                     self.named[f"image_{side}"] = self.at[side]
@@ -106,27 +106,21 @@ def read(reading: Reading) -> Annotations:
     first = text.lstrip().splitlines()[0]
     separator = max(",;\t", key=first.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    header: list[str] | None = None
-    columns = None
     try:
-        for row in lines:
-            if not any(cell.strip() for cell in row):
-                continue
-            if columns is None:
-                header = row
-                with reading.at("line 1"):
-                    columns = _Columns(header)
-                continue
+        rows = (row for row in lines if any(cell.strip() for cell in row))
+        header = next(rows, [])
+        with reading.at("line 1"):
+            columns = _Columns(header)
+        for row in rows:
             place = f"line {lines.line_num}"
             draft = None
             with reading.perhaps(place):
-                if len(row) != len(header or ()):
-                    raise ValueError(f"{len(row)} cells stand under {len(header or ())} columns")
+                if len(row) != len(header):
+                    raise ValueError(f"{len(row)} cells stand under {len(header)} columns")
                 draft = _picture(reading, columns, row)
                 _note_state(draft, columns, row)
             if draft is not None and any(columns.box_cells(row).values()):
-                build = lambda row=row, columns=columns: _object(columns, row)  # noqa: E731
-                draft.add(place, build)
+                draft.add(place, lambda row=row: _object(columns, row))
     except csv.Error as error:
         reading.fail(f"line {lines.line_num}", f"this is not CSV ({error})")
     return reading.annotations()
@@ -150,7 +144,7 @@ def _picture(reading: Reading, columns: _Columns, row: list[str]) -> Draft:
 
 
 def _note_state(draft: Draft, columns: _Columns, row: list[str]) -> None:
-    """Take over what a line says of its picture's state; words of other programs say nothing."""
+    """Store the state that a line gives its picture; states of other programs are ignored."""
     state = "".join(filter(str.isalnum, columns.cell(row, "state").lower()))
     has_box = any(columns.box_cells(row).values())
     if state == "verifiedempty" and has_box:
@@ -174,15 +168,15 @@ def _object(columns: _Columns, row: list[str]) -> AnnotatedObject:
 
 def write(annotations: Annotations, writing: Writing) -> None:
     """Write a CSV of boxes."""
-    scored = any(marked.score is not None for marked in annotations.objects())
+    scored = any(annotated.score is not None for annotated in annotations.objects())
     rows = [[*_COLUMNS_OF_V01, "state"] + ["score"] * scored]
     for picture in writing.known_pictures(annotations):
         of_picture = [str(picture.width), str(picture.height), picture.state]
-        for marked in picture.objects:
-            box = writing.box(picture, marked)
+        for each in picture.objects:
+            box = writing.box(picture, each)
             numbers = [shortest(value) for value in (box.x, box.y, box.width, box.height)]
-            score = [] if not scored else ["" if marked.score is None else repr(marked.score)]
-            rows.append([picture.name, *numbers, marked.category, *of_picture, *score])
+            score = ["" if each.score is None else repr(each.score)] * scored
+            rows.append([picture.name, *numbers, each.category, *of_picture, *score])
         if not picture.objects:
             rows.append([picture.name, "", "", "", "", "", *of_picture, *([""] * scored)])
     with whole_file(writing.path) as beside, beside.open("w", encoding="utf-8", newline="") as file:

@@ -1,13 +1,12 @@
 """CVAT for images 1.1: one XML file.
 
-Boxes may be turned (they become polygons). A mask is the runs of a part of the picture, row by
-row. A polygon of several parts is written as the mask of its pixels.
+Rotated boxes become polygons. A mask is stored as the runs of a part of the picture, row by row. A
+polygon of several parts is written as the mask of its pixels.
 
-CVAT lists all images of a task, whether a person has looked at them or not. The tag "verified
-empty" of an image says that it shows no object, and the tag "to do" that its shapes are not all
-yet; an image with neither and without shapes is merely listed, and the reader's ``unannotated``
-decides. Version 0.1 wrote finished images alone; its files are recognised by a ``<task>`` that has
-nothing but labels.
+CVAT lists all images of a task, annotated or not. The tag "verified empty" of an image states that
+it shows no object, and the tag "to do" that its shapes are incomplete. For an image with neither
+tag and without shapes, ``unannotated`` of `groupcm.annotations.read` decides. Version 0.1 wrote
+finished images only; its files are recognised by a ``<task>`` that contains nothing but labels.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from xml.etree.ElementTree import Element, SubElement
 from groupcm.annotations import runs as run_lengths
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.parsing import line_of, parse, read_number, read_whole, save_xml, shortest
-from groupcm.annotations.reading import Draft, Reading, turned_box
+from groupcm.annotations.reading import Draft, Reading, rotated_box
 from groupcm.annotations.regions import Box, Mask, Polygons, Region, check_part
 from groupcm.annotations.writing import Writing
 
@@ -37,7 +36,10 @@ def read(reading: Reading) -> Annotations:
             raise ValueError(f"the XML is a <{root.tag}>; CVAT's is <annotations>")
         if root.find("track") is not None:
             raise ValueError("this is CVAT's XML for video; export 'CVAT for images 1.1'")
-    done_by_default = True if _is_of_v01(root) else None
+    # Version 0.1 wrote a task of nothing but labels; all of its images are done.
+    task = root.find("./meta/task")
+    is_of_v01 = task is not None and [each.tag for each in task] == ["labels"]
+    done_by_default = True if is_of_v01 else None
     for image in root.iter("image"):
         with reading.perhaps(line_of(image)):
             _read_image(reading, image, done_by_default)
@@ -51,34 +53,23 @@ def read(reading: Reading) -> Annotations:
         for shape in root.iterfind("./image/*")
         if shape.tag not in _NO_OBJECTS
     }
-    # Without a list of labels, or with one that is not whole, the objects tell the categories.
+    # Without a complete list of labels, the categories are those of the objects.
     return reading.annotations(tuple(labels) if used <= set(labels) else ())
 
 
-def _is_of_v01(root: Element) -> bool:
-    """Whether version 0.1 wrote the file, in which every image is done."""
-    task = root.find("./meta/task")
-    return task is not None and [each.tag for each in task] == ["labels"]
-
-
 def _is_state(label: Element) -> bool:
-    """Whether a label is there for the tags that tell a picture's state."""
+    """Return whether a label belongs to the tags that store the states of pictures."""
     is_tag = (label.findtext("type") or "").strip() == "tag"
     return is_tag and (label.findtext("name") or "").strip() in _STATES
-
-
-def _state(image: Element, done_by_default: bool | None) -> bool | None:
-    """Whether the tags of an image say that it is done; None where they do not say."""
-    tags = {tag.get("label", "").strip() for tag in image.iterfind("tag")}
-    if "to do" in tags:
-        return False
-    return True if "verified empty" in tags else done_by_default
 
 
 def _read_image(reading: Reading, image: Element, done_by_default: bool | None) -> None:
     width, height = (read_whole(image.get(side), side) for side in ("width", "height"))
     draft = reading.picture(reading.name(image.get("name", "")), width, height)
-    draft.done = _state(image, done_by_default)
+    tags = {tag.get("label", "").strip() for tag in image.iterfind("tag")}
+    draft.done = True if "verified empty" in tags else done_by_default
+    if "to do" in tags:
+        draft.done = False
     for shape in image:
         place = f"{line_of(shape)} ({draft.name})"
         if shape.tag in _REGIONS:
@@ -99,11 +90,11 @@ def _object(shape: Element, draft: Draft) -> AnnotatedObject:
 def _box(shape: Element, draft: Draft) -> Region:
     edges = [read_number(shape.get(name), name) for name in ("xtl", "ytl", "xbr", "ybr")]
     box = Box.from_corners(*edges)
-    turn = shape.get("rotation")
-    if turn is None:
+    angle = shape.get("rotation")
+    if angle is None:
         return box
     centre = (box.x + box.width / 2, box.y + box.height / 2)
-    return turned_box(box, read_number(turn, "rotation"), around=centre)
+    return rotated_box(box, read_number(angle, "rotation"), around=centre)
 
 
 def _polygon(shape: Element, draft: Draft) -> Region:
@@ -159,25 +150,25 @@ def _write_image(image: Element, picture: Picture, writing: Writing) -> None:
     }
     if picture.state in _STATES:
         SubElement(image, "tag", {"label": picture.state, "source": "manual"})
-    for marked in picture.objects:
-        tag, values = _shape(marked, picture, writing)
-        common = {"label": marked.category, "source": "manual", "occluded": "0"}
+    for annotated in picture.objects:
+        tag, values = _shape(annotated, picture, writing)
+        common = {"label": annotated.category, "source": "manual", "occluded": "0"}
         shape = SubElement(image, tag, common | dict(values) | {"z_order": "0"})
-        for name, value in marked.attributes.items():
+        for name, value in annotated.attributes.items():
             SubElement(shape, "attribute", {"name": str(name)}).text = str(value)
 
 
 def _shape(
-    marked: AnnotatedObject, picture: Picture, writing: Writing
+    annotated: AnnotatedObject, picture: Picture, writing: Writing
 ) -> tuple[str, Mapping[str, str]]:
-    region = marked.region
+    region = annotated.region
     if isinstance(region, Box):
         edges = {"xtl": region.x, "ytl": region.y, "xbr": region.right, "ybr": region.bottom}
         return "box", {name: shortest(round(value, 9)) for name, value in edges.items()}
     if isinstance(region, Polygons) and len(region.parts) == 1:
         pairs = (f"{shortest(x)},{shortest(y)}" for x, y in region.parts[0])
         return "polygon", {"points": ";".join(pairs)}
-    runs, left, top, height, width = writing.mask(picture, marked).part_runs()
+    runs, left, top, height, width = writing.mask(picture, annotated).part_runs()
     numbers = {"left": left, "top": top, "width": width, "height": height}
     rle = ", ".join(map(str, run_lengths.to_rows(runs, height, width).tolist()))
     return "mask", {"rle": rle} | {name: str(value) for name, value in numbers.items()}

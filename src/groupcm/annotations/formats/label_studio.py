@@ -1,21 +1,16 @@
 """Label Studio: one JSON file, a list of tasks; coordinates in percent of the picture.
 
-A task with an annotation is done, with or without objects: an annotation without results is how
-Label Studio stores a picture that was submitted as empty. A task with predictions alone is to do,
-with their objects, and so is one that was skipped. A task with none of these is merely listed, and
-the reader's ``unannotated`` decides.
+A task with an annotation is done, with or without objects: Label Studio stores a picture that was
+submitted as empty as an annotation without results. A task with predictions only is to do, with
+their objects, and so is a skipped task. For a task with none of these, ``unannotated`` of
+`groupcm.annotations.read` decides.
 
-A polygon of several parts is written as a brush mask of its pixels.
-
-Label Studio's run-length code of a brush mask.
-
-A stream of bits: the number of values (32 bits), the bits of a value less 1 (5), four sizes less 1
-(4 each). Then blocks: one bit says whether one value is repeated, two bits choose one of the four
-sizes, that many bits tell the length less 1; one value follows, or as many as the length says. The
-values are the picture's, row by row, four to a pixel: red, green, blue and the opacity, which is
-the mask.
-
-Which picture a Label Studio task is about, and how large it is.
+A polygon of several parts is written as a brush mask of its pixels. The run-length code of a brush
+mask is a stream of bits: the number of values (32 bits), the bits of a value less 1 (5), four sizes
+less 1 (4 each); then blocks. In a block, one bit states whether one value is repeated, two bits
+select one of the four sizes, that many bits are the length less 1; one value follows, or as many as
+the length. The values are those of the picture, row by row, four per pixel: red, green, blue and
+the opacity, which is the mask.
 """
 
 from __future__ import annotations
@@ -27,25 +22,32 @@ from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.parsing import field, load, number, save_json, whole
 from groupcm.annotations.pictures import PICTURE_SUFFIXES
-from groupcm.annotations.reading import Draft, Reading, turned_box
+from groupcm.annotations.reading import Draft, Reading, rotated_box
 from groupcm.annotations.regions import Box, Mask, Polygons, Region
 from groupcm.annotations.runs import Runs, from_edges, from_rows, to_rows
 from groupcm.annotations.writing import Writing
+from groupcm.utils.typing import Index
 
-__all__ = ["address", "decode", "encode", "name_of_task", "read", "size_of_task", "write"]
+__all__ = ["decode", "encode", "read", "write"]
 
 _SIZES = (3, 4, 8, 16)
 _CHANNELS = 4
 _HALF_OPAQUE = 128
+_UPLOADED = re.compile(r"^/?data/upload/(?:\d+/)?")
+_UPLOAD_PREFIX = re.compile(r"^[0-9a-f]{8}-")
+_NO_OBJECTS = {"choices", "textarea", "rating", "taxonomy", "number", "datetime", "relation"}
+_READABLE = frozenset({"rectangle", "polygon", "brush", "labels"})
+_MOST_BRUSH_PIXELS = 2**30 - 1  # a brush mask counts four values per pixel in 32 bits
+_DIGITS = 9  # of a pixel: restores what the division by the width rounded
 
 
 class _Bits:
-    """Bits read one number after another."""
+    """A stream of bits, read number by number."""
 
     def __init__(self, content: bytes) -> None:
         self._bits = np.unpackbits(np.frombuffer(content, dtype=np.uint8))
@@ -58,7 +60,7 @@ class _Bits:
         window = int.from_bytes(self._content[byte : byte + 8], "big")
         return (window >> (64 - offset - size)) & ((1 << size) - 1)
 
-    def read_many(self, count: int, size: int) -> NDArray[np.int64]:
+    def read_many(self, count: int, size: int) -> Index:
         begin = self._at
         self._move(count * size)
         bits = self._bits[begin : self._at].reshape(count, size)
@@ -71,8 +73,7 @@ class _Bits:
 
 
 def decode(code: list[int], height: int, width: int) -> Runs:
-    """Read a brush mask; return its runs row by row. A pixel belongs to it that is at least half
-    opaque.
+    """Return the runs of a brush mask, row by row; its pixels are at least half opaque.
 
     Examples
     --------
@@ -117,7 +118,7 @@ def decode(code: list[int], height: int, width: int) -> Runs:
 
 
 def encode(rows: ArrayLike) -> list[int]:
-    """Write a brush mask, given by its runs row by row.
+    """Return the code of a brush mask, given by its runs row by row.
 
     Examples
     --------
@@ -139,23 +140,8 @@ def encode(rows: ArrayLike) -> list[int]:
     return list(int(bits, 2).to_bytes(len(bits) // 8, "big"))
 
 
-_UPLOADED = re.compile(r"^/?data/upload/(?:\d+/)?")
-_UPLOAD_MARK = re.compile(r"^[0-9a-f]{8}-")
-
-
-def address(name: str, prefix: str) -> str:
-    """Write a picture's address: the name alone, or quoted after the prefix of a storage.
-
-    Examples
-    --------
-    >>> address("day 1/a.jpg", "/data/local-files/?d=")
-    '/data/local-files/?d=day%201/a.jpg'
-    """
-    return prefix + quote(name) if prefix else name
-
-
-def name_of_task(task: dict[str, Any], reading: Reading) -> str:
-    """Name of the picture, from a plain name, an upload, a local storage or a web address."""
+def _picture_name(task: dict[str, Any], reading: Reading) -> str:
+    """Return the picture's name from a plain name, an upload, a local storage or a web address."""
     names = _possible_names(_written(field(task, "data", dict)))
     if reading.known is None:
         return reading.name(names[-1])
@@ -163,16 +149,16 @@ def name_of_task(task: dict[str, Any], reading: Reading) -> str:
     if len(names) == 1 or "/" not in names[0]:
         return reading.known.name(names[-1], places)
     if names[-1] in reading.known:
-        # Where the folders of an address are not known, its file name must be that of one picture.
+        # Where the folders of an address do not match, its file name must match one picture only.
         places[-1] = reading.known.with_base_name(names[-1])
     return reading.known.name(names[0], places)
 
 
-def size_of_task(task: dict[str, Any], marks: list[Any]) -> tuple[int | None, int | None]:
-    """Width and height as a region tells them, or the task's data; None where none does."""
-    for mark in marks:
-        if isinstance(mark, dict) and "original_width" in mark:
-            return whole(mark, "original_width"), whole(mark, "original_height")
+def _picture_size(task: dict[str, Any], results: list[Any]) -> tuple[int | None, int | None]:
+    """Return width and height from a result, or from the data of the task; None without either."""
+    for result in results:
+        if isinstance(result, dict) and "original_width" in result:
+            return whole(result, "original_width"), whole(result, "original_height")
     return whole(task["data"], "width"), whole(task["data"], "height")
 
 
@@ -180,44 +166,34 @@ def _written(data: dict[str, Any]) -> str:
     if isinstance(data.get("image"), str):
         return data["image"]
     for value in data.values():
-        if (
-            isinstance(value, str)
-            and PurePosixPath(_path(value)).suffix.lower() in PICTURE_SUFFIXES
-        ):
+        is_text = isinstance(value, str)
+        if is_text and PurePosixPath(_path(value)).suffix.lower() in PICTURE_SUFFIXES:
             return value
     raise ValueError("the task's data name no picture")
 
 
 def _path(written: str) -> str:
-    parts = urlsplit(written) if "://" in written or "?d=" in written else None
-    if parts is None:
+    if "://" not in written and "?d=" not in written:
         return written
+    parts = urlsplit(written)
     local = parse_qs(parts.query).get("d")
     return local[0] if local else unquote(parts.path)
 
 
 def _possible_names(written: str) -> list[str]:
-    """What the picture may be called, the best guess last."""
+    """Return the possible names of a picture, the best guess last."""
     path = _path(written)
     if "://" in written:
         parts = path.lstrip("/").split("/")
         return ["/".join(parts[level:]) for level in range(len(parts))]
     if _UPLOADED.match(path):
         uploaded = unquote(_UPLOADED.sub("", path))
-        return [uploaded, _UPLOAD_MARK.sub("", uploaded)]
+        return [uploaded, _UPLOAD_PREFIX.sub("", uploaded)]
     return [path]
 
 
-_NO_OBJECTS = frozenset(
-    {"choices", "textarea", "rating", "taxonomy", "number", "datetime", "relation"}
-)
-_READABLE = frozenset({"rectangle", "polygon", "brush", "labels"})
-_MOST_PIXELS_OF_A_BRUSH = 2**30 - 1  # it counts four values for each in 32 bits
-_DIGITS = 9  # of a pixel: what the division by the width took is put back
-
-
 def read(reading: Reading) -> Annotations:
-    """Read an export in the format that Label Studio calls JSON."""
+    """Read an export of Label Studio in its format JSON."""
     tasks = load(reading.path)
     with reading.at(""):
         tasks = tasks if isinstance(tasks, list) else [tasks]
@@ -233,56 +209,56 @@ def read(reading: Reading) -> Annotations:
 
 
 def _read_task(reading: Reading, task: dict[str, Any], place: str) -> None:
-    name = name_of_task(task, reading)
+    name = _picture_name(task, reading)
     submitted = field(task, "annotations", list, field(task, "completions", list, []))
     finished = [each for each in submitted if not field(each, "was_cancelled", bool, False)]
     if len(finished) > 1:
         reading.tally.count("tasks with several annotations, of which the first was taken", place)
-    results = finished[:1] or field(task, "predictions", list, [])[:1]
-    marks = field(results[0], "result", list, []) if results else []
-    draft = reading.picture(name, *size_of_task(task, marks))
-    draft.done = None if not (submitted or results) else bool(finished)
+    sources = finished[:1] or field(task, "predictions", list, [])[:1]
+    results = field(sources[0], "result", list, []) if sources else []
+    draft = reading.picture(name, *_picture_size(task, results))
+    draft.done = None if not (submitted or sources) else bool(finished)
     labelled = {
-        str(mark["id"])
-        for mark in marks
-        if isinstance(mark, dict) and "id" in mark and _labels(mark)
+        str(result["id"])
+        for result in results
+        if isinstance(result, dict) and "id" in result and _labels(result)
     }
-    for position, mark in enumerate(marks, start=1):
+    for position, result in enumerate(results, start=1):
         where = f"{place}, result {position} ({name})"
-        kind = str(mark.get("type", "")) if isinstance(mark, dict) else ""
+        kind = str(result.get("type", "")) if isinstance(result, dict) else ""
         shape = kind.removesuffix("labels") or kind
-        if kind in _NO_OBJECTS or _stands_twice(mark, shape, labelled):
+        if kind in _NO_OBJECTS or _is_listed_twice(result, shape, labelled):
             continue
         if shape not in _READABLE:
             draft.leave_out(f"results of the type {kind!r}", where)
             continue
-        draft.add(where, lambda mark=mark: _object(mark, draft))
+        draft.add(where, lambda result=result: _object(result, draft))
 
 
-def _stands_twice(mark: Any, shape: str, labelled: set[str]) -> bool:
-    """Whether a region without label stands there once more, with its label."""
-    return shape in _READABLE and not _labels(mark) and str(mark.get("id")) in labelled
+def _is_listed_twice(result: Any, shape: str, labelled: set[str]) -> bool:
+    """Return whether a region without a label is listed again with its label."""
+    return shape in _READABLE and not _labels(result) and str(result.get("id")) in labelled
 
 
-def _labels(mark: Mapping[str, Any]) -> list[Any]:
-    value = mark.get("value")
+def _labels(result: Mapping[str, Any]) -> list[Any]:
+    value = result.get("value")
     if not isinstance(value, dict):
         return []
-    return value.get(str(mark.get("type"))) or value.get("labels") or []
+    return value.get(str(result.get("type"))) or value.get("labels") or []
 
 
-def _object(mark: dict[str, Any], draft: Draft) -> AnnotatedObject:
-    labels = _labels(mark)
+def _object(result: dict[str, Any], draft: Draft) -> AnnotatedObject:
+    labels = _labels(result)
     if not isinstance(labels, list) or len(labels) != 1 or not isinstance(labels[0], str):
         raise ValueError(f"the region has the labels {labels!r}; it must have one")
-    if field(mark, "image_rotation", (int, float), 0) % 360:
+    if field(result, "image_rotation", (int, float), 0) % 360:
         raise ValueError("the picture was turned in Label Studio; annotate it unturned")
     for side, expected in (("original_width", draft.width), ("original_height", draft.height)):
-        if whole(mark, side) not in (None, expected):
-            raise ValueError(f"{side!r} is {mark[side]} and the picture's is {expected}")
-    score = None if mark.get("score") is None else number(mark, "score")
-    own_id = field(mark, "id", (int, str), None)
-    return AnnotatedObject(labels[0], _region(field(mark, "value", dict), draft), own_id, score)
+        if whole(result, side) not in (None, expected):
+            raise ValueError(f"{side!r} is {result[side]} and the picture's is {expected}")
+    score = None if result.get("score") is None else number(result, "score")
+    own_id = field(result, "id", (int, str), None)
+    return AnnotatedObject(labels[0], _region(field(result, "value", dict), draft), own_id, score)
 
 
 def _region(value: dict[str, Any], draft: Draft) -> Region:
@@ -299,8 +275,8 @@ def _region(value: dict[str, Any], draft: Draft) -> Region:
         return Polygons([[(_pixels(x, draft.width), _pixels(y, draft.height)) for x, y in checked]])
     x, width = (_pixels(number(value, name), draft.width) for name in ("x", "width"))
     y, height = (_pixels(number(value, name), draft.height) for name in ("y", "height"))
-    turn = number(value, "rotation") if value.get("rotation") else 0.0
-    return turned_box(Box(x, y, width, height), turn, around=(x, y))
+    angle = number(value, "rotation") if value.get("rotation") else 0.0
+    return rotated_box(Box(x, y, width, height), angle, around=(x, y))
 
 
 def _pixels(percent: float, side: int) -> float:
@@ -308,7 +284,9 @@ def _pixels(percent: float, side: int) -> float:
 
 
 def write(annotations: Annotations, writing: Writing, *, prefix: str = "") -> None:
-    """Write a list of tasks; ``prefix`` stands before the pictures' names, such as
+    """Write a list of tasks.
+
+    ``prefix`` is put before the quoted names of the pictures, such as
     ``/data/local-files/?d=frames/`` for pictures in Label Studio's own storage.
     """
     tasks = [
@@ -319,9 +297,9 @@ def write(annotations: Annotations, writing: Writing, *, prefix: str = "") -> No
 
 
 def _task(number: int, picture: Picture, writing: Writing, prefix: str) -> dict[str, Any]:
-    results = [_result(marked, picture, writing) for marked in picture.objects]
-    data = {"image": address(picture.name, prefix)}
-    data |= {"width": picture.width, "height": picture.height}
+    results = [_result(annotated, picture, writing) for annotated in picture.objects]
+    address = prefix + quote(picture.name) if prefix else picture.name
+    data = {"image": address, "width": picture.width, "height": picture.height}
     task = {"id": number, "data": data, "annotations": [], "predictions": []}
     if picture.done:
         task["annotations"] = [{"result": results, "was_cancelled": False}]
@@ -330,8 +308,8 @@ def _task(number: int, picture: Picture, writing: Writing, prefix: str) -> dict[
     return task
 
 
-def _result(marked: AnnotatedObject, picture: Picture, writing: Writing) -> dict[str, Any]:
-    kind, value = _value(marked, picture, writing)
+def _result(annotated: AnnotatedObject, picture: Picture, writing: Writing) -> dict[str, Any]:
+    kind, value = _value(annotated, picture, writing)
     result = {
         "type": kind,
         "from_name": kind.removesuffix("labels"),
@@ -339,32 +317,30 @@ def _result(marked: AnnotatedObject, picture: Picture, writing: Writing) -> dict
         "original_width": picture.width,
         "original_height": picture.height,
         "image_rotation": 0,
-        "value": value | {kind: [marked.category]},
+        "value": value | {kind: [annotated.category]},
     }
-    if marked.id is not None:
-        result["id"] = str(marked.id)
-    return result if marked.score is None else result | {"score": marked.score}
+    if annotated.id is not None:
+        result["id"] = str(annotated.id)
+    return result if annotated.score is None else result | {"score": annotated.score}
 
 
 def _value(
-    marked: AnnotatedObject, picture: Picture, writing: Writing
+    annotated: AnnotatedObject, picture: Picture, writing: Writing
 ) -> tuple[str, dict[str, Any]]:
-    region = marked.region
+    region = annotated.region
     across, down = 100 / picture.width, 100 / picture.height
     if isinstance(region, Box):
         value = {"x": region.x * across, "y": region.y * down, "rotation": 0}
-        return "rectanglelabels", value | {
-            "width": region.width * across,
-            "height": region.height * down,
-        }
+        sides = {"width": region.width * across, "height": region.height * down}
+        return "rectanglelabels", value | sides
     if isinstance(region, Polygons) and len(region.parts) == 1:
         points = [[x * across, y * down] for x, y in region.parts[0]]
         return "polygonlabels", {"points": points, "closed": True}
     size = picture.height, picture.width
-    if picture.height * picture.width > _MOST_PIXELS_OF_A_BRUSH:
+    if picture.height * picture.width > _MOST_BRUSH_PIXELS:
         raise ValueError(
             f"the picture {picture.name!r} has {picture.width} × {picture.height} pixels, and a "
-            f"brush of Label Studio at most {_MOST_PIXELS_OF_A_BRUSH:,}"
+            f"brush of Label Studio at most {_MOST_BRUSH_PIXELS:,}"
         )
-    rows = to_rows(writing.mask(picture, marked).runs(*size), *size)
+    rows = to_rows(writing.mask(picture, annotated).runs(*size), *size)
     return "brushlabels", {"format": "rle", "rle": encode(rows)}

@@ -1,15 +1,13 @@
-"""labelme: one JSON file a picture, beside it.
+"""labelme: one JSON file per picture, stored next to it.
 
 Shapes with the same label and the same ``group_id`` are one object. A circle becomes a polygon of
-72 corners.
+72 corners. The pixels of a mask are a PNG in base64.
 
 The name of a picture is relative to its file. ``imageFolder``, a field that labelme does not
-define, is the picture's folder within that of all pictures.
+define, is the folder of the picture within the folder of all pictures.
 
-A file without shapes says "verified empty"; a picture without a file is to do. A picture to do that
-holds objects already has the flag ``to do``.
-
-Small pictures of pixels in bytes, with Pillow.
+A file without shapes means "verified empty"; a picture without a file is to do. A picture to do
+that already has objects has the flag ``to do``.
 """
 
 from __future__ import annotations
@@ -22,7 +20,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.annotations.limits import Budget
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
@@ -32,63 +29,20 @@ from groupcm.annotations.reading import Draft, Reading, circle
 from groupcm.annotations.regions import Box, Mask, Polygons, Region, as_point
 from groupcm.annotations.runs import union
 from groupcm.annotations.writing import Writing, stems
-from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_folder
+from groupcm.utils.typing import Flags
 
-__all__ = ["mask_from_text", "read", "text_from_mask", "write"]
+__all__ = ["read", "write"]
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
-
-
-def text_from_mask(mask: NDArray[np.bool_]) -> str:
-    """Write a mask as a PNG in base64."""
-    content = io.BytesIO()
-    pillow().fromarray(mask.astype(np.uint8) * 255).convert("1").save(content, format="PNG")
-    return base64.b64encode(content.getvalue()).decode("ascii")
-
-
-def mask_from_text(text: str, height: int, width: int, budget: Budget) -> NDArray[np.bool_]:
-    """Read a mask from a PNG in base64, of a size known before."""
-    try:
-        content = base64.b64decode(text, validate=True)
-    except ValueError as error:
-        raise ValueError("the mask is not a PNG picture in base64") from error
-    # From the header, before anything is decoded: Pillow itself would refuse some sizes first.
-    if content[:8] != _SIGNATURE or content[12:16] != b"IHDR" or len(content) < 24:
-        raise ValueError("the mask is not a PNG picture in base64")
-    found = struct.unpack(">II", content[16:24])
-    if found != (width, height):
-        raise ValueError(
-            f"the mask is {found[0]} × {found[1]} pixels and its box {width} × {height}"
-        )
-    budget.spend_pixels(width, height)
-    try:
-        with (
-            warnings.catch_warnings(action="ignore"),
-            pillow().open(io.BytesIO(content), formats=("PNG",)) as picture,
-        ):
-            return np.asarray(picture if picture.mode == "1" else picture.convert("L")) > 0
-    except Exception as error:  # Pillow raises many kinds for damaged files
-        raise ValueError(f"the mask is a damaged PNG picture ({error})") from error
-
-
 _READABLE = frozenset({"polygon", "rectangle", "circle", "mask"})
 _TO_DO = "to do"
 _FOLDER = "imageFolder"  # labelme keeps fields that it does not define
 
 
 def read(reading: Reading) -> Annotations:
-    """Read one JSON file, or all of a folder and the folders in it."""
-    folder = reading.path
-    if folder.is_file():
-        files = [folder]
-        folder = folder.parent
-    else:
-        files = sorted(folder.rglob("*.json"))
-        if not files:
-            raise InputError("there is no JSON file in ", FileName(folder))
-    for file in files:
-        place = "" if file == reading.path else file.relative_to(folder).as_posix()
+    """Read one JSON file, or all of a folder and its subfolders."""
+    for file, folder, place in reading.files(reading.path, "JSON"):
         with reading.perhaps(place):
             _read_file(reading, file, folder, place)
     return reading.annotations()
@@ -98,7 +52,9 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
     reading.begin_file(file)
     content = load(file)
     shapes = field(content, "shapes", list)
-    draft = _picture(reading, content, file, folder)
+    written, stated = field(content, "imagePath", str), field(content, _FOLDER, str, None)
+    name = reading.name_in_own_file(written, file, folder, stated)
+    draft = reading.picture(name, whole(content, "imageWidth"), whole(content, "imageHeight"))
     draft.done = not field(content, "flags", dict, {}).get(_TO_DO, False)
     objects: dict[Any, list[tuple[str, Any]]] = {}
     for position, shape in enumerate(shapes, start=1):
@@ -114,22 +70,15 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
         draft.add(group[0][0], lambda group=group: _object([shape for _, shape in group], draft))
 
 
-def _picture(reading: Reading, content: Any, file: Path, folder: Path) -> Draft:
-    written = field(content, "imagePath", str)
-    told = field(content, _FOLDER, str, None)
-    name = reading.name_in_own_file(written, file, folder, told)
-    return reading.picture(name, whole(content, "imageWidth"), whole(content, "imageHeight"))
-
-
 def _object(shapes: list[Any], draft: Draft) -> AnnotatedObject:
     regions = [_region(shape, draft) for shape in shapes]
     attributes = field(shapes[0], "attributes", dict, {})
     category = field(shapes[0], "label", str)
-    return AnnotatedObject(category, _together(regions, draft), attributes=attributes)
+    return AnnotatedObject(category, _union(regions, draft), attributes=attributes)
 
 
-def _together(regions: list[Region], draft: Draft) -> Region:
-    """One region of the shapes of a group: polygons stay polygons, anything else is a mask."""
+def _union(regions: list[Region], draft: Draft) -> Region:
+    """Return one region for the shapes of a group: polygons if all are, otherwise a mask."""
     if len(regions) == 1:
         return regions[0]
     parts = [part for region in regions if isinstance(region, Polygons) for part in region.parts]
@@ -163,14 +112,45 @@ def _region(shape: Any, draft: Draft) -> Region:
 
 
 def _mask(text: str, edges: tuple[float, ...], draft: Draft) -> Mask:
-    """Mask of the part of the picture between two pixels, both of which belong to it."""
+    """Return the mask of the part of the picture from one pixel to another, both inclusive."""
     left, top, right, bottom = (round(edge) for edge in edges)
-    part = mask_from_text(text, bottom - top + 1, right - left + 1, draft.budget)
+    part = _decode_mask(text, bottom - top + 1, right - left + 1, draft.budget)
     return Mask.from_part(part, left, top, draft.height, draft.width)
 
 
+def _decode_mask(text: str, height: int, width: int, budget: Budget) -> Flags:
+    """Read a mask of known size from a PNG in base64."""
+    try:
+        content = base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise ValueError("the mask is not a PNG picture in base64") from error
+    # Checked in the header, before anything is decoded: Pillow would refuse some sizes first.
+    if content[:8] != _SIGNATURE or content[12:16] != b"IHDR" or len(content) < 24:
+        raise ValueError("the mask is not a PNG picture in base64")
+    found = struct.unpack(">II", content[16:24])
+    if found != (width, height):
+        raise ValueError(
+            f"the mask is {found[0]} × {found[1]} pixels and its box {width} × {height}"
+        )
+    budget.spend_pixels(width, height)
+    try:
+        with (
+            warnings.catch_warnings(action="ignore"),
+            pillow().open(io.BytesIO(content), formats=("PNG",)) as picture,
+        ):
+            return np.asarray(picture if picture.mode == "1" else picture.convert("L")) > 0
+    except Exception as error:  # Pillow raises many classes for damaged files
+        raise ValueError(f"the mask is a damaged PNG picture ({error})") from error
+
+
+def _encode_mask(mask: Flags) -> str:
+    content = io.BytesIO()
+    pillow().fromarray(mask.astype(np.uint8) * 255).convert("1").save(content, format="PNG")
+    return base64.b64encode(content.getvalue()).decode("ascii")
+
+
 def write(annotations: Annotations, writing: Writing) -> None:
-    """Write a folder of JSON files, to be put beside the pictures."""
+    """Write a folder of JSON files, to be stored next to the pictures."""
     pictures = [picture for picture in annotations if picture.done or picture.objects]
     with whole_folder(writing.path) as folder:
         for picture, stem in zip(pictures, stems(pictures, writing.format), strict=True):
@@ -181,13 +161,13 @@ def write(annotations: Annotations, writing: Writing) -> None:
 
 def _content(picture: Picture) -> dict[str, Any]:
     shapes: list[dict[str, Any]] = []
-    for position, marked in enumerate(picture.objects, start=1):
-        drawn = _shapes(marked.region)
-        group = position if len(drawn) > 1 else None
-        common = {"label": marked.category, "group_id": group, "description": "", "flags": {}}
-        if marked.attributes:
-            common["attributes"] = dict(marked.attributes)
-        shapes += [common | shape for shape in drawn]
+    for position, annotated in enumerate(picture.objects, start=1):
+        parts = _shapes(annotated.region)
+        group = position if len(parts) > 1 else None
+        common = {"label": annotated.category, "group_id": group, "description": "", "flags": {}}
+        if annotated.attributes:
+            common["attributes"] = dict(annotated.attributes)
+        shapes += [common | part for part in parts]
     return {
         "version": "5.5.0",
         "flags": {} if picture.done else {_TO_DO: True},
@@ -212,4 +192,4 @@ def _shapes(region: Region) -> list[dict[str, Any]]:
         return [{"shape_type": "rectangle", "points": points, "mask": None}]
     pixels, left, top = region.part()
     points = [[left, top], [left + pixels.shape[1] - 1, top + pixels.shape[0] - 1]]
-    return [{"shape_type": "mask", "points": points, "mask": text_from_mask(pixels)}]
+    return [{"shape_type": "mask", "points": points, "mask": _encode_mask(pixels)}]

@@ -1,11 +1,11 @@
-"""A folder of mask pictures, a value or a colour an object or a category.
+"""A folder of mask pictures in which each value or colour is an object or a category.
 
-We write one PNG a picture with a value an object, more where objects overlap or there are more
-than 255, and ``masks.json``, which says what each value is. Without that file the meaning of the
-values is asked for, unless there is but one.
+groupcm writes one PNG per picture with one value per object, more PNGs where objects overlap or are
+more than 255, and ``masks.json``, which describes each value. Without that file, the option
+``values`` states what the values mean, unless there is only one.
 
-A mask without any object says "verified empty"; a picture without a mask is to do. In
-``masks.json`` each picture has ``"done": true`` or ``"done": false``.
+A mask without objects means "verified empty"; a picture without a mask is to do. In ``masks.json``
+each picture has ``"done": true`` or ``"done": false``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.annotations.formats.mask_values import (
+from groupcm.annotations.formats._mask_values import (
     MaskPicture,
     Meaning,
     MeaningName,
@@ -34,10 +34,9 @@ from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_file, whole_folder
 
-__all__ = ["SIDE_FILE", "read", "write"]
+__all__ = ["read", "write"]
 
-SIDE_FILE = MASK_SIDE_FILE
-# Compression with losses changes values, so JPEG cannot be a mask.
+# Lossy compression changes values, so JPEG cannot be a mask.
 _SUFFIXES = frozenset({".png", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".pbm", ".ppm"})
 _MOST_VALUES = 255
 _MOST_LAYERS = 1_000
@@ -54,9 +53,9 @@ def read(
 ) -> Annotations:
     """Read a folder of masks; the options are those of `Meaning`."""
     folder = reading.path
-    if (folder / SIDE_FILE).is_file():
+    if (folder / MASK_SIDE_FILE).is_file():
         return _read_described(reading)
-    # Where pictures are stored with their masks, only the masks are masks.
+    # Where pictures are stored with their masks, only the masks are read.
     together = picture_files(folder)
     files = [
         folder / name
@@ -84,8 +83,8 @@ def read(
             draft = _picture(reading, place, mask)
             draft.done = draft.done is not False
             objects = meaning.objects(mask, reading.budget)
-            for position, marked in enumerate(objects, start=1):
-                draft.add(f"{place}, object {position}", lambda marked=marked: marked)
+            for position, annotated in enumerate(objects, start=1):
+                draft.add(f"{place}, object {position}", lambda annotated=annotated: annotated)
     named = [name for name in (categories or {}).values() if name is not None]
     return reading.annotations(tuple(dict.fromkeys(named)))
 
@@ -103,7 +102,7 @@ def _only_meaning(found: set[int], folder: Path) -> MeaningName:
 
 
 def _picture(reading: Reading, place: str, mask: MaskPicture) -> Draft:
-    """Picture of a mask: of the same name, whatever the ending, with or without ``_mask``."""
+    """Begin the picture of a mask: of the same name, with any suffix, with or without ``_mask``."""
     if reading.known is None:
         return reading.picture(reading.name(place), mask.width, mask.height)
     stem = place.rsplit(".", 1)[0]
@@ -130,13 +129,13 @@ def _check_size(mask: MaskPicture, draft: Draft) -> None:
 
 
 def _read_described(reading: Reading) -> Annotations:
-    """Read a folder with a file that says what each value is."""
-    content = load(reading.path / SIDE_FILE)
-    with reading.at(SIDE_FILE):
+    """Read a folder with a file that describes each value."""
+    content = load(reading.path / MASK_SIDE_FILE)
+    with reading.at(MASK_SIDE_FILE):
         records = field(content, "pictures", list)
         categories = field(content, "categories", list)
     for position, record in enumerate(records, start=1):
-        place = f"{SIDE_FILE}, picture {position}"
+        place = f"{MASK_SIDE_FILE}, picture {position}"
         with reading.perhaps(place):
             name = reading.name(field(record, "name", str))
             draft = reading.picture(name, whole(record, "width"), whole(record, "height"))
@@ -167,7 +166,7 @@ def _described(
 
 
 def write(annotations: Annotations, writing: Writing) -> None:
-    """Write a folder of PNG masks with the file that says what each value is."""
+    """Write a folder of PNG masks with the file that describes each value."""
     pictures = list(annotations)
     image = pillow()
     with whole_folder(writing.path) as folder:
@@ -181,13 +180,13 @@ def write(annotations: Annotations, writing: Writing) -> None:
             record = {"name": picture.name, "width": picture.width, "height": picture.height}
             records.append(record | {"done": picture.done, "objects": objects})
         content = {"categories": list(annotations.categories), "pictures": records}
-        save_json(folder / SIDE_FILE, content)
+        save_json(folder / MASK_SIDE_FILE, content)
 
 
 def _layers(
     picture: Picture, stem: str, writing: Writing
 ) -> tuple[dict[str, NDArray[np.uint8]], list[dict[str, Any]]]:
-    """Mask pictures in which no object covers another, each object above those it overlaps."""
+    """Return mask pictures without overlaps, each object in a layer above those it overlaps."""
     check_pixels(picture.width, picture.height, f"the picture {picture.name!r}")
     size = picture.height, picture.width
     layers: list[NDArray[np.uint8]] = []
@@ -196,8 +195,8 @@ def _layers(
     free_from = np.zeros(size, dtype=np.uint16)  # the first layer in which a pixel is free
     n_values = [0]
     objects = []
-    for marked in picture.objects:
-        part, left, top = writing.mask(picture, marked).part()
+    for annotated in picture.objects:
+        part, left, top = writing.mask(picture, annotated).part()
         window = slice(top, top + part.shape[0]), slice(left, left + part.shape[1])
         layer = int(free_from[window][part].max())
         while layer < len(layers) and n_values[layer] == _MOST_VALUES:
@@ -214,7 +213,7 @@ def _layers(
         layers[layer][window][part] = n_values[layer]
         free_from[window][part] = layer + 1
         objects.append(
-            {"mask": _name(stem, layer), "value": n_values[layer], "category": marked.category}
+            {"mask": _name(stem, layer), "value": n_values[layer], "category": annotated.category}
         )
     return {_name(stem, layer): pixels for layer, pixels in enumerate(layers)}, objects
 

@@ -1,10 +1,10 @@
-"""Pascal VOC: one XML file a picture, boxes alone.
+"""Pascal VOC: one XML file per picture, boxes only.
 
-VOC counts pixels from 1 and its corners belong to the box, so the box from ``xmin`` to ``xmax``
-begins at ``x = xmin − 1`` and is ``xmax − xmin + 1`` wide.
+VOC counts pixels from 1 and its corners are inclusive, so the box from ``xmin`` to ``xmax`` begins
+at ``x = xmin − 1`` and is ``xmax − xmin + 1`` wide.
 
-A file without objects says "verified empty"; a picture without a file is to do. A picture to do
-that holds objects already has ``<state>to do</state>``, an element that VOC does not define.
+A file without objects means "verified empty"; a picture without a file is to do. A picture to do
+that already has objects has ``<state>to do</state>``, an element that VOC does not define.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from groupcm.annotations.parsing import line_of, parse, read_number, read_whole,
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.regions import Box
 from groupcm.annotations.writing import Writing, stems
-from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_folder
 
 __all__ = ["read", "write"]
@@ -27,18 +26,9 @@ _EDGES = ("xmin", "ymin", "xmax", "ymax")
 
 
 def read(reading: Reading) -> Annotations:
-    """Read one XML file, or all of a folder and the folders in it."""
-    folder = reading.path
-    if folder.is_file():
-        files = [folder]
-        folder = folder.parent
-    else:
-        folder = folder / "Annotations" if (folder / "Annotations").is_dir() else folder
-        files = sorted(folder.rglob("*.xml"))
-        if not files:
-            raise InputError("there is no XML file in ", FileName(folder))
-    for file in files:
-        place = "" if file == reading.path else file.relative_to(folder).as_posix()
+    """Read one XML file, or all of a folder and its subfolders."""
+    inner = reading.path / "Annotations"
+    for file, folder, place in reading.files(inner if inner.is_dir() else reading.path, "XML"):
         with reading.perhaps(place):
             _read_file(reading, file, folder, place)
     return reading.annotations()
@@ -49,23 +39,18 @@ def _read_file(reading: Reading, file: Path, folder: Path, place: str) -> None:
     if root.tag != "annotation":
         raise ValueError(f"the XML is a <{root.tag}>; Pascal VOC's is an <annotation>")
     written = (root.findtext("filename") or "").strip("\r\n\t")
-    told = (root.findtext("folder") or "").strip() or None
+    stated = (root.findtext("folder") or "").strip() or None
     if "/" in written:
         name = reading.name(written)
     else:
-        name = reading.name_in_own_file(written or file.stem, file, folder, told)
-    width, height = (_side(root, side) for side in ("width", "height"))
-    draft = reading.picture(name, width, height)
+        name = reading.name_in_own_file(written or file.stem, file, folder, stated)
+    # Some tools write 0 for an unknown size.
+    sides = [read_whole(root.findtext(f"size/{side}"), side) for side in ("width", "height")]
+    draft = reading.picture(name, sides[0] or None, sides[1] or None)
     draft.done = (root.findtext("state") or "").strip() != "to do"
     for position, element in enumerate(root.iter("object"), start=1):
         where = f"{place + ', ' if place else ''}{line_of(element)}, object {position}"
         draft.add(where, lambda element=element: _object(element))
-
-
-def _side(root: Element, side: str) -> int | None:
-    """Width or height; some tools write 0 for what they do not know."""
-    size = root.find("size")
-    return None if size is None else read_whole(size.findtext(side), side) or None
 
 
 def _object(element: Element) -> AnnotatedObject:
@@ -98,12 +83,12 @@ def _annotation(picture: Picture, writing: Writing) -> Element:
     SubElement(root, "segmented").text = "0"
     if not picture.done:
         SubElement(root, "state").text = picture.state
-    for marked in picture.objects:
+    for annotated in picture.objects:
         element = SubElement(root, "object")
-        SubElement(element, "name").text = marked.category
+        SubElement(element, "name").text = annotated.category
         for name, absent in zip(_ATTRIBUTES, ("Unspecified", "0", "0"), strict=False):
-            SubElement(element, name).text = str(marked.attributes.get(name, absent))
-        box = writing.box(picture, marked)
+            SubElement(element, name).text = str(annotated.attributes.get(name, absent))
+        box = writing.box(picture, annotated)
         edges = zip(_EDGES, (box.x + 1, box.y + 1, box.right, box.bottom), strict=True)
         bounds = SubElement(element, "bndbox")
         for edge, value in edges:

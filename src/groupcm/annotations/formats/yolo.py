@@ -1,43 +1,69 @@
-"""YOLO: one text file a picture, a line an object, and a file with the names of the categories.
+"""YOLO: one text file per picture, one line per object, and a file with the category names.
 
 A line is ``category x y width height`` with the box's centre, or ``category x1 y1 x2 y2 x3 y3 …``
-with a polygon's corners, all as shares of the picture's width and height. A sixth number after a
-box is a detector's score.
+with a polygon's corners, all as fractions of the picture's width and height. A sixth number after a
+box is a detector's score. The category names are one per line, or the ``names`` of a ``data.yaml``.
 
-An empty file says "verified empty"; a picture without a file is to do. Pictures to do that hold
-objects already are listed in ``to_do.txt`` next to the folder ``labels``, one name per line.
-
-Names of YOLO's categories: a list, one a line, or the ``names`` of a ``data.yaml``.
+An empty file means "verified empty"; a picture without a file is to do. Pictures to do that already
+have objects are listed in ``to_do.txt`` next to the folder ``labels``, one name per line.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
-from groupcm.annotations.parsing import read_number, text_of
+from groupcm.annotations.parsing import read_number, save_text, text_of
 from groupcm.annotations.pictures import find_pictures
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box, Polygons
 from groupcm.annotations.writing import Writing, stems
 from groupcm.errors import FileName, InputError
-from groupcm.utils.files import whole_file, whole_folder
+from groupcm.utils.files import whole_folder
 
-__all__ = ["NAME_FILES", "find_names", "read", "write"]
+__all__ = ["NAME_FILES", "read", "write"]
 
 NAME_FILES = ("classes.txt", "obj.names", "data.yaml", "data.yml", "dataset.yaml")
 _LISTED = re.compile(r"^\s*-\s+(?P<name>.*)$")
 _COMMENT = re.compile(r"(?<=\s)#")
-# No part gives back what it took, so that a line of spaces or quotation marks takes no longer.
+# Possessive quantifiers, so that a line of spaces or quotation marks takes linear time.
 _ITEM = re.compile(r"""\s*+(?:\d++\s*+:\s*+)?+('[^']*+'|"[^"]*+"|[^,]*+)[^,]*+(?:,|$)""")
 _NUMBERED = re.compile(r"^\s+(?P<number>\d+)\s*:\s*(?P<name>.*)$")
 
 
-def find_names(folders: list[Path]) -> list[str]:
+_TO_DO = "to_do.txt"
+_DIGITS = 9  # of a pixel: restores what the division by the width rounded
+
+
+def read(reading: Reading) -> Annotations:
+    """Read a folder of text files; sizes are those of known pictures or of pictures next to it."""
+    folder = reading.path
+    labels = folder / "labels" if (folder / "labels").is_dir() else folder
+    names = _category_names([folder, labels, *list(folder.parents)[:2]])
+    if reading.known is None:
+        reading.known = _pictures_of(labels)
+    files = sorted(file for file in labels.rglob("*.txt") if file.name not in NAME_FILES)
+    if not files:
+        raise InputError("there is no text file with labels in ", FileName(labels))
+    to_do = _to_do(labels)
+    for file in files:
+        place = file.relative_to(labels).as_posix()
+        with reading.perhaps(place):
+            draft = reading.picture(reading.name(place.removesuffix(".txt")), None, None)
+            draft.done = place.removesuffix(".txt") not in to_do
+            for number, line in enumerate(text_of(file).splitlines(), start=1):
+                if words := line.split():
+                    build = lambda words=words, draft=draft: _object(words, draft, names)  # noqa: E731
+                    draft.add(f"{place}, line {number}", build)
+    return reading.annotations(tuple(names))
+
+
+def _category_names(folders: list[Path]) -> list[str]:
     """Read the first file of names in the folders."""
     for folder in folders:
         for name in NAME_FILES:
@@ -72,8 +98,8 @@ def _check(names: list[str], file: Path) -> None:
 
 
 def _from_yaml(file: Path) -> list[str]:
-    """Names of a ``data.yaml`` in any of the three ways they are written there."""
-    lines = [_without_comment(line) for line in text_of(file).splitlines()]
+    """Return the names of a ``data.yaml``: an inline list, a block list or numbered entries."""
+    lines = [_COMMENT.split(line, maxsplit=1)[0].rstrip() for line in text_of(file).splitlines()]
     begin = next((i for i, line in enumerate(lines) if re.match(r"names\s*:", line)), None)
     if begin is None:
         raise InputError(FileName(file), " has no line 'names:' for the names of the categories")
@@ -98,14 +124,8 @@ def _from_yaml(file: Path) -> list[str]:
     return names
 
 
-def _without_comment(line: str) -> str:
-    """Leave out what follows a ``#`` after a space; every character is looked at once."""
-    comment = _COMMENT.search(line)
-    return line.rstrip() if comment is None else line[: comment.start()].rstrip()
-
-
 def _inline(text: str, file: Path) -> list[str]:
-    """Names written as ``[polyp, 'vascular lesion']`` or ``{0: polyp}``."""
+    """Return names written as ``[polyp, 'vascular lesion']`` or ``{0: polyp}``."""
     closing = {"[": "]", "{": "}"}.get(text[0])
     if closing is None or closing not in text:
         raise InputError(FileName(file), ": 'names' must be a list of the names of the categories")
@@ -130,37 +150,10 @@ def _unquoted(name: str) -> str:
     return name[1:-1].replace("''", "'").strip()
 
 
-_TO_DO = "to_do.txt"
-_DIGITS = 9  # of a pixel: what the division by the width took is put back
-
-
-def read(reading: Reading) -> Annotations:
-    """Read a folder of text files; the sizes of the pictures must be known or found beside."""
-    folder = reading.path
-    labels = folder / "labels" if (folder / "labels").is_dir() else folder
-    names = find_names([folder, labels, *list(folder.parents)[:2]])
-    if reading.known is None:
-        reading.known = _pictures_beside(labels)
-    files = sorted(file for file in labels.rglob("*.txt") if file.name not in NAME_FILES)
-    if not files:
-        raise InputError("there is no text file with labels in ", FileName(labels))
-    to_do = _to_do(labels)
-    for file in files:
-        place = file.relative_to(labels).as_posix()
-        with reading.perhaps(place):
-            draft = reading.picture(reading.name(place.removesuffix(".txt")), None, None)
-            draft.done = place.removesuffix(".txt") not in to_do
-            for number, line in enumerate(text_of(file).splitlines(), start=1):
-                if words := line.split():
-                    build = lambda words=words, draft=draft: _object(words, draft, names)  # noqa: E731
-                    draft.add(f"{place}, line {number}", build)
-    return reading.annotations(tuple(names))
-
-
 def _to_do(labels: Path) -> frozenset[str]:
-    """Files of labels, without their ending, whose pictures are to do.
+    """Return the label files, without their suffix, whose pictures are to do.
 
-    They are listed next to the folder ``labels``, of which a part alone may be read.
+    They are listed next to the folder ``labels``, of which only a subfolder may be read.
     """
     labels = labels.absolute()
     for folder in (labels, *labels.parents):
@@ -174,8 +167,8 @@ def _to_do(labels: Path) -> frozenset[str]:
     return frozenset()
 
 
-def _pictures_beside(labels: Path) -> KnownPictures | None:
-    """Pictures where YOLO's tools keep them: in ``images`` in place of ``labels``, or beside."""
+def _pictures_of(labels: Path) -> KnownPictures | None:
+    """Return the pictures in ``images`` instead of ``labels``, or next to the label files."""
     for parent in (labels, *labels.parents):
         if parent.name == "labels":
             images = parent.with_name("images") / labels.relative_to(parent)
@@ -193,9 +186,8 @@ def _object(words: list[str], draft: Draft, names: list[str]) -> AnnotatedObject
     category = names[int(digits)]
     numbers = [read_number(word, f"number {i}") for i, word in enumerate(words[1:], start=2)]
     if len(numbers) in (4, 5):
-        return AnnotatedObject(
-            category, _box(numbers, draft), score=dict(enumerate(numbers)).get(4)
-        )
+        score = numbers[4] if len(numbers) == 5 else None
+        return AnnotatedObject(category, _box(numbers, draft), score=score)
     if len(numbers) < 6 or len(numbers) % 2:
         raise ValueError(
             f"the line has {len(words)} numbers; a box has 5, a polygon 7 or more, an odd number"
@@ -218,30 +210,30 @@ def write(annotations: Annotations, writing: Writing) -> None:
     pictures = list(writing.known_pictures(annotations))
     number = {name: position for position, name in enumerate(annotations.categories)}
     with whole_folder(writing.path) as folder:
-        with whole_file(folder / NAME_FILES[0]) as beside:
-            text = "".join(f"{name}\n" for name in annotations.categories)
-            beside.write_text(text, encoding="utf-8")
+        _save_lines(folder / NAME_FILES[0], annotations.categories)
         named = list(zip(pictures, stems(pictures, writing.format), strict=True))
         if to_do := [stem for picture, stem in named if not picture.done]:
-            with whole_file(folder / _TO_DO) as beside:
-                beside.write_text("".join(f"{stem}\n" for stem in to_do), encoding="utf-8")
+            _save_lines(folder / _TO_DO, to_do)
         for picture, stem in named:
             file = folder / "labels" / f"{stem}.txt"
             file.parent.mkdir(parents=True, exist_ok=True)
             lines = [
-                f"{number[marked.category]} {_numbers(picture, marked, writing)}\n"
-                for marked in picture.objects
+                f"{number[each.category]} {_numbers(picture, each, writing)}"
+                for each in picture.objects
             ]
-            with whole_file(file) as beside:
-                beside.write_text("".join(lines), encoding="utf-8")
+            _save_lines(file, lines)
 
 
-def _numbers(picture: Picture, marked: AnnotatedObject, writing: Writing) -> str:
-    region = marked.region
+def _save_lines(path: Path, lines: Iterable[str]) -> None:
+    save_text(path, "".join(f"{line}\n" for line in lines))
+
+
+def _numbers(picture: Picture, annotated: AnnotatedObject, writing: Writing) -> str:
+    region = annotated.region
     if isinstance(region, Polygons) and len(region.parts) == 1:
         values = [value for x, y in region.parts[0] for value in (x, y)]
     else:
-        box = writing.box(picture, marked)
+        box = writing.box(picture, annotated)
         values = [box.x + box.width / 2, box.y + box.height / 2, box.width, box.height]
     sides = (picture.width, picture.height)
     return " ".join(repr(value / sides[i % 2]) for i, value in enumerate(values))

@@ -1,4 +1,4 @@
-"""Features of candidates in pictures, a family a file; a recipe names those it takes."""
+"""Families of features of candidates, one module per family; a recipe selects families."""
 
 from __future__ import annotations
 

@@ -1,19 +1,13 @@
-"""Colour of a candidate in several spaces.
-
-How a candidate differs from what is around it and from the whole picture.
-
-How a candidate differs from what is left, right, above and below it.
-"""
+"""Colour of a candidate, and its contrast with its surroundings, the picture and each side."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groupcm.images.features.areas import Areas, Strips, Surroundings, pixel_edges
-from groupcm.images.features.maps import (
+from groupcm.images.features._areas import Areas, Strips, Surroundings, margins, pixel_edges
+from groupcm.images.features._maps import (
     CHANNELS,
     LEAST_SPREAD,
     PictureScale,
@@ -25,13 +19,14 @@ from groupcm.images.features.maps import (
 )
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.utils.typing import Flags, Float32, Matrix
 
 __all__ = ["Colour", "Contrast", "Sides"]
 
 
 @dataclass(frozen=True)
 class Colour:
-    """Mean and standard deviation of every channel of `colour_channels` inside the candidate.
+    """Mean and standard deviation of each channel of `colour_channels` inside the candidate.
 
     Examples
     --------
@@ -47,8 +42,8 @@ class Colour:
         *(f"colour_spread_{channel}" for channel in CHANNELS),
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
-        """Measure every region; shape (n, number of names)."""
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
         areas = Areas(Strips.of(regions))
         sums, squares = areas.moments(colour_channels(view))
         mean = sums / areas.pixels
@@ -56,21 +51,19 @@ class Colour:
         return np.concatenate([mean, np.sqrt(variance)]).T.astype(np.float32)
 
 
-_MAPS = (*CHANNELS, "rank")
-
-
 @dataclass(frozen=True)
 class Contrast:
-    """Differences of every channel, signed and in size, in units of the picture's own spread.
+    """Signed and absolute differences of each channel, in units of its spread in the picture.
 
-    ``ring`` is inside minus ring, ``picture`` inside minus the picture's median; ``distinct`` is
-    inside minus ring in units of the spread within both; ``spread`` compares the deviation inside
-    with that in the ring. ``rank`` is the lightness as the share of darker pixels in the picture.
+    ``ring`` is inside minus ring, ``picture`` inside minus the median of the picture; ``distinct``
+    is inside minus ring in units of the spread within both; ``spread`` compares the deviation
+    inside with that in the ring. ``rank`` is the lightness as the share of darker pixels in the
+    picture.
 
     Parameters
     ----------
     margin
-        Width of the ring in units of the side of a square as large as the candidate's box.
+        Width of the ring, relative to the square root of the area of the candidate's box.
     """
 
     margin: float = 0.25
@@ -78,19 +71,14 @@ class Contrast:
     names = tuple(
         f"contrast_{kind}_{channel}"
         for kind in (
-            "ring",
-            "ring_size",
-            "picture",
-            "picture_size",
-            "distinct",
-            "distinct_size",
-            "spread",
+            *("ring", "ring_size", "picture", "picture_size"),
+            *("distinct", "distinct_size", "spread"),
         )
-        for channel in _MAPS
+        for channel in (*CHANNELS, "rank")
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
-        """Measure every region; shape (n, number of names)."""
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
         channels = colour_channels(view)
         maps = np.concatenate([channels, ranks(channels[:1])])
         scale = PictureScale.of(maps, LEAST_SPREAD)
@@ -105,28 +93,25 @@ class Contrast:
         return np.concatenate(parts).T.astype(np.float32)
 
 
-_LAB = CHANNELS[:3]
-_LEAST_MARGIN = 2
-_NUMBERS = (
+_STATISTICS = (
     *("least", "second", "third", "most"),
     *("below_all", "above_all", "below_opposite", "above_opposite"),
 )
-_Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Sides:
-    """Differences to the four boxes beside the candidate's box, in units of the picture's spread.
+    """Differences to the four boxes next to the candidate's box, in units of the picture's spread.
 
-    ``least`` to ``most`` are the differences inside minus side in their order, whichever side
-    they are of. ``below_all`` tells by how much the candidate lies below (darker, greener, bluer
-    than) every side, ``below_opposite`` by how much below two opposite sides, as a line does;
-    ``above_…`` the same the other way. A side that the border of the picture cuts off differs by 0.
+    ``least`` to ``most`` are the differences inside minus side, sorted over the four sides.
+    ``below_all`` is by how much the candidate is below (darker, greener, bluer than) all sides,
+    ``below_opposite`` by how much it is below two opposite sides, as for a line; ``above_…`` are
+    the same for above. The difference to a side outside of the picture is 0.
 
     Parameters
     ----------
     margin
-        Depth of a side in units of the side of a square as large as the candidate's box.
+        Depth of a side, relative to the square root of the area of the candidate's box.
 
     Examples
     --------
@@ -140,13 +125,12 @@ class Sides:
 
     margin: float = 0.125
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features, in their order."""
-        return tuple(f"sides_{what}_{channel}" for what in _NUMBERS for channel in _LAB)
+    names = tuple(
+        f"sides_{statistic}_{channel}" for statistic in _STATISTICS for channel in CHANNELS[:3]
+    )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
-        """Measure every region; shape (n, number of names)."""
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
         lab = column_by_column(view.lab) / np.float32(100)
         spread = PictureScale.of(lab, LEAST_SPREAD).spread
         inside = Areas(Strips.of(regions))
@@ -162,19 +146,15 @@ class Sides:
         return np.concatenate(parts).T.astype(np.float32)
 
 
-def _opposite(sides: _Doubles) -> _Doubles:
-    """The larger of what both upright sides have and what both level sides have."""
+def _opposite(sides: Matrix) -> Matrix:
+    """Return the larger of the minimum over left and right and that over above and below."""
     return np.maximum(sides[:2].min(axis=0), sides[2:].min(axis=0))
 
 
-def _side_means(
-    maps: NDArray[np.float32], regions: Regions, margin: float
-) -> list[tuple[_Doubles, NDArray[np.bool_]]]:
-    """Mean of every map left, right, above and below, and where there is such a side."""
+def _side_means(maps: Float32, regions: Regions, margin: float) -> list[tuple[Matrix, Flags]]:
+    """Return the mean of each map left, right, above and below, and whether the side exists."""
     edges = pixel_edges(regions)
-    sides = edges[:, 2:] - edges[:, :2]
-    step = np.ceil(margin * np.sqrt(sides.prod(axis=1))).astype(np.int64)
-    step = np.maximum(step, _LEAST_MARGIN)
+    step = margins(edges, margin)
     boxes = np.repeat(edges[None], 4, axis=0)
     boxes[0, :, 2], boxes[0, :, 0] = edges[:, 0], np.maximum(edges[:, 0] - step, 0)
     boxes[1, :, 0], boxes[1, :, 2] = edges[:, 2], np.minimum(edges[:, 2] + step, regions.width)

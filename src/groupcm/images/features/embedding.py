@@ -1,7 +1,4 @@
-"""An embedding: candidates cut out of their picture, and numbers that a function gives them.
-
-Candidates cut out of their picture, all to one size.
-"""
+"""Embeddings by a function of the user: crops of the candidates, mapped to numbers."""
 
 from __future__ import annotations
 
@@ -10,44 +7,42 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import resize_boxes
+from groupcm.utils.typing import Float32, Matrix
 
 __all__ = ["Embedding", "check_crops", "crops", "embed", "numbered"]
-
-_Floats = NDArray[np.float32]
 
 
 def crops(
     view: View, regions: Regions, size: int = 64, margin: float = 0.1, square: bool = True
-) -> _Floats:
-    """Cut the box of every candidate out of the picture, as size × size pixels.
+) -> Float32:
+    """Return the crop of each candidate's box, resampled to size × size pixels.
 
         crop = D P A',   D[i, r] ∝ max(0, 1 - |r - r_i| / max(1, s))
 
-    P is one colour of the picture and r_i the centre of row i of the crop, rows s apart; A does
-    for columns what D does for rows. So shrinking averages over all pixels and growing is linear
-    between two. Beyond its edge the picture goes on as it is there.
+    P is one colour of the picture and r_i the centre of row i of the crop, with rows s apart; A
+    does for columns what D does for rows. So downscaling averages over all pixels, and upscaling
+    interpolates linearly. Beyond the border of the picture its last pixels are repeated.
 
     Parameters
     ----------
     view, regions
-        The picture and its candidates. Of masks, the box around them is cut out.
+        The picture and its candidates. For a mask, its bounding box is cropped.
     size
-        Pixels of a side of a crop.
+        Side of a crop in pixels.
     margin
-        What is added on each side of a box, in parts of its own height and width.
+        Margin added on each side of a box, relative to its height and width.
     square
-        Whether the shorter side takes in more of the picture, so that shapes stay what they are;
-        otherwise the box is stretched to a square.
+        Whether the shorter side is extended, which keeps the aspect ratio; otherwise the box is
+        stretched to a square.
 
     Returns
     -------
     ndarray of float32, shape (n, size, size, 3)
-        Red, green and blue from 0 to 1, in memory one colour after another.
+        Red, green and blue from 0 to 1, stored colour by colour.
 
     Examples
     --------
@@ -57,12 +52,12 @@ def crops(
     array([[1., 0.],
            [0., 1.]], dtype=float32)
     """
-    made = np.empty((len(regions), 3, size, size), dtype=np.float32)
-    resize_boxes(np.ascontiguousarray(view.rgb), _enlarged(regions, margin, square), made)
-    return made.transpose(0, 2, 3, 1)
+    result = np.empty((len(regions), 3, size, size), dtype=np.float32)
+    resize_boxes(np.ascontiguousarray(view.rgb), _enlarged(regions, margin, square), result)
+    return result.transpose(0, 2, 3, 1)
 
 
-def _enlarged(regions: Regions, margin: float, square: bool) -> NDArray[np.float64]:
+def _enlarged(regions: Regions, margin: float, square: bool) -> Matrix:
     first, last = regions.edges[:, :2], regions.edges[:, 2:]
     sides = (last - first) * (1 + 2 * margin)
     if square:
@@ -76,23 +71,23 @@ _CROPS_AT_A_TIME = 32
 
 @dataclass(frozen=True)
 class Embedding:
-    """Features by a function of your own.
+    """Features by a function of the user.
 
-    A function cannot be written into a model file. Where a model shall travel, save the network
-    as a file and take `groupcm.images.features.network_embedding.NetworkEmbedding`.
+    A function cannot be stored in a model file. For a model that is shared, save the network as a
+    file and use `groupcm.images.features.network_embedding.NetworkEmbedding`.
 
     Parameters
     ----------
     function
-        Takes crops as float32 of shape (n, 3, size, size), red, green and blue from 0 to 1, at
-        most 32 of them at a time; gives n rows of numbers. Where pictures are shared among
-        processes it must be picklable, so no lambda.
+        Maps crops, float32 of shape (n, 3, size, size) with red, green and blue from 0 to 1, at
+        most 32 at a time, to n rows of numbers. For work in several processes it must be
+        picklable, so no lambda.
     n_features
-        How many numbers a candidate gets.
+        Number of features per candidate.
     size, margin, square
-        How candidates are cut out; see `groupcm.images.features.embedding.crops`.
+        How candidates are cropped; see `groupcm.images.features.embedding.crops`.
     name
-        What the features are called: ``embedding 000``, ``embedding 001``, …
+        Prefix of the feature names: ``embedding 000``, ``embedding 001``, …
 
     Examples
     --------
@@ -104,7 +99,7 @@ class Embedding:
     array([[0.5, 0.5, 0.5]], dtype=float32)
     """
 
-    function: Callable[[_Floats], Any]
+    function: Callable[[Float32], Any]
     n_features: int
     size: int = 64
     margin: float = 0.1
@@ -124,13 +119,13 @@ class Embedding:
         """Names of the features."""
         return numbered(self.name, self.n_features)
 
-    def measure(self, view: View, regions: Regions) -> _Floats:
-        """Measure every region; shape (n, n_features)."""
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, n_features)."""
         return embed(
             self._checked, view, regions, self.n_features, self.size, self.margin, self.square
         )
 
-    def _checked(self, batch: _Floats) -> _Floats:
+    def _checked(self, batch: Float32) -> Float32:
         given = np.asarray(self.function(batch), dtype=np.float32)
         wanted = (len(batch), self.n_features)
         if given.shape != wanted:
@@ -147,15 +142,15 @@ class Embedding:
 
 
 def embed(
-    function: Callable[[_Floats], _Floats],
+    function: Callable[[Float32], Float32],
     view: View,
     regions: Regions,
     n_features: int,
     size: int,
     margin: float,
     square: bool,
-) -> _Floats:
-    """Give crops to a function, a few at a time, so that memory does not grow with their number."""
+) -> Float32:
+    """Apply a function to the crops, a few at a time to limit memory."""
     values = np.empty((len(regions), n_features), dtype=np.float32)
     for start in range(0, len(regions), _CROPS_AT_A_TIME):
         some = np.arange(start, min(start + _CROPS_AT_A_TIME, len(regions)))
@@ -165,7 +160,7 @@ def embed(
 
 
 def numbered(name: str, n_features: int) -> tuple[str, ...]:
-    """Names with numbers of equal length, so that they sort in their order.
+    """Return names with numbers of equal length, so that sorting keeps their order.
 
     Examples
     --------
@@ -177,7 +172,7 @@ def numbered(name: str, n_features: int) -> tuple[str, ...]:
 
 
 def check_crops(n_features: int, size: int, margin: float) -> None:
-    """Refuse settings that no crop can have."""
+    """Raise `ValueError` for invalid hyperparameters of crops."""
     for what, value in (("n_features", n_features), ("size", size)):
         if value < 1:
             raise ValueError(f"{what} is {value}; it must be 1 or more")

@@ -1,21 +1,13 @@
-"""Edges of a candidate: along its outline, inside it, and by direction in the cells of its box.
-
-Directions of gradients in the cells of a candidate's box (HOG).
-
-Gradients inside a candidate: how strong, how parallel, and whether they point at its middle.
-
-Edges along the outline of a candidate.
-"""
+"""Gradients of a candidate: along its outline, inside it, and in the cells of its box (HOG)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groupcm.images.features.areas import Areas, Strips, Surroundings, pixel_edges
-from groupcm.images.features.maps import (
+from groupcm.images.features._areas import Areas, Strips, Surroundings, pixel_edges
+from groupcm.images.features._maps import (
     CHANNELS,
     LEAST_SPREAD,
     PictureScale,
@@ -25,34 +17,97 @@ from groupcm.images.features.maps import (
 )
 from groupcm.images.features.texture import smoothed
 from groupcm.images.regions import Regions
-from groupcm.images.view import View
+from groupcm.images.view import View, slope
 from groupcm.kernels.images.pixels import oriented_strength
 from groupcm.kernels.images.regions import outline_differences, outline_lengths
+from groupcm.utils.typing import Float32, Index, Matrix
 
-__all__ = [
-    "OUTLINE_NUMBERS",
-    "SLOPE_NUMBERS",
-    "Gradients",
-    "cell_boxes",
-    "direction_shares",
-    "distinct_cells",
-    "mirrored_shares",
-    "outline_numbers",
-    "slope_numbers",
-    "slopes",
-    "turned_shares",
-]
+__all__ = ["Gradients", "slopes"]
 
-_Doubles = NDArray[np.float64]
-# How much of the picture's usual strength is added below the line: where there is little
-# gradient, its directions are noise.
+# The part of the picture's mean strength that is added to denominators: directions of weak
+# gradients are noise.
 _CALM = 0.25
+_LAB = CHANNELS[:3]
+_SMOOTH = 1.0
+_MOST_FEATURES = 100_000
+_LEAST_ENERGY = 1e-4
+_LEAST_STEP = 0.01
+OUTLINE_NUMBERS = ("picture", "inside", "signed", "signed_size", "agreement")
+SLOPE_NUMBERS = (
+    *("strength_picture", "strength_ring", "parallel", "parallel_ring"),
+    *("radial", "radial_size"),
+)
 
 
-def cell_boxes(regions: Regions, cells: int) -> NDArray[np.int64]:
-    """Cut the box of every region into cells × cells boxes, shape (rows, columns, n, 4).
+@dataclass(frozen=True)
+class Gradients:
+    """Gradients of the slightly smoothed picture, in units of the picture's own spread.
 
-    Cells of a box with fewer pixels than cells overlap, so that each has a pixel.
+    ``outline`` is of lightness and colour across the candidate's outline, ``inside`` of lightness
+    within it, ``cell`` the directions in the cells of the box (HOG), by row, column and direction,
+    the same for mirror images, and ``turned`` the same in a form that is nearly invariant to
+    rotation.
+
+    Parameters
+    ----------
+    cells
+        Number of cells along a side of the box.
+    orientations
+        Number of directions over half a turn.
+    margin
+        Width of the ring; see `Surroundings`.
+    """
+
+    cells: int = 3
+    orientations: int = 8
+    margin: float = 0.25
+
+    def __post_init__(self) -> None:
+        for name, value in (("cells", self.cells), ("orientations", self.orientations)):
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 or more")
+        if self.cells**2 * self.orientations > _MOST_FEATURES:
+            raise ValueError(
+                f"{self.cells} × {self.cells} cells of {self.orientations} orientations are more "
+                f"than {_MOST_FEATURES:,} features; take fewer"
+            )
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features, in their order."""
+        return (
+            *(f"gradients_outline_{what}_{c}" for what in OUTLINE_NUMBERS for c in _LAB),
+            *(f"gradients_inside_{what}" for what in SLOPE_NUMBERS),
+            *(f"gradients_turned_{i}" for i in range(self.orientations // 2 + 1)),
+            *(f"gradients_cell_{r}_{c}_{i}" for i, r, c in self._cells()),
+        )
+
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
+        lab = column_by_column(view.lab) / np.float32(100)
+        lab /= PictureScale.of(lab, LEAST_SPREAD).spread[:, :, None].astype(np.float32)
+        lab = np.stack([smoothed(each, _SMOOTH) for each in lab])
+        down, right = slopes(lab[0])
+        oriented = np.zeros((self.orientations, *down.shape), dtype=np.float32)
+        oriented_strength(down, right, oriented)
+        shares = mirrored_shares(direction_shares(oriented, regions, self.cells))
+        surroundings = Surroundings(regions, self.margin)
+        parts = [
+            outline_numbers(lab, surroundings.strips),
+            slope_numbers(down, right, surroundings),
+            np.sqrt(turned_shares(shares)[: self.orientations // 2 + 1]),
+            np.sqrt(shares[tuple(np.transpose(self._cells()))]),
+        ]
+        return np.concatenate(parts).T.astype(np.float32)
+
+    def _cells(self) -> list[tuple[int, int, int]]:
+        return distinct_cells(self.orientations, self.cells)
+
+
+def cell_boxes(regions: Regions, cells: int) -> Index:
+    """Split the box of each region into cells × cells boxes, shape (rows, columns, n, 4).
+
+    In a box with fewer pixels than cells, cells overlap, so that each has a pixel.
 
     Examples
     --------
@@ -71,8 +126,8 @@ def cell_boxes(regions: Regions, cells: int) -> NDArray[np.int64]:
     return boxes
 
 
-def direction_shares(oriented: NDArray[np.float32], regions: Regions, cells: int) -> _Doubles:
-    """Share the strength of gradients in a box among directions, rows and columns of cells.
+def direction_shares(oriented: Float32, regions: Regions, cells: int) -> Matrix:
+    """Return the shares of directions, rows and columns of cells in the gradients of a box.
 
     Parameters
     ----------
@@ -81,12 +136,12 @@ def direction_shares(oriented: NDArray[np.float32], regions: Regions, cells: int
     regions
         The candidates.
     cells
-        Cells along a side.
+        Number of cells along a side.
 
     Returns
     -------
-    Shape (directions, cells, cells, n). They add up to less than 1, to little where the box is
-    calm compared with the picture.
+    Shape (directions, cells, cells, n). The sum is below 1, and small where the gradients of the
+    box are weak compared with the picture.
     """
     boxes = cell_boxes(regions, cells)
     areas = Areas(Strips.of_boxes(boxes.reshape(-1, 4), regions.width))
@@ -96,11 +151,11 @@ def direction_shares(oriented: NDArray[np.float32], regions: Regions, cells: int
     return means / np.where(total > 0, total, 1)
 
 
-def turned_shares(shares: _Doubles) -> _Doubles:
-    """Add up the cells around the middle, each direction told from the line to the middle.
+def turned_shares(shares: Matrix) -> Matrix:
+    """Sum the cells around the centre, with directions relative to the line to the centre.
 
-    A box turned by a right angle has the same sums, whatever is in it. The first is of gradients
-    along the line to the middle, as a round spot has them. Shape (directions, n).
+    Rotating the content of a box by a right angle does not change the sums. The first is of
+    gradients along the line to the centre, as for a round spot. Shape (directions, n).
     """
     directions, cells = shares.shape[:2]
     turned = np.zeros((directions, shares.shape[3]))
@@ -112,12 +167,12 @@ def turned_shares(shares: _Doubles) -> _Doubles:
     return turned
 
 
-def mirrored_shares(shares: _Doubles) -> _Doubles:
-    """Mean of the shares of a box and of its mirror images, left to right and upside down.
+def mirrored_shares(shares: Matrix) -> Matrix:
+    """Return the mean of the shares of a box and of its horizontal and vertical mirror images.
 
-    What a candidate is does not depend on the side one looks from, so that a model has three
-    times fewer weights to learn. Shape (directions, cells, cells, n), each number as often as a
-    mirror repeats it; `distinct_cells` names those that are not repetitions.
+    The class of a candidate does not depend on mirroring, and a model has three times fewer
+    weights to learn. Shape (directions, cells, cells, n), with repeated numbers; `distinct_cells`
+    lists those that are not repetitions.
     """
     mirrored = np.roll(shares[::-1], 1, axis=0)
     level = (shares + mirrored[:, :, ::-1]) / 2
@@ -126,7 +181,7 @@ def mirrored_shares(shares: _Doubles) -> _Doubles:
 
 
 def distinct_cells(directions: int, cells: int) -> list[tuple[int, int, int]]:
-    """Direction, row and column of the shares that no mirror repeats.
+    """Return direction, row and column of the shares that are no mirror image of another.
 
     Examples
     --------
@@ -149,37 +204,18 @@ def distinct_cells(directions: int, cells: int) -> list[tuple[int, int, int]]:
     return kept
 
 
-_Floats = NDArray[np.float32]
-
-SLOPE_NUMBERS = (
-    "strength_picture",
-    "strength_ring",
-    "parallel",
-    "parallel_ring",
-    "radial",
-    "radial_size",
-)
-_LEAST_ENERGY = 1e-4
-
-
-def slopes(grey: _Floats) -> tuple[_Floats, _Floats]:
+def slopes(grey: Float32) -> tuple[Float32, Float32]:
     """Return central differences of a map (width, height), downwards and to the right."""
-    return _slope(grey, 1), _slope(grey, 0)
+    return slope(grey, 1), slope(grey, 0)
 
 
-def _slope(grey: _Floats, axis: int) -> _Floats:
-    if grey.shape[axis] < 2:
-        return np.zeros_like(grey)
-    return np.asarray(np.gradient(grey, axis=axis), dtype=np.float32)
-
-
-def slope_numbers(down: _Floats, right: _Floats, surroundings: Surroundings) -> _Doubles:
+def slope_numbers(down: Float32, right: Float32, surroundings: Surroundings) -> Matrix:
     """Return `SLOPE_NUMBERS`, shape (6, n).
 
-    ``strength`` compares the energy of gradients inside with that of the picture and of the
-    ring. ``parallel`` is 1 where all have one direction, 0 where they have none (the coherence
-    of the structure tensor). ``radial`` is the mean of gradient · (place − middle), which is
-    positive where it gets brighter from the middle outwards, in units of strength and size.
+    ``strength`` compares the energy of gradients inside with that of the picture and of the ring.
+    ``parallel`` is the coherence of the structure tensor, 1 where all gradients are parallel.
+    ``radial`` is the mean of gradient · (position − centre), positive where the candidate is
+    brighter away from its centre, in units of strength and size.
     """
     width, height = down.shape
     across = np.arange(width, dtype=np.float32)[:, None] - np.float32((width - 1) / 2)
@@ -217,21 +253,17 @@ def slope_numbers(down: _Floats, right: _Floats, surroundings: Surroundings) -> 
     )
 
 
-def _parallel(means: _Doubles, usual: float) -> _Doubles:
+def _parallel(means: Matrix, usual: float) -> Matrix:
     xx, yy, xy = means[:3]
     return np.hypot(xx - yy, 2 * xy) / (xx + yy + 0.05 * usual + _LEAST_ENERGY)
 
 
-OUTLINE_NUMBERS = ("picture", "inside", "signed", "signed_size", "agreement")
-_LEAST_STEP = 0.01
+def outline_numbers(maps: Float32, strips: Strips) -> Matrix:
+    """Return `OUTLINE_NUMBERS`, each of all maps.
 
-
-def outline_numbers(maps: NDArray[np.float32], strips: Strips) -> _Doubles:
-    """Return `OUTLINE_NUMBERS` of all maps, one number of all maps after another.
-
-    A step is the difference between two pixels side by side. ``picture`` and ``inside`` compare
-    the steps across the outline with those in the whole picture and in the candidate; ``signed``
-    is the mean step outwards; ``agreement`` is 1 where all steps outwards go up, or all go down.
+    A step is the difference between two neighbouring pixels. ``picture`` and ``inside`` compare the
+    steps across the outline with those in the whole picture and in the candidate; ``signed`` is the
+    mean step outwards; ``agreement`` is 1 where all steps outwards have the same sign.
 
     Parameters
     ----------
@@ -261,81 +293,10 @@ def outline_numbers(maps: NDArray[np.float32], strips: Strips) -> _Doubles:
     )
 
 
-def _mean_steps(maps: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Mean size of the steps from every pixel to the right and down."""
+def _mean_steps(maps: Float32) -> Float32:
+    """Return the mean size of the steps from each pixel to the right and down."""
     steps = np.zeros_like(maps)
     steps[:, :-1] += np.abs(np.diff(maps, axis=1))
     steps[:, :, :-1] += np.abs(np.diff(maps, axis=2))
     steps /= 2
     return steps
-
-
-_LAB = CHANNELS[:3]
-_SMOOTH = 1.0
-
-_MOST_NUMBERS = 100_000
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """Edges in the slightly smoothed picture, in units of the picture's own spread.
-
-    ``outline`` is of lightness and colour across the candidate's outline, ``inside`` of
-    lightness within it, ``cell`` its directions in the cells of the box (HOG), by row, column
-    and direction, the same for mirror images, and ``turned`` the same in a form that turning the
-    candidate hardly changes.
-
-    Parameters
-    ----------
-    cells
-        Cells along a side of the box.
-    orientations
-        Directions told apart, over half a turn.
-    margin
-        Width of the ring; see `Surroundings`.
-    """
-
-    cells: int = 3
-    orientations: int = 8
-    margin: float = 0.25
-
-    def __post_init__(self) -> None:
-        for name, value in (("cells", self.cells), ("orientations", self.orientations)):
-            if not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 or more")
-        if self.cells**2 * self.orientations > _MOST_NUMBERS:
-            raise ValueError(
-                f"{self.cells} × {self.cells} cells of {self.orientations} orientations are more "
-                f"than {_MOST_NUMBERS:,} features; take fewer"
-            )
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features, in their order."""
-        return (
-            *(f"gradients_outline_{what}_{c}" for what in OUTLINE_NUMBERS for c in _LAB),
-            *(f"gradients_inside_{what}" for what in SLOPE_NUMBERS),
-            *(f"gradients_turned_{i}" for i in range(self.orientations // 2 + 1)),
-            *(f"gradients_cell_{r}_{c}_{i}" for i, r, c in self._cells()),
-        )
-
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
-        """Measure every region; shape (n, number of names)."""
-        lab = column_by_column(view.lab) / np.float32(100)
-        lab /= PictureScale.of(lab, LEAST_SPREAD).spread[:, :, None].astype(np.float32)
-        lab = np.stack([smoothed(each, _SMOOTH) for each in lab])
-        down, right = slopes(lab[0])
-        oriented = np.zeros((self.orientations, *down.shape), dtype=np.float32)
-        oriented_strength(down, right, oriented)
-        shares = mirrored_shares(direction_shares(oriented, regions, self.cells))
-        surroundings = Surroundings(regions, self.margin)
-        parts = [
-            outline_numbers(lab, surroundings.strips),
-            slope_numbers(down, right, surroundings),
-            np.sqrt(turned_shares(shares)[: self.orientations // 2 + 1]),
-            np.sqrt(shares[tuple(np.transpose(self._cells()))]),
-        ]
-        return np.concatenate(parts).T.astype(np.float32)
-
-    def _cells(self) -> list[tuple[int, int, int]]:
-        return distinct_cells(self.orientations, self.cells)

@@ -1,18 +1,18 @@
-"""Thin lines and small blobs within a candidate."""
+"""Thin lines and small blobs inside a candidate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groupcm.images.features.areas import Surroundings
+from groupcm.images.features._areas import Surroundings
+from groupcm.images.features._maps import LEAST_SPREAD, PictureScale, column_by_column, log_ratio
 from groupcm.images.features.gradients import slopes
-from groupcm.images.features.maps import LEAST_SPREAD, PictureScale, column_by_column, log_ratio
 from groupcm.images.features.texture import smoothed
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.utils.typing import Float32
 
 __all__ = ["Lines", "line_maps"]
 
@@ -22,12 +22,12 @@ _MAPS = tuple(f"{kind}_{size}" for size in ("thin", "thick") for kind in _KINDS)
 _LEAST = 0.1
 
 
-def line_maps(grey: NDArray[np.float32], width: float) -> NDArray[np.float32]:
+def line_maps(grey: Float32, width: float) -> Float32:
     """max(e₁, 0), max(e₂, 0), max(−e₂, 0), max(−e₁, 0): curvatures of the picture, e₁ ≥ e₂.
 
-    They are the eigenvalues of the second derivatives of ``grey`` smoothed by ``width`` pixels,
-    times its square. The first is large on dark lines and blobs, the second on dark blobs alone,
-    the third on bright lines and blobs, the last on bright blobs alone.
+    They are the eigenvalues of the Hessian of ``grey`` smoothed by ``width`` pixels, times the
+    square of the width. The first is large on dark lines and blobs, the second on dark blobs only,
+    the third on bright lines and blobs, the last on bright blobs only.
 
     Examples
     --------
@@ -49,10 +49,10 @@ def line_maps(grey: NDArray[np.float32], width: float) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class Lines:
-    """Dark and bright lines and blobs of two widths, against the picture and against the ring.
+    """Strength of dark and bright lines and blobs of two widths.
 
-    ``picture`` compares their mean strength inside with that of the picture, ``ring`` with that
-    of the ring, both as the logarithm of the ratio.
+    ``picture`` compares their mean strength inside with that in the picture, ``ring`` with that in
+    the ring, both as the logarithm of the ratio.
 
     Parameters
     ----------
@@ -64,8 +64,8 @@ class Lines:
 
     names = tuple(f"lines_{each}_{what}" for what in ("picture", "ring") for each in _MAPS)
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
-        """Measure every region; shape (n, number of names)."""
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
         grey = column_by_column(view.grey)
         grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
         maps = np.concatenate([line_maps(grey, width) for width in _WIDTHS])

@@ -1,9 +1,9 @@
-"""A ready embedding: a network from a file, run on every candidate.
+"""Embeddings by a network from a file, applied to the crop of each candidate.
 
-ONNX files of up to 20 MB travel inside the recipe, so a model that has one needs nothing else.
-Of larger ones, and of every file of torch, the recipe holds name and SHA-256: whoever scores names
-the file again (`with_networks`), and another file than the one trained with is refused. What is
-safe to open, `groupcm.images.features.networks` says.
+ONNX files of up to 20 MB are stored inside the recipe, so a model that uses one needs no other
+file. For larger ones, and for every file of torch, the recipe stores name and SHA-256: the user
+names the file again to score (`with_networks`), and a different file is an error.
+`groupcm.images.features.networks` describes which files are safe to open.
 """
 
 from __future__ import annotations
@@ -19,49 +19,48 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.images.features.embedding import check_crops, embed, numbered
 from groupcm.images.features.networks import Network, is_torch, open_network
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.utils.typing import Float32
 
 __all__ = ["NetworkEmbedding", "with_networks"]
 
-_Floats = NDArray[np.float32]
-_MOST_CARRIED = 20_000_000  # bytes
+_MOST_STORED = 20_000_000  # bytes
 _IMAGENET_MEAN = (0.485, 0.456, 0.406)
 _IMAGENET_SCALE = (0.229, 0.224, 0.225)
 
 
 @dataclass(frozen=True)
 class NetworkEmbedding:
-    """Features by a network: (rgb - mean) / scale of every crop goes in, its numbers come out.
+    """Features by a network, applied to (rgb - mean) / scale of each crop.
 
-    Make one with `of`. The constructor is for recipes: it opens nothing, so that reading a model
+    Create one with `of`. The constructor is for recipes: it opens nothing, so that reading a model
     runs no network.
 
     Attributes
     ----------
     file
-        The file's name, without its folder.
+        The name of the file, without its folder.
     sha256
-        Of the file.
+        Checksum of the file.
     n_features
-        How many numbers the network gives a candidate.
+        Number of features per candidate.
     size, margin, square
-        How candidates are cut out; see `groupcm.images.features.embedding.crops`.
+        How candidates are cropped; see `groupcm.images.features.embedding.crops`.
     mean, scale
-        Of red, green and blue, as in the network's training.
+        Normalisation of red, green and blue, as in the training of the network.
     output
-        Which output is taken; None for the only one.
+        Name of the output to use; None for the only one.
     name
-        What the features are called: ``embedding 000``, ``embedding 001``, …
+        Prefix of the feature names: ``embedding 000``, ``embedding 001``, …
     content
-        The file in base64, where the recipe carries it.
+        The file in base64, if the recipe contains it.
     path
-        Where the file is, on this machine and for this program alone.
+        Path of the file on this machine, which is not stored.
     """
 
     file: str
@@ -101,22 +100,22 @@ class NetworkEmbedding:
         name: str = "embedding",
         sha256: str | None = None,
     ) -> NetworkEmbedding:
-        """Take the network in a file: ONNX, or of torch (``torch.export.save``, TorchScript).
+        """Use the network in a file: ONNX, or torch (``torch.export.save``, TorchScript).
 
-        It takes crops of the shape (n, 3, size, size) and gives n rows of numbers. It runs on the
-        processor, on one core. A file of torch is a program: open only those you trust.
+        It maps crops of the shape (n, 3, size, size) to n rows of numbers and runs on one core of
+        the CPU. A file of torch is a program: open only files that you trust.
 
         Parameters
         ----------
         file
             The network.
         size
-            Pixels of a side of a crop; default what the network demands, 64 where it leaves that
-            free.
+            Side of a crop in pixels; by default the size that the network requires, or 64 if it
+            accepts any.
         margin, square, mean, scale, output, name
-            See the class. The colours are ImageNet's by default.
+            See the class. The normalisation is that of ImageNet by default.
         sha256
-            What the file must have, where that is known.
+            The expected checksum of the file, if it is known.
 
         Examples
         --------
@@ -126,18 +125,18 @@ class NetworkEmbedding:
         """
         check_crops(1, 1 if size is None else size, margin)
         found = _read(file)
-        summed = sha256_of(found).hexdigest()
-        if sha256 is not None and summed != sha256.lower():
-            raise _other_file(os.fspath(file), summed, sha256.lower())
-        carried = len(found) <= _MOST_CARRIED and not is_torch(found)
-        content = base64.b64encode(found).decode("ascii") if carried else None
+        checksum = sha256_of(found).hexdigest()
+        if sha256 is not None and checksum != sha256.lower():
+            raise _other_file(os.fspath(file), checksum, sha256.lower())
+        is_stored = len(found) <= _MOST_STORED and not is_torch(found)
+        content = base64.b64encode(found).decode("ascii") if is_stored else None
         short, path = Path(file).name, os.path.abspath(file)
-        network = _opened(short, summed, output, content, path)
+        network = _opened(short, checksum, output, content, path)
         size = network.size(size)
         n_features = network.run(np.zeros((1, 3, size, size), dtype=np.float32)).shape[1]
         return cls(
             short,
-            summed,
+            checksum,
             n_features,
             size,
             margin=margin,
@@ -155,31 +154,31 @@ class NetworkEmbedding:
         """Names of the features."""
         return numbered(self.name, self.n_features)
 
-    def measure(self, view: View, regions: Regions) -> _Floats:
-        """Measure every region; shape (n, n_features)."""
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, n_features)."""
         network = self.network()
         mean, scale = (
             np.array(each, dtype=np.float32)[:, None, None] for each in (self.mean, self.scale)
         )
 
-        def function(batch: _Floats) -> _Floats:
-            given = network.run((batch - mean) / scale)
-            if given.shape[1] != self.n_features:
+        def function(batch: Float32) -> Float32:
+            values = network.run((batch - mean) / scale)
+            if values.shape[1] != self.n_features:
                 raise InputError(
-                    f"{self.file} gives {given.shape[1]} numbers a crop, but the recipe names "
+                    f"{self.file} gives {values.shape[1]} numbers per crop, but the recipe names "
                     f"{self.n_features}; train again with this network"
                 )
-            return given
+            return values
 
         return embed(function, view, regions, self.n_features, self.size, self.margin, self.square)
 
     def network(self) -> Network:
-        """Open the network, once a process."""
+        """Return the open network, which each process opens once."""
         path: str | None = self._path  # type: ignore[attr-defined]
         return _opened(self.file, self.sha256, self.output, self.content, path)
 
     def at(self, path: str | os.PathLike[str]) -> NetworkEmbedding:
-        """Return the same features with the network's file at another place."""
+        """Return the same features with another path of the network's file."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return type(self)(**values, path=os.path.abspath(path))
 
@@ -187,14 +186,14 @@ class NetworkEmbedding:
 def with_networks(
     families: Iterable[Any], files: Sequence[str | os.PathLike[str]] = ()
 ) -> tuple[Any, ...]:
-    """Return families of features with every network at hand and open.
+    """Return families of features with all networks found and open.
 
     Parameters
     ----------
     families
-        As a recipe has them; all but networks stay as they are.
+        The families of a recipe; families without a network are returned unchanged.
     files
-        Networks that the recipe names and does not carry, under any name: the SHA-256 decides.
+        Networks that the recipe does not contain, under any name: the SHA-256 identifies them.
 
     Examples
     --------
@@ -207,19 +206,16 @@ def with_networks(
     found = {sha256_of(_read(file)).hexdigest(): file for file in files}
     families = tuple(families)
     needed = [each.sha256 for each in families if isinstance(each, NetworkEmbedding)]
-    for summed, file in found.items():
-        if summed not in needed:
-            raise InputError(f"{file} is no network of this model; its SHA-256 is {summed}")
-    made = tuple(
-        family.at(found[family.sha256])
-        if isinstance(family, NetworkEmbedding) and family.sha256 in found
-        else family
-        for family in families
-    )
-    for family in made:
+    for checksum, file in found.items():
+        if checksum not in needed:
+            raise InputError(f"{file} is no network of this model; its SHA-256 is {checksum}")
+    located = []
+    for family in families:
         if isinstance(family, NetworkEmbedding):
+            family = family.at(found[family.sha256]) if family.sha256 in found else family
             family.network()
-    return made
+        located.append(family)
+    return tuple(located)
 
 
 @lru_cache(maxsize=4)
@@ -227,7 +223,7 @@ def _opened(
     file: str, sha256: str, output: str | None, content: str | None, path: str | None
 ) -> Network:
     if content is not None:
-        found, where = _carried(content, file), f"the network {file} in the model"
+        found, where = _decoded(content, file), f"the network {file} in the model"
         if is_torch(found):
             raise InputError(f"{where} is of torch; a model may carry ONNX alone")
     elif path is not None:
@@ -237,13 +233,13 @@ def _opened(
             f"the model needs the network {file} and does not carry it; give the file with "
             "--network FILE"
         )
-    summed = sha256_of(found).hexdigest()
-    if summed != sha256:
-        raise _other_file(where, summed, sha256)
+    checksum = sha256_of(found).hexdigest()
+    if checksum != sha256:
+        raise _other_file(where, checksum, sha256)
     return open_network(found, file, output)
 
 
-def _carried(content: str, file: str) -> bytes:
+def _decoded(content: str, file: str) -> bytes:
     try:
         return base64.b64decode(content, validate=True)
     except binascii.Error as error:

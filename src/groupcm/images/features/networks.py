@@ -1,17 +1,24 @@
-"""Networks that run from their file alone: ONNX, and what torch writes without Python code.
+"""Networks that run from their file alone: ONNX, exported programs of torch, and TorchScript.
 
-An ONNX network is a graph of operators that onnxruntime knows: it names no code and here no other
-file, so it may travel inside a model. Files of torch (`torch.export.save`, `torch.jit.save`) are
-programs, and reading them may run what their writer wished: they never travel inside a model and
-are opened only where the user names them. Take such files from people you trust.
+`open_network` opens any of them as a `Network`, which maps crops to rows of numbers on one core.
 
-What to say of a name that is not there.
+An ONNX network is a graph of operators that onnxruntime knows: it refers to no code, and here to no
+other file, so it may be stored inside a model. Files of torch (`torch.export.save`,
+`torch.jit.save`) are programs, and reading one may run whatever its author put there: they are
+never stored inside a model and are opened only where the user names them. Open only files from
+sources that you trust.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
+import io
+import logging
+import os
+import warnings
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,28 +27,15 @@ from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.utils.extras import required
+from groupcm.utils.typing import Float32
 
-__all__ = ["Network", "chosen_output", "is_torch", "library", "near_name", "open_network", "reason"]
+__all__ = ["Network", "is_torch", "open_network"]
 
-
-def near_name(name: str, known: Iterable[str]) -> str:
-    """Tell the name that may be meant, or all there are.
-
-    Examples
-    --------
-    >>> near_name("Color", ["shape", "colour"]), near_name("size", ["shape", "colour"])
-    ("did you mean 'colour'?", 'there are shape, colour')
-    """
-    names = list(known)
-    near = difflib.get_close_matches(name.lower(), names, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return f"there are {', '.join(names)}" if names else "there are none"
-
-
-_Floats = NDArray[np.float32]
-_FREE_SIZE = 64
-_LETTERS_OF_REASON = 200
+_DEFAULT_SIZE = 64
+_LONGEST_REASON = 200
+_ONLY_FATAL = 4
+# A folder that never exists: weights in other files would escape the checksum of this one.
+_NO_FOLDER = os.path.join(os.devnull, "none")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,73 +45,76 @@ class Network:
     Attributes
     ----------
     file
-        What errors call it.
+        The name of the file in errors.
     input_shape
-        Shape of the crops it takes, None where a side is free; None where the file does not tell.
+        Shape of the crops that it takes, with None for a free dimension; None where the file does
+        not state the shape.
     forward
-        From crops to the chosen output.
+        Maps crops to the chosen output.
     """
 
     file: str
     input_shape: tuple[int | None, ...] | None
-    forward: Callable[[_Floats], NDArray[Any]]
+    forward: Callable[[Float32], NDArray[Any]]
 
     def __post_init__(self) -> None:
         shape = self.input_shape
         if shape is None:
             return
-        told = "(" + ", ".join("any" if side is None else str(side) for side in shape) + ")"
         if len(shape) != 4 or shape[1] not in (3, None) or len({*shape[2:]} - {None}) > 1:
+            stated = ", ".join("any" if side is None else str(side) for side in shape)
             raise InputError(
-                f"{self.file} takes input of the shape {told}; it must take crops of the shape "
+                f"{self.file} takes input of the shape ({stated}); it must take crops of the shape "
                 "(n, 3, size, size), one plane each for red, green and blue"
             )
 
     def size(self, wanted: int | None) -> int:
-        """Pixels of a side of its crops: what it demands, else what is wanted, else 64."""
-        demanded = None if self.input_shape is None else self.input_shape[2] or self.input_shape[3]
-        if demanded is not None and wanted not in (None, demanded):
+        """Return the side of the crops in pixels: what the network requires, else ``wanted``."""
+        fixed = None if self.input_shape is None else self.input_shape[2] or self.input_shape[3]
+        if fixed is not None and wanted not in (None, fixed):
             raise InputError(
-                f"{self.file} takes crops of {demanded} × {demanded} pixels, not of {wanted} × "
-                f"{wanted}; leave the size out or give {demanded}"
+                f"{self.file} takes crops of {fixed} × {fixed} pixels, not of {wanted} × "
+                f"{wanted}; leave the size out or give {fixed}"
             )
-        return demanded or wanted or _FREE_SIZE
+        return fixed or wanted or _DEFAULT_SIZE
 
-    def run(self, batch: _Floats) -> _Floats:
-        """Give every crop its numbers, shape (n, d)."""
-        at_a_time = (self.input_shape[0] if self.input_shape else None) or len(batch)
-        parts = [
-            self._run_filled(batch[start : start + at_a_time], at_a_time)
-            for start in range(0, len(batch), at_a_time)
-        ]
-        given = np.concatenate(parts)
-        if not np.isfinite(given).all():
+    def run(self, batch: Float32) -> Float32:
+        """Return one row of numbers per crop, shape (n, d)."""
+        batch_size = (self.input_shape[0] if self.input_shape else None) or len(batch)
+        values = np.concatenate(
+            [
+                self._run_padded(batch[start : start + batch_size], batch_size)
+                for start in range(0, len(batch), batch_size)
+            ]
+        )
+        if not np.isfinite(values).all():
             raise InputError(
                 f"{self.file} gives values that are no finite numbers; check its weights and the "
                 "mean and scale of the colours it was trained with"
             )
-        return given
+        return values
 
-    def _run_filled(self, batch: _Floats, at_a_time: int) -> _Floats:
+    def _run_padded(self, batch: Float32, batch_size: int) -> Float32:
+        """Run one batch, filled up to the size that the network requires."""
         n = len(batch)
-        if n < at_a_time:
-            batch = np.concatenate([batch, np.repeat(batch[-1:], at_a_time - n, axis=0)])
+        if n < batch_size:
+            batch = np.concatenate([batch, np.repeat(batch[-1:], batch_size - n, axis=0)])
         try:
-            given = np.asarray(self.forward(batch), dtype=np.float32)
+            values = np.asarray(self.forward(batch), dtype=np.float32)
         except InputError:
             raise
-        except Exception as error:  # each library has errors of its own
+        except Exception as error:  # each library raises its own classes
             raise InputError(
-                f"{self.file} cannot run on crops of the shape {batch.shape}: {reason(error)}"
+                f"{self.file} cannot run on crops of the shape {batch.shape}: {_reason(error)}"
             ) from error
-        # What is averaged over all places often keeps two sides of 1.
-        if given.ndim < 2 or len(given) != at_a_time or given[0].size != given.shape[1]:
+        # Global average pooling often leaves two dimensions of 1.
+        if values.ndim < 2 or len(values) != batch_size or values[0].size != values.shape[1]:
             raise InputError(
-                f"{self.file} gives the shape {given.shape} for {at_a_time} crops; it must give a "
-                f"row of numbers a crop, ({at_a_time}, d): average over places, or choose another "
-                "output"
+                f"{self.file} gives the shape {values.shape} for {batch_size} crops; it must give "
+                f"one row of numbers per crop, ({batch_size}, d): average over places, or choose "
+                "another output"
             )
-        return given.reshape(at_a_time, -1)[:n]
+        return values.reshape(batch_size, -1)[:n]
 
 
 def open_network(content: bytes, file: str, output: str | None = None) -> Network:
@@ -128,7 +125,7 @@ def open_network(content: bytes, file: str, output: str | None = None) -> Networ
     content
         The whole file.
     file
-        What errors call it.
+        The name of the file in errors.
     output
         Which output to take, where there are several: its name, or its number in torch.
 
@@ -139,45 +136,148 @@ def open_network(content: bytes, file: str, output: str | None = None) -> Networ
     groupcm.errors.InputError: notes.txt is no network that can be read; save it as ONNX, or with
     torch.export.save
     """
-    if is_torch(content):
-        from groupcm.images.features.torch_network import open_torch as opened
-    else:
-        from groupcm.images.features.onnx_network import open_onnx as opened
-    return opened(content, file, output)
+    return (_open_torch if is_torch(content) else _open_onnx)(content, file, output)
 
 
 def is_torch(content: bytes) -> bool:
-    """Whether the bytes are an archive, as torch writes them."""
+    """Return whether the bytes are a zip archive, the container that torch writes."""
     return content.startswith(b"PK\x03\x04")
 
 
-def library(name: str, extra: str, file: str) -> Any:
-    """Import what runs a network, and say how to install it where it is missing."""
-    return required(name, extra, f"{file} runs with {name}")
+def _open_onnx(content: bytes, file: str, output: str | None) -> Network:
+    session = _onnx_session(content, file)
+    inputs = session.get_inputs()
+    if len(inputs) != 1:
+        raise InputError(f"{file} takes {len(inputs)} inputs; it must take one, the crops")
+    if inputs[0].type != "tensor(float)":
+        raise InputError(f"{file} takes {inputs[0].type}; it must take float32, tensor(float)")
+    chosen = _choose_output([each.name for each in session.get_outputs()], output, file)
+    shape = tuple(side if isinstance(side, int) else None for side in inputs[0].shape)
+    return Network(file, shape, lambda batch: session.run([chosen], {inputs[0].name: batch})[0])
 
 
-def chosen_output(outputs: Iterable[str], output: str | None, file: str) -> str:
+def _onnx_session(content: bytes, file: str) -> Any:
+    onnxruntime = required("onnxruntime", "onnx", f"{file} runs with onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = _ONLY_FATAL
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", _NO_FOLDER
+    )
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the errors of onnxruntime share no base class
+        reason = _reason(error)
+        if "external data" in reason.lower():
+            raise InputError(
+                f"{file} keeps its weights in another file; save all of it in one, as "
+                "torch.onnx.export(…, external_data=False) does"
+            ) from error
+        if "protobuf" in reason.lower():
+            raise InputError(
+                f"{file} is no network that can be read; save it as ONNX, or with torch.export.save"
+            ) from error
+        raise InputError(f"{file} cannot be run by onnxruntime: {reason}") from error
+
+
+_TorchModule = tuple[Callable[[Any], Any], tuple[int | None, ...] | None]
+
+
+def _open_torch(content: bytes, file: str, output: str | None) -> Network:
+    load = _torch_loader(content, file)
+    torch = required("torch", "torch", f"{file} runs with torch")
+    try:
+        with _without_torch_notices():
+            module, shape = load(torch, io.BytesIO(content))
+    except Exception as error:  # torch raises many classes for damaged files
+        raise InputError(f"{file} cannot be read by torch: {_reason(error)}") from error
+
+    def forward(batch: Float32) -> NDArray[Any]:
+        with _one_thread(torch), torch.inference_mode():
+            values = module(torch.from_numpy(batch))
+        if isinstance(values, (tuple, list)):
+            values = {str(number): each for number, each in enumerate(values)}
+        elif not isinstance(values, Mapping):
+            values = {"0": values}
+        return values[_choose_output(values, output, file)].numpy()
+
+    return Network(file, shape, forward)
+
+
+def _torch_loader(content: bytes, file: str) -> Callable[[Any, io.BytesIO], _TorchModule]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = archive.namelist()
+    except zipfile.BadZipFile as error:
+        raise InputError(
+            f"{file} is damaged: it begins as a file of torch and breaks off"
+        ) from error
+    if any(name.endswith("/archive_format") for name in names):
+        return _load_exported
+    if any("/code/" in name for name in names):
+        return lambda torch, stream: (torch.jit.load(stream, map_location="cpu").eval(), None)
+    raise InputError(
+        f"{file} holds weights or Python objects, not a network that runs by itself; save it with "
+        "torch.onnx.export or torch.export.save"
+    )
+
+
+def _load_exported(torch: Any, stream: io.BytesIO) -> _TorchModule:
+    program = torch.export.load(stream)
+    inputs = program.graph_signature.user_inputs
+    if len(inputs) != 1:
+        raise ValueError(f"it takes {len(inputs)} inputs; it must take one, the crops")
+    entry = next(node for node in program.graph.nodes if node.name == inputs[0])
+    sides = tuple(side if isinstance(side, int) else None for side in entry.meta["val"].shape)
+    return program.module(), sides
+
+
+@contextmanager
+def _without_torch_notices() -> Iterator[None]:
+    """Silence the deprecation of TorchScript and the log of errors that are raised anyway."""
+    log = logging.getLogger("torch.export")
+    before, log.disabled = log.disabled, True
+    try:
+        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+            yield
+    finally:
+        log.disabled = before
+
+
+@contextmanager
+def _one_thread(torch: Any) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _choose_output(outputs: Iterable[str], output: str | None, file: str) -> str:
     """Return the name of the output to take.
 
     Examples
     --------
-    >>> chosen_output(["scores", "pooled"], "poled", "net.onnx")
+    >>> _choose_output(["scores", "pooled"], "poled", "net.onnx")
     Traceback (most recent call last):
     groupcm.errors.InputError: net.onnx has no output 'poled'; did you mean 'pooled'?
     """
     names = list(outputs)
+    if output is None and len(names) == 1:
+        return names[0]
     if output is None:
-        if len(names) == 1:
-            return names[0]
         raise InputError(
             f"{file} has {len(names)} outputs, {', '.join(names)}; choose with output=NAME"
         )
     if output not in names:
-        raise InputError(f"{file} has no output {output!r}; {near_name(output, names)}")
+        near = difflib.get_close_matches(output.lower(), names, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+        raise InputError(f"{file} has no output {output!r}; {hint}")
     return output
 
 
-def reason(error: Exception) -> str:
-    """What a library says went wrong, in one line of bearable length."""
-    told = " ".join(str(error).split()) or type(error).__name__
-    return told if len(told) <= _LETTERS_OF_REASON else told[:_LETTERS_OF_REASON] + "…"
+def _reason(error: Exception) -> str:
+    """Return the message of a library's error in one line of limited length."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"

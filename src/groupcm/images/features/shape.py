@@ -1,9 +1,4 @@
-"""Shape of a candidate, whatever its size.
-
-Where a candidate is in its picture, and how large a part of it.
-
-Moments of regions, as sums over their strips.
-"""
+"""Shape of a candidate, independent of its size, and its place and size in the picture."""
 
 from __future__ import annotations
 
@@ -12,36 +7,33 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.features.areas import Strips
+from groupcm.images.features._areas import Strips
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.images.pixels import hull_areas
-from groupcm.kernels.images.regions import outline_lengths
+from groupcm.kernels.images.regions import hull_areas, outline_lengths
+from groupcm.utils.typing import Float32, Matrix
 
 __all__ = ["Place", "Shape", "StripMoments"]
-
-_Doubles = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class StripMoments:
-    """Area, axes and skewness of every region, its pixels taken as squares.
+    """Area, axes and skewness of regions, with pixels as unit squares.
 
     Attributes
     ----------
     area
-        In pixels.
+        Area in pixels.
     middle
-        Its centre of mass, across and down.
+        Centre of mass, horizontally and vertically.
     box_sides
-        Width and height of the box about it.
+        Width and height of the bounding box.
     longer, shorter
-        Variances along and across its longer axis.
+        Variances along and across the longer axis.
     upright, slanted
         ``(σ_y² − σ_x²) / (σ_y² + σ_x²)`` and ``2 σ_xy / (σ_y² + σ_x²)``.
     skewness
-        Size of the third moment along the longer axis, in units of its deviation; 0 for a region
-        that is the same from both ends.
+        Absolute skewness along the longer axis; 0 for a symmetric region.
 
     Examples
     --------
@@ -50,22 +42,22 @@ class StripMoments:
     (array([4.]), array([16.]), array([1.]), array([-0.88]))
     """
 
-    area: _Doubles
-    middle: tuple[_Doubles, _Doubles]
-    box_sides: tuple[_Doubles, _Doubles]
-    longer: _Doubles
-    shorter: _Doubles
-    upright: _Doubles
-    slanted: _Doubles
-    skewness: _Doubles
+    area: Matrix
+    middle: tuple[Matrix, Matrix]
+    box_sides: tuple[Matrix, Matrix]
+    longer: Matrix
+    shorter: Matrix
+    upright: Matrix
+    slanted: Matrix
+    skewness: Matrix
 
     @classmethod
     def of(cls, strips: Strips) -> StripMoments:
-        """Measure regions, none of them empty."""
+        """Return the moments of regions, none of which is empty."""
         at = strips.ptr[:-1]
         counts = np.diff(strips.ptr)
 
-        def total(values: NDArray) -> _Doubles:
+        def total(values: NDArray) -> Matrix:
             return np.add.reduceat(values, at)
 
         size = (strips.bottom - strips.top).astype(np.float64)
@@ -106,15 +98,15 @@ class StripMoments:
 
 @dataclass(frozen=True)
 class Shape:
-    """Numbers that do not change with the candidate's size.
+    """Shape features that are invariant to the size of the candidate.
 
-    Of its box: ``aspect``, the log of width over height, and ``aspect_size``; ``extent``, the
-    share of the box that it fills. Of its outline: ``solidity``, the share of its convex hull that
-    it fills; ``compactness``, 4 √area / outline, 1 for a square. Of its moments, which compare
-    it with an ellipse: ``elongation``, the log of the longer over the shorter axis; ``upright``
-    and ``slanted``, its direction by cosine and sine of twice the angle, both 0 if it has none;
-    ``fullness``, its area over that of the ellipse; ``lopsided``, its skewness along the longer
-    axis; ``strips``, how often a column of pixels meets it.
+    From the box: ``aspect``, the log of width over height, and ``aspect_size``, its absolute
+    value; ``extent``, the filled share of the box. From the outline: ``solidity``, the filled share
+    of the convex hull; ``compactness``, 4 √area / outline, 1 for a square. From the moments, in
+    comparison with an ellipse: ``elongation``, the log of the longer over the shorter axis;
+    ``upright`` and ``slanted``, the direction as cosine and sine of twice the angle, both 0 without
+    a direction; ``fullness``, the area over that of the ellipse; ``lopsided``, the skewness along
+    the longer axis; ``strips``, the log of the mean number of strips per column.
 
     Examples
     --------
@@ -138,22 +130,13 @@ class Shape:
     names = tuple(
         f"shape_{what}"
         for what in (
-            "aspect",
-            "aspect_size",
-            "extent",
-            "solidity",
-            "compactness",
-            "elongation",
-            "upright",
-            "slanted",
-            "fullness",
-            "lopsided",
-            "strips",
+            *("aspect", "aspect_size", "extent", "solidity", "compactness", "elongation"),
+            *("upright", "slanted", "fullness", "lopsided", "strips"),
         )
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
-        """Measure every region; shape (n, number of names)."""
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
         strips = Strips.of(regions)
         moments = StripMoments.of(strips)
         hull, length, inner = np.empty((3, len(regions)))
@@ -181,12 +164,12 @@ class Shape:
 class Place:
     """Position and size relative to the picture.
 
-    ``x`` and ``y`` of its middle go from -1 (left, top) to 1, ``away`` is their distance from
-    the middle of the picture; ``area``, ``width`` and ``height`` are logs of the share of the
-    picture; ``border`` is the share of its outline at the picture's border.
+    ``x`` and ``y`` of the centre range from -1 (left, top) to 1, ``away`` is the distance from the
+    centre of the picture; ``area``, ``width`` and ``height`` are logs of the share of the picture;
+    ``border`` is the share of the outline at the border of the picture.
 
-    These tell the size of the picture where that of objects is known, so they are not among
-    the default families: a size may give away what should be seen.
+    These features can reveal the acquisition of a picture instead of its content, so they are not
+    among the default families.
 
     Examples
     --------
@@ -213,8 +196,8 @@ class Place:
         )
     )
 
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
-        """Measure every region; shape (n, number of names)."""
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
         strips = Strips.of(regions)
         moments = StripMoments.of(strips)
         length, inner = np.empty((2, len(regions)))

@@ -1,11 +1,4 @@
-"""Texture of a candidate: local patterns, pairs of pixels, and details of several sizes.
-
-A picture split by the size of its details, and how strong they are in a candidate.
-
-Statistics of pairs of pixels at a distance, as co-occurrence matrices tell them.
-
-Local binary patterns: which neighbours of a pixel are brighter than it.
-"""
+"""Texture of a candidate: local binary patterns, pairs of pixels (GLCM), and band-pass energies."""
 
 from __future__ import annotations
 
@@ -13,11 +6,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 
-from groupcm.images.features.areas import InAndAround, Surroundings
-from groupcm.images.features.maps import (
+from groupcm.images.features._areas import InAndAround, Surroundings
+from groupcm.images.features._maps import (
     LEAST_SPREAD,
     PictureScale,
     column_by_column,
@@ -27,22 +19,10 @@ from groupcm.images.features.maps import (
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import N_PATTERNS, local_patterns, neighbour_differences
+from groupcm.utils.typing import Float32, Matrix
 
-__all__ = [
-    "BANDS",
-    "BAND_NUMBERS",
-    "PAIR_NUMBERS",
-    "PATTERNS",
-    "Texture",
-    "band_maps",
-    "band_numbers",
-    "pair_numbers",
-    "pattern_shares",
-    "smoothed",
-]
+__all__ = ["Texture", "smoothed"]
 
-_Floats = NDArray[np.float32]
-_Doubles = NDArray[np.float64]
 
 BANDS = ("fine", "middle", "coarse")
 _WIDTHS = (1.0, 2.0, 4.0)
@@ -50,17 +30,66 @@ BAND_NUMBERS = ("picture", "ring", "peaks", "polarity", "polarity_size", "bright
 _LEAST_ENERGY = 1e-4
 _RARE = 0.01
 _LEAST_SHARE = 0.002
+PAIR_NUMBERS = ("contrast", "homogeneity", "correlation", "entropy")
+# Differences are in units of this part of the picture's spread; their sizes are binned by octaves.
+_UNIT = 0.2
+_LEVELS = 2.0 ** np.arange(-3, 4)
+_LEAST_SQUARE = 0.01
+_LEAST_VARIANCE = 1e-4
+PATTERNS = (*(f"brighter{i}" for i in range(N_PATTERNS - 1)), "mixed")
+# In units of the picture's spread: smaller differences count as none.
+_LEAST_STEP = np.float32(0.02)
+_DISTANCES = (1, 2)
+_INSIDE = (
+    *(f"pattern{d}_{what}" for d in _DISTANCES for what in PATTERNS),
+    *(f"pairs{d}_{what}" for d in _DISTANCES for what in PAIR_NUMBERS),
+)
 
 
-def smoothed(grey: _Floats, width: float) -> _Floats:
-    """Smooth a map by a Gaussian of a width in pixels; beyond the border the last pixels go on."""
+@dataclass(frozen=True)
+class Texture:
+    """Texture of the lightness inside, and inside minus ring (names that end in ``_ring``).
+
+    Parameters
+    ----------
+    margin
+        Width of the ring; see `Surroundings`.
+    """
+
+    margin: float = 0.25
+
+    names = (
+        *(f"texture_{name}" for name in _INSIDE),
+        *(f"texture_{name}_ring" for name in _INSIDE),
+        *(f"texture_{band}_{what}" for what in BAND_NUMBERS for band in BANDS),
+    )
+
+    def measure(self, view: View, regions: Regions) -> Float32:
+        """Return the features of each region, shape (n, d)."""
+        grey = column_by_column(view.grey)
+        grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
+        around = Surroundings(regions, self.margin)
+        parts = [
+            *(pattern_shares(grey, distance, around) for distance in _DISTANCES),
+            *(pair_numbers(grey, distance, around) for distance in _DISTANCES),
+        ]
+        values = [
+            *(part.inside for part in parts),
+            *(part.difference for part in parts),
+            band_numbers(grey, around),
+        ]
+        return np.concatenate(values).T.astype(np.float32)
+
+
+def smoothed(grey: Float32, width: float) -> Float32:
+    """Smooth a map by a Gaussian of a width in pixels, with the border pixels repeated."""
     return np.asarray(gaussian_filter(grey, width, mode="nearest", truncate=3.0), dtype=np.float32)
 
 
-def band_maps(grey: _Floats) -> _Floats:
-    """Return a map for each of `BANDS`: what smoothing by 1, 2 and 4 pixels takes away in turn.
+def band_maps(grey: Float32) -> Float32:
+    """Return one band-pass map per band: differences of smoothing by 0, 1, 2 and 4 pixels.
 
-    A bright spot of the band's size is positive in its map, a dark one negative.
+    A bright spot of the size of the band is positive in its map, a dark one negative.
 
     Examples
     --------
@@ -72,13 +101,14 @@ def band_maps(grey: _Floats) -> _Floats:
     return np.stack([finer - coarser for finer, coarser in pairwise(levels)])
 
 
-def band_numbers(grey: _Floats, surroundings: Surroundings) -> _Doubles:
-    """Return `BAND_NUMBERS` of every band, one number of all bands after another.
+def band_numbers(grey: Float32, surroundings: Surroundings) -> Matrix:
+    """Return `BAND_NUMBERS`, each of all bands.
 
     ``picture`` and ``ring`` compare the energy inside with that of the picture and of the ring;
-    ``peaks`` tells whether few pixels hold it; ``polarity`` whether bright details hold it (1)
-    or dark ones (-1); ``bright`` and ``dark`` how dense those pixels are that are among the
-    hundredth most extreme of the picture. For ``grey`` see `pattern_shares`.
+    ``peaks`` measures its concentration in few pixels; ``polarity`` is 1 where the energy is in
+    bright details and -1 where it is in dark ones; ``bright`` and ``dark`` are the density of
+    pixels beyond the 99th and below the 1st percentile of the picture. For ``grey`` see
+    `pattern_shares`.
     """
     bands = band_maps(grey)
     squares = bands**2
@@ -110,21 +140,11 @@ def band_numbers(grey: _Floats, surroundings: Surroundings) -> _Doubles:
     )
 
 
-PAIR_NUMBERS = ("contrast", "homogeneity", "correlation", "entropy")
-# Differences are told in this share of the picture's spread, their sizes on a scale of octaves.
-_UNIT = 0.2
-_LEVELS = 2.0 ** np.arange(-3, 4)
-_LEAST_SQUARE = 0.01
-_LEAST_VARIANCE = 1e-4
-
-
-def pair_numbers(
-    grey: NDArray[np.float32], distance: int, surroundings: Surroundings
-) -> InAndAround:
-    """Return `PAIR_NUMBERS` over all pairs at the distance, in four directions; shape (4, n).
+def pair_numbers(grey: Float32, distance: int, surroundings: Surroundings) -> InAndAround:
+    """Return `PAIR_NUMBERS` over all pairs at a distance, in four directions; shape (4, n).
 
     With t the difference of a pair: the log of the mean of t²; the mean of 1 / (1 + t²); the
-    correlation 1 − t² / 2 variance; the entropy of sizes of t, from 0 to 1. For ``grey`` see
+    correlation 1 − t² / 2 variance; the entropy of the binned |t|, from 0 to 1. For ``grey`` see
     `pattern_shares`.
     """
     maps = np.empty((2, *grey.shape), dtype=np.float32)
@@ -139,7 +159,7 @@ def pair_numbers(
     )
 
 
-def _numbers(means: _Doubles, deviation: _Doubles, shares: _Doubles) -> _Doubles:
+def _numbers(means: Matrix, deviation: Matrix, shares: Matrix) -> Matrix:
     square, homogeneity = means
     in_spreads = square * _UNIT**2
     correlation = 1 - in_spreads / (2 * deviation**2 + in_spreads + _LEAST_VARIANCE)
@@ -147,22 +167,15 @@ def _numbers(means: _Doubles, deviation: _Doubles, shares: _Doubles) -> _Doubles
     return np.stack([np.log(square + _LEAST_SQUARE), homogeneity, correlation, entropy])
 
 
-PATTERNS = (*(f"brighter{i}" for i in range(N_PATTERNS - 1)), "mixed")
-# In units of the picture's spread: less is no difference.
-_LEAST_STEP = np.float32(0.02)
-
-
-def pattern_shares(
-    grey: NDArray[np.float32], distance: int, surroundings: Surroundings
-) -> InAndAround:
-    """Return the square root of the share of every one of `PATTERNS`, shape (patterns, n).
+def pattern_shares(grey: Float32, distance: int, surroundings: Surroundings) -> InAndAround:
+    """Return the square root of the share of each of `PATTERNS`, shape (patterns, n).
 
     Parameters
     ----------
     grey
         Map of lightness in units of the picture's spread.
     distance
-        Of the eight neighbours, in pixels. Beyond one, the map is smoothed first.
+        Distance of the eight neighbours in pixels. Beyond one, the map is smoothed first.
     surroundings
         The candidates.
     """
@@ -171,45 +184,3 @@ def pattern_shares(
     local_patterns(seen, distance, _LEAST_STEP, codes)
     shares = surroundings.shares(codes, N_PATTERNS)
     return InAndAround(np.sqrt(shares.inside), np.sqrt(shares.ring))
-
-
-_DISTANCES = (1, 2)
-_INSIDE = (
-    *(f"pattern{d}_{what}" for d in _DISTANCES for what in PATTERNS),
-    *(f"pairs{d}_{what}" for d in _DISTANCES for what in PAIR_NUMBERS),
-)
-
-
-@dataclass(frozen=True)
-class Texture:
-    """Texture of the lightness inside, and inside minus ring (names that end in ``_ring``).
-
-    Parameters
-    ----------
-    margin
-        Width of the ring; see `Surroundings`.
-    """
-
-    margin: float = 0.25
-
-    names = (
-        *(f"texture_{name}" for name in _INSIDE),
-        *(f"texture_{name}_ring" for name in _INSIDE),
-        *(f"texture_{band}_{what}" for what in BAND_NUMBERS for band in BANDS),
-    )
-
-    def measure(self, view: View, regions: Regions) -> NDArray[np.float32]:
-        """Measure every region; shape (n, number of names)."""
-        grey = column_by_column(view.grey)
-        grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
-        around = Surroundings(regions, self.margin)
-        parts = [
-            *(pattern_shares(grey, distance, around) for distance in _DISTANCES),
-            *(pair_numbers(grey, distance, around) for distance in _DISTANCES),
-        ]
-        values = [
-            *(part.inside for part in parts),
-            *(part.difference for part in parts),
-            band_numbers(grey, around),
-        ]
-        return np.concatenate(values).T.astype(np.float32)

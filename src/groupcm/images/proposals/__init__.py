@@ -1,4 +1,4 @@
-"""Where candidates may be in a picture: several ways to propose them, and their union."""
+"""Proposers of candidate regions in a picture, and their union."""
 
 from __future__ import annotations
 

@@ -1,12 +1,7 @@
-"""What finds candidates in a picture.
+"""The interface of proposers, and what they share.
 
-Settings of proposals that make sense.
-
-Several lists of candidates as one, the best of each first.
-
-Maps without their fine or without their coarse structure.
-
-The most promising parts of a tree of regions, without near duplicates.
+Checks of hyperparameters, smoothing of maps, interleaving of several lists of candidates, and the
+selection of the most promising regions of a tree without near duplicates.
 """
 
 from __future__ import annotations
@@ -21,6 +16,7 @@ from scipy.ndimage import gaussian_filter, uniform_filter1d
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.tree import branch_strips, descent, distinct_places
+from groupcm.utils.typing import Float32, Index
 
 __all__ = [
     "Proposer",
@@ -36,16 +32,22 @@ __all__ = [
 ]
 
 
+# A width in pixels; wider smoothing takes minutes and leaves nothing of a picture.
+_WIDEST = 1_000
+_WIDE = 4.0
+_ALIKE = 0.7
+
+
 class Proposer(Protocol):
-    """Finds candidates in a picture; its fields are plain values that a file can hold."""
+    """Proposes candidates in a picture; its fields are plain values that a file can store."""
 
     def propose(self, view: View) -> Regions:
         """Return candidates, the most promising first; there may be none."""
         ...
 
 
-def check_whole(**settings: int) -> None:
-    """Refuse what is no whole number, 1 or more.
+def check_whole(**values: int) -> None:
+    """Raise `ValueError` for a hyperparameter that is no whole number, 1 or more.
 
     Examples
     --------
@@ -53,17 +55,13 @@ def check_whole(**settings: int) -> None:
     Traceback (most recent call last):
     ValueError: smallest is 0; it must be a whole number, 1 or more
     """
-    for name, value in settings.items():
+    for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(f"{name} is {value!r}; it must be a whole number, 1 or more")
 
 
-# A width in pixels; beyond it, smoothing takes minutes and leaves nothing of a picture.
-_WIDEST = 1_000
-
-
-def check_widths(**settings: float | tuple[float, ...]) -> None:
-    """Refuse what is no positive number of pixels, or holds one that is not.
+def check_widths(**values: float | tuple[float, ...]) -> None:
+    """Raise `ValueError` for widths that are not positive numbers of pixels.
 
     Examples
     --------
@@ -71,14 +69,14 @@ def check_widths(**settings: float | tuple[float, ...]) -> None:
     Traceback (most recent call last):
     ValueError: smooth is 1000000000.0; it must be 1,000 pixels at most
     """
-    check_positive(**settings)
-    for name, value in settings.items():
+    check_positive(**values)
+    for name, value in values.items():
         if max(value if isinstance(value, tuple) else (value,), default=0.0) > _WIDEST:
             raise ValueError(f"{name} is {value!r}; it must be {_WIDEST:,} pixels at most")
 
 
-def check_positive(**settings: float | tuple[float, ...]) -> None:
-    """Refuse what is no positive number, or holds one that is not.
+def check_positive(**values: float | tuple[float, ...]) -> None:
+    """Raise `ValueError` for a hyperparameter that is not positive, or contains such a number.
 
     Examples
     --------
@@ -86,14 +84,14 @@ def check_positive(**settings: float | tuple[float, ...]) -> None:
     Traceback (most recent call last):
     ValueError: widths is (1.0, -1.0); it must be positive
     """
-    for name, value in settings.items():
+    for name, value in values.items():
         for each in value if isinstance(value, tuple) else (value,):
             if isinstance(each, bool) or not isinstance(each, int | float) or not each > 0:
                 raise ValueError(f"{name} is {value!r}; it must be positive")
 
 
 def by_turns(parts: Sequence[Regions]) -> Regions:
-    """Join lists so that at any place each has given about the same share of its own.
+    """Interleave lists so that every beginning has about the same share of each.
 
     Examples
     --------
@@ -105,7 +103,7 @@ def by_turns(parts: Sequence[Regions]) -> Regions:
 
 
 def turn_order(counts: Sequence[int]) -> NDArray[np.intp]:
-    """Places of lists one after another, so that they are gone through by turns.
+    """Return the order that interleaves concatenated lists of these lengths.
 
     Examples
     --------
@@ -118,14 +116,10 @@ def turn_order(counts: Sequence[int]) -> NDArray[np.intp]:
     return np.argsort(share, kind="stable")
 
 
-_Floats = NDArray[np.float32]
-_WIDE = 4.0
-
-
-def smoothed(plane: _Floats, width: float) -> _Floats:
+def smoothed(plane: Float32, width: float) -> Float32:
     """Smooth the first two axes by a Gaussian of a width in pixels.
 
-    Wide ones are made of three running means, whose cost does not grow with the width.
+    A wide Gaussian is approximated by three running means, whose cost does not depend on the width.
 
     Examples
     --------
@@ -144,21 +138,16 @@ def smoothed(plane: _Floats, width: float) -> _Floats:
     return plane
 
 
-def details(plane: _Floats, fine: float, coarse: float) -> _Floats:
-    """Smooth by ``fine``, and take away what smoothing by ``coarse`` leaves."""
+def details(plane: Float32, fine: float, coarse: float) -> Float32:
+    """Return the difference of smoothing by ``fine`` and by ``coarse``."""
     return smoothed(plane, fine) - smoothed(plane, coarse)
 
 
-_ALIKE = 0.7
+def distinct(edges: NDArray[Any], areas: NDArray[Any], alike: float, at_most: int) -> Index:
+    """Return the indices of the first regions that are no near duplicates of one before them.
 
-
-def distinct(
-    edges: NDArray[Any], areas: NDArray[Any], alike: float, at_most: int
-) -> NDArray[np.int64]:
-    """Return the places of the first regions that are not nearly one before them.
-
-    Two are alike where the overlap (IoU) of their boxes and the ratio of the sides of squares of
-    their areas are both at least ``alike``.
+    Two regions are near duplicates where both the IoU of their boxes and the ratio of the square
+    roots of their areas are at least ``alike``.
 
     Examples
     --------
@@ -177,28 +166,25 @@ def tree_regions(
     order: NDArray[np.integer],
     at_most: int,
 ) -> Regions:
-    """Return parts of a tree in their order, at most so many, near duplicates left out.
+    """Return the first nodes of a tree of regions in an order, without near duplicates.
 
     Parameters
     ----------
     parent
-        The part around each part; parents come before their children, part 0 is the whole.
+        The parent of each node; parents come before their children, node 0 is the root.
     edges, areas
-        Box and area of each part.
+        Bounding box and area of each node.
     own
-        The smallest part of every pixel, shape (height, width).
+        The smallest node that contains each pixel, shape (height, width).
     order
-        Places of parts, the most promising first.
+        Indices of nodes, the most promising first.
     at_most
-        How many to return.
+        The largest number of regions to return.
     """
     height, width = own.shape
     chosen = order[distinct(edges[order], areas[order].astype(np.float64), _ALIKE, at_most)]
     first, last = descent(parent.astype(np.int32))
     number = np.ascontiguousarray(first[own].T)
     ptr, strips = branch_strips(number, first[chosen], last[chosen], edges[chosen])
-    column, top, bottom = strips
-    boxes = edges[chosen].astype(np.float64)
-    pixels = areas[chosen].astype(np.float64)
-    is_box = np.zeros(len(chosen), dtype=bool)
-    return Regions(height, width, boxes, pixels, is_box, ptr, column, top, bottom)
+    boxes, pixels = (each[chosen].astype(np.float64) for each in (edges, areas))
+    return Regions(height, width, boxes, pixels, np.zeros(len(chosen), dtype=bool), ptr, *strips)

@@ -1,6 +1,6 @@
-"""Regions that are brighter, darker or of another colour than all that surrounds them.
+"""Extremal regions, which differ in brightness or colour from all of their surroundings.
 
-Long thin lines, dark or bright: cracks, scratches, vessels.
+`Ridges` are long thin lines, dark or bright, such as cracks, scratches and vessels.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.proposals.base import (
     by_turns,
@@ -23,30 +22,32 @@ from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.tree import component_tree, contrasts
 from groupcm.utils.extras import skimage
+from groupcm.utils.typing import Float32
 
-__all__ = ["ExtremalRegions", "Ridges", "parts_above"]
+__all__ = ["ExtremalRegions", "Ridges"]
 
 _N_LEVELS = 256
 _AROUND = 1.5
 _DARK = 10.0
+_RIDGE_STEP = 0.25
 
 
 @dataclass(frozen=True)
 class ExtremalRegions:
-    """Connected parts above or below every level of a map (its max-tree), the clearest first.
+    """Connected components above or below every level of a map (its max-tree), by contrast.
 
-    The maps are the lightness less what is coarser than some width, and the redness, as it is
-    and less what is coarse. A part is clear where its mean stands far above the level of the
-    first part around it that is half as large again, the more so if it is large.
+    The maps are the lightness without structures coarser than each width, and the redness, with
+    and without coarse structures. The contrast of a component is its mean minus the level of the
+    smallest component around it that is 1.5 times as large; larger components count more.
 
     Parameters
     ----------
     widths
-        Widths in pixels; a map each of details finer than that.
+        Widths in pixels; one map per width, of the details finer than that.
     smallest
-        Pixels that a candidate needs.
+        The smallest area of a candidate in pixels.
     each
-        Candidates of each map and sign at most.
+        The largest number of candidates per map and sign.
 
     Examples
     --------
@@ -66,16 +67,16 @@ class ExtremalRegions:
         check_widths(widths=self.widths)
 
     def propose(self, view: View) -> Regions:
-        """Return the parts, those of the maps by turns."""
+        """Return the components, interleaved over the maps."""
         found = [
-            parts_above(sign * plane, step, self.smallest, self.each)
+            extremal_regions(sign * plane, step, self.smallest, self.each)
             for plane, step in self._maps(view)
             for sign in (-1, 1)
         ]
         return by_turns(found)
 
-    def _maps(self, view: View) -> Iterator[tuple[NDArray[np.float32], float]]:
-        """Maps, and the step from one level to the next."""
+    def _maps(self, view: View) -> Iterator[tuple[Float32, float]]:
+        """Iterate over the maps and the steps between their levels."""
         lightness, green_red = view.lab[:, :, 0], view.lab[:, :, 1]
         for width in self.widths:
             yield details(lightness, 1.0 if width <= 4 else 1.5, width), 0.25
@@ -84,35 +85,31 @@ class ExtremalRegions:
         yield details(green_red, 1.5, 16.0), 0.25
 
 
-def parts_above(plane: NDArray[np.float32], step: float, smallest: int, at_most: int) -> Regions:
-    """Return the clearest connected parts above levels of a map, so far apart as ``step``."""
+def extremal_regions(plane: Float32, step: float, smallest: int, at_most: int) -> Regions:
+    """Return the components of highest contrast above the levels of a map, ``step`` apart."""
     levels = np.minimum((plane - plane.min()) / step, _N_LEVELS - 1).astype(np.uint8)
     parent, level, area, edges, own = component_tree(np.ascontiguousarray(levels), _N_LEVELS)
-    clear = contrasts(parent, level, area, _AROUND) * area**0.25
-    order = np.argsort(-clear, kind="stable")
+    contrast = contrasts(parent, level, area, _AROUND) * area**0.25
+    order = np.argsort(-contrast, kind="stable")
     order = order[(area[order] >= smallest) & (order > 0)]
     return tree_regions(parent, edges, area, own, order, at_most)
 
 
-_STEP = 0.25
-
-
 @dataclass(frozen=True)
 class Ridges:
-    """Connected parts of lines that stand out from both their sides, the clearest first.
+    """Connected parts of lines that differ from both of their sides, by contrast.
 
-    A line is where the picture, smoothed, is bent across and not along: where the larger of the
-    two curvatures of its lightness is positive for a dark line, the smaller negative for a
-    bright one.
+    On a line the smoothed lightness is curved across and not along it: the larger of its two
+    principal curvatures is positive for a dark line, the smaller negative for a bright one.
 
     Parameters
     ----------
     dark, bright
         Widths of the smoothing in pixels, for dark and for bright lines.
     smallest
-        Pixels that a candidate needs.
+        The smallest area of a candidate in pixels.
     each
-        Candidates of each width at most.
+        The largest number of candidates per width.
 
     Examples
     --------
@@ -133,16 +130,16 @@ class Ridges:
         check_widths(dark=self.dark, bright=self.bright)
 
     def propose(self, view: View) -> Regions:
-        """Return the lines, those of the widths by turns."""
+        """Return the lines, interleaved over the widths."""
         lightness = view.lab[:, :, 0]
-        maps = [_bend(lightness, width) for width in self.dark]
-        maps += [_bend(-lightness, width) for width in self.bright]
-        found = [parts_above(each, _STEP, self.smallest, self.each) for each in maps]
+        maps = [_ridge_curvature(lightness, width) for width in self.dark]
+        maps += [_ridge_curvature(-lightness, width) for width in self.bright]
+        found = [extremal_regions(each, _RIDGE_STEP, self.smallest, self.each) for each in maps]
         return by_turns(found) if found else Regions.from_boxes([], view.height, view.width)
 
 
-def _bend(plane: NDArray[np.float32], width: float) -> NDArray[np.float32]:
-    """Curvature across a dark line, without what is bent along it too."""
+def _ridge_curvature(plane: Float32, width: float) -> Float32:
+    """Return the curvature across dark lines, minus the curvature along them."""
     feature = skimage("feature")
     if min(plane.shape) < 2:
         return np.zeros_like(plane)

@@ -1,7 +1,4 @@
-"""Pieces of similar colour, merged with their neighbours step by step.
-
-Superpixels: compact pieces of similar colour that cover the picture.
-"""
+"""Segments of similar colour: hierarchical merging of neighbours, and superpixels."""
 
 from __future__ import annotations
 
@@ -23,38 +20,38 @@ from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.merging import graph_pieces, merge_tree, pieces_and_borders
 from groupcm.utils.extras import skimage
+from groupcm.utils.typing import Float32
 
 __all__ = ["Merging", "Superpixels"]
 
-_MOST_PIECES = 1500  # the table of borders grows with its square
+_MOST_SEGMENTS = 1500  # the matrix of borders grows with the square
 _COARSE = 16.0
-# Of the distance of colours and the strength of the border: what joins two pieces. The exponent
-# of the smaller area makes small pieces join first.
+# Weights of colour distance and border strength in the cost of a merge, and the exponent of the
+# harmonic area, by which small segments merge first.
 _CRITERIA = ((1.0, 0.0, 0.5), (0.0, 1.0, 0.5))
 _SURFACES = ("colour", "detail", "chroma")
 
 
 @dataclass(frozen=True)
 class Merging:
-    """Graph-based pieces (Felzenszwalb and Huttenlocher 2004) and all that they merge into.
+    """Graph-based segments (Felzenszwalb and Huttenlocher 2004) and all their hierarchical merges.
 
-    Neighbours that are most alike merge first, until one piece is left; one tree goes by the
-    colours of pieces, one by the edge along their border. A candidate is the more promising the
-    longer it lasts.
+    The most similar neighbours merge first, until one segment is left; one tree is by colour, one
+    by the edge strength along the border. Candidates that persist longer come first.
 
     Parameters
     ----------
     surface
-        What is alike: ``"colour"``, ``"detail"`` (colour less what is coarser than 16 pixels),
-        or ``"chroma"``, where lightness counts little.
+        The measure of similarity: ``"colour"``, ``"detail"`` (colour without structures coarser
+        than 16 pixels), or ``"chroma"``, with a low weight of lightness.
     scale
-        Larger makes larger pieces to begin with.
+        Larger values give larger initial segments.
     smallest
-        Pixels that a piece needs.
+        The smallest area of a segment in pixels.
     smooth
-        Width of the smoothing beforehand, in pixels.
+        Width of the initial smoothing in pixels.
     each
-        Candidates of each tree at most.
+        The largest number of candidates per tree.
 
     Examples
     --------
@@ -81,25 +78,22 @@ class Merging:
         check_widths(smooth=self.smooth)
 
     def propose(self, view: View) -> Regions:
-        """Return the pieces of the trees by turns, without the whole picture."""
+        """Return the segments of both trees, interleaved, without the whole picture."""
         planes = self._planes(view)
-        labels, count = _few_pieces(planes, self.scale, self.smallest)
+        labels, count = _initial_segments(planes, self.scale, self.smallest)
         strength = 100 * np.hypot(*view.gradient).astype(np.float32)
-        pieces = pieces_and_borders(planes, strength, labels, count)
-        # In the tree of merging, pieces come before what they merge into; here it is turned round.
+        segments = pieces_and_borders(planes, strength, labels, count)
+        # The merge tree lists children before parents; the reversed order lists parents first.
         own = (2 * count - 2) - labels
         found = []
         for criteria in _CRITERIA:
-            parent, cost, area, edges = merge_tree(*pieces, *criteria)
-            lasts = cost[parent][::-1]
-            order = np.argsort(-lasts, kind="stable")
-            order = order[order > 0]
-            around = (len(parent) - 1 - parent)[::-1]
-            tree = around, edges[::-1], area[::-1]
-            found.append(tree_regions(*tree, own, order, self.each))
+            parent, cost, area, edges = merge_tree(*segments, *criteria)
+            order = np.argsort(-cost[parent][::-1], kind="stable")
+            tree = (len(parent) - 1 - parent)[::-1], edges[::-1], area[::-1]
+            found.append(tree_regions(*tree, own, order[order > 0], self.each))
         return by_turns(found)
 
-    def _planes(self, view: View) -> NDArray[np.float32]:
+    def _planes(self, view: View) -> Float32:
         if self.surface == "detail":
             return np.ascontiguousarray(details(view.lab, self.smooth, _COARSE))
         weight = (0.3, 1.0, 1.0) if self.surface == "chroma" else (1.0, 1.0, 1.0)
@@ -108,27 +102,27 @@ class Merging:
         )
 
 
-def _few_pieces(
-    planes: NDArray[np.float32], scale: float, smallest: int
+def _initial_segments(
+    planes: Float32, scale: float, smallest: int
 ) -> tuple[NDArray[np.int32], int]:
-    """Graph-based pieces; where there are too many, small ones join until there are not."""
+    """Return graph-based segments, with a larger minimum area where there would be too many."""
     while True:
         labels, count = graph_pieces(planes, scale, smallest)
-        if count <= _MOST_PIECES:
+        if count <= _MOST_SEGMENTS:
             return labels, count
         smallest *= 2
 
 
 @dataclass(frozen=True)
 class Superpixels:
-    """Pieces found by SLIC (Achanta et al. 2012), about ``count`` of them, largest first.
+    """Superpixels of SLIC (Achanta et al. 2012), about ``count`` of them, the largest first.
 
     Parameters
     ----------
     count
-        About how many pieces.
+        The approximate number of superpixels.
     compactness
-        Larger makes squarer pieces, smaller lets them follow colours.
+        Larger values give squarer superpixels, smaller ones follow colours more closely.
 
     Examples
     --------
@@ -141,13 +135,11 @@ class Superpixels:
     compactness: float = 10.0
 
     def __post_init__(self) -> None:
-        if self.count < 1:
-            raise ValueError(f"count is {self.count}; it must be 1 or more")
-        if self.compactness <= 0:
-            raise ValueError(f"compactness is {self.compactness}; it must be positive")
+        check_whole(count=self.count)
+        check_positive(compactness=self.compactness)
 
     def propose(self, view: View) -> Regions:
-        """Return the pieces, the largest first."""
+        """Return the superpixels, the largest first."""
         labels = skimage("segmentation").slic(
             view.lab,
             n_segments=min(self.count, view.height * view.width),
@@ -157,5 +149,5 @@ class Superpixels:
             channel_axis=2,
         )
         _, labels = np.unique(labels, return_inverse=True)
-        pieces = Regions.from_labels(labels.reshape(view.height, view.width) + 1)
-        return pieces.take(np.argsort(-pieces.areas, kind="stable"))
+        regions = Regions.from_labels(labels.reshape(view.height, view.width) + 1)
+        return regions.take(np.argsort(-regions.areas, kind="stable"))

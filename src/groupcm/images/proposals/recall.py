@@ -1,6 +1,6 @@
-"""How many of the annotated objects a setting of proposals finds.
+"""The recall of proposals: how well candidates cover the annotated objects.
 
-An object that no candidate fits can never be learned, so this is the first number to look at.
+A model cannot learn or find an object that no candidate overlaps, so this bounds every result.
 """
 
 from __future__ import annotations
@@ -9,33 +9,34 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.overlap import overlap
 from groupcm.images.regions import Regions
+from groupcm.utils.typing import Vector
 
 __all__ = ["Recall", "best_of_objects", "proposal_recall"]
 
 
 @dataclass(frozen=True)
 class Recall:
-    """How well candidates fit the objects of a set of pictures.
+    """The overlap of candidates with the objects of a set of pictures.
 
     Attributes
     ----------
     n_objects
         Number of objects.
     mean_best
-        Best overlap of an object with any candidate, on average.
+        Mean over the objects of the best overlap with a candidate.
     share_half
         Share of the objects whose best overlap is 0.5 or more.
     n_candidates
-        Candidates a picture, on average.
+        Mean number of candidates per picture.
 
     Examples
     --------
     >>> print(Recall(412, 0.783, 0.961, 431.2))
-    412 objects: best overlap 0.78 on average; 0.96 of them 0.5 or better; 431 candidates a picture
+    412 objects: best overlap 0.78 on average; 0.96 of them 0.5 or better; 431 candidates per
+    picture
     """
 
     n_objects: int
@@ -44,8 +45,8 @@ class Recall:
     n_candidates: float
 
     @classmethod
-    def of(cls, best: NDArray[np.float64], n_candidates: float) -> Recall:
-        """Summarise the best overlap of each object.
+    def of(cls, best: Vector, n_candidates: float) -> Recall:
+        """Summarise the best overlaps of all objects.
 
         Examples
         --------
@@ -61,7 +62,7 @@ class Recall:
 
     def __str__(self) -> str:
         objects = f"{self.n_objects:,} object" + "s" * (self.n_objects != 1)
-        candidates = f"{self.n_candidates:,.0f} candidates a picture"
+        candidates = f"{self.n_candidates:,.0f} candidates per picture"
         if not self.n_objects:
             return f"{objects}; {candidates}"
         return (
@@ -71,23 +72,23 @@ class Recall:
 
 
 def proposal_recall(pictures: Iterable[tuple[Regions, Regions]], kind: str = "box_iou") -> Recall:
-    """Compare candidates with the objects of the same picture, picture by picture.
+    """Return the recall of candidates over a set of pictures.
 
     Parameters
     ----------
     pictures
-        Candidates and objects of each picture; one at a time is held in memory.
+        Candidates and objects of each picture; one pair at a time is in memory.
     kind
-        The overlap; see `groupcm.images.overlap.overlap`.
+        The kind of overlap; see `groupcm.images.overlap.overlap`.
 
     Examples
     --------
     >>> candidates = Regions.from_boxes([[0, 0, 4, 4], [2, 2, 4, 4]], height=8, width=8)
     >>> objects = Regions.from_boxes([[0, 0, 4, 3], [6, 6, 8, 8]], height=8, width=8)
     >>> print(proposal_recall([(candidates, objects)]))
-    2 objects: best overlap 0.38 on average; 0.50 of them 0.5 or better; 2 candidates a picture
+    2 objects: best overlap 0.38 on average; 0.50 of them 0.5 or better; 2 candidates per picture
     """
-    best: list[NDArray[np.float64]] = [np.empty(0)]
+    best: list[Vector] = [np.empty(0)]
     counts = []
     for candidates, objects in pictures:
         best.append(best_of_objects(candidates, objects, kind))
@@ -95,9 +96,7 @@ def proposal_recall(pictures: Iterable[tuple[Regions, Regions]], kind: str = "bo
     return Recall.of(np.concatenate(best), float(np.mean(counts)) if counts else 0.0)
 
 
-def best_of_objects(
-    candidates: Regions, objects: Regions, kind: str = "box_iou"
-) -> NDArray[np.float64]:
+def best_of_objects(candidates: Regions, objects: Regions, kind: str = "box_iou") -> Vector:
     """Return the best overlap of each object with any candidate; 0 where there are none.
 
     Examples

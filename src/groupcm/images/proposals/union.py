@@ -1,11 +1,10 @@
-"""Candidates from several ways to find them, without near duplicates."""
+"""The union of several proposers, without near duplicates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.errors import Argument, ParameterError
 from groupcm.images.proposals.base import Proposer, distinct, turn_order
@@ -14,25 +13,26 @@ from groupcm.images.proposals.merging import Merging
 from groupcm.images.proposals.windows import Given, Windows
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
+from groupcm.utils.typing import Index
 
 __all__ = ["Proposals"]
 
 
 @dataclass(frozen=True)
 class Proposals:
-    """Candidates of several proposers by turns; the whole picture is always the last.
+    """Interleaved candidates of several proposers; the whole picture is always the last.
 
-    Of every proposer about the same share of what it finds is taken; given candidates come first.
+    About the same share of the candidates of each proposer is taken; given candidates come first.
 
     Parameters
     ----------
     parts
-        The proposers. Each gives its most promising candidates first.
+        The proposers. Each returns its most promising candidates first.
     at_most
-        How many candidates a picture has at most, the whole picture among them.
+        The largest number of candidates per picture, including the whole picture.
     distinct
-        A candidate is dropped where an earlier one is so much alike: the overlap of their boxes
-        and the ratio of the sides of squares of their areas are both at least this.
+        A candidate is dropped as a near duplicate of an earlier one where both the IoU of their
+        boxes and the ratio of the square roots of their areas are at least this.
 
     Examples
     --------
@@ -56,7 +56,7 @@ class Proposals:
 
     @classmethod
     def default(cls) -> Proposals:
-        """What finds most objects of most pictures."""
+        """Return proposers that find most objects in many kinds of pictures."""
         return cls(
             (
                 Merging("detail", each=90),
@@ -71,19 +71,20 @@ class Proposals:
         """Return the candidates of a picture; the last is the whole picture."""
         return self.with_origin(view)[0]
 
-    def with_origin(self, view: View) -> tuple[Regions, NDArray[np.int64]]:
-        """Return the candidates, and which of the given ones each is, -1 where it is none."""
+    def with_origin(self, view: View) -> tuple[Regions, Index]:
+        """Return the candidates, and the index of each among the given ones, -1 for others."""
         whole = Regions.from_boxes([[0, 0, view.width, view.height]], view.height, view.width)
         found = [part.propose(view) for part in self.parts]
         given = [
             np.arange(len(regions)) if isinstance(part, Given) else np.full(len(regions), -1)
             for part, regions in zip(self.parts, found, strict=True)
         ]
+        origin = np.concatenate([[-1], *given])
         order = np.append(0, turn_order([len(regions) for regions in found]) + 1)
-        # What a detector gave is not dropped for what looks alike.
-        is_given = np.concatenate([[-1], *given])[order] >= 0
+        # Given candidates come first, so that they are not dropped as near duplicates.
+        is_given = origin[order] >= 0
         order = np.concatenate([order[:1], order[is_given], order[1:][~is_given[1:]]])
         joined = Regions.joined([whole, *found]).take(order)
         kept = distinct(joined.edges, joined.areas, self.distinct, self.at_most)
         chosen = np.append(kept[1:], 0)
-        return joined.take(chosen), np.concatenate([[-1], *given])[order][chosen]
+        return joined.take(chosen), origin[order][chosen]

@@ -1,7 +1,4 @@
-"""Sliding windows: boxes of several sizes and shapes laid over the whole picture.
-
-Candidates of the user's own detector.
-"""
+"""Candidates that do not depend on the pixels: sliding windows, and the user's own detections."""
 
 from __future__ import annotations
 
@@ -9,27 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from groupcm.images.proposals.base import check_positive
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 
 __all__ = ["Given", "Windows"]
 
-# Far more than a picture is cut into, and little enough to hold.
 _MOST_BOXES = 1_000_000
 
 
 @dataclass(frozen=True)
 class Windows:
-    """Boxes of some sizes and shapes at equal steps, the largest first.
+    """Sliding windows: boxes of several sizes and shapes at equal steps, the largest first.
 
     Parameters
     ----------
     sizes
-        Square roots of the boxes' areas, as shares of that of the picture.
+        Square roots of the areas of the boxes, relative to that of the picture.
     aspects
-        Widths over heights, relative to the picture's.
+        Ratios of width to height, relative to that of the picture.
     step
-        From one box to the next, as a share of the box.
+        The step from one box to the next, relative to the box.
 
     Examples
     --------
@@ -46,21 +43,16 @@ class Windows:
     step: float = 0.4
 
     def __post_init__(self) -> None:
-        if not self.sizes or min(self.sizes) <= 0:
-            raise ValueError(f"sizes are {self.sizes}; they must be positive")
-        if not self.aspects or min(self.aspects) <= 0:
-            raise ValueError(f"aspects are {self.aspects}; they must be positive")
-        if self.step <= 0:
-            raise ValueError(f"step is {self.step}; it must be positive")
+        check_positive(sizes=self.sizes or (0,), aspects=self.aspects or (0,), step=self.step)
 
     def propose(self, view: View) -> Regions:
         """Return the boxes, the largest first."""
-        made = [np.empty((0, 4))]
+        boxes = [np.empty((0, 4))]
         for size in sorted(self.sizes, reverse=True):
             for aspect in self.aspects:
                 across = _steps(view.width, min(size * aspect**0.5, 1.0), self.step)
                 down = _steps(view.height, min(size / aspect**0.5, 1.0), self.step)
-                if sum(map(len, made)) + len(across) * len(down) > _MOST_BOXES:
+                if sum(map(len, boxes)) + len(across) * len(down) > _MOST_BOXES:
                     raise ValueError(
                         f"windows of these sizes and the step {self.step} are more than "
                         f"{_MOST_BOXES:,}; take a larger step, or fewer sizes"
@@ -68,12 +60,12 @@ class Windows:
                 rows, columns = np.mgrid[: len(down), : len(across)].reshape(2, -1)
                 left, right = across[columns].T
                 top, bottom = down[rows].T
-                made.append(np.stack([left, top, right, bottom], axis=1))
-        return Regions.from_boxes(np.concatenate(made), view.height, view.width)
+                boxes.append(np.stack([left, top, right, bottom], axis=1))
+        return Regions.from_boxes(np.concatenate(boxes), view.height, view.width)
 
 
 def _steps(length: int, share: float, step: float) -> np.ndarray:
-    """Begins and ends of boxes side by side that reach from one border to the other."""
+    """Return begin and end of windows along one side, from one border to the other."""
     side = max(1.0, share * length)
     room = length - side
     count = 1 + int(min(np.ceil(room / (step * side) - 1e-9), length))
@@ -83,7 +75,7 @@ def _steps(length: int, share: float, step: float) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Given:
-    """What came with the picture, in the order in which it was given.
+    """The detections given with the picture, in their order.
 
     Examples
     --------
@@ -94,7 +86,7 @@ class Given:
     """
 
     def propose(self, view: View) -> Regions:
-        """Return the regions that were given."""
+        """Return the given regions."""
         if view.given is None:
             raise ValueError(
                 "the recipe asks for the candidates of your own detector and none were given; "

@@ -1,5 +1,7 @@
-"""Made pictures for tests and the demo: frames of capsule endoscopy whose polyps are known."""
+"""Synthetic capsule endoscopy frames with known polyps, for tests, examples and the demo."""
 
-from groupcm.images.synthetic.frames import MadeFrame, make_frames, write_frames
+from groupcm.images.synthetic.frames import SyntheticFrame, make_frames, write_frames
 
-__all__ = ["MadeFrame", "make_frames", "write_frames"]
+__all__ = ["SyntheticFrame", "make_frames", "write_frames"]
+
+MadeFrame = SyntheticFrame  # the name of the class in version 0.1

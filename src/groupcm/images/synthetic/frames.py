@@ -1,7 +1,4 @@
-"""Made frames of capsule endoscopy, with polyps in some and the exact pixels of every polyp.
-
-Made frames as files: PNG pictures, and what is in them in COCO's format.
-"""
+"""Synthetic frames of capsule endoscopy, in memory or as files, with exact masks of the polyps."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations import AnnotatedObject, Annotations, Mask, Picture, write
 from groupcm.annotations.pictures import pillow
-from groupcm.images.synthetic.rendering import (
+from groupcm.images.synthetic._rendering import (
     add_bubbles,
     colour_tissue,
     lit,
@@ -24,28 +21,29 @@ from groupcm.images.synthetic.rendering import (
     seen_by_camera,
     swell,
 )
-from groupcm.images.synthetic.scene import Patient, Polyp, draw_patient
+from groupcm.images.synthetic._scene import Patient, Polyp, draw_patient
 from groupcm.utils.files import whole_folder
+from groupcm.utils.typing import Flags
 
-__all__ = ["ANNOTATION_FILE", "PICTURE_FOLDER", "MadeFrame", "make_frames", "write_frames"]
+__all__ = ["ANNOTATION_FILE", "PICTURE_FOLDER", "SyntheticFrame", "make_frames", "write_frames"]
 
-# Which stream of random numbers is for what.
+# Streams of random numbers.
 _FOR_PATIENTS, _FOR_FRAMES, _FOR_CHOICE = range(3)
 _SMALLEST_SIDE = 16
 
 
 @dataclass(frozen=True, eq=False)
-class MadeFrame:
-    """A made frame.
+class SyntheticFrame:
+    """A synthetic frame.
 
     Attributes
     ----------
     pixels
         Red, green and blue, shape (height, width, 3).
     picture
-        Its name, its size, and its polyps as masks.
+        Name, size, and polyps as masks.
     patient
-        Name of the patient; frames of one share the tissue's colour and folds, and the polyps.
+        Name of the patient; the frames of a patient share tissue colour, folds and polyps.
     """
 
     pixels: NDArray[np.uint8]
@@ -61,21 +59,21 @@ def make_frames(
     height: int = 288,
     width: int = 384,
     seed: int = 0,
-) -> Iterator[MadeFrame]:
-    """Make frames one by one, patient by patient.
+) -> Iterator[SyntheticFrame]:
+    """Generate synthetic frames one by one, patient by patient.
 
     Parameters
     ----------
     n_frames
-        How many.
+        Number of frames.
     share_with_polyps
         Share of the frames that show a polyp, from 0 to 1, rounded to whole frames.
     n_patients
-        How many patients they come from; left out, one for about ten frames.
+        Number of patients; by default one per ten frames.
     height, width
-        Size of a frame, 16 pixels or more each.
+        Size of a frame, at least 16 pixels each.
     seed
-        The same seed makes the same frames.
+        Seed of the random numbers; equal seeds give equal frames.
 
     Examples
     --------
@@ -105,7 +103,7 @@ def make_frames(
 
 def _frames(
     n_frames: int, with_polyp: set[int], n_patients: int, height: int, width: int, seed: int
-) -> Iterator[MadeFrame]:
+) -> Iterator[SyntheticFrame]:
     digits = len(str(n_patients)), len(str(n_frames))
     for place in range(n_frames):
         whose = place * n_patients // n_frames
@@ -117,13 +115,13 @@ def _frames(
         name = f"{patient_name}_frame{place + 1:0{digits[1]}d}.png"
         objects = [] if mask is None else [AnnotatedObject("polyp", Mask.from_array(mask))]
         picture = Picture(name, width, height, tuple(objects), extra={"patient": patient_name})
-        yield MadeFrame(pixels, picture, patient_name)
+        yield SyntheticFrame(pixels, picture, patient_name)
 
 
 def _draw(
     patient: Patient, polyp: Polyp | None, height: int, width: int, rng: np.random.Generator
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_] | None]:
-    # A stream of its own: with a polyp or without, the rest of the frame is the same.
+) -> tuple[NDArray[np.uint8], Flags | None]:
+    # A separate stream: the rest of the frame is the same with or without a polyp.
     for_polyp = rng.spawn(1)[0]
     scene = make_wall(patient, height, width, rng)
     colour_tissue(scene, patient, rng)
@@ -140,15 +138,15 @@ PICTURE_FOLDER = "frames"
 
 
 def write_frames(folder: str | os.PathLike[str], n_frames: int = 40, **options: Any) -> Annotations:
-    """Write made frames into a new or empty folder, whole or not at all.
+    """Write synthetic frames atomically into a new or empty folder.
 
-    Pictures lie in its folder ``frames``; ``annotations.json`` beside it marks the polyps, and
-    tells the patient of every picture.
+    Pictures are in the subfolder ``frames``; ``annotations.json`` contains the masks of the polyps
+    and the patient of each picture.
 
     Parameters
     ----------
     folder
-        Where.
+        The folder to write.
     n_frames, options
         As for `make_frames`.
 

@@ -1,1 +1,1 @@
-"""From folders of pictures to tables of candidates."""
+"""Tables of candidates, from folders of pictures and their annotations."""

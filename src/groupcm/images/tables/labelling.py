@@ -1,7 +1,4 @@
-"""Which candidates of a picture are positive, by how well they fit what people marked in it.
-
-What came of proposing candidates, counted picture by picture.
-"""
+"""Labels of candidates by their overlap with annotated objects, and the summary of a table."""
 
 from __future__ import annotations
 
@@ -18,46 +15,47 @@ from groupcm.images.overlap import OVERLAPS, best_overlap, overlap
 from groupcm.images.parallel import Unreadable
 from groupcm.images.proposals.recall import Recall, best_of_objects
 from groupcm.images.regions import Regions
-from groupcm.images.tables.resuming import DonePicture
+from groupcm.images.tables._checkpoint import DonePicture
+from groupcm.utils.typing import Float32
 
 __all__ = ["Labelling", "Labels", "Proposed", "Tally", "picture_notes"]
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """The truth about the candidates of one picture.
+    """The ground truth of the candidates of one picture.
 
     Attributes
     ----------
     label
-        1 where the candidate is positive, else 0; shape (n,).
+        1 for a positive candidate, else 0; shape (n,).
     overlap
-        Its largest overlap with an object.
+        The largest overlap with an object.
     object
-        Place of that object among the objects of the picture; -1 where it touches none.
+        Index of that object in the picture; -1 where the candidate touches none.
     """
 
     label: NDArray[np.int8]
-    overlap: NDArray[np.float32]
+    overlap: Float32
     object: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
 class Labelling:
-    """A candidate is positive where it fits an object well enough.
+    """The rule for labels: a candidate is positive if it overlaps an object enough.
 
-    The best-fitting candidate of each object is positive however badly it fits: so the object
-    counts even where the proposals missed it, and ``min_overlap`` of a fit decides whether to
-    learn from it. A candidate is the best of one object only, the one it fits most; an object
-    whose best candidate fits another one more has none of its own. Where no candidate touches
-    any object, the first candidate is positive, for the first object.
+    The best candidate of each object is positive even if the overlap is small: so the object counts
+    even where the proposals missed it, and ``min_overlap`` of a fit decides whether to learn from
+    it. A candidate is the best of one object only, the one it overlaps most; an object whose best
+    candidate overlaps another one more has none. Where no candidate touches any object, the first
+    candidate is positive, for the first object.
 
     Parameters
     ----------
     overlap
-        How to compare; one of `groupcm.images.overlap.OVERLAPS`.
+        The kind of overlap; one of `groupcm.images.overlap.OVERLAPS`.
     positive_overlap
-        From this overlap on a candidate is positive.
+        The smallest overlap of a positive candidate.
 
     Examples
     --------
@@ -74,7 +72,8 @@ class Labelling:
 
     def __post_init__(self) -> None:
         if self.overlap not in OVERLAPS:
-            raise ValueError(f"overlap is {self.overlap!r}; it must be one of " + _listed(OVERLAPS))
+            listed = ", ".join(map(repr, OVERLAPS))
+            raise ValueError(f"overlap is {self.overlap!r}; it must be one of {listed}")
         if not 0 < self.positive_overlap <= 1:
             raise ParameterError(
                 Argument("positive_overlap"),
@@ -87,48 +86,37 @@ class Labelling:
         label = best.overlap >= self.positive_overlap
         which = best.object.astype(np.int32)
         if len(objects) and len(candidates):
-            fittest = int(np.argmax(best.overlap))
-            label[fittest] = True
-            which[fittest] = max(which[fittest], 0)
+            first = int(np.argmax(best.overlap))
+            label[first] = True
+            which[first] = max(which[first], 0)
             if len(np.unique(which[label])) < len(objects):
-                label |= _is_fittest(overlap(candidates, objects, self.overlap), best.object)
+                # The best candidate of each object, unless it overlaps another object more.
+                best_of = overlap(candidates, objects, self.overlap).argmax(axis=0)
+                label[best_of[best.object[best_of] == np.arange(len(objects))]] = True
         return Labels(label.astype(np.int8), best.overlap.astype(np.float32), which)
-
-
-def _is_fittest(overlaps: NDArray[np.float64], shown: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which candidates are the best of the object they show; of equal ones the first."""
-    fittest = overlaps.argmax(axis=0)
-    is_own = shown[fittest] == np.arange(len(fittest))
-    found = np.zeros(len(shown), dtype=np.bool_)
-    found[fittest[is_own]] = True
-    return found
-
-
-def _listed(names) -> str:
-    return ", ".join(map(repr, names))
 
 
 @dataclass(frozen=True)
 class Proposed:
-    """What came of proposing candidates.
+    """Summary of a table of candidates.
 
     Attributes
     ----------
     output
-        The table.
+        The path of the table.
     n_pictures, n_candidates, n_features
-        What it holds.
+        Size of the table.
     n_positive, n_positive_candidates
-        Pictures that show an object, and candidates that fit one; None where nothing is marked.
+        Number of pictures with an object, and of positive candidates; None without annotations.
     recall
-        How well candidates fit the objects, by kind of overlap: that of boxes, and the one that
-        labels were made by. Empty where nothing is marked.
+        Recall of the proposals, by kind of overlap: that of boxes, and the one of the labels.
+        Empty without annotations.
     n_left_out
-        Pictures that are not finished, which are not in the table.
+        Number of unfinished pictures, which are not in the table.
     n_in_progress
-        Those of them in which objects are marked.
+        Number of those that have objects.
     n_before
-        Pictures that an earlier run had done.
+        Number of pictures that an earlier run completed.
     skipped
         Pictures that could not be read.
     """
@@ -149,7 +137,7 @@ class Proposed:
 def picture_notes(
     candidates: Regions, objects: Regions, labels: Labels, overlap: str
 ) -> dict[str, Any]:
-    """What to remember of a picture beside its rows, as plain values."""
+    """Return plain values that are stored with the rows of a picture, for the summary."""
     kinds = dict.fromkeys(("box_iou", overlap))
     return {
         "positive": int(labels.label.sum()),
@@ -159,7 +147,7 @@ def picture_notes(
 
 @dataclass
 class Tally:
-    """Counts that grow picture by picture.
+    """Counts over the pictures of a table.
 
     Examples
     --------
@@ -178,7 +166,7 @@ class Tally:
     small_ranges: list[str] = field(default_factory=list)
 
     def add(self, place: int, done: DonePicture) -> None:
-        """Count a picture at a place of the table."""
+        """Count the picture at an index of the table."""
         if done.skipped is not None:
             self.skipped[place] = Unreadable(done.name, done.skipped)
             return
@@ -194,9 +182,9 @@ class Tally:
             self.best.setdefault(kind, []).extend(values)
 
     def recall(self) -> dict[str, Recall]:
-        """How well candidates fit the objects, by kind of overlap."""
-        a_picture = self.n_candidates / max(self.n_pictures, 1)
-        return {kind: Recall.of(np.array(best), a_picture) for kind, best in self.best.items()}
+        """Return the recall of the proposals, by kind of overlap."""
+        per_picture = self.n_candidates / max(self.n_pictures, 1)
+        return {kind: Recall.of(np.array(best), per_picture) for kind, best in self.best.items()}
 
     def proposed(
         self,
@@ -208,7 +196,7 @@ class Tally:
         n_before: int,
         n_in_progress: int = 0,
     ) -> Proposed:
-        """Sum up."""
+        """Return the summary of the table."""
         return Proposed(
             output,
             self.n_pictures,

@@ -1,7 +1,4 @@
-"""From a folder of pictures, and what people marked in them, to a table of candidates.
-
-From the pixels of one picture to its rows in a table of candidates.
-"""
+"""Creation of a table of candidates from a folder of pictures, or a video, and annotations."""
 
 from __future__ import annotations
 
@@ -24,8 +21,8 @@ from groupcm.images.patients import PictureNotes, notes_of
 from groupcm.images.proposals import Given
 from groupcm.images.reading import MOST_PIXELS, Pixels, has_small_range, warn_of_small_ranges
 from groupcm.images.recipe import Recipe
+from groupcm.images.tables._checkpoint import DonePicture, Parts
 from groupcm.images.tables.labelling import Labelling, Proposed, Tally, picture_notes
-from groupcm.images.tables.resuming import DonePicture, Parts
 from groupcm.images.tables.table import as_stored, candidate_rows, candidate_schema
 from groupcm.images.tables.tasks import (
     FolderTasks,
@@ -43,7 +40,7 @@ __all__ = ["FoundRows", "Proposed", "Proposing", "propose_folder"]
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
-    """Rows of a picture, and plain values to remember of it."""
+    """Rows of a picture, and plain values for the summary."""
 
     rows: pa.RecordBatch
     notes: Mapping[str, Any] = field(default_factory=dict)
@@ -51,18 +48,18 @@ class FoundRows:
 
 @dataclass(frozen=True)
 class Proposing:
-    """Work on a picture; it can be sent to other processes.
+    """The work on one picture, which can be pickled for other processes.
 
     Parameters
     ----------
     recipe
-        How candidates and features are made.
+        Proposals and features.
     schema
-        Columns of the table; without its description, which every row would carry along.
+        Columns of the table, without the description that its file contains.
     labelling
-        When a candidate is positive; None where nothing is marked.
+        The rule for labels; None without annotations.
     where
-        What an error calls the annotations.
+        The name of the annotations in errors.
     """
 
     recipe: Recipe
@@ -71,7 +68,7 @@ class Proposing:
     where: str = "the annotations"
 
     def __call__(self, task: ProposalTask, pixels: Pixels) -> FoundRows:
-        """Find, measure and label the candidates of a picture."""
+        """Return the candidates of a picture with features and labels."""
         try:
             found = self.recipe.candidates(pixels, task.given)
         except ValueError as error:
@@ -89,7 +86,7 @@ class Proposing:
         return FoundRows(rows, notes | small_range)
 
     def settings(self) -> dict[str, Any]:
-        """Plain values that the rows of all pictures depend on."""
+        """Return plain values on which the rows of all pictures depend."""
         return {
             "groupcm": __version__,
             "recipe": self.recipe.to_json(),
@@ -124,50 +121,49 @@ def propose_folder(
 ) -> Proposed:
     """Write the candidates of all pictures, with their features, to one Parquet file.
 
-    The table is described in `groupcm.images.tables.table`; ``groupcm fit`` needs nothing else.
-    A run that was interrupted goes on where it ended when it is called again.
+    `groupcm.images.tables.table` describes the table; ``groupcm fit`` needs no other file. When an
+    interrupted run is repeated, it resumes with the remaining pictures.
 
     Parameters
     ----------
     folder
         Pictures; see `groupcm.images.listing.list_pictures`. None with ``video``.
     output
-        The table; it appears whole or not at all.
+        The table, which is written atomically.
     annotations
-        What people marked, in any format of `groupcm.annotations`; without, there are no labels.
+        Annotations in any format of `groupcm.annotations`; without them there are no labels.
     recipe
-        How candidates and features are made; left out, `Recipe()`.
+        Proposals and features; by default `Recipe()`.
     category
-        What to look for, one name or several; left out, whatever is marked.
+        The categories of objects to use, one name or several; by default all.
     overlap, positive_overlap
-        When a candidate is positive; see `groupcm.images.tables.labelling.Labelling`.
+        The rule for labels; see `groupcm.images.tables.labelling.Labelling`.
     unmarked
-        Pictures that are to do, and those that the annotations do not name, are left out, or with
-        ``"negative"`` taken to show no object. Pictures in progress, which are to do and hold
-        objects, are always left out. "Verified empty" is always negative; see
+        Pictures that are to do, and those that the annotations do not list, are left out, or with
+        ``"negative"`` count as pictures without objects. Pictures in progress, which are to do and
+        have objects, are always left out. "Verified empty" is always negative; see
         `groupcm.annotations.Picture.state`.
     missing_pictures
         Annotations of pictures that are not in the folder are an error, or with ``"skip"`` left
         out and counted in a warning. The same holds for ``given``.
     patient_from
-        A regular expression whose first group is the patient in a picture's name. Left out, the
-        patient is what the annotations say (``extra["patient"]``), if they say it of every
-        picture.
+        A regular expression whose first group is the patient in a picture's name. By default the
+        patient is that of the annotations (``extra["patient"]``), if every picture has one.
     patients
-        A CSV file with the patient, the split or both of every picture; see
+        A CSV file with the patient, the split or both of each picture; see
         `groupcm.images.patients`.
     split
-        Take the pictures of this split alone, by the column ``split`` of ``patients``.
+        Use the pictures of this split only, by the column ``split`` of ``patients``.
     given
-        Candidates of the user's own detector, for a recipe that asks for them.
+        Detections of the user's own detector, for a recipe that requires them.
     skip_unreadable
-        List pictures that cannot be read and go on; else such a picture stops the work.
+        Report pictures that cannot be read and continue, instead of raising an error.
     workers
-        Processes; see `groupcm.images.parallel`.
+        Number of processes; see `groupcm.images.parallel`.
     most_pixels
         Larger pictures count as unreadable.
     video, every
-        Take the frames of a video, one in ``every``, instead of a folder.
+        Use every ``every``-th frame of a video instead of a folder.
 
     Examples
     --------
@@ -241,7 +237,7 @@ def propose_folder(
 def _notes(
     patients: _Path | None, patient_from: str | None, split: str | None, is_video: bool
 ) -> PictureNotes | None:
-    """Read the file of patients and splits, and refuse what contradicts it."""
+    """Read the file of patients and splits; raise for options that contradict it."""
     if patients is not None and is_video:
         raise InputError(Argument("patients"), " names the pictures of a folder; a video has none")
     notes = notes_of(patients, split)
@@ -284,7 +280,7 @@ def _propose(
     def to_do() -> Iterator[ProposalTask]:
         for task in tasks:
             if not parts.is_done(task.place):
-                # Before it is read: a picture that changes meanwhile is done again next time.
+                # Taken before reading: a picture that changes meanwhile is repeated next time.
                 stamps[task.place] = tasks.stamp_of(task.name)
                 yield task
 
@@ -292,8 +288,14 @@ def _propose(
     for place, done in before.pictures.items():
         tally.add(place, done)
     n_before = len(before.pictures)
-    _tell_of(n_before, before.n_dropped)
-    going = map_pictures(
+    if n_before:
+        announce_stage(f"going on after {n_before:,} pictures that an earlier run did")
+    if before.n_dropped:
+        announce_stage(
+            f"doing {before.n_dropped:,} pictures again: they, their marks or the options have "
+            "changed since an earlier run"
+        )
+    running = map_pictures(
         work,
         to_do(),
         n_tasks=None if tasks.names is None else len(tasks.names) - n_before,
@@ -303,7 +305,7 @@ def _propose(
         before=n_before,
     )
     with _keeping(parts):
-        with closing(going) as results:
+        with closing(running) as results:
             for task, found in results:
                 stamp = stamps.pop(task.place)
                 if isinstance(found, Unreadable):
@@ -328,19 +330,9 @@ def _propose(
     )
 
 
-def _tell_of(n_before: int, n_dropped: int) -> None:
-    if n_before:
-        announce_stage(f"going on after {n_before:,} pictures that an earlier run did")
-    if n_dropped:
-        announce_stage(
-            f"doing {n_dropped:,} pictures again: they, their marks or the options have changed "
-            "since an earlier run"
-        )
-
-
 @contextmanager
 def _keeping(parts: Parts) -> Iterator[None]:
-    """Whatever stops the block, what was done is kept, and the error says so."""
+    """Save completed pictures if the block fails, and state that in the error."""
     try:
         yield
     except (Exception, KeyboardInterrupt) as error:

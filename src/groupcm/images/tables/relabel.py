@@ -1,4 +1,4 @@
-"""Labels of an existing table of candidates made anew, without looking at the pictures again."""
+"""New labels for an existing table of candidates, without reading the pictures again."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from groupcm.errors import Argument, InputError
 from groupcm.images.listing import list_pictures
 from groupcm.images.patients import PictureNote, PictureNotes, notes_of
 from groupcm.images.regions import Regions
+from groupcm.images.tables._checkpoint import DonePicture
 from groupcm.images.tables.labelling import Labelling, Proposed, Tally, picture_notes
-from groupcm.images.tables.resuming import DonePicture
 from groupcm.images.tables.table import (
     LABEL_COLUMNS,
     REGION_COLUMNS,
@@ -56,18 +56,18 @@ def label_table(
     patients: str | os.PathLike[str] | None = None,
     split: str | None = None,
 ) -> Proposed:
-    """Write a table of candidates again with other labels.
+    """Write a copy of a table of candidates with new labels.
 
     Parameters
     ----------
     table
-        Written by `groupcm.images.tables.propose.propose_folder`, with labels or without.
+        A table of `groupcm.images.tables.propose.propose_folder`, with labels or without.
     output
-        The table to write; it appears whole or not at all.
+        The table to write, which is written atomically.
     annotations
-        What people marked in its pictures.
+        Annotations of its pictures.
     images
-        The folder of pictures, where the annotations know more of them than the table.
+        The folder of pictures, if the annotations list more of them than the table.
     category, overlap, positive_overlap, unmarked, missing_pictures, patients, split
         As for `groupcm.images.tables.propose.propose_folder`.
 
@@ -77,8 +77,8 @@ def label_table(
     >>> from groupcm.images.synthetic import write_frames
     >>> from groupcm.images.tables.propose import propose_folder
     >>> here = Path(tempfile.mkdtemp())
-    >>> marked = write_frames(here / "made", 3, share_with_polyps=0.3, height=48, width=64)
-    >>> _ = propose_folder(here / "made" / "frames", here / "plain.parquet")
+    >>> marked = write_frames(here / "demo", 3, share_with_polyps=0.3, height=48, width=64)
+    >>> _ = propose_folder(here / "demo" / "frames", here / "plain.parquet")
     >>> done = label_table(here / "plain.parquet", here / "labelled.parquet", annotations=marked)
     >>> done.n_pictures, done.n_positive
     (3, 1)
@@ -109,7 +109,9 @@ def label_table(
             labels = labelling.of(candidates, objects)
             notes = picture_notes(candidates, objects, labels, overlap)
             tally.add(place, DonePicture(name, "", rows.num_rows, notes=notes))
-            values = label_values(name, labels) | _repeated(note, rows.num_rows)
+            stated = {key: value for key, value in note._asdict().items() if value is not None}
+            values = label_values(name, labels)
+            values |= {key: [value] * rows.num_rows for key, value in stated.items()}
             held.append(_with_columns(rows, values, schema))
             if sum(each.num_rows for each in held) >= _ROWS_AT_ONCE:
                 writer.write_table(pa.concat_tables(held))
@@ -166,14 +168,10 @@ def _truth(
     )
 
 
-def _repeated(note: PictureNote, n: int) -> dict[str, Any]:
-    return {name: [value] * n for name, value in note._asdict().items() if value is not None}
-
-
 def _labelled_schema(
     schema: pa.Schema, about: TableDescription, notes: PictureNotes | None
 ) -> pa.Schema:
-    """The schema with the columns of the truth, which come before the regions."""
+    """Return the schema with the columns of the ground truth before those of the regions."""
     columns = {}
     if notes is not None:
         has = {"patient": notes.has_patients, "split": notes.has_splits}

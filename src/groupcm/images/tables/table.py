@@ -1,18 +1,18 @@
-"""Candidates of pictures as a table: a row a candidate, the rows of a picture together.
+"""Candidates as a table: one row per candidate, with contiguous rows of a picture.
 
 =================== ======== ==================================================================
 column              type
 =================== ======== ==================================================================
 picture             text     name of the picture: the group
-candidate           int32    which candidate of its picture, from 0
-patient, split      text     each where it is known of every picture
-label               int8     1 positive, 0 not; this and the next two where pictures are marked
+candidate           int32    index of the candidate in its picture, from 0
+patient, split      text     each if it is known for every picture
+label               int8     1 positive, 0 negative; this and the next two with annotations only
 overlap             float32  largest overlap with an object of the picture
-object              text     which object that is, null where the candidate touches none
+object              text     that object; null where the candidate touches none
 left … bottom       float32  edges of the candidate's box, in pixels of the picture
-mask                text     its pixels, as COCO's compressed runs; null where it is a box
+mask                text     pixels as COCO's compressed runs; null for a box
 height, width       int32    size of the picture
-features            float32  a column each, by their names
+features            float32  one column per feature, by name
 =================== ======== ==================================================================
 """
 
@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from groupcm.annotations import Annotations, Mask, Picture
 from groupcm.annotations.runs import compress_many, decompress
@@ -36,6 +35,7 @@ from groupcm.images.patients import PictureNote, PictureNotes
 from groupcm.images.recipe import PictureCandidates, Recipe
 from groupcm.images.regions import Regions
 from groupcm.images.tables.labelling import Labels
+from groupcm.utils.typing import Index
 
 __all__ = [
     "LABEL_COLUMNS",
@@ -59,7 +59,7 @@ LABEL_COLUMNS = {"label": pa.int8(), "overlap": pa.float32(), "object": pa.strin
 def candidate_schema(
     recipe: Recipe, *, labels: bool, patients: bool, splits: bool = False
 ) -> pa.Schema:
-    """Columns of a table of candidates, with the description that a fit reads.
+    """Return the columns of a table of candidates, with the description that a fit reads.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def candidate_rows(
     patient: str | None = None,
     split: str | None = None,
 ) -> pa.RecordBatch:
-    """Rows of one picture.
+    """Return the rows of one picture.
 
     Examples
     --------
@@ -123,17 +123,16 @@ def candidate_rows(
 
 
 def label_values(picture: str, labels: Labels) -> dict[str, Any]:
-    """Values of the columns that tell the truth.
+    """Return the values of the columns of the ground truth.
 
-    An object is called by its picture and its number there, so that no two in any table have the
-    same name.
+    The name of an object is its picture and its number there, which is unique in every table.
     """
     objects = [None if k < 0 else f"{picture} object {k + 1}" for k in labels.object.tolist()]
     return {"label": labels.label, "overlap": labels.overlap, "object": objects}
 
 
 def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regions:
-    """Regions of the rows of one picture; ``boxes`` takes the boxes around them alone.
+    """Return the regions of the rows of one picture; with ``boxes`` their bounding boxes only.
 
     Examples
     --------
@@ -147,14 +146,12 @@ def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regi
     """
     height, width = (int(rows.column(name)[0].as_py()) for name in ("height", "width"))
     edges = np.stack([np.asarray(rows.column(name), dtype=np.float64) for name in _EDGES], axis=1)
-    told = rows.column("mask").to_pylist()
-    if not all(mask is None or isinstance(mask, str) for mask in told):
+    texts = rows.column("mask").to_pylist()
+    if not all(text is None or isinstance(text, str) for text in texts):
         raise ValueError("the column 'mask' must hold text")
-    is_box = np.array([boxes or mask is None for mask in told], dtype=bool)
+    is_box = np.array([boxes or text is None for text in texts], dtype=bool)
     masks = [
-        Mask(height, width, decompress(mask))
-        for mask, alone in zip(told, is_box.tolist(), strict=True)
-        if not alone
+        Mask(height, width, decompress(texts[row])) for row in np.flatnonzero(~is_box).tolist()
     ]
     parts = [
         Regions.from_boxes(edges[is_box], height, width, what="candidate"),
@@ -164,7 +161,7 @@ def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regi
 
 
 def check_candidates(file: TableFile) -> TableDescription:
-    """Return what a table of candidates says of its columns; refuse any other table."""
+    """Return the description of a table of candidates; raise `InputError` for another table."""
     about = description_of(file.schema, file.path) if is_parquet(file.path) else None
     missing = [name for name in REGION_COLUMNS if name not in file.schema.names]
     if about is None or "group" not in about.roles or missing:
@@ -176,7 +173,7 @@ def check_candidates(file: TableFile) -> TableDescription:
 
 
 def table_pictures(file: TableFile) -> Annotations:
-    """Return the names and sizes of a table's pictures, none of which has been looked at."""
+    """Return the pictures of a table with their sizes, as unannotated pictures."""
     group = check_candidates(file).roles["group"]
     found: dict[str, Picture] = {}
     for batch in file.batches([group, "width", "height"]):
@@ -191,7 +188,7 @@ def table_pictures(file: TableFile) -> Annotations:
 
 
 def table_notes(file: TableFile) -> PictureNotes | None:
-    """Return the patient and the split of each picture, where the table has such columns."""
+    """Return the patient and the split of each picture, if the table has such columns."""
     roles = check_candidates(file).roles
     columns = [roles.get("patient", "patient"), "split"]
     there = [name for name in columns if name in file.schema.names]
@@ -202,8 +199,8 @@ def table_notes(file: TableFile) -> PictureNotes | None:
         names, *values = (column.to_pylist() for column in batch.columns)
         by_column = dict(zip(there, values, strict=True))
         notes = (by_column.get(name, [None] * len(names)) for name in columns)
-        for name, *told in zip(names, *notes, strict=True):
-            note = PictureNote(*(None if value is None else str(value) for value in told))
+        for name, *stated in zip(names, *notes, strict=True):
+            note = PictureNote(*(None if value is None else str(value) for value in stated))
             if found.setdefault(name, note) != note:
                 raise InputError(
                     f"{file.path}: the rows of the picture {name!r} have different patients or "
@@ -213,7 +210,7 @@ def table_notes(file: TableFile) -> PictureNotes | None:
 
 
 def picture_rows(file: TableFile) -> Iterator[tuple[str, pa.Table]]:
-    """Go through the pictures of a table, each with its rows, which must be contiguous."""
+    """Iterate over the pictures of a table with their rows, which must be contiguous."""
     group = check_candidates(file).roles["group"]
     seen: set[str] = set()
     held: list[pa.Table] = []
@@ -230,7 +227,7 @@ def picture_rows(file: TableFile) -> Iterator[tuple[str, pa.Table]]:
 
 
 def _starts(names: pa.Array) -> list[int]:
-    """Rows at which another picture begins, the first one included."""
+    """Return the rows at which a picture begins."""
     codes = names.dictionary_encode().indices.to_numpy()
     return np.flatnonzero(np.diff(codes, prepend=-1)).tolist()
 
@@ -250,35 +247,35 @@ def _whole(
 
 
 def as_stored(regions: Regions) -> Regions:
-    """Regions as `row_regions` will give them: edges of boxes have fewer digits in a table."""
-    few_digits = regions.edges.astype(np.float32).astype(np.float64)
-    boxes = Regions.from_boxes(few_digits, regions.height, regions.width)
+    """Return regions as `row_regions` returns them: a table stores edges in single precision."""
+    rounded = regions.edges.astype(np.float32).astype(np.float64)
+    boxes = Regions.from_boxes(rounded, regions.height, regions.width)
     areas = np.where(regions.is_box, boxes.areas, regions.areas)
     return replace(regions, edges=boxes.edges, areas=areas)
 
 
 def _masks(regions: Regions) -> list[str | None]:
-    """COCO's compressed runs of each region that is no box."""
-    told: list[str | None] = [None] * len(regions)
+    """Return COCO's compressed runs of each mask; None for boxes."""
+    texts: list[str | None] = [None] * len(regions)
     masks = np.flatnonzero(~regions.is_box)
     runs, ptr = _runs(regions.take(masks))
     for place, text in zip(masks.tolist(), compress_many(runs, ptr), strict=True):
-        told[place] = text
-    return told
+        texts[place] = text
+    return texts
 
 
-def _runs(masks: Regions) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Runs of masks, one after another, and where those of each begin."""
+def _runs(masks: Regions) -> tuple[Index, Index]:
+    """Return the runs of all masks, and where those of each begin."""
     n, size = len(masks), masks.height * masks.width
     owner = np.repeat(np.arange(n), np.diff(masks.strip_ptr))
     begin = masks.column * masks.height + masks.top
     end = masks.column * masks.height + masks.bottom
-    # A strip that goes on at the top of the next column is one run with it.
+    # A strip that continues at the top of the next column is one run with it.
     apart = (end[:-1] != begin[1:]) | (owner[:-1] != owner[1:])
     first, last = np.ones((2, owner.size), dtype=bool)
     first[1:], last[:-1] = apart, apart
     owner, places = owner[first], np.stack([begin[first], end[last]], axis=1)
-    # Background follows the last run, but where that reaches the last pixel.
+    # Background follows the last run, unless that reaches the last pixel.
     has_rest = np.ones(n, dtype=np.int64)
     has_rest[owner[places[:, 1] == size]] = 0
     ptr = np.concatenate([[0], np.cumsum(2 * np.bincount(owner, minlength=n) + has_rest)])

@@ -1,6 +1,6 @@
-"""Which pictures candidates are proposed in, in which order, and what is known of each.
+"""The pictures in which candidates are proposed, in order, with what is known of each.
 
-Candidates that the user's own detector found, from a file in any format of annotations.
+`read_given` reads the detections of the user's own detector from a file of annotations.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from groupcm.annotations import Annotations, Region
-from groupcm.errors import Argument, InputError
+from groupcm.errors import Argument, InputError, warn_user
 from groupcm.images.parallel import PictureFile, VideoFrame
 from groupcm.images.patients import PictureNotes
 from groupcm.images.reading import MOST_PIXELS, Pixels
@@ -42,16 +41,16 @@ def read_given(
     folder: Path | None,
     missing_pictures: str | None = None,
 ) -> GivenCandidates:
-    """Read what a detector found in each picture, the surest first where it has scores.
+    """Read the detections in each picture, by decreasing score.
 
     Parameters
     ----------
     given
-        A file or folder of any format, or what was read.
+        A file or folder of any format, or annotations.
     names
-        The pictures that are there.
+        The existing pictures.
     folder
-        Where they are; None where they are frames of a video.
+        The folder of the pictures; None for frames of a video.
     missing_pictures
         As for `groupcm.images.truth.read_for`.
 
@@ -74,7 +73,7 @@ def read_given(
 
 @dataclass(frozen=True, eq=False)
 class ProposalTask:
-    """A picture, with what is known of it and its place in the table."""
+    """A picture with its ground truth, detections, patient, split, and index in the table."""
 
     place: int
     picture: PictureFile | VideoFrame
@@ -94,20 +93,20 @@ class ProposalTask:
 
 
 class ProposalTasks(ABC):
-    """The pictures to propose candidates in.
+    """The pictures in which candidates are proposed.
 
     Attributes
     ----------
     names
-        Those that are not left out, in order; None where they are not known before they come.
+        The pictures that are not left out, in order; None if they are not known in advance.
     n_left_out
-        Pictures that are not finished, as far as they have come.
+        Number of unfinished pictures so far.
     n_in_progress
-        Those of them in which objects are marked.
+        Number of those that have objects.
     has_patients, has_splits
         Whether the patient, and the split, of every picture is known.
     settings
-        Plain values that what comes depends on.
+        Plain values on which the tasks depend.
     """
 
     names: list[str] | None = None
@@ -120,14 +119,14 @@ class ProposalTasks(ABC):
 
     @abstractmethod
     def __iter__(self) -> Iterator[ProposalTask]:
-        """Go through the pictures."""
+        """Iterate over the pictures."""
 
     @abstractmethod
     def stamp_of(self, name: str) -> str:
-        """What the rows of a picture depend on: its file, and what is known of it."""
+        """Return a fingerprint of what the rows of a picture depend on."""
 
     def _marked(self, name: str) -> tuple[bool, MarkedPicture | None]:
-        """Whether to take a picture, and what is marked in it."""
+        """Return whether to use a picture, and its ground truth."""
         if self._truth is None:
             return True, None
         marked = self._truth.of(name)
@@ -183,20 +182,20 @@ class FolderTasks(ProposalTasks):
         if not path.exists():  # a page of a stack
             path = self._folder / name.rpartition("#")[0]
         known = (self._marked(name)[1], self._given_in(name), self._patients.get(name))
-        return _short([*_stamp(path), repr(known), self._splits.get(name)])
+        return _digest([*_stamp(path), repr(known), self._splits.get(name)])
 
 
 class VideoTasks(ProposalTasks):
-    """Frames of a video, one in every so many."""
+    """Frames of a video, at regular steps."""
 
     def __init__(
         self, video: Path, every: int, truth: Truth | None, given: GivenCandidates | None
     ) -> None:
         super().__init__(truth, given)
         self._frames = video_frames(video, every)
-        # Which frame has which place depends on all that is marked.
+        # The index of a frame depends on all annotations.
         marks = "" if truth is None else repr(truth.marked.pictures)
-        self.settings = {"video": [every, *_stamp(video), _short([marks, repr(given)])]}
+        self.settings = {"video": [every, *_stamp(video), _digest([marks, repr(given)])]}
 
     def __iter__(self) -> Iterator[ProposalTask]:
         place, seen = 0, set()
@@ -209,20 +208,14 @@ class VideoTasks(ProposalTasks):
             place += is_taken
             self.n_left_out += not is_taken
             self.n_in_progress += self._is_in_progress(name)
-        self._warn_of_others(seen)
-
-    def _warn_of_others(self, seen: set[str]) -> None:
-        others = [] if self._truth is None else [p.name for p in self._truth.marked]
+        others = [] if self._truth is None else [each.name for each in self._truth.marked]
         others = [name for name in others if name not in seen]
         if self._truth is not None and others:
-            warnings.warn(
-                printable(
-                    f"{self._truth.where} speaks of {len(others):,} pictures that are no frames "
-                    f"taken from the video, such as {others[0]!r}."
-                ),
-                UserWarning,
-                stacklevel=2,
+            message = (
+                f"{self._truth.where} speaks of {len(others):,} pictures that are no frames taken "
+                f"from the video, such as {others[0]!r}."
             )
+            warn_user(printable(message), UserWarning)
 
     def stamp_of(self, name: str) -> str:
         return ""
@@ -233,7 +226,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return about.st_size, about.st_mtime_ns
 
 
-def _short(values: list[Any]) -> str:
+def _digest(values: list[Any]) -> str:
     return hashlib.blake2b(repr(values).encode(), digest_size=12).hexdigest()
 
 

@@ -1,1 +1,1 @@
-"""Compiled functions on pixels and regions."""
+"""Kernels on the pixels and regions of a picture."""

@@ -1,7 +1,4 @@
-"""Pieces of similar colour, and the tree in which neighbours among them join.
-
-Sets that join: each is told by its root.
-"""
+"""Graph-based segments of similar colour, and the tree of merges of neighbouring segments."""
 
 from __future__ import annotations
 
@@ -10,26 +7,34 @@ from numba import njit
 
 from groupcm.kernels import FLAGS
 
+_BINS = 2048
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def grow_box(edges, k, left, top, right, bottom):
+    """Enlarge box k to contain another box."""
+    edges[k, 0] = min(edges[k, 0], left)
+    edges[k, 1] = min(edges[k, 1], top)
+    edges[k, 2] = max(edges[k, 2], right)
+    edges[k, 3] = max(edges[k, 3], bottom)
+
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def find(root, member):
-    """Root of a member's set; halves the way there for the next time."""
+    """Return the root of a disjoint set, with path halving."""
     while root[member] != member:
         root[member] = root[root[member]]
         member = root[member]
     return member
 
 
-_BINS = 2048
-
-
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def graph_pieces(planes, scale, smallest):
-    """Pieces of similar colour (Felzenszwalb and Huttenlocher 2004): labels and their number.
+    """Return the labels and the number of segments (Felzenszwalb and Huttenlocher 2004).
 
-    Neighbours join, the most alike first, where they differ by no more than each differs within
-    itself, ``scale`` / size added. Pieces below ``smallest`` pixels then join a neighbour. Edges
-    are sorted into bins of √weight, which is many times faster than a full sort.
+    Neighbours merge, the most similar first, where their difference is at most the internal
+    difference of each plus ``scale`` / size. Segments below ``smallest`` pixels then merge with a
+    neighbour. Edges are sorted into bins of √weight, which is many times faster than a full sort.
 
     Parameters
     ----------
@@ -62,7 +67,7 @@ def graph_pieces(planes, scale, smallest):
     root = np.arange(n).astype(np.int32)
     size = np.ones(n, dtype=np.int32)
     allowed = np.full(n, scale, dtype=np.float32)
-    # Only an edge between two pieces can join them later.
+    # Only an edge between two segments can merge them later.
     between = np.empty(n_edges, dtype=np.int32)
     n_between = 0
     for place in order:
@@ -98,29 +103,37 @@ def graph_pieces(planes, scale, smallest):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def _lightest_first(weight, heaviest):
-    start = np.zeros(_BINS + 1, dtype=np.int32)
+    """Return the edges from the lightest bin of weights to the heaviest."""
     if heaviest <= 0:
         heaviest = np.float32(1)
-    # The root makes bins finer for light edges, which join first.
+    # The square root makes bins finer for light edges, which merge first.
     bins = np.empty(weight.size, dtype=np.int32)
     for place in range(weight.size):
         bins[place] = min(_BINS - 1, int(np.sqrt(weight[place] / heaviest) * _BINS))
-        start[bins[place] + 1] += 1
-    for value in range(_BINS):
-        start[value + 1] += start[value]
-    order = np.empty(weight.size, dtype=np.int32)
-    for place in range(weight.size):
-        order[start[bins[place]]] = place
-        start[bins[place]] += 1
+    return counting_order(bins, _BINS)
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def counting_order(keys, n_keys):
+    """Return the stable order of integers 0 ≤ key < ``n_keys`` by a counting sort."""
+    start = np.zeros(n_keys + 1, dtype=np.int32)
+    for key in keys:
+        start[key + 1] += 1
+    for key in range(n_keys):
+        start[key + 1] += start[key]
+    order = np.empty(keys.size, dtype=np.int32)
+    for place in range(keys.size):
+        order[start[keys[place]]] = place
+        start[keys[place]] += 1
     return order
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def pieces_and_borders(planes, strength, labels, count):
-    """Area, mean colour and box of every piece; length and total strength of every border.
+    """Return area, mean colour and box of each segment; length and total strength of each border.
 
-    The strength of a border is, step by step, the larger of ``strength`` at its two pixels.
-    Borders are tables of shape (count, count).
+    Each pair of pixels along a border adds the larger ``strength`` of the two. Length and total
+    strength are matrices of shape (count, count).
     """
     height, width, channels = planes.shape
     area = np.zeros(count, dtype=np.float64)
@@ -135,10 +148,7 @@ def pieces_and_borders(planes, strength, labels, count):
             area[piece] += 1
             for channel in range(channels):
                 colour[piece, channel] += planes[row, column, channel]
-            edges[piece, 0] = min(edges[piece, 0], column)
-            edges[piece, 1] = min(edges[piece, 1], row)
-            edges[piece, 2] = max(edges[piece, 2], column + 1)
-            edges[piece, 3] = max(edges[piece, 3], row + 1)
+            grow_box(edges, piece, column, row, column + 1, row + 1)
             for down in range(2):
                 r, c = row + down, column + 1 - down
                 if r >= height or c >= width:
@@ -169,11 +179,11 @@ def _cost(a, b, area, colour, length, total, by_colour, by_border, power):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def merge_tree(area, colour, edges, length, total, by_colour, by_border, power):
-    """Join the cheapest pair of neighbours again and again.
+    """Merge the pair of neighbours of lowest cost until one segment is left.
 
-    Takes what `pieces_and_borders` gives, and how much colour, border and area count. Returns
-    parent, cost, area and box of 2n - 1 parts: the n pieces, then what was joined, the whole last;
-    its parent is itself. The cost of a part is that of the step that made it, 0 for a piece.
+    The arguments are the results of `pieces_and_borders`, and the weights of colour, border and
+    area. Returns parent, cost, area and box of 2n - 1 nodes: the n segments, then the merges, the
+    root last; its parent is itself. The cost of a node is that of its merge, 0 for a segment.
     """
     n = area.size
     nodes = 2 * n - 1
@@ -210,10 +220,7 @@ def merge_tree(area, colour, edges, length, total, by_colour, by_border, power):
         for channel in range(colour.shape[1]):
             colour[a, channel] = share * colour[a, channel] + (1 - share) * colour[b, channel]
         area[a] += area[b]
-        edges[a, 0] = min(edges[a, 0], edges[b, 0])
-        edges[a, 1] = min(edges[a, 1], edges[b, 1])
-        edges[a, 2] = max(edges[a, 2], edges[b, 2])
-        edges[a, 3] = max(edges[a, 3], edges[b, 3])
+        grow_box(edges, a, edges[b, 0], edges[b, 1], edges[b, 2], edges[b, 3])
         node[a] = new
         node_area[new] = area[a]
         node_edges[new] = edges[a]

@@ -1,20 +1,8 @@
-"""Colours of every pixel in several spaces.
+"""Per-pixel maps of a picture, their statistics, and crops.
 
-Gradients by their direction.
-
-The smallest convex shape about a region.
-
-How a pixel stands among its neighbours: local binary patterns, and differences at a distance.
-
-Maps have the shape (width, height). Beyond the border the outermost pixels go on.
-
-How a map's values are distributed: counts in equal bins, and their deviation.
-
-Boxes of a picture brought to one size, ``crop = D P A'`` for every box and colour P.
-
-``D[i, r] ∝ max(0, 1 − |r − r_i| / max(1, s))`` with r_i the centre of row i of the crop and s the
-distance of two such rows; A does for columns what D does for rows. A pixel beyond the picture is
-the nearest one within it, so its weight goes there.
+Colour channels, oriented gradients, local binary patterns, differences at a distance, counts in
+bins, and crops of boxes. Maps have the shape (width, height); beyond the border the outermost
+pixels are repeated.
 """
 
 from __future__ import annotations
@@ -29,9 +17,9 @@ from groupcm.kernels import FLAGS
 def fill_channels(rgb, lab, dark, maps):
     """Fill ten maps of shape (width, height) from pictures of shape (height, width, 3).
 
-    Lab / 100; saturation ``(max − min) / (max + dark)``; its parts along the cosine and the sine
-    of the hue; the shares of red and green in ``red + green + blue``, each colour with a third of
-    ``2 dark`` more; red − green; (red + green) / 2 − blue.
+    Lab / 100; saturation ``(max − min) / (max + dark)``; saturation times cosine and sine of the
+    hue; the shares of red and green in ``red + green + blue``, with ``2 dark / 3`` added to each
+    colour; red − green; (red + green) / 2 − blue.
     """
     height, width = rgb.shape[:2]
     third = 2 * dark / 3
@@ -58,10 +46,10 @@ def fill_channels(rgb, lab, dark, maps):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def oriented_strength(down, right, maps):
-    """Share the strength ``√(down² + right²)`` of every pixel between the two nearest directions.
+    """Distribute ``√(down² + right²)`` of each pixel over the two nearest directions.
 
-    Directions are of lines, not of arrows: map i of ``maps``, shape (directions, width, height),
-    stands for gradients at the angle ``i π / directions``, from the right towards down.
+    Directions are unsigned: map i of ``maps``, shape (directions, width, height), is for gradients
+    at the angle ``i π / directions``, clockwise from the right.
     """
     n = len(maps)
     width, height = down.shape
@@ -79,51 +67,6 @@ def oriented_strength(down, right, maps):
             maps[(i + 1) % n, x, y] += strength * part
 
 
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def hull_areas(ptr, column, top, bottom, area):
-    """Area of the convex hull of every region's pixels, as squares.
-
-    The strips of region k are ``ptr[k]`` to ``ptr[k + 1]``, from left to right.
-    """
-    for k in range(len(ptr) - 1):
-        start, end = ptr[k], ptr[k + 1]
-        left, right = column[start], column[end - 1] + 1
-        n = right - left + 1
-        # A column's pixels reach both of its sides.
-        highest, lowest = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-        for strip in range(start, end):
-            for place in (column[strip] - left, column[strip] - left + 1):
-                if highest[place] < 0 or top[strip] < highest[place]:
-                    highest[place] = top[strip]
-                if bottom[strip] > lowest[place]:
-                    lowest[place] = bottom[strip]
-        area[k] = _area_under(lowest, 1) - _area_under(highest, -1)
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def _area_under(y, side):
-    """Area under the hull of the points (i, y_i), y ≥ 0, on its side of large y (1) or small (-1).
-
-    Points before which the hull would bend inwards are dropped as one walks along.
-    """
-    kept = np.empty(len(y), np.int64)
-    n = 0
-    for i in range(len(y)):
-        if y[i] < 0:
-            continue
-        while n > 1:
-            a, b = kept[n - 2], kept[n - 1]
-            if side * ((b - a) * (y[i] - y[a]) - (y[b] - y[a]) * (i - a)) < 0:
-                break
-            n -= 1
-        kept[n] = i
-        n += 1
-    total = 0.0
-    for i in range(1, n):
-        total += 0.5 * (kept[i] - kept[i - 1]) * (y[kept[i]] + y[kept[i - 1]])
-    return total
-
-
 N_PATTERNS = 10
 _AROUND = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]])
 _FORWARD = _AROUND[:4]
@@ -133,8 +76,8 @@ _FORWARD = _AROUND[:4]
 def local_patterns(grey, distance, least, codes):
     """``code = Σ_i b_i`` where the ring of bits changes at most twice around, else 9.
 
-    ``b_i`` tells whether the i-th of the eight neighbours at the distance is brighter than the
-    pixel by more than ``least``. The code does not change when the picture is turned by 90°.
+    ``b_i`` is 1 where the i-th of the eight neighbours at the distance is brighter than the pixel
+    by more than ``least``. The code is invariant to rotation of the picture by 90°.
     """
     width, height = grey.shape
     for x in range(width):
@@ -161,7 +104,7 @@ def _brighter(grey, x, y, i, distance, limit):
 def neighbour_differences(grey, distance, scale, contrast, homogeneity, levels, codes):
     """Means over the four forward neighbours of ``t²`` and ``1 / (1 + t²)``, t = Δ / scale.
 
-    ``codes`` receives the level of the mean of ``|t|``: how many of ``levels`` it passes.
+    ``codes`` receives the number of ``levels`` that the mean of ``|t|`` exceeds.
     """
     width, height = grey.shape
     for x in range(width):
@@ -186,7 +129,7 @@ def neighbour_differences(grey, distance, scale, contrast, homogeneity, levels, 
 def value_counts(values, low, factor, counts):
     """Add the number of values with ``⌊(v − low) · factor⌋ = i`` to ``counts[i]``.
 
-    Values beyond the ends count in the first or last bin.
+    Values outside of the range count in the first or last bin.
     """
     last = len(counts) - 1
     for v in values:
@@ -209,7 +152,7 @@ def value_deviation(values):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def _taps(low, high, length, size):
-    """First pixel, number of pixels and weights of every row (or column) of a crop."""
+    """Return first pixel, number of pixels and weights of each row (or column) of a crop."""
     step = (high - low) / size
     reach = max(1.0, step)
     most = min(length, int(2 * reach) + 2)
@@ -232,10 +175,12 @@ def _taps(low, high, length, size):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def resize_boxes(rgb, boxes, crops):
-    """Write every box (left, top, right, bottom) of ``rgb`` into ``crops``.
+    """Write the crop ``D P A'`` of each box (left, top, right, bottom) and colour P to ``crops``.
 
-    ``rgb`` has the shape (height, width, 3) and ``crops`` (n, 3, size, size). Boxes may reach
-    beyond the picture.
+    ``D[i, r] ∝ max(0, 1 − |r − r_i| / max(1, s))`` with r_i the centre of row i of the crop and s
+    the distance of two such rows; A does for columns what D does for rows. ``rgb`` has the shape
+    (height, width, 3) and ``crops`` (n, 3, size, size). Boxes may extend beyond the picture, where
+    weights go to the nearest pixel within it.
     """
     height, width = rgb.shape[:2]
     size = crops.shape[2]

@@ -1,16 +1,13 @@
-"""Sums of maps over many regions of a picture, ``S[c, k] = Σ_{p ∈ region k} map_c(p)``.
+"""Sums of maps over many regions, ``S[c, k] = Σ_{p ∈ region k} map_c(p)``, outlines and hulls.
 
-A region is made of strips, runs of pixels within one column, and a map is given column by column:
-shape (width, height). A column is cumulated once, in double precision, and every strip in it is
-then one difference. The cost grows with the picture and with the number of strips, not with the
-regions' pixels.
+A region consists of strips, runs of pixels within one column, and a map has the shape
+(width, height). A column is cumulated once, in double precision, and each strip in it is then one
+difference. The cost depends on the picture and on the number of strips, not on the pixels of the
+regions.
 
-In all kernels the strips of column x are ``column_ptr[x]`` to ``column_ptr[x + 1]``.
-
-Along the outline of regions: its length, and differences of maps across it.
-
-The strips of region k are ``ptr[k]`` to ``ptr[k + 1]``, from left to right and downwards within
-a column; strips of one column do not touch.
+Where strips are sorted by column, column x has the strips ``column_ptr[x]`` to
+``column_ptr[x + 1]``. Where they are sorted by region, region k has the strips ``ptr[k]`` to
+``ptr[k + 1]``, from left to right and downwards within a column; strips of one column do not touch.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ def region_sums(maps, column_ptr, owner, top, bottom, sums):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def region_moments(maps, column_ptr, owner, top, bottom, sums, squares):
-    """`region_sums`, and the same of the maps' squares added to ``squares``."""
+    """Add `region_sums` to ``sums``, and those of the squared maps to ``squares``."""
     n_maps, width, height = maps.shape
     before = np.zeros((height + 1, 2))
     for c in range(n_maps):
@@ -64,7 +61,7 @@ def region_moments(maps, column_ptr, owner, top, bottom, sums, squares):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def region_counts(codes, column_ptr, owner, top, bottom, counts):
-    """Add the number of pixels of every code to ``counts``, shape (codes, regions)."""
+    """Add the number of pixels of each code to ``counts``, shape (codes, regions)."""
     width, height = codes.shape
     n_codes = len(counts)
     before = np.zeros((height + 1, n_codes), np.int32)
@@ -84,7 +81,7 @@ def region_counts(codes, column_ptr, owner, top, bottom, counts):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def outline_lengths(ptr, column, top, bottom, width, height, length, inner):
-    """Count the sides of pixels between a region and the rest: all, and those not at the border."""
+    """Count the pixel sides along the outline of regions: all, and those inside the picture."""
     for k in range(len(ptr) - 1):
         total, at_border = 0, 0
         p = q = ptr[k]
@@ -106,8 +103,7 @@ def outline_lengths(ptr, column, top, bottom, width, height, length, inner):
 def outline_differences(ptr, column, top, bottom, maps, signed, size):
     """Sum ``outside − inside`` and ``|outside − inside|`` over the pairs of pixels at the outline.
 
-    ``maps`` have the shape (maps, width, height), ``signed`` and ``size`` (maps, regions). Inside
-    the region the differences between neighbours cancel, so ``signed`` is what flows out of it.
+    ``maps`` have the shape (maps, width, height), ``signed`` and ``size`` (maps, regions).
     """
     n_maps, width, height = maps.shape
     before = np.zeros((width + 1, height + 1, 2))
@@ -160,7 +156,7 @@ def _covered(top, bottom, first, last):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def _shared(top, bottom, p, q, r):
-    """Count the rows that the strips p..q and the strips q..r have in common."""
+    """Count the rows common to the strips p..q and the strips q..r."""
     total, i, j = 0, p, q
     while i < q and j < r:
         total += max(min(bottom[i], bottom[j]) - max(top[i], top[j]), 0)
@@ -173,7 +169,7 @@ def _shared(top, bottom, p, q, r):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def _steps_beside(before, x, top, bottom, p, q, r):
-    """Sum the sizes of steps into column x over rows in just one of the strips p..q and q..r."""
+    """Sum |steps| into column x over the rows in exactly one of the strips p..q and q..r."""
     total = 0.0
     for strip in range(p, r):
         total += before[x, bottom[strip], 1] - before[x, top[strip], 1]
@@ -186,4 +182,43 @@ def _steps_beside(before, x, top, bottom, p, q, r):
             i += 1
         else:
             j += 1
+    return total
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def hull_areas(ptr, column, top, bottom, area):
+    """Compute the area of the convex hull of the pixels of each region, as squares."""
+    for k in range(len(ptr) - 1):
+        start, end = ptr[k], ptr[k + 1]
+        left, right = column[start], column[end - 1] + 1
+        n = right - left + 1
+        # The pixels of a column extend to both of its sides.
+        highest, lowest = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
+        for strip in range(start, end):
+            for place in (column[strip] - left, column[strip] - left + 1):
+                if highest[place] < 0 or top[strip] < highest[place]:
+                    highest[place] = top[strip]
+                if bottom[strip] > lowest[place]:
+                    lowest[place] = bottom[strip]
+        area[k] = _area_under(lowest, 1) - _area_under(highest, -1)
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def _area_under(y, side):
+    """Return the area under the upper (side 1) or lower (-1) hull of the points (i, y_i), y ≥ 0."""
+    kept = np.empty(len(y), np.int64)
+    n = 0
+    for i in range(len(y)):
+        if y[i] < 0:
+            continue
+        while n > 1:
+            a, b = kept[n - 2], kept[n - 1]
+            if side * ((b - a) * (y[i] - y[a]) - (y[b] - y[a]) * (i - a)) < 0:
+                break
+            n -= 1
+        kept[n] = i
+        n += 1
+    total = 0.0
+    for i in range(1, n):
+        total += 0.5 * (kept[i] - kept[i - 1]) * (y[kept[i]] + y[kept[i - 1]])
     return total

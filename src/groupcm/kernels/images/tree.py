@@ -1,10 +1,6 @@
-"""The tree of all connected parts of a picture above each of its levels.
+"""The component tree of a picture (max-tree): contrasts, distinct nodes, and strips of nodes.
 
-How much the parts of a tree of levels stand out.
-
-Which of many boxes are not nearly one before them.
-
-Strips of many regions of a tree: runs of pixels within one column.
+A node of the tree is a connected component of the pixels at or above one of the levels.
 """
 
 from __future__ import annotations
@@ -13,36 +9,36 @@ import numpy as np
 from numba import njit
 
 from groupcm.kernels import FLAGS
-from groupcm.kernels.images.merging import find
+from groupcm.kernels.images.merging import counting_order, find, grow_box
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def component_tree(levels, n_levels):
-    """Parents, levels, areas and boxes of the connected parts, and each pixel's own part.
+    """Return parents, levels, areas and boxes of the nodes, and the smallest node of each pixel.
 
-    A part is a 4-connected set of pixels of at least its level that no further such pixel
-    touches. Part 0 is the whole picture, its parent itself; parents come before their children.
+    A node is a maximal 4-connected set of pixels of at least its level. Node 0 is the whole
+    picture, its parent itself; parents come before their children.
 
     Parameters
     ----------
     levels
-        Whole numbers 0 ≤ level < ``n_levels``, shape (height, width).
+        Integers 0 ≤ level < ``n_levels``, shape (height, width).
     n_levels
-        How many levels there may be.
+        The number of possible levels.
 
     Returns
     -------
     parent, level, area
-        A number a part.
+        One number per node.
     edges
-        Left, top, right and bottom of each part's box.
+        Left, top, right and bottom of the box of each node.
     own
-        The smallest part of each pixel, shape (height, width).
+        The smallest node that contains each pixel, shape (height, width).
     """
     height, width = levels.shape
     n = height * width
     flat = levels.ravel()
-    order = _upwards(flat, n_levels)
+    order = counting_order(flat, n_levels)
     parent = _pixel_parents(flat, order, height, width)
     own = np.empty(n, dtype=np.int32)
     count = 0
@@ -64,44 +60,23 @@ def component_tree(levels, n_levels):
         row, column = pixel // width, pixel % width
         area[part] += 1
         level[part] = flat[pixel]
-        edges[part, 0] = min(edges[part, 0], column)
-        edges[part, 1] = min(edges[part, 1], row)
-        edges[part, 2] = max(edges[part, 2], column + 1)
-        edges[part, 3] = max(edges[part, 3], row + 1)
+        grow_box(edges, part, column, row, column + 1, row + 1)
         above = parent[pixel]
         if flat[above] != flat[pixel]:
             tree[part] = own[above]
     for part in range(count - 1, 0, -1):
         above = tree[part]
         area[above] += area[part]
-        edges[above, 0] = min(edges[above, 0], edges[part, 0])
-        edges[above, 1] = min(edges[above, 1], edges[part, 1])
-        edges[above, 2] = max(edges[above, 2], edges[part, 2])
-        edges[above, 3] = max(edges[above, 3], edges[part, 3])
+        grow_box(edges, above, edges[part, 0], edges[part, 1], edges[part, 2], edges[part, 3])
     return tree, level, area, edges, own.reshape(height, width)
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
-def _upwards(flat, n_levels):
-    """Pixels from the lowest level to the highest, by place where they are equal."""
-    start = np.zeros(n_levels + 1, dtype=np.int32)
-    for value in flat:
-        start[value + 1] += 1
-    for value in range(n_levels):
-        start[value + 1] += start[value]
-    order = np.empty(flat.size, dtype=np.int32)
-    for pixel in range(flat.size):
-        order[start[flat[pixel]]] = pixel
-        start[flat[pixel]] += 1
-    return order
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
 def _pixel_parents(flat, order, height, width):
-    """For each pixel, the pixel that stands for its part, or for the part around it.
+    """Return, for each pixel, the pixel that represents its node, or the parent of its node.
 
-    Pixels join from the highest level down (Berger et al. 2007); ``top`` is the pixel that
-    stands for the whole of a joined set.
+    Pixels are merged from the highest level down (Berger et al. 2007); ``top`` is the pixel that
+    represents a merged set.
     """
     n = flat.size
     parent = np.empty(n, dtype=np.int32)
@@ -146,10 +121,10 @@ def _pixel_parents(flat, order, height, width):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def descent(parent):
-    """First and last (one past it) number of each part's line, itself and all within it.
+    """Return first and last (exclusive) preorder number of each node and its descendants.
 
-    Numbers go down each branch before the next, so that a part lies within another where its
-    first number lies between the other's two. Parents come before their children.
+    A node is a descendant of another where its first number is between the two of the other.
+    Parents come before their children.
     """
     count = parent.size
     size = np.ones(count, dtype=np.int32)
@@ -167,10 +142,10 @@ def descent(parent):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def contrasts(parent, level, area, factor):
-    """Mean level of each part minus that of the first part around it that is ``factor`` larger.
+    """Return the mean of each node minus the level of its first ancestor ``factor`` times as large.
 
-    Parents come before their children, as `component_tree` gives them. Where no part but the
-    whole is so much larger, the level just below the whole counts.
+    Parents come before their children, as in `component_tree`. Where only the root is that large,
+    the level below the root counts.
     """
     count = parent.size
     own = area.astype(np.float64)
@@ -191,10 +166,10 @@ def contrasts(parent, level, area, factor):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def distinct_places(edges, areas, alike, at_most):
-    """Places of the first ``at_most`` regions that are unlike every one kept before.
+    """Return the indices of the first ``at_most`` regions without near duplicates.
 
-    Two regions are alike where |A ∩ B| ≥ ``alike`` |A ∪ B| for their boxes A and B, and the
-    smaller of their areas is at least ``alike`` times the larger.
+    Two regions are near duplicates where |A ∩ B| ≥ ``alike`` |A ∪ B| for their boxes A and B, and
+    the smaller of their areas is at least ``alike`` times the larger.
     """
     n = areas.size
     kept = np.empty(min(n, at_most), dtype=np.int64)
@@ -226,16 +201,16 @@ def distinct_places(edges, areas, alike, at_most):
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def branch_strips(number, first, last, edges):
-    """Columns, tops and bottoms of regions ``first ≤ number < last``, and where each begins.
+    """Return the strips of the regions ``first ≤ number < last``.
 
     Parameters
     ----------
     number
-        A number a pixel, of the picture turned on its side: shape (width, height).
+        One number per pixel, shape (width, height).
     first, last
-        Which numbers each region holds.
+        The range of numbers of each region.
     edges
-        Left, top, right and bottom of each region's box; nothing outside is looked at.
+        Left, top, right and bottom of the box of each region; other pixels are ignored.
 
     Returns
     -------

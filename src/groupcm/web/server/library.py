@@ -106,7 +106,7 @@ class PictureLibrary:
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
         found = list_picture_files(self.folder)
-        warn_of_masks(self.folder, found.masks, stacklevel=2)
+        warn_of_masks(self.folder, found.masks)
         self.names = found.pictures
         # What was set aside, for people who do not see the warning.
         self.set_aside = sentence_of_masks(found.masks) if found.masks else None

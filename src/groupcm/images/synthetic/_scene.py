@@ -1,9 +1,4 @@
-"""What a frame is drawn from.
-
-What stays the same from frame to frame: a patient's tissue, and each of its polyps.
-
-Smooth random surfaces, and what light makes of them.
-"""
+"""The scene of a frame: random patients with their polyps, and smooth random surfaces."""
 
 from __future__ import annotations
 
@@ -13,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
+
+from groupcm.utils.typing import Flags, Matrix
 
 __all__ = [
     "Field",
@@ -33,9 +30,9 @@ _PINKISH = np.array([0.92, 0.50, 0.38])
 
 @dataclass(frozen=True)
 class Polyp:
-    """A polyp: its outline, how high and how large it is, and how its colour differs."""
+    """A polyp: outline, size, height and colour."""
 
-    lobes: tuple[tuple[float, float], ...]  # amplitude and phase of 2, 3, … waves around it
+    lobes: tuple[tuple[float, float], ...]  # amplitude and phase of 2, 3, … waves of the outline
     radius: float  # in half short sides of the frame
     height: float  # in radii
     longer: float  # ratio of its axes
@@ -45,7 +42,7 @@ class Polyp:
 
 @dataclass(frozen=True)
 class Patient:
-    """Tissue of a patient: colour, folds, vessels, how wet it is; and the polyps in it."""
+    """A patient: colour, folds, vessels and wetness of the tissue, and the polyps."""
 
     colour: tuple[float, float, float]
     fold_density: float
@@ -59,7 +56,7 @@ class Patient:
 
 
 def draw_patient(rng: np.random.Generator) -> Patient:
-    """Draw a patient at random."""
+    """Return a random patient."""
     mix = rng.uniform()
     colour = (1 - mix) * _YELLOWISH + mix * _PINKISH + rng.normal(0, 0.025, 3)
     red, green, blue = (float(part) for part in colour)
@@ -85,7 +82,7 @@ def _draw_polyp(rng: np.random.Generator) -> Polyp:
         radius=float(rng.uniform(0.16, 0.38)),
         height=float(rng.uniform(0.4, 0.85)),
         longer=float(rng.uniform(1.0, 1.6)),
-        # As often as not it has the colour of what is around it, and may even be paler.
+        # Half of the polyps have the colour of their surroundings; some are paler.
         redder=float(rng.choice([0.0, np.clip(rng.normal(0.03, 0.03), -0.03, 0.07)])),
         rough=float(rng.uniform(0.0, 1.0)),
     )
@@ -95,7 +92,7 @@ Field = NDArray[np.floating[Any]]
 
 
 def grid(height: int, width: int) -> tuple[Field, Field]:
-    """Coordinates x and y of pixels' centres; the shorter side goes from -1 to 1.
+    """Return the coordinates x and y of the centres of pixels; the shorter side is -1 to 1.
 
     Examples
     --------
@@ -111,7 +108,7 @@ def grid(height: int, width: int) -> tuple[Field, Field]:
 
 
 def smooth_noise(rng: np.random.Generator, height: int, width: int, scale: float) -> Field:
-    """Random field of spread about 0.7 that changes over ``scale`` half short sides.
+    """Return a random field of spread about 0.7 that varies over ``scale`` half short sides.
 
     Examples
     --------
@@ -127,11 +124,11 @@ def smooth_noise(rng: np.random.Generator, height: int, width: int, scale: float
     return np.ascontiguousarray(1.5 * wide)
 
 
-def _stretched(knots: Field, at: NDArray[np.float64]) -> Field:
-    """Cubic B-splines through rows of knots, at places between them.
+def _stretched(knots: Field, at: Matrix) -> Field:
+    """Interpolate rows of knots by cubic B-splines.
 
-    Sums of four rows, not a matrix product: that would start threads for so little, and round
-    differently from one machine to the next.
+    Sums of four rows instead of a matrix product, which would start threads and round differently
+    on different machines.
     """
     row = np.floor(at).astype(np.intp)
     t = (at - row).astype(np.float32)[:, None]
@@ -144,13 +141,13 @@ def _stretched(knots: Field, at: NDArray[np.float64]) -> Field:
 
 
 def blurred(field: Field, radius: float) -> Field:
-    """Gaussian blur; ``radius`` in half short sides."""
+    """Apply a Gaussian blur, with the radius in half short sides."""
     sigma = radius * min(field.shape) / 2
     return ndimage.gaussian_filter(field, sigma, mode="nearest", truncate=2.5)
 
 
 def normal_parts(surface: Field) -> tuple[Field, Field, Field]:
-    """Unit normals of a surface whose height is in half short sides."""
+    """Return the unit normals of a surface whose height is in half short sides."""
     half = min(surface.shape) / 2
     down = np.gradient(surface, axis=0) * half if surface.shape[0] > 1 else 0 * surface
     across = np.gradient(surface, axis=1) * half if surface.shape[1] > 1 else 0 * surface
@@ -159,7 +156,7 @@ def normal_parts(surface: Field) -> tuple[Field, Field, Field]:
 
 
 def lines(field: Field, width: float) -> Field:
-    """Curves where a field is 0, from 0 to 1, about ``width`` half short sides wide."""
+    """Return curves, from 0 to 1, along the zeros of a field, ``width`` half short sides wide."""
     half = min(field.shape) / 2
     slope = 0.3 + np.hypot(*(np.gradient(field, axis=a) * half for a in (0, 1)))
     return np.exp(-((field / (slope * width)) ** 2))
@@ -167,14 +164,14 @@ def lines(field: Field, width: float) -> Field:
 
 @dataclass
 class Scene:
-    """What a frame is drawn from, gathered step by step."""
+    """The state of a frame while it is drawn."""
 
     x: Field
     y: Field
-    view: NDArray[np.bool_]
+    view: Flags
     surface: Field  # height towards the camera
-    near_wall: NDArray[np.intp]  # pixels at which something may be put
-    distance: Field  # how far away the wall is, 0 near to 1 far
+    near_wall: NDArray[np.intp]  # pixels at which objects may be placed
+    distance: Field  # distance of the wall, from 0 (near) to 1 (far)
     colour: Field  # (height, width, 3)
 
     def noise(self, rng: np.random.Generator, scale: float) -> Field:
@@ -183,10 +180,10 @@ class Scene:
         return smooth_noise(rng, height, width, scale)
 
     def somewhere(self, rng: np.random.Generator) -> tuple[float, float]:
-        """Choose a place on the near wall, not at the border of the view."""
+        """Return a random position on the near wall, not at the border of the view."""
         chosen = self.near_wall[int(rng.integers(self.near_wall.size))]
         return float(self.x.flat[chosen]), float(self.y.flat[chosen])
 
     def mix(self, colour: Field, share: Field) -> None:
-        """Colour the tissue, as far as ``share`` says at each pixel."""
+        """Blend the tissue with a colour, by the share at each pixel."""
         self.colour += share[:, :, None] * (colour - self.colour)

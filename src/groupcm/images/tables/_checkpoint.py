@@ -1,12 +1,10 @@
-"""Work on pictures that goes on where an earlier run ended.
+"""Checkpoints of a table of candidates, from which an interrupted run resumes.
 
-While it lasts, rows are kept beside the table to come, in the folder ``TABLE.parts``: a Parquet
-file for every few pictures, whole or not at all. A file tells which pictures it holds, by name
-and stamp, and the *settings* under which it was made. A run takes over the files whose settings
-are its own and whose pictures stand next to each other in its order with the same stamps; it
-removes the others. At last all are joined. One run at a time holds the folder.
-
-One file with the rows of a few pictures, which tells whose rows they are.
+While a run lasts, rows are stored next to the future table, in the folder ``TABLE.parts``: one
+Parquet file per few pictures, written atomically. A file states which pictures it contains, by name
+and stamp, and the *settings* of the run. A later run takes over the files with its own settings
+whose pictures are contiguous in its order and have the same stamps; it removes the others. Finally
+all files are joined. Only one run at a time can use the folder.
 """
 
 from __future__ import annotations
@@ -33,24 +31,28 @@ from groupcm.utils.locking import held_alone
 __all__ = ["DonePicture", "PartFile", "Parts", "TakenOver", "read_part", "write_part"]
 
 _KEY = b"groupcm.part"
+_LOCK = ".lock"
+_OURS = re.compile(r"part-.*\.parquet|\.part-.*\.(part|lock)|\.lock")
+_PICTURES_PER_PART = 32
+_ROWS_PER_ROW_GROUP = 65_536
 
 
 @dataclass(frozen=True)
 class DonePicture:
-    """A picture that is done.
+    """A completed picture.
 
     Attributes
     ----------
     name
-        Its name.
+        Name of the picture.
     stamp
-        What its rows depend on beside the settings: another stamp means other rows.
+        Fingerprint of what its rows depend on besides the settings.
     n_rows
-        How many rows it has.
+        Number of rows.
     skipped
-        Why it has none, where it could not be read.
+        The error, if the picture could not be read.
     notes
-        Plain values to remember of it.
+        Plain values for the summary.
     """
 
     name: str
@@ -62,16 +64,16 @@ class DonePicture:
 
 @dataclass(frozen=True)
 class PartFile:
-    """A file with the rows of pictures that stand next to each other.
+    """A file with the rows of contiguous pictures.
 
     Attributes
     ----------
     path
         The file.
     settings
-        What all its rows depend on: other settings have another text.
+        Fingerprint of the settings on which all rows depend.
     first
-        Place of the first picture in the table to come.
+        Index of the first picture in the future table.
     pictures
         The pictures, in order.
     """
@@ -90,13 +92,9 @@ def write_part(
     rows: Sequence[pa.RecordBatch],
     schema: pa.Schema,
 ) -> PartFile:
-    """Write a part into a folder; it appears whole or not at all."""
-    about = {
-        "settings": settings,
-        "first": first,
-        "pictures": [asdict(done) for done in pictures],
-    }
-    # The description of the table, which a recipe may make large, waits until all are joined.
+    """Write a part into a folder atomically."""
+    about = {"settings": settings, "first": first, "pictures": [asdict(each) for each in pictures]}
+    # The description of the table, which may be large, is added when all parts are joined.
     table = pa.Table.from_batches(rows, schema.remove_metadata())
     table = table.replace_schema_metadata({_KEY: json.dumps(about).encode()})
     path = folder / f"part-{first:09d}-{secrets.token_hex(4)}.parquet"
@@ -109,7 +107,7 @@ def write_part(
 
 
 def read_part(path: Path) -> PartFile | None:
-    """What a file says of its rows; None where it is no part, or is damaged."""
+    """Return the description of a part; None for another or a damaged file."""
     try:
         about = json.loads((open_parquet(path).schema_arrow.metadata or {})[_KEY])
         pictures = tuple(DonePicture(**done) for done in about["pictures"])
@@ -118,31 +116,25 @@ def read_part(path: Path) -> PartFile | None:
         return None
 
 
-_LOCK = ".lock"
-_OURS = re.compile(r"part-.*\.parquet|\.part-.*\.(part|lock)|\.lock")
-_PICTURES_A_PART = 32
-_ROWS_A_ROW_GROUP = 65_536
-
-
 @dataclass(frozen=True)
 class TakenOver:
-    """What an earlier run did: pictures by their places, and how many are of no use any more."""
+    """The pictures of an earlier run by their indices, and the number of outdated ones."""
 
     pictures: Mapping[int, DonePicture]
     n_dropped: int
 
 
 class Parts:
-    """The rows of pictures on their way into a table.
+    """The parts of a future table.
 
     Parameters
     ----------
     output
-        The table to come.
+        The path of the table.
     schema
-        Its columns.
+        The columns of the table.
     settings
-        Plain values that all rows depend on.
+        Plain values on which all rows depend.
     """
 
     def __init__(
@@ -151,8 +143,8 @@ class Parts:
         self.output = Path(output)
         self.folder = self.output.with_name(f"{self.output.name}.parts")
         self._schema = schema
-        told = json.dumps(settings, sort_keys=True).encode()
-        self._settings = hashlib.sha256(told).hexdigest()
+        encoded = json.dumps(settings, sort_keys=True).encode()
+        self._settings = hashlib.sha256(encoded).hexdigest()
         self._paths: dict[int, Path] = {}
         self._done: set[int] = set()
         self._first = 0
@@ -161,7 +153,7 @@ class Parts:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Keep other runs away from the folder within the block."""
+        """Lock the folder against other runs within the block."""
         self._check_folder()
         self.folder.mkdir(parents=True, exist_ok=True)
         refusal = f"another run is making {self.output}; wait for it, or write to another table"
@@ -169,7 +161,7 @@ class Parts:
             with held_alone(self.folder / _LOCK, refusal):
                 yield
         finally:
-            with suppress(OSError):  # parts for the next run, or somebody's own file
+            with suppress(OSError):  # not empty: it has parts for the next run, or other files
                 self.folder.rmdir()
 
     def take_over(
@@ -178,17 +170,17 @@ class Parts:
         stamp_of: Callable[[str], str],
         stays_skipped: Callable[[DonePicture], bool],
     ) -> TakenOver:
-        """Take over what an earlier run did, as far as it is of use.
+        """Take over the valid parts of an earlier run and remove the others.
 
         Parameters
         ----------
         names
-            The pictures in the order of the table; None where they are not known yet and come as
-            they came then.
+            The pictures in the order of the table; None if they are not known in advance and come
+            in the same order as before.
         stamp_of
-            From the name of a picture to its stamp.
+            Returns the stamp of a picture by its name.
         stays_skipped
-            Whether a picture that could not be read then is left out again without a look.
+            Returns whether a picture that could not be read is skipped again without trying.
         """
         place_of = None if names is None else {name: place for place, name in enumerate(names)}
         taken: dict[int, DonePicture] = {}
@@ -211,16 +203,16 @@ class Parts:
         return TakenOver(taken, n_dropped)
 
     def is_done(self, place: int) -> bool:
-        """Whether the rows of the picture at this place are in a file."""
+        """Return whether the rows of the picture at this index are in a file."""
         return place in self._done
 
     @property
     def n_done(self) -> int:
-        """How many pictures are in files."""
+        """The number of pictures in files."""
         return len(self._done)
 
     def add(self, place: int, done: DonePicture, rows: pa.RecordBatch | None) -> None:
-        """Add the picture at a place of the table; places come in order."""
+        """Add the picture at an index of the table; indices increase from call to call."""
         if self._pictures and place != self._first + len(self._pictures):
             self.flush()
         if not self._pictures:
@@ -228,11 +220,11 @@ class Parts:
         self._pictures.append(done)
         if rows is not None:
             self._rows.append(rows)
-        if len(self._pictures) >= _PICTURES_A_PART:
+        if len(self._pictures) >= _PICTURES_PER_PART:
             self.flush()
 
     def flush(self) -> None:
-        """Put what was added since into a file."""
+        """Write the pictures added since the last call to a file."""
         if not self._pictures:
             return
         part = write_part(
@@ -243,9 +235,9 @@ class Parts:
         self._pictures, self._rows = [], []
 
     def join(self) -> None:
-        """Write the table from all files, in the order of places, and remove them."""
+        """Write the table from all files in the order of indices, and remove the files."""
         self.flush()
-        # A dictionary of measurements or of masks is larger than they are.
+        # Dictionary encoding enlarges columns of features and of masks.
         repeating: Any = [
             field.name
             for field in self._schema
@@ -261,7 +253,7 @@ class Parts:
             path.unlink(missing_ok=True)
 
     def _check_folder(self) -> None:
-        """Refuse what somebody else put there."""
+        """Raise `InputError` for files that are no parts."""
         if not self.folder.exists():
             return
         if not self.folder.is_dir():
@@ -277,7 +269,7 @@ class Parts:
                 )
 
     def _found(self) -> Iterator[PartFile]:
-        """Files of an earlier run; what it left behind by halves is removed."""
+        """Iterate over the parts of an earlier run, and remove incomplete files."""
         for path in sorted(self.folder.iterdir()):
             if path.name == _LOCK:
                 continue
@@ -289,7 +281,7 @@ class Parts:
 
 
 def _places(part: PartFile, place_of: Mapping[str, int] | None) -> range | None:
-    """Where the pictures of a part now stand; None where they do not stand together."""
+    """Return the indices of the pictures of a part; None if they are no longer contiguous."""
     if place_of is None:
         return range(part.first, part.first + len(part.pictures))
     first = place_of.get(part.pictures[0].name, -1) if part.pictures else -1
@@ -299,12 +291,12 @@ def _places(part: PartFile, place_of: Mapping[str, int] | None) -> range | None:
 
 
 def _in_row_groups(paths: Iterable[Path]) -> Iterator[pa.Table]:
-    """Tables of some size, so that a reader has few and large pieces to read."""
+    """Combine parts into row groups of a size that is efficient to read."""
     held: list[pa.Table] = []
     for path in paths:
         with readable(path):
             held.append(open_parquet(path).read().replace_schema_metadata())
-        if sum(table.num_rows for table in held) >= _ROWS_A_ROW_GROUP:
+        if sum(table.num_rows for table in held) >= _ROWS_PER_ROW_GROUP:
             yield pa.concat_tables(held)
             held = []
     if held:

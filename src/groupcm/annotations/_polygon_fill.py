@@ -1,11 +1,11 @@
-"""Which pixels a polygon covers, exactly as COCO's own tools decide it.
+"""Filling of polygons: the pixels inside, exactly as COCO's own tools compute them.
 
-COCO draws on a grid five times finer than the pixels. A corner ``(x, y)`` goes to the grid point
-``(⌊5x + ½⌋, ⌊5y + ½⌋)`` (cut towards zero), an edge to the grid points nearest to it. Column
-``c`` is looked at between the grid columns ``5c + 2`` and ``5c + 3``, its middle: each edge that
-passes there changes sides at the higher ``v`` of its two grid points, which is the pixel
-``⌈(v + ½)/5 − ½⌉`` of the column. What lies between an odd and an even change is inside, so a
-polygon that crosses itself is filled by the even-odd rule.
+COCO rasterises on a grid five times finer than the pixels. A corner ``(x, y)`` is rounded to the
+grid point ``(⌊5x + ½⌋, ⌊5y + ½⌋)`` (truncated towards zero), an edge to the grid points nearest to
+it. Column ``c`` is sampled at its middle, between the grid columns ``5c + 2`` and ``5c + 3``: each
+edge that crosses there changes from outside to inside or back at the higher ``v`` of its two grid
+points, which is the pixel ``⌈(v + ½)/5 − ½⌉`` of the column. Pixels between an odd and an even
+change are inside, so a polygon that crosses itself is filled by the even-odd rule.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from groupcm.annotations.limits import check_columns
-from groupcm.annotations.runs import Runs, from_edges
+from groupcm.annotations.runs import Runs, expand, from_edges
+from groupcm.utils.typing import Index
 
 __all__ = ["fill", "fill_box"]
 
 _FINE = 5
-_Ints = NDArray[np.int64]
 
 
 def fill(points: ArrayLike, height: int, width: int) -> Runs:
-    """Runs, column by column, of the pixels inside one closed polygon.
+    """Return the runs, column by column, of the pixels inside one closed polygon.
 
     Parameters
     ----------
     points
-        Corners, one row ``x, y`` each.
+        One row ``x, y`` per corner.
 
     Examples
     --------
@@ -44,8 +44,8 @@ def fill(points: ArrayLike, height: int, width: int) -> Runs:
     column, top = (
         np.concatenate(both)
         for both in zip(
-            _where_flat_edges_pass(begin[flat], end[flat], width),
-            _where_steep_edges_pass(begin[~flat], end[~flat], width),
+            _flat_crossings(begin[flat], end[flat], width),
+            _steep_crossings(begin[~flat], end[~flat], width),
             strict=True,
         )
     )
@@ -54,9 +54,9 @@ def fill(points: ArrayLike, height: int, width: int) -> Runs:
 
 
 def fill_box(left: float, top: float, right: float, bottom: float, height: int, width: int) -> Runs:
-    """Runs, column by column, of the pixels inside an upright box: those of its polygon.
+    """Return the runs, column by column, of the pixels inside an upright box.
 
-    All columns that the middle of the box passes are alike, so that nothing needs to be sorted.
+    They equal those of its polygon. All columns of a box are alike, so no edges are sorted.
 
     Examples
     --------
@@ -82,8 +82,8 @@ def fill_box(left: float, top: float, right: float, bottom: float, height: int, 
     return runs if runs[-1] else runs[:-1]
 
 
-def _where_flat_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints, _Ints]:
-    """Columns that edges pass which are at least as wide as high, and the higher grid point."""
+def _flat_crossings(begin: Index, end: Index, width: int) -> tuple[Index, Index]:
+    """Return where edges at least as wide as high cross columns: column and higher grid point."""
     begin, end = _ordered(begin, end, axis=0)
     edge, column = _columns_passed(begin[:, 0], end[:, 0], width)
     (x, y), (dx, dy) = begin[edge].T, (end - begin)[edge].T
@@ -93,8 +93,8 @@ def _where_flat_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints,
     return column, np.minimum(*v)
 
 
-def _where_steep_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints, _Ints]:
-    """Columns that edges pass which are higher than wide, and the higher grid point."""
+def _steep_crossings(begin: Index, end: Index, width: int) -> tuple[Index, Index]:
+    """Return where edges higher than wide cross columns: column and higher grid point."""
     begin, end = _ordered(begin, end, axis=1)
     left, right = np.minimum(begin[:, 0], end[:, 0]), np.maximum(begin[:, 0], end[:, 0])
     edge, column = _columns_passed(left, right, width)
@@ -102,8 +102,8 @@ def _where_steep_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints
     slope = dx / np.maximum(dy, 1)
     beyond = _FINE * column + 3
     to_the_right = dx > 0
-    # The step after which u = ⌊x + slope·step + ½⌋ has passed. Solved, then put right: the steps
-    # around the solution are tried in the order and the arithmetic in which COCO takes them.
+    # The first step with u = ⌊x + slope·step + ½⌋ beyond the middle: a closed form, corrected by
+    # trying the steps around it in the order and with the arithmetic of COCO.
     guess = np.floor((beyond - 0.5 - x) / np.where(dx == 0, 1.0, slope)).astype(np.int64)
     tried = guess[:, None] + np.arange(-2, 4)
     right_of = x[:, None] + slope[:, None] * tried + 0.5 >= beyond[:, None]
@@ -112,18 +112,16 @@ def _where_steep_edges_pass(begin: _Ints, end: _Ints, width: int) -> tuple[_Ints
     return column, y + step - 1
 
 
-def _ordered(begin: _Ints, end: _Ints, axis: int) -> tuple[_Ints, _Ints]:
-    """Edges with their smaller coordinate first."""
+def _ordered(begin: Index, end: Index, axis: int) -> tuple[Index, Index]:
+    """Return the edges with the end of the smaller coordinate first."""
     turn = (begin[:, axis] > end[:, axis])[:, None]
     return np.where(turn, end, begin), np.where(turn, begin, end)
 
 
-def _columns_passed(left: _Ints, right: _Ints, width: int) -> tuple[_Ints, _Ints]:
-    """Pairs of an edge and a pixel column whose middle lies between the edge's ends."""
+def _columns_passed(left: Index, right: Index, width: int) -> tuple[Index, Index]:
+    """Return pairs of an edge and a column whose middle is between the ends of the edge."""
     first = np.maximum(-((2 - left) // _FINE), 0)
     last = np.minimum((right - 3) // _FINE, width - 1)
     count = np.maximum(last - first + 1, 0)
     check_columns(int(count.sum()))
-    edge = np.repeat(np.arange(left.size), count)
-    before = np.cumsum(count) - count
-    return edge, first[edge] + np.arange(edge.size) - before[edge]
+    return expand(first, count)

@@ -1,8 +1,7 @@
-"""Colours of a picture in several spaces, as maps to be summed.
+"""Maps of a picture that features average: colour channels, their scale, ranks and quantiles.
 
-What is usual in a picture: the middle and the spread of a map, and ranks of its values.
-
-Heavy tails made short, so that a linear model is not led by a few extreme candidates.
+`signed_and_size` and `log_ratio` compress heavy tails, so that a few extreme candidates do not
+dominate a linear model.
 """
 
 from __future__ import annotations
@@ -10,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import fill_channels, value_counts, value_deviation
+from groupcm.utils.typing import Float32, Matrix
 
 __all__ = [
     "CHANNELS",
@@ -39,12 +38,16 @@ CHANNELS = (
     "red_minus_green",
     "yellow_minus_blue",
 )
-# In the dark, ratios of colours are noise: this much light is added below the line.
+# Added to denominators: ratios of dark colours are noise.
 _DARK = 0.02
+# Half a grey level of 8 bits, for a map from 0 to 1: a smaller spread is rounding noise.
+LEAST_SPREAD = 0.002
+_BINS = 2048
+_QUARTILES_TO_DEVIATION = 1.349
 
 
-def column_by_column(picture: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Turn (height, width) into a map of shape (width, height), and (…, n) into n such maps.
+def column_by_column(picture: Float32) -> Float32:
+    """Transpose (height, width) to a map of shape (width, height), and (…, n) to n such maps.
 
     Examples
     --------
@@ -54,12 +57,12 @@ def column_by_column(picture: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.ascontiguousarray(picture.T)
 
 
-def colour_channels(view: View) -> NDArray[np.float32]:
+def colour_channels(view: View) -> Float32:
     """Return the maps of `CHANNELS`, shape (channels, width, height).
 
-    Lightness, green to red and blue to yellow are those of CIE Lab, divided by 100. Saturation
-    is that of HSV; cosine and sine of the hue count by it, since a grey has no hue. A share is
-    that of the sum of red, green and blue.
+    Lightness, green to red and blue to yellow are those of CIE Lab, divided by 100. Saturation is
+    that of HSV; cosine and sine of the hue are multiplied by it, since a grey has no hue. Shares
+    are relative to the sum of red, green and blue.
 
     Examples
     --------
@@ -82,23 +85,17 @@ def colour_channels(view: View) -> NDArray[np.float32]:
     return maps
 
 
-# Half a grey level of 8 bits, of a map from 0 to 1: a smaller spread is noise of the numbers.
-LEAST_SPREAD = 0.002
-_BINS = 2048
-_QUARTILES_TO_DEVIATION = 1.349
-
-
 @dataclass(frozen=True, eq=False)
 class PictureScale:
-    """Middle and spread of every map over the whole picture.
+    """Median and spread of each map over the whole picture.
 
     Attributes
     ----------
     median
         Shape (maps, 1).
     spread
-        Mean of the standard deviation and of the one that the quartiles suggest, which a few
-        bright spots do not move; shape (maps, 1).
+        Mean of the standard deviation and of its robust estimate from the quartiles, shape
+        (maps, 1).
 
     Examples
     --------
@@ -107,12 +104,12 @@ class PictureScale:
     (array([[4.]]), array([[2.8]]))
     """
 
-    median: NDArray[np.float64]
-    spread: NDArray[np.float64]
+    median: Matrix
+    spread: Matrix
 
     @classmethod
-    def of(cls, maps: NDArray[np.float32], least: float) -> PictureScale:
-        """Look at maps of shape (maps, width, height); no spread is taken to be under ``least``."""
+    def of(cls, maps: Float32, least: float) -> PictureScale:
+        """Return the scale of maps of shape (maps, width, height), with spreads ≥ ``least``."""
         quartiles = np.array([quantiles(each, (0.25, 0.5, 0.75)) for each in maps]).reshape(-1, 3)
         robust = (quartiles[:, 2] - quartiles[:, 0]) / _QUARTILES_TO_DEVIATION
         deviation = np.array([value_deviation(each.ravel()) for each in maps])
@@ -120,8 +117,8 @@ class PictureScale:
         return cls(quartiles[:, 1:2], spread[:, None])
 
 
-def ranks(values: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the share of the values below each, equal ones counted by half.
+def ranks(values: Float32) -> Float32:
+    """Return the share of values below each value; equal values count half.
 
     Examples
     --------
@@ -134,8 +131,8 @@ def ranks(values: NDArray[np.float32]) -> NDArray[np.float32]:
     return ((below[:-1] + below[1:]) / (2 * below[-1]))[place].astype(np.float32)
 
 
-def quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray[np.float64]:
-    """Return the values below which these shares of all values lie, to a 2048th of their range.
+def quantiles(values: Float32, shares: tuple[float, ...]) -> Matrix:
+    """Return quantiles of the values, with a resolution of 1/2048 of their range.
 
     Examples
     --------
@@ -146,8 +143,8 @@ def quantiles(values: NDArray[np.float32], shares: tuple[float, ...]) -> NDArray
     return low + np.interp(np.array(shares) * below[-1], below, np.arange(_BINS + 1)) / factor
 
 
-def _cumulated(values: NDArray[np.float32]) -> tuple[float, float, NDArray[np.float64]]:
-    """Return where the first bin begins, bins a unit, and how many values lie below each bin."""
+def _cumulated(values: Float32) -> tuple[float, float, Matrix]:
+    """Return the begin of the first bin, the bins per unit, and the values below each bin."""
     low, high = float(values.min()), float(values.max())
     factor = _BINS / max(high - low, 1e-9)
     counts = np.zeros(_BINS)
@@ -155,11 +152,8 @@ def _cumulated(values: NDArray[np.float32]) -> tuple[float, float, NDArray[np.fl
     return low, factor, np.concatenate([[0.0], np.cumsum(counts)])
 
 
-_Doubles = NDArray[np.float64]
-
-
-def signed_and_size(values: _Doubles) -> list[_Doubles]:
-    """Return ``asinh v`` and ``|asinh v|``: a linear model cannot take the size by itself.
+def signed_and_size(values: Matrix) -> list[Matrix]:
+    """Return ``asinh v`` and ``|asinh v|``: a linear model cannot compute the size itself.
 
     Examples
     --------
@@ -170,8 +164,8 @@ def signed_and_size(values: _Doubles) -> list[_Doubles]:
     return [squashed, np.abs(squashed)]
 
 
-def log_ratio(above: _Doubles, below: _Doubles, least: float) -> _Doubles:
-    """Return ``log((above + least) / (below + least))`` of numbers that are not negative.
+def log_ratio(above: Matrix, below: Matrix, least: float) -> Matrix:
+    """Return ``log((above + least) / (below + least))`` of nonnegative numbers.
 
     Examples
     --------

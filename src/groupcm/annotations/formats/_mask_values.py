@@ -1,4 +1,4 @@
-"""Values of the pixels of a mask picture, and what they mean."""
+"""Mask pictures: the values of their pixels as runs, and the objects that the values encode."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from groupcm.annotations.limits import MOST_OBJECTS, MOST_RUNS, Budget, check_pi
 from groupcm.annotations.model import AnnotatedObject
 from groupcm.annotations.pictures import opening
 from groupcm.annotations.regions import Mask
-from groupcm.annotations.runs import Runs, cut_at_columns, from_edges, objects_of
+from groupcm.annotations.runs import Runs, cut_at_columns, expand, from_edges, objects_of
+from groupcm.utils.typing import Index
 
 __all__ = ["MaskPicture", "Meaning", "MeaningName", "name_of_value", "read_mask"]
 
@@ -28,22 +29,22 @@ class MaskPicture(NamedTuple):
     Attributes
     ----------
     height, width
-        Its size.
+        Size of the picture.
     value
-        The value of each run, ascending: grey values or palette numbers as they are, colours as
+        The value of each run, ascending: grey values or palette indices as they are, colours as
         one number. Background, which is 0, has no runs.
     begin, end
-        Where each run begins and ends, the picture read column by column.
+        Where each run begins and ends, the picture scanned column by column.
     """
 
     height: int
     width: int
-    value: NDArray[np.int64]
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
+    value: Index
+    begin: Index
+    end: Index
 
     def values(self) -> list[int]:
-        """Return the values that occur, background left out."""
+        """Return the values that occur, without background."""
         return np.unique(self.value).tolist()
 
     def runs_of(self, first: int, last: int, budget: Budget) -> Runs:
@@ -70,7 +71,7 @@ def read_mask(path: Path) -> MaskPicture:
 
 
 def _colours(channels: NDArray[np.uint8]) -> NDArray[np.integer]:
-    """One number for each pixel, of red, green, blue and, where there is one, the opacity."""
+    """Return one number per pixel from red, green, blue and, if there is one, the opacity."""
     red, green, blue = (channels[:, :, place] for place in range(3))
     if np.array_equal(red, green) and np.array_equal(red, blue):
         colour = red.copy()
@@ -88,7 +89,7 @@ def _colours(channels: NDArray[np.uint8]) -> NDArray[np.integer]:
 def _in_runs(values: NDArray[Any]) -> MaskPicture:
     flat = values.ravel(order="F")
     differs = flat[1:] != flat[:-1]
-    # A picture of noise has as many runs as pixels, and no objects.
+    # A picture of noise has as many runs as pixels and no objects.
     check_runs(int(np.count_nonzero(differs)) + 1, 2 * MOST_RUNS)
     changes = np.flatnonzero(differs) + 1
     begin = np.concatenate([np.zeros(min(flat.size, 1), dtype=np.int64), changes])
@@ -104,7 +105,7 @@ def _in_runs(values: NDArray[Any]) -> MaskPicture:
 
 
 def name_of_value(value: int) -> str:
-    """Write a value as a number, or as a colour where it is one.
+    """Return a value as a number, or as a colour where it is one.
 
     Examples
     --------
@@ -115,19 +116,19 @@ def name_of_value(value: int) -> str:
 
 
 class Meaning:
-    """What the values of a folder of masks mean, and the objects that follow.
+    """The meaning of the values of a folder of masks, which turns a mask into objects.
 
     Parameters
     ----------
     values
-        ``"binary"``: anything brighter than half of the brightest is an object. ``"object"``: each
+        ``"binary"``: pixels brighter than half of the brightest are objects. ``"object"``: each
         value is one object. ``"category"``: each value is a category.
     categories
-        Name of the category of each value or colour (``"#ff0000"``); None makes it background.
+        Name of the category of each value or colour (``"#ff0000"``); None for background.
     separate
-        Whether pieces of a category that do not touch (corners touch) are objects of their own.
+        Whether the 8-connected components of a category are separate objects.
     min_pixels
-        Pieces smaller than this are specks and no objects, unless a mask has nothing larger.
+        Components smaller than this are no objects, unless a mask has nothing larger.
     """
 
     def __init__(
@@ -145,7 +146,7 @@ class Meaning:
         self.min_pixels = min_pixels
 
     def objects(self, mask: MaskPicture, budget: Budget) -> Iterator[AnnotatedObject]:
-        """Go through the objects of a mask."""
+        """Iterate over the objects of a mask."""
         if self.values == "binary":
             ranges = [(self.brightest // 2 + 1, max(self.brightest, 1))] if mask.value.size else []
         else:
@@ -181,23 +182,22 @@ class Meaning:
 
 
 def _pieces(runs: Runs, height: int, width: int, min_pixels: int, budget: Budget) -> Iterator[Runs]:
-    """Pieces of a mask that do not touch, not even at corners; of specks alone the largest.
+    """Iterate over the 8-connected components of a mask; the largest is always included.
 
-    Two strips of pixels in neighbouring columns touch where neither ends before the other begins.
-    Pieces come in the order of their first pixels, row by row.
+    Two strips of pixels in neighbouring columns touch unless one ends before the other begins.
+    Components are in the order of their first pixels, row by row.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     _, column, top, bottom = cut_at_columns(*objects_of(runs), height, budget.spend_runs)
     n = column.size
-    # Places that grow from strip to strip, and leave a gap between columns.
+    # Positions that increase from strip to strip, with a gap between columns.
     stride = height + 2
     begins, ends = column * stride + top, column * stride + bottom
     first = np.searchsorted(ends, begins + stride, side="left")
     count = np.searchsorted(begins, ends + stride, side="right") - first
-    strip = np.repeat(np.arange(n), count)
-    other = first[strip] + np.arange(strip.size) - (np.cumsum(count) - count)[strip]
+    strip, other = expand(first, count)
     touching = coo_array((np.ones(strip.size, dtype=bool), (strip, other)), shape=(n, n))
     n_pieces, piece = connected_components(touching, directed=False)
     sizes = np.bincount(piece, bottom - top).astype(np.int64)

@@ -1,7 +1,7 @@
-"""A process that works on pictures: how it begins, and when it ends.
+"""The start and the end of a process that works on pictures.
 
-Only the standard library is imported here, so that nothing heavy is loaded before a new process
-knows how many threads it may have: libraries read that once, when they are loaded.
+Only the standard library is imported here, so that the number of threads is limited before any
+numerical library is loaded: libraries read that setting once, when they are imported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import threading
 from multiprocessing import connection
 from typing import Any
 
-__all__ = ["begin", "outcome_of"]
+__all__ = ["begin", "call"]
 
 _ONE_THREAD = (
     "GROUPCM_NUM_THREADS",
@@ -24,28 +24,28 @@ _ONE_THREAD = (
     "OPENBLAS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )
-_handle: Any = None
+_function: Any = None
 
 
 def begin(pickled: bytes) -> None:
-    """Prepare this process to call what is pickled, with one thread, deaf to Ctrl-C.
+    """Prepare this process to call the pickled function, with one thread, ignoring Ctrl-C.
 
-    The terminal sends Ctrl-C to all processes; the one that started the others ends them. Where
-    it was killed, they end by themselves.
+    The terminal sends Ctrl-C to all processes; the parent process terminates the others. If the
+    parent was killed, they end by themselves.
     """
-    global _handle
+    global _function
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
-    _handle = pickle.loads(pickled)
+    _function = pickle.loads(pickled)
     from threadpoolctl import threadpool_limits
 
-    threadpool_limits(1)  # of libraries that the program itself had loaded before
+    threadpool_limits(1)  # of libraries that the program itself loaded before
 
 
-def outcome_of(task: Any) -> Any:
-    """Call what `begin` was given."""
-    return _handle(task)
+def call(task: Any) -> Any:
+    """Call the function that `begin` received."""
+    return _function(task)
 
 
 def _end_with_parent() -> None:

@@ -1,9 +1,4 @@
-"""Light on the scene, bubbles in front of it, and the camera.
-
-The wall of the bowel: folds, colours, vessels, residue, and soft swellings.
-
-Polyps in the wall: domes with an outline, a furrow around them, and exact pixels.
-"""
+"""Rendering of a frame: the wall of the bowel, polyps in it, light, bubbles and the camera."""
 
 from __future__ import annotations
 
@@ -12,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.synthetic.scene import (
+from groupcm.images.synthetic._scene import (
     Field,
     Patient,
     Polyp,
@@ -23,6 +18,7 @@ from groupcm.images.synthetic.scene import (
     normal_parts,
     smooth_noise,
 )
+from groupcm.utils.typing import Flags
 
 __all__ = [
     "add_bubbles",
@@ -36,7 +32,7 @@ __all__ = [
 
 
 def lit(scene: Scene, patient: Patient, rng: np.random.Generator) -> Field:
-    """Light from beside the lens falls off with distance; furrows are dark, wet spots shine."""
+    """Return the lit scene: light decreases with distance, furrows are dark, wet spots shine."""
     surface = blurred(scene.surface, 0.016)
     across, down, up = normal_parts(surface)
     lamp_x, lamp_y = rng.normal(0, 0.25, 2).tolist()
@@ -47,7 +43,7 @@ def lit(scene: Scene, patient: Patient, rng: np.random.Generator) -> Field:
     near = 1 / (1 + 0.22 * (scene.x**2 + scene.y**2)) * (1 - 0.97 * scene.distance)
     light = rng.uniform(0.95, 1.2) * (0.12 + 0.95 * facing**1.3) * furrow * near
     light = light * (1 + 0.5 * np.clip(surface, -0.3, 0.4))
-    # Where it is dim the light has gone through more tissue, and red is left.
+    # Dim light has passed through more tissue, which absorbs red least.
     absorbed = np.array([0.75, 1.15, 1.4], dtype=np.float32)
     dim = np.clip(light, 0.004, 2)[:, :, None] ** absorbed
     rgb = np.clip(scene.colour, 0.02, 1.2) * dim
@@ -62,6 +58,7 @@ def lit(scene: Scene, patient: Patient, rng: np.random.Generator) -> Field:
 
 
 def add_bubbles(scene: Scene, rgb: Field, patient: Patient, rng: np.random.Generator) -> None:
+    """Draw a cluster of bubbles in some of the frames."""
     if rng.uniform() > 0.2 + 0.5 * patient.bubbles:
         return
     centre_x, centre_y = scene.somewhere(rng)
@@ -87,7 +84,7 @@ def _bubble(scene: Scene, rgb: Field, at_x: float, at_y: float, radius: float) -
 
 
 def seen_by_camera(scene: Scene, rgb: Field, rng: np.random.Generator) -> NDArray[np.uint8]:
-    """Vignetting, the round view, saturation, and the noise of a small sensor."""
+    """Apply vignetting, the round view, saturation, and the noise of a small sensor."""
     corner = np.clip(scene.x**2 * 0.55 + scene.y**2, 0, 2)
     rgb = rgb * (1 - 0.28 * corner)[:, :, None].clip(0.2)
     rgb = 1 - np.exp(-1.6 * np.clip(rgb, 0, None))
@@ -103,7 +100,7 @@ _RESIDUE = np.array([0.66, 0.52, 0.18], dtype=np.float32)
 
 
 def make_wall(patient: Patient, height: int, width: int, rng: np.random.Generator) -> Scene:
-    """The bowel's wall with its folds: rings around the lumen, bent and broken."""
+    """Return the wall of the bowel with its folds: rings around the lumen, bent and broken."""
     x, y = grid(height, width)
     short = min(height, width)
     round_view = np.abs(x * short / width) ** 3 + np.abs(y * short / height) ** 3
@@ -111,7 +108,7 @@ def make_wall(patient: Patient, height: int, width: int, rng: np.random.Generato
     def noise(scale: float) -> Field:
         return smooth_noise(rng, height, width, scale)
 
-    # In some frames the camera looks along the bowel, in others at its wall.
+    # In some frames the camera faces along the bowel, in others its wall.
     off, towards = rng.uniform(0.1, 1.9), rng.uniform(0, 2 * np.pi)
     bent = patient.winding
     from_x = x - off * math.cos(towards) + 0.22 * bent * noise(0.8)
@@ -137,6 +134,7 @@ def make_wall(patient: Patient, height: int, width: int, rng: np.random.Generato
 
 
 def colour_tissue(scene: Scene, patient: Patient, rng: np.random.Generator) -> None:
+    """Colour the wall, with vessels and, in some frames, red patches and residue."""
     base = np.array(patient.colour, dtype=np.float32)
     broad, fine = scene.noise(rng, 0.6), scene.noise(rng, 0.03)
     shade = 1 + 0.05 * broad + 0.03 * scene.noise(rng, 0.1) + 0.03 * fine
@@ -158,15 +156,15 @@ def colour_tissue(scene: Scene, patient: Patient, rng: np.random.Generator) -> N
 
 
 def swell(scene: Scene, rng: np.random.Generator) -> None:
-    """A soft swelling without an edge: round like a polyp, and none."""
+    """Add a soft swelling without an edge, which resembles a polyp and is none."""
     centre_x, centre_y = scene.somewhere(rng)
     radius = rng.uniform(0.12, 0.3)
     away = ((scene.x - centre_x) ** 2 + (scene.y - centre_y) ** 2) / radius**2
     scene.surface += radius * rng.uniform(0.3, 0.6) * np.exp(-1.5 * away)
 
 
-def place_polyp(scene: Scene, polyp: Polyp, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Put a polyp somewhere, seen from some side; return the pixels it covers."""
+def place_polyp(scene: Scene, polyp: Polyp, rng: np.random.Generator) -> Flags:
+    """Place a polyp at random position, rotation and zoom; return the pixels it covers."""
     centre_x, centre_y = scene.somewhere(rng)
     turn, zoom = rng.uniform(0, 2 * np.pi), rng.uniform(0.75, 1.25)
     radius = polyp.radius * zoom
@@ -183,7 +181,7 @@ def place_polyp(scene: Scene, polyp: Polyp, rng: np.random.Generator) -> NDArray
     dome = np.clip(1 - rho**2, 0, 1) ** 0.85
     bumps = polyp.rough * (0.05 * scene.noise(rng, 0.06) + 0.02 * scene.noise(rng, 0.025))
     body = radius * (polyp.height * dome + bumps * dome)
-    # Tissue is drawn up to the foot, and a furrow runs around it, deeper on one side.
+    # A furrow runs around the foot, deeper on one side.
     foot = np.exp(-(((rho - 1.12) / 0.2) ** 2)) * (0.5 + 0.5 * np.cos(angle + rng.uniform(0, 6)))
     level = float(np.mean(scene.surface[inside])) if inside.any() else 0.0
     under = blurred(scene.surface, 0.06)

@@ -1,7 +1,7 @@
-"""Outlines and tags drawn on a picture so that they can be read on bright and on dark tissue.
+"""Drawing of outlines and text tags that are legible on bright and on dark backgrounds.
 
-Lines and letters keep their size relative to the picture; pictures of few pixels are enlarged
-first. Everything has a dark halo, and edges are smooth.
+Lines and letters are sized relative to the picture; small pictures are enlarged first. All lines
+have a dark halo and smooth edges.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from groupcm.annotations.pictures import pillow
 from groupcm.images.regions import Regions
 from groupcm.utils.extras import skimage
+from groupcm.utils.typing import Matrix
 
-__all__ = ["Canvas", "Colour", "font_of"]
+__all__ = ["Canvas", "Colour"]
 
 Colour = tuple[int, int, int]
 
@@ -26,13 +27,11 @@ _LEAST_WIDTH = 480
 _LONGEST_ENLARGED = 1600
 _HALO: Colour = (10, 10, 14)
 _HALO_STRENGTH = 0.72
-_FINER = 3  # lines are drawn so many times larger and then shrunk, which smooths their edges
+_FINER = 3  # supersampling of lines, which smooths their edges
 _MOST_FINE_PIXELS = 12_000_000
 _LEAST_FONT = 9
 _FEW_POINTS = 60
 _SMALLEST_SHARE = 0.02  # of the area within the longest border of a region
-
-_Points = NDArray[np.float64]
 
 
 class _Rectangle(NamedTuple):
@@ -50,7 +49,7 @@ class Canvas:
     rgb
         Red, green and blue, shape (height, width, 3).
     least_width
-        Narrower pictures are enlarged to it.
+        Narrower pictures are enlarged to this width.
 
     Examples
     --------
@@ -77,7 +76,7 @@ class Canvas:
         self._font_size = max(16, round(short / 24))
 
     def pixels(self) -> NDArray[np.uint8]:
-        """Return the picture as it is now."""
+        """Return the picture with everything drawn so far."""
         return np.array(self._picture)
 
     def outline(
@@ -89,7 +88,7 @@ class Canvas:
         thickness: float = 1.0,
         dashed: bool = False,
     ) -> None:
-        """Draw along the border of one region, ``thickness`` times as thick as a usual line."""
+        """Draw the outline of one region, ``thickness`` times as thick as the default line."""
         line = self.line * thickness
         paths = []
         for path in _border(regions, place):
@@ -101,10 +100,10 @@ class Canvas:
         self._stroke(paths, line + 2 * halo, _HALO, _HALO_STRENGTH)
         self._stroke(paths, line, colour, 1.0)
 
-    def tag(self, text: str, edges: NDArray[np.float64], colour: Colour) -> None:
-        """Write beside a box, above it if there is room; left out where no place is wide enough.
+    def tag(self, text: str, edges: Matrix, colour: Colour) -> None:
+        """Write next to a box, preferably above it; nothing is drawn where no text size fits.
 
-        ``edges`` are left, top, right and bottom in the pixels of the picture that was given.
+        ``edges`` are left, top, right and bottom in pixels of the original picture.
         """
         font = self._fitting_font(text)
         if font is None:
@@ -115,7 +114,7 @@ class Canvas:
         self._write(text, font, place, colour)
 
     def _stroke(
-        self, paths: Sequence[_Points], thickness: float, colour: Colour, strength: float
+        self, paths: Sequence[Matrix], thickness: float, colour: Colour, strength: float
     ) -> None:
         image = pillow()
         margin = thickness / 2 + 1
@@ -128,7 +127,7 @@ class Canvas:
         draw = _draw(cover)
         for path in paths:
             points = (path - (left, top)) * finer
-            # Smooth paths need no rounded joints, which take their time.
+            # Smooth paths need no rounded joints, which are slow.
             joint = "curve" if len(points) < _FEW_POINTS else None
             corners = [(x, y) for x, y in points.tolist()]
             draw.line(corners, 255, max(1, round(thickness * finer)), joint=joint)
@@ -139,14 +138,14 @@ class Canvas:
 
     def _fitting_font(self, text: str) -> Any | None:
         for size in range(self._font_size, _LEAST_FONT - 1, -1):
-            font = font_of(size)
+            font = _font(size)
             width, height = _tag_size(text, font)
             if width <= self.width and height <= self.height:
                 return font
         return None
 
     def _free_place(self, box: _Rectangle, size: tuple[int, int]) -> tuple[int, int]:
-        """Upper left corner of a tag: above the box, else below, beside or within it."""
+        """Return the upper left corner of a tag: above the box, else below, beside or inside."""
         width, height = size
         gap = round(2 * self.line)
         wanted = [
@@ -181,8 +180,8 @@ class Canvas:
 
 
 @cache
-def font_of(size: int) -> Any:
-    """Return Pillow's own letters, which every computer has."""
+def _font(size: int) -> Any:
+    """Return Pillow's built-in font, which is available on every system."""
     from PIL import ImageFont
 
     return ImageFont.load_default(size)
@@ -203,17 +202,17 @@ def _tag_size(text: str, font: Any) -> tuple[int, int]:
     return 3 * pad + max(2, pad // 2) + ceil(font.getlength(text)), round(1.6 * font.size)
 
 
-def _border(regions: Regions, place: int) -> list[_Points]:
-    """Closed paths around a region, of (x, y) in pixels of its picture.
+def _border(regions: Regions, place: int) -> list[Matrix]:
+    """Return the closed paths around a region, of (x, y) in pixels of its picture.
 
-    Specks and pinholes are left out: their lines would cover the region itself.
+    Tiny parts and holes are left out: their lines would cover the region itself.
     """
     left, top, right, bottom = regions.edges[place].tolist()
     if regions.is_box[place]:
         return [np.array([(left, top), (right, top), (right, bottom), (left, bottom)])]
     first = int(left), int(top)
     strips = slice(regions.strip_ptr[place], regions.strip_ptr[place + 1])
-    # One pixel of nothing around it closes the paths of a region at the picture's border.
+    # A margin of one empty pixel closes the paths of a region at the border of the picture.
     inside = np.zeros((int(bottom) - first[1] + 2, int(right) - first[0] + 2))
     column = regions.column[strips] - first[0] + 1
     np.add.at(inside, (regions.top[strips] - first[1] + 1, column), 1)
@@ -221,7 +220,7 @@ def _border(regions: Regions, place: int) -> list[_Points]:
     inside = np.cumsum(inside, axis=0)
     found = skimage("measure").find_contours(inside, 0.5)
     areas = [_area_within(path) for path in found]
-    # Contours count from the centres of pixels, rows first.
+    # Contours are relative to the centres of pixels, rows first.
     return [
         path[:-1, ::-1] + first - 0.5
         for path, area in zip(found, areas, strict=True)
@@ -229,13 +228,13 @@ def _border(regions: Regions, place: int) -> list[_Points]:
     ]
 
 
-def _area_within(closed: _Points) -> float:
+def _area_within(closed: Matrix) -> float:
     y, x = (closed - closed[0]).T
     return abs(float(np.sum(x[:-1] * y[1:] - x[1:] * y[:-1]))) / 2
 
 
-def _smooth(corners: _Points, step: float, window: float) -> _Points:
-    """Points a step apart along a closed path, each the mean of those within the window.
+def _smooth(corners: Matrix, step: float, window: float) -> Matrix:
+    """Resample a closed path at equal steps and smooth it by a moving average over the window.
 
     Without a window the corners themselves are among the points.
     """
@@ -250,12 +249,12 @@ def _smooth(corners: _Points, step: float, window: float) -> _Points:
         around = np.vstack([points[-wide:], points, points[:wide]])
         total = np.cumsum(np.vstack([np.zeros((1, 2)), around]), axis=0)
         points = (total[2 * wide + 1 :] - total[: -2 * wide - 1]) / (2 * wide + 1)
-    # The first two again, so that the line closes without a notch.
+    # The first two points are repeated, so that the line closes without a notch.
     return np.vstack([points, points[:2]])
 
 
-def _dashes(points: _Points, on: float, off: float) -> list[_Points]:
-    """Cut a path into dashes; a whole number of them fits, so that none is cut where it closes."""
+def _dashes(points: Matrix, on: float, off: float) -> list[Matrix]:
+    """Split a closed path into an integer number of dashes, so that all have the same length."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(points, axis=0).T))])
     number = max(2, round(along[-1] / (on + off)))
     phase = along / max(along[-1], 1e-9) * number

@@ -1,7 +1,4 @@
-"""Parts of a picture over which maps are summed: the candidates, and boxes in and about them.
-
-A candidate and the ring around it.
-"""
+"""Sums of maps over areas of a picture: candidates, boxes, and the rings around candidates."""
 
 from __future__ import annotations
 
@@ -10,27 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.regions import Regions
+from groupcm.annotations.runs import expand
+from groupcm.images.regions import Regions, pointer
 from groupcm.kernels.images.regions import region_counts, region_moments, region_sums
+from groupcm.utils.typing import Float32, Index, Matrix
 
-__all__ = ["Areas", "InAndAround", "Strips", "Surroundings", "pixel_edges"]
-
-_Ints = NDArray[np.int64]
-_Doubles = NDArray[np.float64]
+__all__ = ["Areas", "InAndAround", "Strips", "Surroundings", "margins", "pixel_edges"]
 
 
 @dataclass(frozen=True, eq=False)
 class Strips:
-    """Runs of pixels within a column, area by area and from left to right.
+    """Areas as runs of pixels within a column, area by area and from left to right.
 
     Attributes
     ----------
     width
-        Of the picture.
+        Width of the picture.
     ptr
-        Where the strips of every area begin, shape (n + 1,).
+        Area k has the strips ``ptr[k]`` to ``ptr[k + 1]``, shape (n + 1,).
     column, top, bottom
-        The strips; ``bottom`` is one past the last row.
+        The strips; ``bottom`` is exclusive.
 
     Examples
     --------
@@ -40,14 +36,14 @@ class Strips:
     """
 
     width: int
-    ptr: _Ints
-    column: _Ints
-    top: _Ints
-    bottom: _Ints
+    ptr: Index
+    column: Index
+    top: Index
+    bottom: Index
 
     @classmethod
     def of(cls, regions: Regions) -> Strips:
-        """Take the regions themselves; a box becomes the pixels nearest to it, at least one."""
+        """Return the strips of regions; a box is rounded to pixels, at least one."""
         boxes = np.flatnonzero(regions.is_box)
         of_boxes = cls.of_boxes(pixel_edges(regions)[boxes], regions.width)
         owner = np.concatenate(
@@ -60,28 +56,26 @@ class Strips:
         counts = np.bincount(owner, minlength=len(regions))
         return cls(
             regions.width,
-            _pointer(counts),
+            pointer(counts),
             np.concatenate([regions.column, of_boxes.column])[order],
             np.concatenate([regions.top, of_boxes.top])[order],
             np.concatenate([regions.bottom, of_boxes.bottom])[order],
         )
 
     @classmethod
-    def of_boxes(cls, edges: _Ints, width: int) -> Strips:
-        """Take boxes, rows of left, top, right and bottom within the picture."""
+    def of_boxes(cls, edges: Index, width: int) -> Strips:
+        """Return the strips of boxes, rows of left, top, right and bottom in pixels."""
         left, top, right, bottom = edges.T
-        wide = right - left
-        ptr = _pointer(wide)
-        column = np.arange(ptr[-1]) + np.repeat(left - ptr[:-1], wide)
-        return cls(width, ptr, column, np.repeat(top, wide), np.repeat(bottom, wide))
+        box, column = expand(left, right - left)
+        return cls(width, pointer(right - left), column, top[box], bottom[box])
 
     @property
-    def by_area(self) -> tuple[_Ints, _Ints, _Ints, _Ints]:
-        """Pointer, column, top and bottom, as kernels take them."""
+    def by_area(self) -> tuple[Index, Index, Index, Index]:
+        """Pointer, column, top and bottom, the arguments of kernels."""
         return self.ptr, self.column, self.top, self.bottom
 
     def followed_by(self, others: Strips) -> Strips:
-        """Put the areas of others after these."""
+        """Return these areas followed by others."""
         return Strips(
             self.width,
             np.concatenate([self.ptr, self.ptr[-1] + others.ptr[1:]]),
@@ -92,15 +86,14 @@ class Strips:
 
 
 class Areas:
-    """Areas ready for sums: their strips, column after column.
+    """Areas prepared for sums: their strips, sorted by column.
 
-    Maps are given column by column too, shape (width, height), and sums have a row a map and a
-    column an area.
+    Maps have the shape (width, height), and sums have one row per map and one column per area.
 
     Attributes
     ----------
     pixels
-        Number of pixels of every area, shape (n,).
+        Number of pixels of each area, shape (n,).
 
     Examples
     --------
@@ -114,37 +107,37 @@ class Areas:
     def __init__(self, strips: Strips) -> None:
         n = len(strips.ptr) - 1
         owner = np.repeat(np.arange(n), np.diff(strips.ptr))
-        # NumPy sorts small whole numbers in one sweep.
+        # NumPy sorts small integers in linear time.
         small = strips.column.astype(np.uint16) if strips.width < 2**16 else strips.column
         order = np.argsort(small, kind="stable")
         self.pixels = np.bincount(owner, strips.bottom - strips.top, minlength=n)
-        column_ptr = _pointer(np.bincount(strips.column, minlength=strips.width))
+        column_ptr = pointer(np.bincount(strips.column, minlength=strips.width))
         self._strips = column_ptr, owner[order], strips.top[order], strips.bottom[order]
 
     def __len__(self) -> int:
         return len(self.pixels)
 
-    def sums(self, maps: NDArray[np.float32]) -> _Doubles:
-        """Sum maps of shape (maps, width, height) over every area."""
+    def sums(self, maps: Float32) -> Matrix:
+        """Sum maps of shape (maps, width, height) over each area."""
         sums = np.zeros((len(maps), len(self)))
         region_sums(maps, *self._strips, sums)
         return sums
 
-    def moments(self, maps: NDArray[np.float32]) -> tuple[_Doubles, _Doubles]:
-        """Sum maps, and their squares, over every area."""
+    def moments(self, maps: Float32) -> tuple[Matrix, Matrix]:
+        """Sum maps, and their squares, over each area."""
         sums, squares = np.zeros((2, len(maps), len(self)))
         region_moments(maps, *self._strips, sums, squares)
         return sums, squares
 
-    def counts(self, codes: NDArray[np.uint8], n_codes: int) -> _Doubles:
-        """Count the pixels of every code from 0 to ``n_codes - 1``; shape (n_codes, n)."""
+    def counts(self, codes: NDArray[np.uint8], n_codes: int) -> Matrix:
+        """Count the pixels of each code from 0 to ``n_codes - 1``; shape (n_codes, n)."""
         counts = np.zeros((n_codes, len(self)))
         region_counts(codes, *self._strips, counts)
         return counts
 
 
-def pixel_edges(regions: Regions) -> _Ints:
-    """Round left, top, right and bottom of every region to pixels, a pixel apart or more.
+def pixel_edges(regions: Regions) -> Index:
+    """Round the boxes of regions to whole pixels, at least one wide and high.
 
     Examples
     --------
@@ -157,32 +150,31 @@ def pixel_edges(regions: Regions) -> _Ints:
     return np.hstack([first, last]).astype(np.int64)
 
 
-def _pointer(counts: _Ints) -> _Ints:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-
-
-_LEAST_MARGIN = 2
+def margins(edges: Index, margin: float) -> Index:
+    """Return ``margin · √(width · height)`` of each box, rounded up to two pixels at least."""
+    sides = edges[:, 2:] - edges[:, :2]
+    return np.maximum(np.ceil(margin * np.sqrt(sides.prod(axis=1))).astype(np.int64), 2)
 
 
 @dataclass(frozen=True, eq=False)
 class InAndAround:
-    """One kind of number of every map (rows) and candidate (columns), inside and in the ring."""
+    """A statistic per map (row) and candidate (column), inside and in the ring."""
 
-    inside: _Doubles
-    ring: _Doubles
+    inside: Matrix
+    ring: Matrix
 
     @property
-    def difference(self) -> _Doubles:
+    def difference(self) -> Matrix:
         """Inside minus ring."""
         return self.inside - self.ring
 
 
 class Surroundings:
-    """Every candidate with its ring: its box enlarged on each side, without the candidate itself.
+    """Candidates with their rings: the box enlarged on each side, without the candidate itself.
 
-    A side moves by ``margin · √(width · height)`` of the box, two pixels at least, and stops at
-    the picture's border. A candidate that fills its enlarged box has no ring; the numbers of its
-    ring are then those of its inside, so that there is no contrast.
+    Each side moves outwards by `margins` and stops at the border of the picture. A candidate that
+    fills its enlarged box has no ring; the statistics of its ring are then those of its inside, so
+    that its contrast is 0.
 
     Examples
     --------
@@ -197,9 +189,7 @@ class Surroundings:
     def __init__(self, regions: Regions, margin: float) -> None:
         self._n = len(regions)
         edges = pixel_edges(regions)
-        sides = edges[:, 2:] - edges[:, :2]
-        step = np.ceil(margin * np.sqrt(sides.prod(axis=1, keepdims=True))).astype(np.int64)
-        step = np.maximum(step, _LEAST_MARGIN)
+        step = margins(edges, margin)[:, None]
         first = np.maximum(edges[:, :2] - step, 0)
         last = np.minimum(edges[:, 2:] + step, [regions.width, regions.height])
         self.strips = Strips.of(regions)
@@ -208,12 +198,12 @@ class Surroundings:
         self.pixels = self._areas.pixels[: self._n]
         self._ring_pixels = self._areas.pixels[self._n :] - self.pixels
 
-    def means(self, maps: NDArray[np.float32]) -> InAndAround:
-        """Take means of maps of shape (maps, width, height)."""
+    def means(self, maps: Float32) -> InAndAround:
+        """Return the means of maps of shape (maps, width, height)."""
         return self._shares(self._areas.sums(maps))
 
-    def moments(self, maps: NDArray[np.float32]) -> tuple[InAndAround, InAndAround]:
-        """Take means and standard deviations of maps."""
+    def moments(self, maps: Float32) -> tuple[InAndAround, InAndAround]:
+        """Return the means and standard deviations of maps."""
         sums, squares = self._areas.moments(maps)
         mean, square = self._shares(sums), self._shares(squares)
         deviation = InAndAround(
@@ -223,10 +213,10 @@ class Surroundings:
         return mean, deviation
 
     def shares(self, codes: NDArray[np.uint8], n_codes: int) -> InAndAround:
-        """Take the share of every code, shape (n_codes, n); the shares of an area add up to 1."""
+        """Return the share of each code, shape (n_codes, n); the shares of an area sum to 1."""
         return self._shares(self._areas.counts(codes, n_codes))
 
-    def _shares(self, sums: _Doubles) -> InAndAround:
+    def _shares(self, sums: Matrix) -> InAndAround:
         own = sums[:, : self._n]
         inside = own / self.pixels
         around = (sums[:, self._n :] - own) / np.maximum(self._ring_pixels, 1)
