@@ -311,7 +311,7 @@ def test_numbers_that_are_not_known_are_said_to_be_so():
             band_low=np.full_like(evaluation.group_roc.band_low, math.nan),
             band_high=np.full_like(evaluation.group_roc.band_high, math.nan),
         ),
-        average_precision=unknown,
+        metrics={"average_precision": unknown},
         decision=replace(
             evaluation.decision, point=point, sensitivity=unknown, specificity=unknown
         ),

@@ -12,14 +12,15 @@ import numpy as np
 
 from groupcm.cli.commands.inputs import Candidates
 from groupcm.cli.output import seconds
-from groupcm.evaluation._evaluate import unannotated_words
+from groupcm.evaluation._evaluate import unannotated_note
 from groupcm.evaluation.explanation import feature_names, feature_weights, linear_part
+from groupcm.evaluation.metric_table import CountOf, Section, shown
 from groupcm.evaluation.results import Evaluation
 from groupcm.metrics import Interval
 from groupcm.metrics.decision import rule_words
 from groupcm.report.model_card import best_validation
 
-__all__ = ["certificate", "evaluation_rows", "summary", "threshold_words"]
+__all__ = ["certificate", "evaluation_rows", "format_threshold", "summary"]
 
 _MOST_WEIGHTS = 5
 _OUTCOMES = {
@@ -141,66 +142,21 @@ def certificate(model: Any) -> str:
 
 
 def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
-    """What was evaluated, how well groups are told apart, and what the threshold does."""
-    data, decision, froc = evaluation.data, evaluation.decision, evaluation.froc
-    point = decision.point
-
-    def told(value: Interval) -> str:
-        return with_interval(value, evaluation.level)
-
-    which = "annotated positive" if evaluation.n_unannotated else "positive"
+    """Return the data, the metrics and the threshold of an evaluation, as names and values."""
+    data, decision = evaluation.data, evaluation.decision
     n_groups = data.n_positive_groups + data.n_negative_groups
     rows = [
         ("candidates", f"{data.n_candidates:,}"),
         ("groups", f"{n_groups:,}, of them {data.n_positive_groups:,} positive"),
     ]
     if evaluation.n_unannotated:
-        told_of = unannotated_words(evaluation.n_unannotated, data.n_positive_groups)
-        rows.append(("not annotated", told_of))
+        note = unannotated_note(evaluation.n_unannotated, data.n_positive_groups)
+        rows.append(("not annotated", note))
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
-    rows.append(("group AUC", told(evaluation.group_roc.auc)))
-    localisation = evaluation.localisation
-    if localisation is not None:
-        rows.append(
-            (
-                "winner on the object",
-                f"{told(localisation.share)}; {localisation.n_on_object:,} of "
-                f"{localisation.n_positive_groups:,} {which} groups, with an overlap of "
-                f"{localisation.least_overlap:g} or more; the candidates allow "
-                f"{localisation.n_reachable:,}",
-            )
-        )
-    if evaluation.candidate_roc is not None:
-        rows.append(("candidate AUC", told(evaluation.candidate_roc.auc)))
-    rows += [
-        ("average precision", told(evaluation.average_precision)),
-        ("threshold", f"{threshold_words(point.threshold)} ({decision.chosen})"),
-        (
-            "sensitivity",
-            f"{told(decision.sensitivity)}; "
-            f"{point.true_positives:,} of {data.n_positive_groups:,} positive groups found",
-        ),
-        (
-            "specificity",
-            f"{told(decision.specificity)}; "
-            f"{point.false_positives:,} of {data.n_negative_groups:,} negative groups alarm",
-        ),
-    ]
-    if froc is not None:
-        if data.n_objects is not None:
-            rows.append(("objects found", f"{point.objects_found:,} of {point.n_objects:,}"))
-        rows.append(("false alarms", f"{point.false_alarms:.3g} candidates per group"))
-    if decision.n_winners_on_object is not None and decision.n_judged:
-        rows.append(
-            (
-                "winners right",
-                f"{decision.n_winners_on_object:,} of {decision.n_judged:,} {which} groups found, "
-                "by a positive candidate",
-            )
-        )
-    if evaluation.reliability is not None:
-        rows.append(("Brier score", f"{evaluation.reliability.brier:.4f}"))
+    rows += _metric_rows(evaluation, "ranking")
+    rows.append(("threshold", f"{format_threshold(decision.point.threshold)} ({decision.chosen})"))
+    rows += _metric_rows(evaluation, "threshold", "probabilities")
     if decision.contradiction is not None:
         rows.append(("caution", decision.contradiction))
     if decision.is_chosen_here:
@@ -208,12 +164,26 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     return rows
 
 
-def threshold_words(value: float) -> str:
+def _metric_rows(evaluation: Evaluation, *sections: Section) -> list[tuple[str, str]]:
+    rows = []
+    for metric, value, detail in shown(evaluation, *sections):
+        if isinstance(value, Interval):
+            text, separator = with_interval(value, evaluation.level), "; "
+        elif isinstance(value, CountOf):
+            text, separator = f"{value.n:,} of {value.total:,}", " "
+        else:
+            text, separator = f"{value:{'.3g' if metric.style == 'number' else '.4f'}}", " "
+        if metric.label is not None:
+            rows.append((metric.label, f"{text}{separator}{detail}" if detail else text))
+    return rows
+
+
+def format_threshold(value: float) -> str:
     """Say a threshold; what none or every group reaches is said so.
 
     Examples
     --------
-    >>> threshold_words(0.4213721), threshold_words(float("inf"))
+    >>> format_threshold(0.4213721), format_threshold(float("inf"))
     ('0.421372', '∞, no group raises an alarm')
     """
     if isinf(value):

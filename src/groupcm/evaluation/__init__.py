@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from groupcm.evaluation._learning_curve import learning_curve
     from groupcm.evaluation.comparison.compare_models import compare_models
     from groupcm.evaluation.explanation import explain_scores, feature_weights
+    from groupcm.evaluation.metric_table import metric_values
     from groupcm.evaluation.scoring import score_candidates, score_source
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "explain_scores",
     "feature_weights",
     "learning_curve",
+    "metric_values",
     "score_candidates",
     "score_source",
 ]
@@ -29,6 +31,7 @@ __getattr__, __dir__ = lazy_names(
         "explain_scores": "explanation",
         "feature_weights": "explanation",
         "learning_curve": "_learning_curve",
+        "metric_values": "metric_table",
         "score_candidates": "scoring",
         "score_source": "scoring",
     },

@@ -14,6 +14,7 @@ from groupcm import __version__
 from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold, threshold_of
 from groupcm.evaluation.cases import find_cases
 from groupcm.evaluation.curves import reliability_of, roc_of, thinned
+from groupcm.evaluation.metric_table import METRIC_TABLE
 from groupcm.evaluation.outcomes import LEAST_OVERLAP, decide, localisation_of
 from groupcm.evaluation.results import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.scored import ScoredCandidates
@@ -27,15 +28,15 @@ from groupcm.metrics import (
 )
 from groupcm.utils.merged_warnings import gathered_warnings
 
-__all__ = ["evaluate", "evaluate_scored", "unannotated_words"]
+__all__ = ["evaluate", "evaluate_scored", "unannotated_note"]
 
 
-def unannotated_words(n_unannotated: int, n_positive: int) -> str:
+def unannotated_note(n_unannotated: int, n_positive: int) -> str:
     """Say how many there are and which numbers have them.
 
     Examples
     --------
-    >>> unannotated_words(5, 20)
+    >>> unannotated_note(5, 20)
     '5 of 20 positive groups; numbers of groups have them, numbers of candidates and of winners
     leave them out'
     """
@@ -189,9 +190,13 @@ def evaluate_scored(
             group_roc=roc_of(positive, score, clusters=clusters, **resampling),
             candidate_roc=_candidate_roc(candidates, resampling),
             precision_recall=thinned(group_precision_recall_curve(positive, score)),
-            average_precision=bootstrap_interval(
-                positive, score, metric="group_average_precision", clusters=clusters, **resampling
-            ),
+            metrics={
+                each.name: bootstrap_interval(
+                    positive, score, metric=each.function, clusters=clusters, **resampling
+                )
+                for each in METRIC_TABLE
+                if each.function is not None
+            },
             froc=_froc(candidates, object_word),
             decision=decide(candidates, chosen, level),
             weights=found.weights,
@@ -240,7 +245,7 @@ def _threshold(
 def _unannotated_note(candidates: ScoredCandidates) -> dict[str, str]:
     if not candidates.n_unannotated:
         return {}
-    return {"Not annotated": unannotated_words(candidates.n_unannotated, candidates.n_positive)}
+    return {"Not annotated": unannotated_note(candidates.n_unannotated, candidates.n_positive)}
 
 
 def _empty_note(candidates: ScoredCandidates) -> dict[str, str]:

@@ -182,8 +182,9 @@ class LearningCurve:
 class Evaluation:
     """One model on groups it has not seen.
 
-    Of the positive groups nobody annotated ``n_unannotated``: their label counts, and those of
-    their candidates do not. ``baseline`` says what the contributions of features are relative to.
+    ``metrics`` holds what `groupcm.evaluation.metric_table` computes, by name. ``n_unannotated``
+    positive groups are not annotated: metrics of groups include them, and metrics of candidates
+    exclude them. ``baseline`` is what the contributions of features are relative to.
     """
 
     title: str
@@ -193,7 +194,7 @@ class Evaluation:
     group_roc: Roc
     candidate_roc: Roc | None
     precision_recall: PrecisionRecallCurve
-    average_precision: Interval
+    metrics: Mapping[str, Interval]
     froc: Froc | None
     decision: Decision
     weights: Sequence[Weight]
@@ -211,3 +212,8 @@ class Evaluation:
     importances: Sequence[Importance] = ()
     n_unannotated: int = 0
     baseline: str = ""
+
+    @property
+    def average_precision(self) -> Interval:
+        """The average precision of groups."""
+        return self.metrics["average_precision"]

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.metrics.bootstrap import resampled_metric
 from groupcm.metrics.clusters import two_sided_p_value
 from groupcm.metrics.intervals import difference_at_edges, ranked_alike
-from groupcm.metrics.resampled import resampled_metric
+from groupcm.metrics.registry import Metric, metric_name, metric_named
 from groupcm.metrics.resampling import Resampling
 from groupcm.metrics.results import Comparison
-from groupcm.metrics.scorers import Metric, metric_name, metric_named
 
 __all__ = ["compare", "normal_p_value"]
 

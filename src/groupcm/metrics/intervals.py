@@ -27,7 +27,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,20 +34,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from groupcm.metrics.clusters import student_quantile
-from groupcm.metrics.curves import group_average_precision
-from groupcm.metrics.operating import (
-    sensitivity_at_specificity,
-    sensitivity_at_threshold,
-    specificity_at_threshold,
-)
 from groupcm.metrics.results import Interval
-from groupcm.metrics.roc import Ranking, candidate_roc_auc, group_roc_auc
 
 __all__ = [
+    "Bounds",
     "Edges",
     "auc_bounds",
     "difference_at_edges",
-    "edges_of",
     "ranked_alike",
     "share_interval",
     "widened_band",
@@ -194,27 +186,6 @@ class Edges:
         return Interval(estimate, low, high).or_unknown()
 
 
-def edges_of(function: Any, parameters: dict[str, Any], ranking: Ranking) -> Edges:
-    """Return what is known of a metric at the edge, for groups counted by cluster.
-
-    Examples
-    --------
-    >>> from groupcm.metrics.roc import rank
-    >>> groups = rank(np.array([True, False]), np.array([1.0, 2.0]), np.array([0, 1]), 2)
-    >>> edges_of(group_roc_auc, {}, groups).n_positive
-    1
-    """
-    bounds = _BOUNDS.get(function)
-    if function is sensitivity_at_specificity:
-        bounds = partial(_sensitivity, least=1.0 - parameters.get("specificity", 0.9))
-    return Edges(
-        int(np.count_nonzero(ranking.positives)),
-        int(np.count_nonzero(ranking.negatives)),
-        float(np.mean(ranking.is_positive)),
-        bounds,
-    )
-
-
 def auc_bounds(area: float, n_positive: int, n_negative: int, t: float) -> Bounds:
     """Compute Newcombe's score interval of an area under the ROC curve.
 
@@ -246,38 +217,6 @@ def _lower_root(area: float, m: int, n: int, t: float) -> float:
         is_beyond = area - theta > t * math.sqrt(theta * (1.0 - theta) * spread / (m * n))
         low, high = (theta, high) if is_beyond else (low, theta)
     return 0.5 * (low + high)
-
-
-def _area(estimate: float, edges: Edges, t: float) -> Bounds:
-    return auc_bounds(estimate, edges.n_positive, edges.n_negative, t)
-
-
-def _sensitivity(estimate: float, edges: Edges, t: float, *, least: float = 0.0) -> Bounds:
-    low, high = wilson_by_quantile(estimate, edges.n_positive, t)
-    return max(float(low), least), float(high)
-
-
-def _specificity(estimate: float, edges: Edges, t: float) -> Bounds:
-    low, high = wilson_by_quantile(estimate, edges.n_negative, t)
-    return float(low), float(high)
-
-
-def _precision(estimate: float, edges: Edges, t: float) -> Bounds:
-    """Only a precision near 1 has a bound; in between nothing is known of a collapsed one."""
-    found, _ = _sensitivity(1.0, edges, t)
-    _, alarms = _specificity(0.0, edges, t)
-    of_found, of_alarms = edges.share * found, (1.0 - edges.share) * alarms
-    low = found * of_found / (of_found + of_alarms) if found else 0.0
-    return (low, 1.0) if estimate >= low else (math.nan, math.nan)
-
-
-_BOUNDS: dict[Any, Callable[[float, Edges, float], Bounds]] = {
-    group_roc_auc: _area,
-    candidate_roc_auc: _area,
-    group_average_precision: _precision,
-    sensitivity_at_threshold: _sensitivity,
-    specificity_at_threshold: _specificity,
-}
 
 
 def widened_band(

@@ -5,7 +5,11 @@ An evaluation in plain sentences.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from groupcm.evaluation.metric_table import CountOf, Value, shown
 from groupcm.evaluation.results import DataCounts, Decision, Evaluation, Localisation, Training
+from groupcm.metrics import Interval
 from groupcm.report.captions import learning_shows, shows_high_specificity
 from groupcm.report.figures.curves import froc_figure, precision_recall_figure, roc_figure
 from groupcm.report.figures.figure import Plate
@@ -21,6 +25,7 @@ from groupcm.report.formatting import (
     interval,
     number,
     percent,
+    percent_range,
     plural,
 )
 
@@ -30,6 +35,7 @@ __all__ = [
     "data_rows",
     "evaluation_plates",
     "localisation_sentence",
+    "metric_tiles",
     "ranking_sentence",
 ]
 
@@ -193,6 +199,34 @@ def _explaining(evaluation: Evaluation) -> list[Plate]:
             )
         )
     return plates
+
+
+class Tile(NamedTuple):
+    """A metric at the top of the page: what it is, its number, and a line below the number."""
+
+    title: str
+    number: str
+    below: str
+
+
+def metric_tiles(evaluation: Evaluation) -> list[Tile]:
+    """Return the metrics that are declared with a tile, those of the threshold first."""
+    return [
+        Tile(metric.tile, *_number_and_below(value, metric.style, detail))
+        for metric, value, detail in shown(evaluation, "threshold", "ranking", "probabilities")
+        if metric.tile is not None
+    ]
+
+
+def _number_and_below(value: Value, style: str, detail: str) -> tuple[str, str]:
+    if isinstance(value, CountOf):
+        return f"{count(value.n)} of {count(value.total)}", detail
+    formatted = {"fraction": fraction, "percent": percent, "number": number}[style]
+    if not isinstance(value, Interval):
+        return formatted(value), detail
+    if style == "percent":
+        return formatted(value.estimate), percent_range(value)
+    return formatted(value.estimate), interval(value, with_estimate=False)
 
 
 def _positive_share(evaluation: Evaluation) -> float:

@@ -168,6 +168,7 @@ def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None
         evaluation,
         evaluation_plates(evaluation),
         evaluation=evaluation,
+        tiles=evaluation_words.metric_tiles(evaluation),
         alarms=evaluation_words.alarms_sentence(evaluation.decision, evaluation.level),
         ranking=evaluation_words.ranking_sentence(evaluation),
         locating=None

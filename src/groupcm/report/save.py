@@ -5,13 +5,15 @@ Figures that an earlier report of the same name left behind.
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from groupcm.errors import InputError
 from groupcm.evaluation.comparison.results import ModelComparison
+from groupcm.evaluation.metric_table import metric_values
 from groupcm.evaluation.results import Evaluation
 from groupcm.report.page import CasePictures, draw_comparison, draw_evaluation
 from groupcm.utils.extras import require_report_extra
@@ -28,6 +30,9 @@ __all__ = [
     "save_evaluation",
     "save_page",
 ]
+
+_DOTS_PER_INCH = 200
+_METRICS = "metrics.json"
 
 FIGURE_NAMES = frozenset(
     {
@@ -63,13 +68,10 @@ def remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
     >>> sorted(file.name for file in folder.iterdir())
     ['group_roc.svg', 'mine.svg', 'weights.txt']
     """
-    for name in FIGURE_NAMES:
-        for file in (folder / f"{name}.svg", folder / f"{name}.png"):
-            if file not in written and file.is_file():
-                file.unlink()
-
-
-_DOTS_PER_INCH = 200
+    names = [f"{name}.{kind}" for name in FIGURE_NAMES for kind in ("svg", "png")]
+    for file in (folder / name for name in (*names, _METRICS)):
+        if file not in written and file.is_file():
+            file.unlink()
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
@@ -131,7 +133,9 @@ def save_evaluation(
     (['report.html', 'group_roc.svg', 'group_roc.png'], 'report_figures')
     """
     page = check_report(path)
-    return save_page(*draw_evaluation(evaluation, pictures), page)
+    return save_page(
+        *draw_evaluation(evaluation, pictures), page, metrics=metric_values(evaluation)
+    )
 
 
 def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -> list[Path]:
@@ -155,7 +159,9 @@ def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -
     return save_page(*draw_comparison(comparison), page)
 
 
-def save_page(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
+def save_page(
+    html: str, plates: Sequence[Plate], page: Path, *, metrics: Mapping[str, Any] | None = None
+) -> list[Path]:
     """Write a page, and its figures into a folder beside it; an earlier report's are removed.
 
     Parameters
@@ -164,6 +170,8 @@ def save_page(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
     plates : sequence of Plate
     page : Path
         As `check_report` gives it.
+    metrics : mapping, optional
+        Plain values, written as ``metrics.json`` next to the figures.
 
     Returns
     -------
@@ -182,6 +190,10 @@ def save_page(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
         with whole_file(png) as beside, style():
             plate.figure.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
         files += [svg, png]
+    if metrics is not None:
+        files.append(folder / _METRICS)
+        with whole_file(files[-1]) as beside:
+            beside.write_text(f"{json.dumps(metrics, indent=2)}\n", encoding="utf-8")
     # After its figures: where the page is, they are.
     with whole_file(page) as beside:
         beside.write_text(html, encoding="utf-8")

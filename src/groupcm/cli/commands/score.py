@@ -22,7 +22,7 @@ from groupcm.cli.output import (
     show_rows,
     working,
 )
-from groupcm.cli.summaries import threshold_words
+from groupcm.cli.summaries import format_threshold
 from groupcm.data.tables.formats import check_not_input, check_table_name, write_table
 from groupcm.errors import InputError
 from groupcm.estimators.adapters import takes_missing
@@ -117,7 +117,7 @@ def _alarm_rows(model: Any, table: pa.Table) -> list[tuple[str, str]]:
     own = threshold_of(model)
     n_alarms = np.count_nonzero(table["alarm"].to_numpy())
     return [
-        ("threshold", f"{threshold_words(own.value)} ({own.chosen})"),
+        ("threshold", f"{format_threshold(own.value)} ({own.chosen})"),
         ("alarms", f"{n_alarms:,} of {table.num_rows:,} groups"),
     ]
 
