@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from groupcm import load, simulate
-from groupcm.cli.commands import demo_pictures
 from groupcm.cli._main import main
+from groupcm.cli.commands import demo_pictures
 from groupcm.metrics import group_roc_auc
 from groupcm.report.model_card import model_card
 
@@ -88,7 +88,7 @@ def small(tmp_path, monkeypatch) -> Path:
     monkeypatch.setattr(demo_pictures, "Sizes", lambda: SMALL)
     monkeypatch.setattr("groupcm.images.parallel.n_threads", lambda: 1)
     # Curves take most of the time of a report, and other tests look at them.
-    monkeypatch.setattr("groupcm.report.evaluation.evaluation_plates", lambda _: [])
+    monkeypatch.setattr("groupcm.report.evaluation.evaluation_figures", lambda _: [])
     return tmp_path / "a demo"
 
 

@@ -16,8 +16,8 @@ from PIL import Image
 from groupcm import GroupClassifier
 from groupcm.annotations import Annotations, Mask, read
 from groupcm.annotations.runs import compress
-from groupcm.cli.commands import evaluate as command
 from groupcm.cli._main import main
+from groupcm.cli.commands import evaluate as command
 from groupcm.data.tables.formats import write_table
 from groupcm.data.tables.roles import TableDescription, describe
 from groupcm.images.synthetic import write_frames
@@ -31,7 +31,7 @@ COLUMNS = {"group": "picture", "label": "label", "overlap": "overlap"}
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     """Curves and intervals take most of the time, and other tests look at them."""
-    monkeypatch.setattr("groupcm.report.evaluation.evaluation_plates", lambda _: [])
+    monkeypatch.setattr("groupcm.report.evaluation.evaluation_figures", lambda _: [])
     quick = command.evaluate_scored
     monkeypatch.setattr(command, "evaluate_scored", lambda *a, **k: quick(*a, **k, n_resamples=20))
 

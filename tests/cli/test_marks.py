@@ -223,8 +223,8 @@ def test_a_comparison_knows_them(here, capsys, marked, table):
         assert model.candidate_roc is not None
         assert found[model.name].startswith(f"{model.group_roc.auc.estimate:.3f} (")
         assert found[model.name].endswith(f" {model.candidate_roc.auc.estimate:.3f}")
-    assert expected.remarks[0].startswith("5 of 20 positive groups are not annotated: ")
-    assert all(remark in found[""].splitlines() for remark in expected.remarks)
+    assert expected.notes[0].startswith("5 of 20 positive groups are not annotated: ")
+    assert all(note in found[""].splitlines() for note in expected.notes)
 
 
 def test_marks_that_are_numbers_leak_into_no_model(here, capsys, marked):

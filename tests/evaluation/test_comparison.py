@@ -528,7 +528,7 @@ def test_a_value_chosen_at_the_end_is_remarked_on(made, monkeypatch):
     found = compare_models(
         made.X, made.y, made.groups, models=models, cv=3, learning=False, n_resamples=20
     )
-    (remark,) = found.remarks
-    assert remark.startswith("end chose the smallest value tried, λ = 0.97, in 3 of 3 folds")
+    (note,) = found.notes
+    assert note.startswith("end chose the smallest value tried, λ = 0.97, in 3 of 3 folds")
     tie = replace(fits[0].results[1], tuning=np.full((3, 3), 0.9))
     assert tie.n_at_ends == (0, 0)

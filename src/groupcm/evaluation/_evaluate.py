@@ -14,14 +14,13 @@ from groupcm import __version__
 from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold, threshold_of
 from groupcm.evaluation.cases import find_cases
 from groupcm.evaluation.curves import reliability_of, roc_of, thinned
-from groupcm.evaluation.metric_table import METRIC_TABLE
+from groupcm.evaluation.metric_table import compute_metrics
 from groupcm.evaluation.outcomes import LEAST_OVERLAP, decide, localisation_of
 from groupcm.evaluation.results import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import score_candidates, with_all_groups
 from groupcm.evaluation.training_summary import training_of
 from groupcm.metrics import (
-    bootstrap_interval,
     froc_curve,
     group_precision_recall_curve,
     index_groups,
@@ -190,13 +189,7 @@ def evaluate_scored(
             group_roc=roc_of(positive, score, clusters=clusters, **resampling),
             candidate_roc=_candidate_roc(candidates, resampling),
             precision_recall=thinned(group_precision_recall_curve(positive, score)),
-            metrics={
-                each.name: bootstrap_interval(
-                    positive, score, metric=each.function, clusters=clusters, **resampling
-                )
-                for each in METRIC_TABLE
-                if each.function is not None
-            },
+            metrics=compute_metrics(positive, score, clusters=clusters, **resampling),
             froc=_froc(candidates, object_word),
             decision=decide(candidates, chosen, level),
             weights=found.weights,

@@ -1,8 +1,8 @@
 """The metrics of an evaluation, each declared once: its name, its value, and where it is shown.
 
-`METRIC_TABLE` is read by the evaluation, which computes the metrics that have a ``function``; by the
-report page, which shows those with a ``tile``; by the terminal summary, which prints those with a
-``label``; and by `metric_values`, which gives all of them for JSON. To add a metric, write its
+`METRIC_TABLE` is read by the evaluation, which computes the metrics that have a ``function``; by
+the report page, which shows those with a ``tile``; by the terminal summary, which prints those with
+a ``label``; and by `metric_values`, which returns all of them for JSON. To add a metric, write its
 function and add one entry here.
 """
 
@@ -11,10 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+from numpy.typing import ArrayLike
 
 from groupcm.evaluation.results import Evaluation
-from groupcm.metrics import Interval, Metric, group_average_precision
+from groupcm.metrics import Interval, Metric, bootstrap_interval, group_average_precision
 
 __all__ = [
     "METRIC_TABLE",
@@ -23,6 +25,7 @@ __all__ = [
     "Section",
     "ShownMetric",
     "Value",
+    "compute_metrics",
     "metric_values",
     "shown",
 ]
@@ -57,7 +60,8 @@ class EvaluationMetric:
     label : str or None
         The name in the terminal summary; None keeps the metric out of it.
     function : callable(y, scores, groups) or None
-        The evaluation computes it from one label and one score per group, with a bootstrap interval.
+        The evaluation computes it, with a bootstrap interval, from one label and one score per
+        group.
     value : callable(evaluation) or None
         Reads the value from the evaluation, for metrics without a function; it returns None where
         the evaluation has no such value.
@@ -97,8 +101,8 @@ def _localisation_detail(evaluation: Evaluation) -> str:
     found = evaluation.localisation
     assert found is not None
     return (
-        f"{found.n_on_object:,} of {found.n_positive_groups:,} {_which(evaluation)} groups, with an "
-        f"overlap of {found.least_overlap:g} or more; the candidates allow {found.n_reachable:,}"
+        f"{found.n_on_object:,} of {found.n_positive_groups:,} {_which(evaluation)} groups, with "
+        f"an overlap of {found.least_overlap:g} or more; the candidates allow {found.n_reachable:,}"
     )
 
 
@@ -211,6 +215,24 @@ METRIC_TABLE: tuple[EvaluationMetric, ...] = (
         value=lambda found: found.reliability and found.reliability.brier,
     ),
 )
+
+
+def compute_metrics(y: ArrayLike, scores: ArrayLike, **options: Any) -> dict[str, Interval]:
+    """Compute the metrics that have a function, from one label and one score per group.
+
+    ``options`` are those of `groupcm.metrics.bootstrap_interval`.
+
+    Examples
+    --------
+    >>> y, scores = [0, 1] * 10, [0.1, 0.4, 0.4, 0.8] * 5
+    >>> compute_metrics(y, scores, n_resamples=20)["average_precision"].estimate
+    0.9
+    """
+    return {
+        each.name: bootstrap_interval(y, scores, metric=each.function, **options)
+        for each in METRIC_TABLE
+        if each.function is not None
+    }
 
 
 def shown(evaluation: Evaluation, *sections: Section) -> Iterator[ShownMetric]:

@@ -28,7 +28,7 @@ from groupcm.experiments.annotation_text import (
 from groupcm.experiments.output import SizeLine, size_figure, write_text
 from groupcm.experiments.sizes import GCM, METHODS, MISVM
 from groupcm.report.figures.axes import plain
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.style import (
     MUTED,
     NAMED_COLOURS,
@@ -42,7 +42,7 @@ from groupcm.report.formatting import count, fraction, interval
 from groupcm.report.save import save_page
 from groupcm.utils.extras import require_report_extra
 
-__all__ = ["annotation_figure", "annotation_json", "annotation_plate", "save_annotation"]
+__all__ = ["annotation_figure", "annotation_json", "captioned_annotation_figure", "save_annotation"]
 
 
 def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Path]:
@@ -64,14 +64,14 @@ def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Pat
     require_report_extra()
     from groupcm.report.page import render
 
-    plate = annotation_plate(curve)
+    figure = captioned_annotation_figure(curve)
     rows = [
         (size, curve.auc(gcm), curve.auc(misvm))
         for size, gcm, misvm in zip(curve.sizes, curve.gcm, curve.misvm, strict=True)
     ]
     page = render(
         "experiment_annotation.html",
-        [plate],
+        [figure],
         title="What annotation buys",
         version=__version__,
         name=name,
@@ -83,7 +83,7 @@ def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Pat
         method=method_sentences(curve),
     )
     numbers = write_text(folder / "annotation.json", annotation_json(curve))
-    return [*save_page(page, [plate], folder / "annotation.html"), numbers]
+    return [*save_page(page, [figure], folder / "annotation.html"), numbers]
 
 
 def annotation_json(curve: AnnotationCurve) -> str:
@@ -203,7 +203,7 @@ def _draw_differences(axes: Axes, curve: AnnotationCurve, look: Series) -> None:
 _WITH_OTHERS = Series(NAMED_COLOURS["series-6"], "solid", "v")
 
 
-def annotation_plate(curve: AnnotationCurve) -> Plate:
+def captioned_annotation_figure(curve: AnnotationCurve) -> CaptionedFigure:
     """Draw group AUC against annotated groups, and MI-SVM with all positive groups as a level."""
     looks = series_of(METHODS)
     drawn = [
@@ -230,7 +230,7 @@ def annotation_plate(curve: AnnotationCurve) -> Plate:
             curve.sizes, curve.gcm, curve.with_others, curve.misvm, strict=True
         )
     )
-    return Plate(
+    return CaptionedFigure(
         "annotation",
         "Group AUC against annotated positive groups",
         "Marks are means over repeats, small dots the single repeats, lines 95 % intervals. A line "

@@ -11,7 +11,13 @@ from groupcm.metrics import Interval
 from groupcm.report.formatting import count, counted, fraction, interval
 from groupcm.utils.text import listed
 
-__all__ = ["against_misvm", "method_sentences", "next_hundred", "remarks", "what_others_add"]
+__all__ = [
+    "against_misvm",
+    "annotation_notes",
+    "method_sentences",
+    "next_hundred",
+    "what_others_add",
+]
 
 _NEXT = 100
 _FEW_REPEATS = 3
@@ -135,14 +141,14 @@ def against_misvm(curve: AnnotationCurve) -> str:
     return f"{gcm} {which} {what}: the difference is {interval(found)}."
 
 
-def remarks(curve: AnnotationCurve) -> list[str]:
+def annotation_notes(curve: AnnotationCurve) -> list[str]:
     """Say what took no part, and where the repeats are too few to tell much.
 
     Examples
     --------
     >>> gcm = np.array([[0.80, 0.92]])
     >>> few = AnnotationCurve([50], gcm, gcm, gcm, gcm[0], 50, 900, 40, 5, "patient", n_left_out=7)
-    >>> print(*remarks(few), sep="\\n")
+    >>> print(*annotation_notes(few), sep="\\n")
     7 positive groups are not annotated; they took no part.
     2 repeats are few: the intervals are wide, and more repeats would make them narrower.
     """
@@ -175,5 +181,5 @@ def method_sentences(curve: AnnotationCurve) -> list[str]:
         "that train on the annotated groups and score the others, too.",
         "Intervals (95 %) are of the mean over repeats, widened because the repeats' training "
         "parts overlap. A difference is taken repeat by repeat, at each size for itself.",
-        *remarks(curve),
+        *annotation_notes(curve),
     ]

@@ -29,9 +29,9 @@ from groupcm.evaluation.results import Roc
 from groupcm.experiments.datasets import Entries
 from groupcm.experiments.sizes import Trial
 from groupcm.metrics import Comparison, Interval, RocCurve, group_roc_auc, group_roc_curve
+from groupcm.metrics.bootstrap import resampled_metric
 from groupcm.metrics.comparison import normal_p_value
 from groupcm.metrics.intervals import difference_at_edges, ranked_alike
-from groupcm.metrics.bootstrap import resampled_metric
 from groupcm.metrics.resampling import Resampling
 
 __all__ = ["Areas", "mean_roc"]

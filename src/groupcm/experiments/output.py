@@ -25,7 +25,7 @@ from groupcm.report.figures.style import SURFACE, Series, in_style, legend_below
 from groupcm.report.formatting import fraction
 from groupcm.utils.files import check_output, whole_file
 
-__all__ = ["SizeLine", "check_folder", "made_data_in", "size_figure", "write_text"]
+__all__ = ["SizeLine", "check_folder", "size_figure", "synthetic_data_in", "write_text"]
 
 
 def check_folder(path: str | os.PathLike[str]) -> Path:
@@ -47,7 +47,7 @@ def check_folder(path: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
-def made_data_in(folder: Path, *, keep: bool) -> Iterator[Path]:
+def synthetic_data_in(folder: Path, *, keep: bool) -> Iterator[Path]:
     """A place for large made data inside the folder, empty again after the block unless kept.
 
     A folder that was made for it goes too, if nothing else is in it.
@@ -56,7 +56,7 @@ def made_data_in(folder: Path, *, keep: bool) -> Iterator[Path]:
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "paper"
-    >>> with made_data_in(folder, keep=False) as place:
+    >>> with synthetic_data_in(folder, keep=False) as place:
     ...     place.is_dir()
     True
     >>> folder.exists()

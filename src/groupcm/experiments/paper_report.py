@@ -17,26 +17,26 @@ from pathlib import Path
 from typing import Any
 
 from groupcm import __version__
-from groupcm.experiments import paper_text as paper_words
+from groupcm.experiments import paper_text
 from groupcm.experiments.claims import HOLDS, OPEN, Finding
 from groupcm.experiments.output import SizeLine, size_figure, write_text
 from groupcm.experiments.paper import LEVELS, PaperResults
 from groupcm.experiments.sizes import GCM, METHODS, MISVM, SVM, UNGROUPED, Trial, trials_of
 from groupcm.metrics import Interval
 from groupcm.report.figures.curves import roc_of_models_figure
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.style import INK, MUTED, Series, series_of
 from groupcm.report.formatting import counted, interval
 from groupcm.report.save import save_page
 from groupcm.utils.extras import require_report_extra
 
-__all__ = ["paper_json", "paper_plates", "save_paper"]
+__all__ = ["paper_figures", "paper_json", "save_paper"]
 
 _LOOKS = series_of(METHODS)
 
 
-def paper_plates(results: PaperResults) -> list[Plate]:
+def paper_figures(results: PaperResults) -> list[CaptionedFigure]:
     """Draw both figures of the paper, per candidate and per group, and the claims."""
     return [
         *(_roc(results, level, log=log) for log in (False, True) for level in LEVELS),
@@ -45,7 +45,7 @@ def paper_plates(results: PaperResults) -> list[Plate]:
     ]
 
 
-def _roc(results: PaperResults, level: str, *, log: bool) -> Plate:
+def _roc(results: PaperResults, level: str, *, log: bool) -> CaptionedFigure:
     sizes, rocs = results.sizes, results.rocs[level]
     sets = counted(sizes.repeats, "training set")
     if log:
@@ -58,12 +58,12 @@ def _roc(results: PaperResults, level: str, *, log: bool) -> Plate:
             f"mean curve of {sets}."
         )
     shows = "; ".join(f"{method}: AUC {interval(roc.auc)}" for method, roc in rocs.items())
-    return Plate(
+    return CaptionedFigure(
         name, title, reading, f"{shows}.", roc_of_models_figure(rocs, _LOOKS, of=level, log=log)
     )
 
 
-def _against_size(results: PaperResults, level: str) -> Plate:
+def _against_size(results: PaperResults, level: str) -> CaptionedFigure:
     sizes, areas = results.sizes, results.areas[level]
     fewest = sizes.fewest
     trials = {
@@ -87,7 +87,7 @@ def _against_size(results: PaperResults, level: str) -> Plate:
         for of in trials.values()
         for trial in of
     )
-    return Plate(
+    return CaptionedFigure(
         f"per_{level}_training_size",
         f"Performance per {level} against training size",
         f"Marks are means over {counted(sizes.repeats, 'training set')}, small dots the single "
@@ -98,7 +98,7 @@ def _against_size(results: PaperResults, level: str) -> Plate:
     )
 
 
-def _differences(results: PaperResults, level: str) -> Plate:
+def _differences(results: PaperResults, level: str) -> CaptionedFigure:
     rows = []
     for claim in results.claims:
         for finding in claim.findings:
@@ -111,7 +111,7 @@ def _differences(results: PaperResults, level: str) -> Plate:
             letter = claim.id[0] + "′" * claim.id.endswith("second reading")
             name = f"{letter}: {_names(finding.a, finding.b)}"
             rows.append(ForestRow(name, difference, interval(difference), look))
-    return Plate(
+    return CaptionedFigure(
         f"claims_per_{level}",
         f"Differences behind the claims, per {level}",
         "The first model minus the second, with the letter of the claim (′: second reading). "
@@ -223,26 +223,26 @@ def save_paper(results: PaperResults, folder: Path) -> list[Path]:
     """
     require_report_extra()
 
-    plates = paper_plates(results)
-    page = _page(results, plates)
+    figures = paper_figures(results)
+    page = _page(results, figures)
     texts = {
         "results.json": paper_json(results),
-        "claims.md": paper_words.claims_markdown(results),
+        "claims.md": paper_text.claims_markdown(results),
         "datasets.csv": _datasets_csv(results),
     }
     others = [write_text(folder / name, text) for name, text in texts.items()]
-    return [*save_page(page, plates, folder / "paper.html"), *others]
+    return [*save_page(page, figures, folder / "paper.html"), *others]
 
 
 def _datasets_csv(results: PaperResults) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["part", "class", "SVM", "MI-SVM", "GCM"])
-    writer.writerows(paper_words.dataset_rows(results))
+    writer.writerows(paper_text.dataset_rows(results))
     return text.getvalue()
 
 
-def _page(results: PaperResults, plates: list) -> str:
+def _page(results: PaperResults, figures: list) -> str:
     from groupcm.report.figures.style import colour_name, series_of
     from groupcm.report.page import render
 
@@ -255,18 +255,18 @@ def _page(results: PaperResults, plates: list) -> str:
         models.append((trial, candidate, group, settings))
     return render(
         "experiment_paper.html",
-        plates,
+        figures,
         title="The paper's experiment on made data",
         version=__version__,
         sizes=results.sizes,
         seed=results.seed,
-        summary=paper_words.summary_sentence(results.claims),
+        summary=paper_text.summary_sentence(results.claims),
         claims=results.claims,
-        finding_words=paper_words.finding_words,
-        repeats_words=paper_words.repeats_words,
+        finding_text=paper_text.finding_text,
+        repeats_text=paper_text.repeats_text,
         models=models,
         swatch=lambda method: colour_name(looks[method].colour),
-        datasets=paper_words.dataset_rows(results),
+        datasets=paper_text.dataset_rows(results),
         n_test=results.n_test,
-        method=paper_words.method_sentences(results.sizes),
+        method=paper_text.method_sentences(results.sizes),
     )

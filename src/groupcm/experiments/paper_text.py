@@ -12,9 +12,9 @@ from groupcm.report.formatting import counted, fraction, interval, p_value
 __all__ = [
     "claims_markdown",
     "dataset_rows",
-    "finding_words",
+    "finding_text",
     "method_sentences",
-    "repeats_words",
+    "repeats_text",
     "summary_sentence",
 ]
 
@@ -51,7 +51,7 @@ def dataset_rows(results: PaperResults) -> list[tuple[str, str, str, str, str]]:
     ]
 
 
-def finding_words(finding: Finding) -> str:
+def finding_text(finding: Finding) -> str:
     """One difference with its interval and p-value.
 
     Examples
@@ -60,7 +60,7 @@ def finding_words(finding: Finding) -> str:
     >>> auc, difference = Interval(0.9, 0.8, 1.0), Interval(0.021, 0.008, 0.034)
     >>> found = Comparison(auc, auc, difference, 0.002, 2000, "group_roc_auc")
     >>> a, b = Trial("GCM", 5000), Trial("SVM", 5000)
-    >>> finding_words(Finding(a, b, "group", "higher", found, (0.02, 0.022)))
+    >>> finding_text(Finding(a, b, "group", "higher", found, (0.02, 0.022)))
     'AUC of groups, GCM (5,000) − SVM (5,000): 0.021 (0.008 to 0.034), p = 0.002'
     """
     found = finding.comparison
@@ -82,7 +82,7 @@ def short_name(trial: Trial) -> str:
     return f"{trial.method} ({trial.negatives:,})"
 
 
-def repeats_words(finding: Finding) -> str:
+def repeats_text(finding: Finding) -> str:
     """The difference with each training set, the smallest and the largest."""
     if len(finding.repeats) == 1:
         return "one training set"
@@ -152,8 +152,8 @@ def claims_markdown(results: PaperResults) -> str:
     """The claims as a table in Markdown."""
     rows = ["| | claim | verdict | difference (95 % interval) | spread |", "|---|---|---|---|---|"]
     for claim in results.claims:
-        differences = "<br>".join(finding_words(finding) for finding in claim.findings)
-        spread = "<br>".join(repeats_words(finding) for finding in claim.findings)
+        differences = "<br>".join(finding_text(finding) for finding in claim.findings)
+        spread = "<br>".join(repeats_text(finding) for finding in claim.findings)
         rows.append(
             f"| {claim.id} | {claim.statement} | **{claim.verdict}** | {differences} | {spread} |"
         )

@@ -13,7 +13,7 @@ from groupcm.evaluation.results import LearningCurve, Roc
 from groupcm.metrics import Interval
 from groupcm.report.formatting import count, fraction
 
-__all__ = ["learning_shows", "sensitivity_at", "shows_high_specificity", "specificities"]
+__all__ = ["describe_learning_curve", "has_high_specificity", "sensitivity_at", "specificities"]
 
 _ASKED = (0.9, 0.95, 0.99, 0.999)
 _ROUNDING = 1e-9
@@ -34,12 +34,12 @@ def specificities(rocs: Sequence[tuple[str, Roc]]) -> list[float]:
     return [asked for asked in _ASKED if finest <= 1 - asked + _ROUNDING]
 
 
-def shows_high_specificity(rocs: Sequence[Roc]) -> bool:
+def has_high_specificity(rocs: Sequence[Roc]) -> bool:
     """Whether there are enough negatives for a look at the region of high specificity.
 
     Examples
     --------
-    >>> shows_high_specificity([])
+    >>> has_high_specificity([])
     False
     """
     return bool(rocs) and min(_finest_step(roc) for roc in rocs) <= 1 - _ASKED[1] + _ROUNDING
@@ -70,7 +70,7 @@ def _finest_step(roc: Roc) -> float:
     return float(np.min(roc.curve.fpr, initial=1.0, where=roc.curve.fpr > 0))
 
 
-def learning_shows(learning: LearningCurve) -> str:
+def describe_learning_curve(learning: LearningCurve) -> str:
     """Say where each line of a learning curve begins and ends.
 
     Examples
@@ -78,7 +78,7 @@ def learning_shows(learning: LearningCurve) -> str:
     >>> from groupcm.evaluation.results import LearningLine
     >>> from groupcm.metrics import Interval
     >>> line = LearningLine("GCM", [Interval(0.8, 0.7, 0.9), Interval(0.9, 0.85, 0.95)])
-    >>> learning_shows(LearningCurve([100, 1000], "negative groups", [line]))
+    >>> describe_learning_curve(LearningCurve([100, 1000], "negative groups", [line]))
     'GCM: AUC 0.800 with 100 and 0.900 with 1,000 negative groups.'
     """
     sentences = []

@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.results import Roc
 from groupcm.metrics import Interval
-from groupcm.report.captions import learning_shows, shows_high_specificity
+from groupcm.report.captions import describe_learning_curve, has_high_specificity
 from groupcm.report.figures.axes import shorten
 from groupcm.report.figures.curves import roc_of_models_figure
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.learning import learning_figure
 from groupcm.report.figures.style import INK, MUTED, Series, series_of
@@ -22,8 +22,8 @@ from groupcm.report.formatting import count, fraction, interval, number, p_value
 
 __all__ = [
     "by_auc",
-    "chosen_settings",
-    "comparison_plates",
+    "chosen_hyperparameters",
+    "comparison_figures",
     "is_clear",
     "looks_of",
     "pair_sentence",
@@ -98,14 +98,14 @@ def summary_sentences(comparison: ModelComparison) -> list[str]:
     return sentences
 
 
-def chosen_settings(model: ModelResult) -> list[str]:
+def chosen_hyperparameters(model: ModelResult) -> list[str]:
     """Which setting the folds chose, and how many of them.
 
     Examples
     --------
     >>> from groupcm.metrics import RocCurve
     >>> model = ModelResult("GCM", "", None, None, ["lam=0.9", "lam=0.5", "lam=0.9"], 1.0)
-    >>> chosen_settings(model)
+    >>> chosen_hyperparameters(model)
     ['lam=0.9 (2 folds)', 'lam=0.5 (1 fold)']
     """
     counts = Counter(model.chosen).most_common()
@@ -129,7 +129,7 @@ def looks_of(comparison: ModelComparison) -> dict[str, Series]:
     )
 
 
-def comparison_plates(comparison: ModelComparison) -> list[Plate]:
+def comparison_figures(comparison: ModelComparison) -> list[CaptionedFigure]:
     """Draw all that a comparison has numbers for, in the order of the page."""
     looks = looks_of(comparison)
     groups = {model.name: model.group_roc for model in comparison.models}
@@ -138,41 +138,41 @@ def comparison_plates(comparison: ModelComparison) -> list[Plate]:
         for model in comparison.models
         if model.candidate_roc is not None
     }
-    plates = [_areas(comparison, groups, looks, "group")] if groups else []
+    figures = [_areas(comparison, groups, looks, "group")] if groups else []
     if candidates:
-        plates.append(_areas(comparison, candidates, looks, "candidate"))
+        figures.append(_areas(comparison, candidates, looks, "candidate"))
     if comparison.pairs:
-        plates.append(_differences(comparison))
+        figures.append(_differences(comparison))
     if groups:
-        plates += _rocs(groups, looks)
+        figures += _rocs(groups, looks)
     if candidates:
-        plates.append(
-            Plate(
+        figures.append(
+            CaptionedFigure(
                 "candidate_roc",
                 "ROC of candidates, all models",
                 "As for groups, with every candidate counted alone. Grouping often gives this "
                 "away to be better at groups.",
-                _areas_in_words(candidates),
+                _describe_areas(candidates),
                 roc_of_models_figure(candidates, looks, of="candidate"),
             )
         )
     if comparison.learning is not None:
-        plates.append(
-            Plate(
+        figures.append(
+            CaptionedFigure(
                 "learning_curve",
                 "Learning curves",
                 "A line that still rises at its right end says that more of the same data would "
                 "help that model.",
-                learning_shows(comparison.learning),
+                describe_learning_curve(comparison.learning),
                 learning_figure(comparison.learning, looks),
             )
         )
-    return plates
+    return figures
 
 
 def _areas(
     comparison: ModelComparison, rocs: Mapping[str, Roc], looks: Mapping[str, Series], of: str
-) -> Plate:
+) -> CaptionedFigure:
     rows = [
         ForestRow(
             model.name, rocs[model.name].auc, interval(rocs[model.name].auc), looks[model.name]
@@ -180,19 +180,19 @@ def _areas(
         for model in by_auc(comparison.models)
         if model.name in rocs
     ]
-    return Plate(
+    return CaptionedFigure(
         f"{of}_auc",
         f"AUC of {of}s",
         f"The mark is the estimate, the line its {percent(comparison.level)} interval; further "
         "right is better. Lines that overlap do not mean that two models are equal: see the "
         "paired differences.",
-        _areas_in_words(rocs),
+        _describe_areas(rocs),
         forest_figure(rows, f"AUC of {of}s"),
     )
 
 
-def _differences(comparison: ModelComparison) -> Plate:
-    return Plate(
+def _differences(comparison: ModelComparison) -> CaptionedFigure:
+    return CaptionedFigure(
         "paired_differences",
         "Paired differences in AUC of groups",
         "The first model minus the second, on the same groups: right of zero the first one is "
@@ -215,10 +215,10 @@ def _difference_row(pair: Pair, level: float) -> ForestRow:
     return ForestRow(f"{a} − {b}", pair.group.difference, interval(pair.group.difference), look)
 
 
-def _rocs(rocs: Mapping[str, Roc], looks: Mapping[str, Series]) -> list[Plate]:
-    shows = _areas_in_words(rocs)
-    plates = [
-        Plate(
+def _rocs(rocs: Mapping[str, Roc], looks: Mapping[str, Series]) -> list[CaptionedFigure]:
+    shows = _describe_areas(rocs)
+    figures = [
+        CaptionedFigure(
             "group_roc",
             "ROC of groups, all models",
             "Each point of a line is a threshold: the further up and to the left, the better. The "
@@ -227,9 +227,9 @@ def _rocs(rocs: Mapping[str, Roc], looks: Mapping[str, Series]) -> list[Plate]:
             roc_of_models_figure(rocs, looks),
         ),
     ]
-    if shows_high_specificity(list(rocs.values())):
-        plates.append(
-            Plate(
+    if has_high_specificity(list(rocs.values())):
+        figures.append(
+            CaptionedFigure(
                 "group_roc_high_specificity",
                 "The same, spread out where false alarms are rare",
                 "The same curves with a logarithmic axis: read off who finds most where only 1 in "
@@ -238,8 +238,8 @@ def _rocs(rocs: Mapping[str, Roc], looks: Mapping[str, Series]) -> list[Plate]:
                 roc_of_models_figure(rocs, looks, log=True),
             )
         )
-    return plates
+    return figures
 
 
-def _areas_in_words(rocs: Mapping[str, Roc]) -> str:
+def _describe_areas(rocs: Mapping[str, Roc]) -> str:
     return "; ".join(f"{name}: AUC {interval(roc.auc)}" for name, roc in rocs.items()) + "."

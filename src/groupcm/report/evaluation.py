@@ -10,9 +10,9 @@ from typing import NamedTuple
 from groupcm.evaluation.metric_table import CountOf, Value, shown
 from groupcm.evaluation.results import DataCounts, Decision, Evaluation, Localisation, Training
 from groupcm.metrics import Interval
-from groupcm.report.captions import learning_shows, shows_high_specificity
+from groupcm.report.captions import describe_learning_curve, has_high_specificity
 from groupcm.report.figures.curves import froc_figure, precision_recall_figure, roc_figure
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.learning import learning_figure
 from groupcm.report.figures.scores import reliability_figure, score_distribution_figure
 from groupcm.report.figures.style import series_of
@@ -33,14 +33,14 @@ __all__ = [
     "alarms_sentence",
     "certificate_sentence",
     "data_rows",
-    "evaluation_plates",
+    "evaluation_figures",
     "localisation_sentence",
     "metric_tiles",
     "ranking_sentence",
 ]
 
 
-def evaluation_plates(evaluation: Evaluation) -> list[Plate]:
+def evaluation_figures(evaluation: Evaluation) -> list[CaptionedFigure]:
     """Draw all that an evaluation has numbers for, in the order of the page."""
     return [
         *_ranking(evaluation),
@@ -50,10 +50,10 @@ def evaluation_plates(evaluation: Evaluation) -> list[Plate]:
     ]
 
 
-def _ranking(evaluation: Evaluation) -> list[Plate]:
+def _ranking(evaluation: Evaluation) -> list[CaptionedFigure]:
     roc, decision = evaluation.group_roc, evaluation.decision
-    plates = [
-        Plate(
+    figures = [
+        CaptionedFigure(
             "group_roc",
             "ROC of groups",
             "Each point of the line is a threshold: the further up and to the left, the better. "
@@ -62,7 +62,7 @@ def _ranking(evaluation: Evaluation) -> list[Plate]:
             f"ROC curve of groups, area {interval(roc.auc)}.",
             roc_figure(roc, decision=decision),
         ),
-        Plate(
+        CaptionedFigure(
             "group_precision_recall",
             "Precision and sensitivity of groups",
             "How many alarms are right, against how many positive groups are found. The dashed "
@@ -78,12 +78,12 @@ def _ranking(evaluation: Evaluation) -> list[Plate]:
             ),
         ),
     ]
-    if shows_high_specificity([roc]):
-        plates.insert(1, _high_specificity(evaluation))
+    if has_high_specificity([roc]):
+        figures.insert(1, _high_specificity(evaluation))
     candidates = evaluation.candidate_roc
     if candidates is not None:
-        plates.append(
-            Plate(
+        figures.append(
+            CaptionedFigure(
                 "candidate_roc",
                 "ROC of candidates",
                 "As the ROC of groups, with every candidate counted alone. A model trained for "
@@ -92,12 +92,12 @@ def _ranking(evaluation: Evaluation) -> list[Plate]:
                 roc_figure(candidates, of="candidate"),
             )
         )
-    return plates
+    return figures
 
 
-def _high_specificity(evaluation: Evaluation) -> Plate:
+def _high_specificity(evaluation: Evaluation) -> CaptionedFigure:
     roc = evaluation.group_roc
-    return Plate(
+    return CaptionedFigure(
         "group_roc_high_specificity",
         "The same, spread out where false alarms are rare",
         "The same curve with a logarithmic axis: read off how many positive groups are still "
@@ -107,7 +107,7 @@ def _high_specificity(evaluation: Evaluation) -> Plate:
     )
 
 
-def _finding(evaluation: Evaluation) -> list[Plate]:
+def _finding(evaluation: Evaluation) -> list[CaptionedFigure]:
     froc = evaluation.froc
     if froc is None:
         return []
@@ -118,7 +118,7 @@ def _finding(evaluation: Evaluation) -> list[Plate]:
         f"are found with {number(point.false_alarms)} false alarms per group."
     )
     return [
-        Plate(
+        CaptionedFigure(
             "froc",
             f"FROC: {things} found against false alarms",
             f"Each point is a threshold: the share of the {things} found (up) for so many false "
@@ -129,10 +129,10 @@ def _finding(evaluation: Evaluation) -> list[Plate]:
     ]
 
 
-def _deciding(evaluation: Evaluation) -> list[Plate]:
+def _deciding(evaluation: Evaluation) -> list[CaptionedFigure]:
     point = evaluation.decision.point
     return [
-        Plate(
+        CaptionedFigure(
             "score_distribution",
             "Scores of positive and negative groups",
             "Each kind of groups adds up to 100 %. What is orange and left of the threshold is "
@@ -146,13 +146,13 @@ def _deciding(evaluation: Evaluation) -> list[Plate]:
     ]
 
 
-def _explaining(evaluation: Evaluation) -> list[Plate]:
-    plates = []
+def _explaining(evaluation: Evaluation) -> list[CaptionedFigure]:
+    figures = []
     if evaluation.weights:
         largest = by_size(evaluation.weights)[:3]
         listed = ", ".join(f"{each.feature} {number(each.per_deviation)}" for each in largest)
-        plates.append(
-            Plate(
+        figures.append(
+            CaptionedFigure(
                 "weights",
                 "Weights by feature",
                 "How much the score rises (orange) or falls (blue) when the feature rises by one "
@@ -165,8 +165,8 @@ def _explaining(evaluation: Evaluation) -> list[Plate]:
         listed = ", ".join(
             f"{each.feature} {number(each.moves)}" for each in evaluation.importances[:3]
         )
-        plates.append(
-            Plate(
+        figures.append(
+            CaptionedFigure(
                 "importances",
                 "What each feature moves",
                 "By how much, on average, the feature moves the score of a winner up or down from "
@@ -177,19 +177,19 @@ def _explaining(evaluation: Evaluation) -> list[Plate]:
         )
     if evaluation.learning is not None:
         learning = evaluation.learning
-        plates.append(
-            Plate(
+        figures.append(
+            CaptionedFigure(
                 "learning_curve",
                 "Learning curve",
                 "A line that still rises at its right end says that more of the same data would "
                 "help; a flat one, that it would not.",
-                learning_shows(learning),
+                describe_learning_curve(learning),
                 learning_figure(learning, series_of(line.model for line in learning.lines)),
             )
         )
     if evaluation.reliability is not None:
-        plates.append(
-            Plate(
+        figures.append(
+            CaptionedFigure(
                 "reliability",
                 "Reliability of the probabilities",
                 "Points on the dashed line: of the groups given 70 %, 70 in 100 are positive. "
@@ -198,7 +198,7 @@ def _explaining(evaluation: Evaluation) -> list[Plate]:
                 reliability_figure(evaluation.reliability),
             )
         )
-    return plates
+    return figures
 
 
 class Tile(NamedTuple):

@@ -20,7 +20,7 @@ from groupcm.utils.extras import require_report_extra
 from groupcm.utils.files import check_output, whole_file
 
 if TYPE_CHECKING:
-    from groupcm.report.figures.figure import Plate
+    from groupcm.report.figures.figure import CaptionedFigure
 
 __all__ = [
     "FIGURE_NAMES",
@@ -160,14 +160,18 @@ def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -
 
 
 def save_page(
-    html: str, plates: Sequence[Plate], page: Path, *, metrics: Mapping[str, Any] | None = None
+    html: str,
+    figures: Sequence[CaptionedFigure],
+    page: Path,
+    *,
+    metrics: Mapping[str, Any] | None = None,
 ) -> list[Path]:
     """Write a page, and its figures into a folder beside it; an earlier report's are removed.
 
     Parameters
     ----------
     html : str
-    plates : sequence of Plate
+    figures : sequence of CaptionedFigure
     page : Path
         As `check_report` gives it.
     metrics : mapping, optional
@@ -183,12 +187,12 @@ def save_page(
     folder = _figures_beside(page)
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for plate in plates:
-        svg, png = (folder / f"{plate.name}.{kind}" for kind in ("svg", "png"))
+    for figure in figures:
+        svg, png = (folder / f"{figure.name}.{kind}" for kind in ("svg", "png"))
         with whole_file(svg) as beside:
-            beside.write_text(plate.svg, encoding="utf-8")
+            beside.write_text(figure.svg, encoding="utf-8")
         with whole_file(png) as beside, style():
-            plate.figure.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
+            figure.drawing.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
         files += [svg, png]
     if metrics is not None:
         files.append(folder / _METRICS)

@@ -26,10 +26,10 @@ from groupcm.metrics import Metric, compare
 from groupcm.utils.merged_warnings import gathered_warnings
 from groupcm.utils.text import listed
 
-__all__ = ["compare_models", "unannotated_remarks"]
+__all__ = ["compare_models", "unannotated_notes"]
 
 
-def unannotated_remarks(data: LabelledCandidates, models: Sequence[Contender]) -> list[str]:
+def unannotated_notes(data: LabelledCandidates, models: Sequence[Contender]) -> list[str]:
     """Say which models train with such groups, and which numbers have them.
 
     Examples
@@ -39,7 +39,7 @@ def unannotated_remarks(data: LabelledCandidates, models: Sequence[Contender]) -
     >>> data = LabelledCandidates.check(
     ...     np.zeros((3, 1)), [1, 1, 0], ["a", "b", "c"], annotated=[True, False, True]
     ... )
-    >>> print(*unannotated_remarks(data, contenders(["svm", "misvm", "gcm"])), sep="\\n")
+    >>> print(*unannotated_notes(data, contenders(["svm", "misvm", "gcm"])), sep="\\n")
     1 of 2 positive groups is not annotated: GCM chooses a candidate of each such group, MI-SVM
     needs labels of groups alone, and SVM trains without them.
     All models are tested on them by groups; numbers of candidates leave them out.
@@ -177,11 +177,11 @@ def compare_models(
         pairs=pairs,
         learning=curve,
         level=level,
-        remarks=[*unannotated_remarks(data, chosen), *map(_end_remark, at_ends)],
+        notes=[*unannotated_notes(data, chosen), *map(_end_note, at_ends)],
     )
 
 
-def _end_remark(fit: CrossFit) -> str:
+def _end_note(fit: CrossFit) -> str:
     """Say that a model would rather have had a setting that no model was offered."""
     first, last = fit.n_at_ends
     settings = fit.contender.settings

@@ -46,7 +46,7 @@ class Pair:
 class ModelComparison:
     """Several models on the same folds, with the same number of settings each.
 
-    ``remarks`` are sentences on what the data lacks and what became of it.
+    ``notes`` are sentences on what the data lacks and what became of it.
     """
 
     title: str
@@ -59,4 +59,4 @@ class ModelComparison:
     pairs: Sequence[Pair]
     learning: LearningCurve | None = None
     level: float = 0.95
-    remarks: Sequence[str] = ()
+    notes: Sequence[str] = ()
