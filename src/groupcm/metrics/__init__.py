@@ -1,4 +1,4 @@
-"""How well groups, and candidates, are told apart, and how sure that is."""
+"""Metrics of groups and of candidates, with bootstrap confidence intervals."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Intervals by the bootstrap over clusters, such as patients.
+"""Confidence intervals by the bootstrap over clusters, such as patients.
 
-Clusters are drawn with replacement, as many as there are; all groups of a cluster come along
-as often as it is drawn. Groups of one patient resemble each other, and drawing them one by
-one would make an interval too narrow.
+Clusters are drawn with replacement, as many as there are, each with all its groups. Groups of one
+patient resemble each other, so that drawing them one by one would make an interval too narrow.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ def bootstrap_interval(
     random_state: int | np.random.Generator | None = 0,
     pos_label: Any = None,
 ) -> Interval:
-    """A metric, and the expanded percentile interval of its resamples.
+    """Compute a metric with the expanded percentile interval of its resamples.
 
         from the quantile Φ(−k t_{C−1}) to Φ(k t_{C−1}),    k = √(C / (C − 1))
 
@@ -58,36 +57,36 @@ def bootstrap_interval(
     metric : str or callable(y, scores, groups)
         ``"group_roc_auc"``, ``"candidate_roc_auc"``, ``"group_average_precision"`` or
         ``"sensitivity_at_specificity"``; or a function. These, `sensitivity_at_threshold` and
-        `specificity_at_threshold`, also with parameters set by ``functools.partial``, cost
-        one pass over presorted scores a resample, in threads. Any other function is called
-        on the rows of every resample, one after another: slow, but it works.
+        `specificity_at_threshold`, also with parameters set by ``functools.partial``, take
+        one pass over presorted scores per resample, in threads. Any other function is called
+        on the rows of every resample, one after another, which is slow.
     clusters : array-like of shape (n,), optional
-        Whom every candidate belongs to: patients. Without it, every group is its own.
+        The cluster of every candidate, such as its patient. Without it, every group is a cluster.
     level : float
-        How often such intervals hold the true value; with many clusters also the share of the
-        resamples between the bounds.
+        The confidence level: how often such intervals contain the true value. With many clusters
+        it is also the share of the resamples between the bounds.
     n_resamples : int
-        How many resamples.
+        The number of resamples.
     random_state : int, Generator or None
         The seed. The same seed gives the same interval, whatever the number of threads.
     pos_label : label, optional
-        The positive one of the two labels; None is the larger. Where it is given, a function of
-        your own as ``metric`` gets True and False for ``y``.
+        The positive one of the two labels; None is the larger. Where it is given, a custom
+        function as ``metric`` receives True and False for ``y``.
 
     Returns
     -------
     Interval
         The estimate is the metric of the data itself. The bounds are NaN where they are not
         known: see below, and where they would exclude nothing, or where all resamples of a
-        metric that is a function of the user's are the same.
+        custom metric are the same.
 
     Warns
     -----
     FewClustersWarning
-        Where all positive (or all negative) groups lie in one cluster: nothing is known of how
-        they vary, and the bounds are NaN. Also where they lie in fewer than ten: with five an
-        interval of 95 % holds the true value in about 93 % of all studies, with three in about
-        80 %. Also where more than a tenth of the resamples lack one class; they are left out.
+        Where all positive (or all negative) groups lie in one cluster: their variation is unknown,
+        and the bounds are NaN. Also where they lie in fewer than ten clusters: with five, a 95 %
+        interval contains the true value in about 93 % of all studies, with three in about 80 %.
+        Also where more than a tenth of the resamples lack one class; they are left out.
 
     Examples
     --------
@@ -129,13 +128,12 @@ def roc_band(
     random_state: int | np.random.Generator | None = 0,
     pos_label: Any = None,
 ) -> SensitivityBand:
-    """Bounds of the sensitivity at each false positive rate, each by itself.
+    """Compute pointwise bounds of the sensitivity at each false positive rate.
 
         max { tpr(t) : fpr(t) <= fpr_j }
 
     of every resample, and its percentiles as in `bootstrap_interval`, widened in the same way
-    where they reach 0 or 1. For candidates, give their
-    groups as clusters.
+    where they reach 0 or 1. For candidates, give their groups as clusters.
 
     Parameters
     ----------
@@ -179,20 +177,20 @@ def roc_band(
 
 @dataclass(frozen=True)
 class Resampled:
-    """A metric of every set of scores.
+    """A metric of every set of scores, on the data and on its resamples.
 
     Attributes
     ----------
     estimates : list of float
-        On the data itself.
+        The metric on the data itself.
     values : ndarray of shape (n_kept, n_scores)
-        On the resamples that hold both classes, the same ones for all scores.
+        The metric on the resamples that hold both classes, the same ones for all scores.
     n_clusters : int
-        Of the class that lies in fewer clusters.
+        The number of clusters of the class that lies in fewer.
     edges : Edges
-        What is known of the metric where resamples reach 0 or 1.
+        The bounds of the metric where resamples reach 0 or 1.
     scores : list of ndarray
-        Those that the metric ranks, of groups or of candidates.
+        The scores that the metric ranks, of groups or of candidates.
     """
 
     estimates: list[float]
@@ -222,10 +220,10 @@ def resampled_metric(
     resampling: Resampling,
     pos_label: Any = None,
 ) -> Resampled:
-    """Evaluate a metric on the data, and on resamples of its clusters.
+    """Evaluate a metric of one or several sets of scores on the data, and on shared resamples.
 
     ``pos_label`` is the positive one of the two labels, by default that of the metric's own
-    parameters, or the larger. Where it is given, the metric gets True and False for ``y``.
+    parameters, or the larger. Where it is given, the metric receives True and False for ``y``.
 
     Examples
     --------
@@ -279,7 +277,9 @@ def on_rebuilt_rows(
     group_of_row: NDArray[np.intp] | None,
     clusters: Clusters,
 ) -> FunctionOfCounts:
-    """The metric of the rows that were drawn; a group drawn twice is two groups.
+    """Return the metric as a function of counts, on rows that are built for each resample.
+
+    A group that is drawn twice is two groups.
 
     Examples
     --------
@@ -311,7 +311,7 @@ def _function_and_parameters(metric: Metric) -> tuple[Any, dict[str, Any]]:
 
 
 def _read(y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None, of_rows: bool) -> Truth:
-    """One entry a group, or a row for metrics of candidates; the index is of groups either way."""
+    """Return one entry per group, or per row for metrics of candidates, and the index of groups."""
     if groups is None or not of_rows:
         return read_truth(y, scores, groups)
     is_positive, checked, index = rows_and_groups(y, scores, groups)

@@ -1,8 +1,8 @@
-"""Bounds where resamples cannot tell how far a metric may be from its edge.
+"""Confidence intervals of shares, and of metrics whose resamples reach 0 or 1.
 
-Where positive and negative groups are separated without an error, every resample is, too, and
-the percentiles of the resamples say "1 to 1" however few groups there are. Whenever they reach 0
-or 1, or do not differ at all, the interval is therefore widened to bounds that do not collapse:
+Where positive and negative groups are separated without an error, so they are in every resample,
+and the percentiles are "1 to 1" however few groups there are. Whenever percentiles reach 0 or 1, or
+do not differ at all, the interval is therefore widened to bounds that do not collapse:
 
     area under the ROC curve    Newcombe's score interval: |θ̂ − θ| = t √V(θ), where
                                 V(θ) = θ(1 − θ) [1 + N ((1 − θ)/(2 − θ) + θ/(1 + θ))] / (m n),
@@ -18,8 +18,6 @@ quantile for the smaller of the two, and π is the share of positive groups.
 
 The score interval is method 5 of R. G. Newcombe (2006), "Confidence intervals for an effect size
 measure based on the Mann–Whitney statistic. Part 2", Statistics in Medicine 25.
-
-The interval of a share, also where what is counted comes in clusters such as patients.
 """
 
 from __future__ import annotations
@@ -52,7 +50,7 @@ __all__ = [
 def wilson_bounds(
     share: ArrayLike, count: ArrayLike, *, level: float = 0.95
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Wilson's interval of a share ``q`` of ``n`` independent cases.
+    """Compute Wilson's interval of a share ``q`` of ``n`` independent cases.
 
         low, high = ( q + z²/2n ∓ z √(q(1 − q)/n + z²/4n²) ) / (1 + z²/n)
 
@@ -61,7 +59,7 @@ def wilson_bounds(
     Parameters
     ----------
     share, count : array-like
-        The share of hits, and of how many; the count need not be whole.
+        The share of hits and the number of cases, which need not be whole.
     level : float, default=0.95
 
     Returns
@@ -80,7 +78,7 @@ def wilson_bounds(
 def wilson_by_quantile(
     share: ArrayLike, count: ArrayLike, z: float
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Compute Wilson's interval for a quantile ``z`` of the caller's, such as Student's.
+    """Compute Wilson's interval for a given quantile ``z``, such as Student's.
 
     Examples
     --------
@@ -98,7 +96,7 @@ def wilson_by_quantile(
 
 
 def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95) -> Interval:
-    """The share of hits, with an interval that holds for few cases and few clusters too.
+    """Compute the share of hits, with an interval that is valid for few cases and clusters too.
 
         n_eff = (p (1 − p) + a) / (v + a / C),    a = 1 / 4C²
         v = max( p (1 − p) / n,  C/(C−1) Σ_c (Σ_{i∈c} (x_i − p))² / n² )
@@ -114,7 +112,7 @@ def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95)
     ----------
     hits : array-like of bool of shape (n,)
     clusters : array-like of shape (n,)
-        The cluster of each; those of a cluster resemble one another.
+        The cluster of each case; cases of one cluster resemble one another.
     level : float, default=0.95
 
     Examples
@@ -144,16 +142,16 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class Edges:
-    """What is known of a metric where its resamples reach the edge.
+    """The bounds of a metric where its resamples reach 0 or 1.
 
     Attributes
     ----------
     n_positive, n_negative : int
-        Clusters that hold positive groups, and negative ones.
+        The numbers of clusters that hold positive groups, and negative ones.
     share : float
         The share of positive groups.
     bounds : callable(estimate, edges, t), or None
-        The bounds that do not collapse; None for a metric of which nothing is known.
+        The bounds that do not collapse; None for a metric without known bounds.
     """
 
     n_positive: int
@@ -162,7 +160,7 @@ class Edges:
     bounds: Callable[[float, Edges, float], Bounds] | None
 
     def widened(self, found: Interval, level: float) -> Interval:
-        """Widen an interval that reaches an edge; one that covers all that is possible is unknown.
+        """Widen an interval that reaches 0 or 1; one that excludes nothing is unknown.
 
         Examples
         --------

@@ -38,7 +38,7 @@ class _Block:
     n_resamples: int
 
     def counts(self, n_clusters: int) -> Iterator[NDArray[np.int64]]:
-        """How often each cluster is drawn; the same array, filled anew."""
+        """Yield how often each cluster is drawn, in one array that is filled again each time."""
         from groupcm.kernels.resample import count_draws
 
         child = np.random.SeedSequence(self.seed.entropy, spawn_key=(self.number,))
@@ -50,7 +50,7 @@ class _Block:
 
 
 class Resampling:
-    """How to resample: how often, from which seed, and for intervals of which level.
+    """A bootstrap over clusters: number of resamples, seed, and confidence level.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Resampling:
         self, *, level: float, n_resamples: int, random_state: int | np.random.Generator | None
     ) -> None:
         if not 0 < level < 1:
-            raise ValueError(f"level={level!r} is no level; it must lie between 0 and 1.")
+            raise ValueError(f"level={level!r} is not valid; it must lie between 0 and 1.")
         if int(n_resamples) != n_resamples or n_resamples < 2:
             raise ValueError(f"n_resamples={n_resamples!r} must be a whole number, at least 2.")
         if isinstance(random_state, np.random.Generator):
@@ -79,11 +79,11 @@ class Resampling:
         *,
         in_threads: bool = True,
     ) -> NDArray[np.float64]:
-        """What a function of counts makes of every resample that holds both classes.
+        """Return the values of a function of counts on every resample that holds both classes.
 
-        ``positives`` and ``negatives`` count groups by cluster. A single row of NaN, with a
-        warning, where one class lies in fewer than two clusters: nothing says how it varies.
-        A warning, too, where it lies in few, or many resamples lack a class.
+        ``positives`` and ``negatives`` count groups by cluster. Where one class lies in fewer than
+        two clusters, its variation is unknown: the result is a single row of NaN, with a warning.
+        There is a warning, too, where a class lies in few clusters or many resamples lack it.
         """
         for name, there in (("positive", positives), ("negative", negatives)):
             if np.count_nonzero(there) < 2:
@@ -126,10 +126,10 @@ class Resampling:
     def bounds(
         self, values: NDArray[np.float64], n_clusters: float = math.inf
     ) -> NDArray[np.float64]:
-        """The two quantiles that hold the middle ``level`` of the resamples.
+        """Return the two quantiles around the middle ``level`` of the resamples.
 
-        A larger share of them where ``n_clusters``, those of the class that lies in fewer, are
-        few: see `groupcm.metrics.clusters.expanded_tail`.
+        They enclose a larger share where ``n_clusters``, the clusters of the class that lies in
+        fewer, are few: see `groupcm.metrics.clusters.expanded_tail`.
         """
         tail = expanded_tail(self.level, n_clusters)
         return np.quantile(values, [tail, 1 - tail], axis=0)
@@ -137,13 +137,13 @@ class Resampling:
     def interval(
         self, estimate: float, values: NDArray[np.float64], n_clusters: float = math.inf
     ) -> Interval:
-        """The percentile interval of a number, by `bounds`."""
+        """Return the percentile interval of a number, by `bounds`."""
         low, high = self.bounds(values, n_clusters)
         return Interval(estimate, float(low), float(high))
 
 
 def _unknown(of_counts: FunctionOfCounts, n_clusters: int) -> NDArray[np.float64]:
-    """One row of NaN, of the shape of the others."""
+    """Return one row of NaN, of the shape of the others."""
     on_the_data = np.array([of_counts(np.ones(n_clusters, dtype=np.int64))], dtype=np.float64)
     return np.full_like(on_the_data, np.nan)
 

@@ -23,14 +23,13 @@ __all__ = [
 
 
 class GroupScorer:
-    """Scores an estimator by a metric of groups.
+    """A scorer that evaluates an estimator by a metric of groups.
 
-    It asks the estimator for candidate scores (``decision_function``, else
-    ``predict_proba``), so any pipeline works, and scikit-learn's metadata routing for
-    ``groups``. The positive class is the estimator's: the second of its ``classes_``.
-    It states its request itself:
-    ``make_scorer(...).set_score_request(groups=True)`` raises while metadata routing is off,
-    as it usually is when this module is imported.
+    It takes candidate scores from the estimator (``decision_function``, else ``predict_proba``),
+    so that any pipeline works, and ``groups`` from scikit-learn's metadata routing. The positive
+    class is the second of the estimator's ``classes_``. The scorer declares its metadata request
+    itself, because ``make_scorer(...).set_score_request(groups=True)`` raises while metadata
+    routing is off, as it usually is when this module is imported.
 
     Parameters
     ----------
@@ -55,11 +54,11 @@ class GroupScorer:
         self._parameters = parameters
 
     def set_score_request(self, *, groups: bool | str) -> GroupScorer:
-        """A scorer that takes its groups from metadata of another name, say ``"frame"``."""
+        """Return a scorer that takes its groups from metadata of another name, say ``"frame"``."""
         return GroupScorer(self._metric, groups, **self._parameters)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn should pass on when it scores."""
+        """Return the metadata that scikit-learn should pass on when it scores."""
         request = MetadataRequest(owner=repr(self))
         request.score.add_request(  # pyright: ignore[reportAttributeAccessIssue]
             param="groups", alias=self._groups_request
@@ -88,12 +87,12 @@ class GroupScorer:
 
 
 def _truth(estimator: Any, y: ArrayLike) -> ArrayLike:
-    """True where the label is the estimator's positive class; other labels stay as they are."""
+    """Return True where the label is the estimator's positive class; keep unknown labels."""
     labels, classes = np.asarray(y), getattr(estimator, "classes_", None)
     if classes is None or len(classes) != 2 or not np.all(np.isin(labels, classes)):
         return y
     is_positive = np.asarray(labels == classes[1])
-    # Of one class alone the metric says which label it is.
+    # Where there is one class alone, the metric's error names its label.
     return y if is_positive.all() or not is_positive.any() else is_positive
 
 
