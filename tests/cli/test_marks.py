@@ -276,7 +276,7 @@ def test_an_evaluation_knows_them_from_the_model(here, capsys, marked, table):
     assert fit(table, *MARKS) == 0
     capsys.readouterr()
     rows = evaluation(capsys, table, "--object", "thing")
-    assert rows["not annotated"].startswith("5 of 20 positive groups; numbers of groups have")
+    assert rows["not annotated"].startswith("5 of 20 positive groups; metrics of groups include")
     assert rows["groups"] == "60, of them 20 positive"
     known = marked.annotated
     score = read("m.json").model.decision_function(pd.DataFrame(marked.X, columns=marked.names))
@@ -311,7 +311,7 @@ def test_reports_say_it(here, capsys, marked):
     assert fit("t.parquet", *MARKS) == 0
     assert main(["evaluate", "m.json", "t.parquet", "--report", "e.html"]) == 0
     page = (here / "e.html").read_text(encoding="utf-8")
-    assert "5 of 20 positive groups; numbers of groups have them" in page
+    assert "5 of 20 positive groups; metrics of groups include them" in page
     assert "annotated groups found, the candidate that raised the alarm" in page
     compare(capsys, "t.parquet", *MARKS, "--models", "gcm", "--report", "c.html")
     page = (here / "c.html").read_text(encoding="utf-8")

@@ -117,7 +117,7 @@ def test_every_contender_has_the_same_number_of_settings():
         found = contenders(contender_names(), n_settings)
         assert {len(contender.settings) for contender in found} == {n_settings}
         for contender in found:
-            words = {contender.words(setting) for setting in contender.settings}
+            words = {contender.describe(setting) for setting in contender.settings}
             assert len(words) == n_settings
 
 
@@ -476,7 +476,7 @@ def test_settings_of_any_kind_are_told():
     contender = Contender("spy", "", [{}], RowSpy)
     setting = {"lam": 0.12345, "kernel": "rbf", "depth": None, "fair": True, "n": np.int64(12)}
     words = "λ = 0.123, kernel = rbf, depth = None, fair = True, n = 12"
-    assert contender.words(setting) == words
+    assert contender.describe(setting) == words
 
 
 def test_learning_curve_trains_each_fold_with_its_own_setting(spied):

@@ -410,7 +410,7 @@ def test_intervals_that_exclude_nothing_are_unknown():
     for sentence in (next_hundred(curve), what_others_add(curve), against_misvm(curve)):
         assert "(interval not known)" in sentence
     assert "hardly more" not in next_hundred(curve)
-    assert "interval not known" in captioned_annotation_figure(curve).shows
+    assert "interval not known" in captioned_annotation_figure(curve).description
     # Where something is excluded, the interval ends where areas do.
     some = curve.auc(np.array([0.7, 0.9, 0.99]))
     assert 0 < some.low < some.high == 1.0
@@ -467,13 +467,13 @@ def test_the_range_of_the_figure_is_that_of_the_gcm():
     gcm = np.array([[0.90, 0.92, 0.91], [0.94, 0.95, 0.94]])
     misvm = np.array([[0.3, 0.5, 0.4], [0.94, 0.93, 0.94]])
     curve = AnnotationCurve([50, 100], gcm, gcm + 0.01, misvm, misvm[1], 150, 900, 120, 3, "group")
-    upper, lower = captioned_annotation_figure(curve).figure.axes
+    upper, lower = captioned_annotation_figure(curve).drawing.axes
     assert upper.get_ylim()[0] > 0.8
     assert [text.get_text() for text in upper.texts] == ["0.40 ↓"]
     assert lower.get_ylabel() == "Added AUC"
     whole = replace(curve, n_all=50, sizes=[25, 50])
-    assert len(captioned_annotation_figure(whole).figure.axes) == 2
-    assert len(captioned_annotation_figure(replace(curve, n_all=50)).figure.axes) == 1
+    assert len(captioned_annotation_figure(whole).drawing.axes) == 2
+    assert len(captioned_annotation_figure(replace(curve, n_all=50)).drawing.axes) == 1
 
 
 @pytest.fixture(scope="module")

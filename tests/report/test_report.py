@@ -120,7 +120,7 @@ def test_an_evaluation_begins_with_plain_words():
     assert f"{point.false_positives} of 300 negative groups raise a false alarm" in text
     assert text.index("In short") < text.index("positive groups are found")
     assert text.index("positive groups are found") < text.index("Certificate")
-    assert "No other weights can make the objective more than 0.00049 % smaller" in text
+    assert "Certified: within 0.00049 % of the global optimum" in text
 
 
 def test_a_threshold_chosen_here_is_flagged():

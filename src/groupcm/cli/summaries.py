@@ -1,7 +1,4 @@
-"""What a fit ends with: the numbers, and what they prove.
-
-The main numbers of an evaluation, as names and values.
-"""
+"""Terminal summaries of fits and evaluations, as names and values."""
 
 from __future__ import annotations
 
@@ -18,6 +15,7 @@ from groupcm.evaluation.metric_table import CountOf, Section, shown
 from groupcm.evaluation.results import Evaluation
 from groupcm.metrics import Interval
 from groupcm.metrics.decision import rule_words
+from groupcm.report.formatting import certified_gap
 from groupcm.report.model_card import best_validation
 
 __all__ = ["certificate", "evaluation_rows", "format_threshold", "summary"]
@@ -33,7 +31,7 @@ _SMALLEST_WEIGHT = 1e-6  # of a standard deviation; what is smaller decides noth
 
 
 def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, str]]:
-    """What was read and what came out, as names and values."""
+    """Return the data and the result of a fit, as names and values."""
     n_features = len(candidates.feature_names)
     rows = [
         ("rows", f"{candidates.n_rows:,} × {n_features} features, {candidates.dtype}"),
@@ -62,7 +60,7 @@ def _of_linear(model: Any, took: float) -> list[tuple[str, str]]:
 
 
 def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
-    """How many trees there are, and the features whose splits gained most in training."""
+    """Return the number of trees, and the features whose splits gained most in training."""
     scorer, names = model._scorer, feature_names(model)
     counts = ", ".join(f"{n:,}" for n in scorer.n_trees())
     rows = [("trees", f"{counts}, {seconds(took)}"), *_validation(model), *_unannotated(model)]
@@ -76,28 +74,28 @@ def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
 
 
 def _validation(model: Any) -> list[tuple[str, str]]:
-    """What the number of trees was chosen by, where it was."""
+    """Return the validation metric that the number of trees was chosen by, if it was."""
     found = best_validation(model)
     if found is None:
         return []
-    told = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
-    return [(found.metric.replace("_", " "), told)]
+    text = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
+    return [(found.metric.replace("_", " "), text)]
 
 
 def _unannotated(model: Any) -> list[tuple[str, str]]:
-    """Positive groups whose candidate the fit chose, and how the choosing ended."""
+    """Return the positive groups whose candidate the fit chose, and how that ended."""
     n_groups = len(getattr(model, "witnesses_", ()))
     if n_groups == 0:
         return []
-    told = f"{n_groups:,} positive groups: the fit chose a candidate of each"
+    text = f"{n_groups:,} positive groups: the fit chose a candidate of each"
     ended = _OUTCOMES.get(str(getattr(model, "outcome_", "")))
     if ended is not None:
-        told += f", in {model.n_rounds_:,} rounds until {ended}"
-    return [("not annotated", told)]
+        text += f", in {model.n_rounds_:,} rounds until {ended}"
+    return [("not annotated", text)]
 
 
 def _positive(model: Any) -> list[tuple[str, str]]:
-    """Which class a large score means."""
+    """Return the class of large scores."""
     if len(model.classes_) != 2:
         return []
     negative, positive = model.classes_.tolist()
@@ -129,16 +127,11 @@ def _largest_weights(model: Any) -> list[tuple[str, str]]:
 
 
 def certificate(model: Any) -> str:
-    """Say in words what the gap proves, or that nothing is proved."""
+    """Return what the certificate proves, or that there is none."""
     if not hasattr(model, "gap_"):
-        return "No certificate: how far these trees are from the best possible is not known."
-    gap, tol = float(np.max(model.gap_)), model.tol
-    chosen = len(getattr(model, "witnesses_", ()))
-    proof = (
-        f"Certificate: no weights whatever have an objective more than {100 * gap:.2g} % "
-        f"below this model's{', with the candidates it chose' if chosen else ''}."
-    )
-    return proof if gap <= tol else f"{proof} That is not yet the {100 * tol:.2g} % asked for."
+        return "No certificate: the distance of these trees from the optimum is not known."
+    gap, chose = float(np.max(model.gap_)), len(getattr(model, "witnesses_", ())) > 0
+    return f"Certified: {certified_gap(gap, model.tol, chose_candidates=chose)}."
 
 
 def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -179,7 +172,7 @@ def _metric_rows(evaluation: Evaluation, *sections: Section) -> list[tuple[str, 
 
 
 def format_threshold(value: float) -> str:
-    """Say a threshold; what none or every group reaches is said so.
+    """Format a threshold; an infinite one with its meaning.
 
     Examples
     --------
@@ -192,7 +185,7 @@ def format_threshold(value: float) -> str:
 
 
 def with_interval(value: Interval, level: float = 0.95) -> str:
-    """Say an estimate and its bounds.
+    """Format an estimate with its bounds.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From truth and scores to named results: evaluation, comparison and explanation."""
+"""Evaluation, comparison and explanation of models: from labels and scores to named results."""
 
 from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
 

@@ -1,9 +1,4 @@
-"""The paper's experiment on the disk: tables, figures, numbers and one page.
-
-The figures of the paper's experiment, each with its caption.
-
-The numbers of the paper's experiment, for other programs.
-"""
+"""The report of the paper's experiment: a page with figures, tables, and the numbers as JSON."""
 
 from __future__ import annotations
 
@@ -19,21 +14,47 @@ from typing import Any
 from groupcm import __version__
 from groupcm.experiments import paper_text
 from groupcm.experiments.claims import HOLDS, OPEN, Finding
-from groupcm.experiments.output import SizeLine, size_figure, write_text
+from groupcm.experiments.output import write_text
 from groupcm.experiments.paper import LEVELS, PaperResults
 from groupcm.experiments.sizes import GCM, METHODS, MISVM, SVM, UNGROUPED, Trial, trials_of
 from groupcm.metrics import Interval
 from groupcm.report.figures.curves import roc_of_models_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
-from groupcm.report.figures.style import INK, MUTED, Series, series_of
+from groupcm.report.figures.learning import SizeLine, size_figure
+from groupcm.report.figures.style import INK, MUTED, Series, colour_name, series_of
 from groupcm.report.formatting import counted, interval
+from groupcm.report.page import render
 from groupcm.report.save import save_page
-from groupcm.utils.extras import require_report_extra
 
 __all__ = ["paper_figures", "paper_json", "save_paper"]
 
 _LOOKS = series_of(METHODS)
+
+
+def save_paper(results: PaperResults, folder: Path) -> list[Path]:
+    """Write ``paper.html``, its figures, ``claims.md``, ``datasets.csv`` and ``results.json``.
+
+    Parameters
+    ----------
+    results : PaperResults
+    folder : Path
+        An existing folder.
+
+    Returns
+    -------
+    list of Path
+        The files, the page first.
+    """
+    figures = paper_figures(results)
+    page = _page(results, figures)
+    texts = {
+        "results.json": paper_json(results),
+        "claims.md": paper_text.claims_markdown(results),
+        "datasets.csv": _datasets_csv(results),
+    }
+    others = [write_text(folder / name, text) for name, text in texts.items()]
+    return [*save_page(page, figures, folder / "paper.html"), *others]
 
 
 def paper_figures(results: PaperResults) -> list[CaptionedFigure]:
@@ -102,7 +123,7 @@ def _differences(results: PaperResults, level: str) -> CaptionedFigure:
     rows = []
     for claim in results.claims:
         for finding in claim.findings:
-            # Differences from MI-SVM are so large that the others would vanish beside them.
+            # Differences from MI-SVM are so large that the others would vanish next to them.
             if finding.of != level or MISVM in (finding.a.method, finding.b.method):
                 continue
             difference = finding.comparison.difference
@@ -116,13 +137,13 @@ def _differences(results: PaperResults, level: str) -> CaptionedFigure:
         f"Differences behind the claims, per {level}",
         "The first model minus the second, with the letter of the claim (′: second reading). "
         "Grey intervals contain 0; a cross is one that does not hold as claimed, or is open.",
-        " ".join(f"{row.name}: {row.words}." for row in rows),
+        " ".join(f"{row.name}: {row.text}." for row in rows),
         forest_figure(rows, f"Difference in AUC of {level}s", reference=0.0),
     )
 
 
 def _names(a: Trial, b: Trial) -> str:
-    """Two models, their common method or size named once."""
+    """Name two models, their common method or size once."""
     one, other = ("ungrouped" if t.method == UNGROUPED else t.method for t in (a, b))
     many, few = compact(a.negatives), compact(b.negatives)
     if one == other:
@@ -133,7 +154,7 @@ def _names(a: Trial, b: Trial) -> str:
 
 
 def compact(n: int) -> str:
-    """Write a large number as short as it goes.
+    """Write a large number in short form.
 
     Examples
     --------
@@ -147,7 +168,7 @@ def compact(n: int) -> str:
 
 
 def paper_json(results: PaperResults) -> str:
-    """Write sizes, every model and every claim; nothing in it depends on the clock."""
+    """Write sizes, every model and every claim as JSON; the text does not depend on the time."""
     found = {
         "version": __version__,
         "seed": results.seed,
@@ -203,35 +224,8 @@ def _interval(value: Interval) -> dict[str, float | None]:
 
 
 def _known(value: float) -> float | None:
-    """Return None for NaN, for which JSON has no word."""
+    """Return None for NaN, which JSON does not have."""
     return None if math.isnan(value) else value
-
-
-def save_paper(results: PaperResults, folder: Path) -> list[Path]:
-    """Write ``paper.html``, its figures, ``claims.md``, ``datasets.csv`` and ``results.json``.
-
-    Parameters
-    ----------
-    results : PaperResults
-    folder : Path
-        An existing folder.
-
-    Returns
-    -------
-    list of Path
-        The files, the page first.
-    """
-    require_report_extra()
-
-    figures = paper_figures(results)
-    page = _page(results, figures)
-    texts = {
-        "results.json": paper_json(results),
-        "claims.md": paper_text.claims_markdown(results),
-        "datasets.csv": _datasets_csv(results),
-    }
-    others = [write_text(folder / name, text) for name, text in texts.items()]
-    return [*save_page(page, figures, folder / "paper.html"), *others]
 
 
 def _datasets_csv(results: PaperResults) -> str:
@@ -242,21 +236,17 @@ def _datasets_csv(results: PaperResults) -> str:
     return text.getvalue()
 
 
-def _page(results: PaperResults, figures: list) -> str:
-    from groupcm.report.figures.style import colour_name, series_of
-    from groupcm.report.page import render
-
-    looks = series_of(METHODS)
+def _page(results: PaperResults, figures: list[CaptionedFigure]) -> str:
     models = []
     for k, trial in enumerate(trials_of(results.sizes)):
         chosen = Counter(repeat[k].setting for repeat in results.models)
-        settings = ", ".join(f"{setting} ({n}×)" for setting, n in chosen.most_common())
-        candidate, group = (results.areas[level].of(trial) for level in ("candidate", "group"))
-        models.append((trial, candidate, group, settings))
+        shares = ", ".join(f"{values} ({n}×)" for values, n in chosen.most_common())
+        candidate, group = (results.areas[level].of(trial) for level in LEVELS)
+        models.append((trial, candidate, group, shares))
     return render(
         "experiment_paper.html",
         figures,
-        title="The paper's experiment on made data",
+        title="The paper's experiment on synthetic data",
         version=__version__,
         sizes=results.sizes,
         seed=results.seed,
@@ -265,7 +255,7 @@ def _page(results: PaperResults, figures: list) -> str:
         finding_text=paper_text.finding_text,
         repeats_text=paper_text.repeats_text,
         models=models,
-        swatch=lambda method: colour_name(looks[method].colour),
+        swatch=lambda method: colour_name(_LOOKS[method].colour),
         datasets=paper_text.dataset_rows(results),
         n_test=results.n_test,
         method=paper_text.method_sentences(results.sizes),

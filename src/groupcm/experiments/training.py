@@ -104,7 +104,7 @@ def _by_folds(trial: Trial, data: LabelledCandidates, sizes: Sizes) -> Trained:
     folds = group_folds(data.y, data.groups, data.patients, n_splits=sizes.n_folds)
     scores = tune(contender, data, folds, metric)
     setting = contender.settings[int(np.argmax(scores))]
-    return _trained(trial, contender.fit(setting, data), contender.words(setting))
+    return _trained(trial, contender.fit(setting, data), contender.describe(setting))
 
 
 def _one_a_group(data: LabelledCandidates) -> LabelledCandidates:

@@ -1,7 +1,4 @@
-"""What is still found where false alarms are rare.
-
-A learning curve in words.
-"""
+"""Sensitivity at high specificity, and descriptions that evaluation and comparison share."""
 
 from __future__ import annotations
 
@@ -15,12 +12,12 @@ from groupcm.report.formatting import count, fraction
 
 __all__ = ["describe_learning_curve", "has_high_specificity", "sensitivity_at", "specificities"]
 
-_ASKED = (0.9, 0.95, 0.99, 0.999)
+_SPECIFICITIES = (0.9, 0.95, 0.99, 0.999)
 _ROUNDING = 1e-9
 
 
 def specificities(rocs: Sequence[tuple[str, Roc]]) -> list[float]:
-    """The high specificities that curves are fine enough to tell apart.
+    """Return the high specificities that the curves resolve.
 
     Examples
     --------
@@ -31,22 +28,23 @@ def specificities(rocs: Sequence[tuple[str, Roc]]) -> list[float]:
     [0.9, 0.95]
     """
     finest = max((_finest_step(roc) for _, roc in rocs), default=1.0)
-    return [asked for asked in _ASKED if finest <= 1 - asked + _ROUNDING]
+    return [each for each in _SPECIFICITIES if finest <= 1 - each + _ROUNDING]
 
 
 def has_high_specificity(rocs: Sequence[Roc]) -> bool:
-    """Whether there are enough negatives for a look at the region of high specificity.
+    """Return whether there are enough negatives to show the region of high specificity.
 
     Examples
     --------
     >>> has_high_specificity([])
     False
     """
-    return bool(rocs) and min(_finest_step(roc) for roc in rocs) <= 1 - _ASKED[1] + _ROUNDING
+    finest = min((_finest_step(roc) for roc in rocs), default=1.0)
+    return finest <= 1 - _SPECIFICITIES[1] + _ROUNDING
 
 
 def sensitivity_at(roc: Roc, specificity: float) -> Interval:
-    """The largest sensitivity with at least this specificity, and its bounds from the band.
+    """Return the largest sensitivity with at least this specificity, and its bounds.
 
     Examples
     --------
@@ -66,12 +64,12 @@ def sensitivity_at(roc: Roc, specificity: float) -> Interval:
 
 
 def _finest_step(roc: Roc) -> float:
-    """The smallest share of false alarms that the curve passes through."""
+    """Return the smallest share of false alarms on the curve."""
     return float(np.min(roc.curve.fpr, initial=1.0, where=roc.curve.fpr > 0))
 
 
 def describe_learning_curve(learning: LearningCurve) -> str:
-    """Say where each line of a learning curve begins and ends.
+    """Describe where each line of a learning curve begins and ends.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""The figures of a comparison, each with its caption.
-
-A comparison of models in plain sentences.
-"""
+"""The figures and sentences of a comparison of models."""
 
 from __future__ import annotations
 
@@ -18,7 +15,8 @@ from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.learning import learning_figure
 from groupcm.report.figures.style import INK, MUTED, Series, series_of
-from groupcm.report.formatting import count, fraction, interval, number, p_value, percent
+from groupcm.report.formatting import counted, fraction, interval, number, p_value, percent
+from groupcm.utils.text import listed
 
 __all__ = [
     "by_auc",
@@ -31,20 +29,23 @@ __all__ = [
 ]
 
 
+_LONGEST_NAMES = 30  # of two models: they and an interval share a line
+
+
 def by_auc(models: Sequence[ModelResult]) -> list[ModelResult]:
-    """The models, the one that tells groups apart best first."""
+    """Return the models in falling order of their group AUC."""
     return sorted(models, key=lambda model: -model.group_roc.auc.estimate)
 
 
 def is_clear(pair: Pair, level: float = 0.95) -> bool:
-    """Whether the interval of the difference leaves out zero, and its p-value agrees."""
+    """Return whether the interval of the difference excludes zero, and its p-value agrees."""
     difference = pair.group.difference
     leaves_out_zero = difference.low > 0 or difference.high < 0
     return leaves_out_zero and pair.group.p_value < 1 - level
 
 
 def pair_sentence(pair: Pair, level: float = 0.95) -> str:
-    """Say which of two models is better and how sure that is.
+    """Describe which of two models is better, and how certain that is.
 
     Examples
     --------
@@ -75,13 +76,13 @@ def pair_sentence(pair: Pair, level: float = 0.95) -> str:
 
 
 def summary_sentences(comparison: ModelComparison) -> list[str]:
-    """Say who is ahead, of whom clearly, and of whom not."""
+    """Describe which model is ahead, and which differences are clear."""
     if not comparison.models:
         return ["No model was compared."]
     best = by_auc(comparison.models)[0]
     auc = best.group_roc.auc
     sentences = [
-        f"{best.name} tells positive from negative groups best here: in "
+        f"{best.name} separates positive from negative groups best here: in "
         f"{percent(auc.estimate)} of all pairs of one positive and one negative group the "
         f"positive one scores higher (AUC {fraction(auc.estimate)}, {percent(comparison.level)} "
         f"interval {interval(auc, with_estimate=False)})."
@@ -92,14 +93,14 @@ def summary_sentences(comparison: ModelComparison) -> list[str]:
             other = pair.b if pair.a == best.name else pair.a
             (ahead if is_clear(pair, comparison.level) else near).append(other)
     if ahead:
-        sentences.append(f"It is clearly ahead of {_listed(ahead)}.")
+        sentences.append(f"It is clearly ahead of {listed(ahead)}.")
     if near:
-        sentences.append(f"Its lead over {_listed(near)} may be chance.")
+        sentences.append(f"Its lead over {listed(near)} may be chance.")
     return sentences
 
 
 def chosen_hyperparameters(model: ModelResult) -> list[str]:
-    """Which setting the folds chose, and how many of them.
+    """Describe which hyperparameters the folds chose, and how often.
 
     Examples
     --------
@@ -111,18 +112,11 @@ def chosen_hyperparameters(model: ModelResult) -> list[str]:
     counts = Counter(model.chosen).most_common()
     if len(counts) == 1:
         return [counts[0][0]]
-    return [f"{setting} ({count(n)} {'fold' if n == 1 else 'folds'})" for setting, n in counts]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-_LONGEST_NAMES = 30  # of two models: they and an interval share a line
+    return [f"{values} ({counted(n, 'fold')})" for values, n in counts]
 
 
 def looks_of(comparison: ModelComparison) -> dict[str, Series]:
-    """The colour of each model in all figures of a comparison."""
+    """Return the look of each model in all figures of a comparison."""
     learning = comparison.learning.lines if comparison.learning is not None else ()
     return series_of(
         [*(model.name for model in comparison.models), *(line.model for line in learning)]
@@ -150,8 +144,8 @@ def comparison_figures(comparison: ModelComparison) -> list[CaptionedFigure]:
             CaptionedFigure(
                 "candidate_roc",
                 "ROC of candidates, all models",
-                "As for groups, with every candidate counted alone. Grouping often gives this "
-                "away to be better at groups.",
+                "As for groups, with every candidate counted alone. Grouping often trades this for "
+                "better performance on groups.",
                 _describe_areas(candidates),
                 roc_of_models_figure(candidates, looks, of="candidate"),
             )
@@ -161,7 +155,7 @@ def comparison_figures(comparison: ModelComparison) -> list[CaptionedFigure]:
             CaptionedFigure(
                 "learning_curve",
                 "Learning curves",
-                "A line that still rises at its right end says that more of the same data would "
+                "A line that still rises at its right end shows that more of the same data would "
                 "help that model.",
                 describe_learning_curve(comparison.learning),
                 learning_figure(comparison.learning, looks),
@@ -196,7 +190,7 @@ def _differences(comparison: ModelComparison) -> CaptionedFigure:
         "paired_differences",
         "Paired differences in AUC of groups",
         "The first model minus the second, on the same groups: right of zero the first one is "
-        "better. Strong lines are clear differences (the interval leaves out zero and p is below "
+        "better. Strong lines are clear differences (the interval excludes zero and p is below "
         f"{number(1 - comparison.level)}), pale ones are not.",
         " ".join(pair_sentence(pair, comparison.level) for pair in comparison.pairs),
         forest_figure(
@@ -232,8 +226,8 @@ def _rocs(rocs: Mapping[str, Roc], looks: Mapping[str, Series]) -> list[Captione
             CaptionedFigure(
                 "group_roc_high_specificity",
                 "The same, spread out where false alarms are rare",
-                "The same curves with a logarithmic axis: read off who finds most where only 1 in "
-                "100 negative groups may raise an alarm.",
+                "The same curves with a logarithmic axis: read off which model finds most where "
+                "only 1 in 100 negative groups may raise an alarm.",
                 shows,
                 roc_of_models_figure(rocs, looks, log=True),
             )

@@ -1,7 +1,4 @@
-"""The figures of an evaluation, each with its caption.
-
-An evaluation in plain sentences.
-"""
+"""The figures, tiles and sentences of an evaluation."""
 
 from __future__ import annotations
 
@@ -19,6 +16,7 @@ from groupcm.report.figures.style import series_of
 from groupcm.report.figures.weights import by_size, importances_figure, weights_figure
 from groupcm.report.formatting import (
     at_threshold,
+    certified_gap,
     count,
     counted,
     fraction,
@@ -87,7 +85,7 @@ def _ranking(evaluation: Evaluation) -> list[CaptionedFigure]:
                 "candidate_roc",
                 "ROC of candidates",
                 "As the ROC of groups, with every candidate counted alone. A model trained for "
-                "groups may give this away to be better there.",
+                "groups may trade this for better performance on groups.",
                 f"ROC curve of candidates, area {interval(candidates.auc)}.",
                 roc_figure(candidates, of="candidate"),
             )
@@ -181,7 +179,7 @@ def _explaining(evaluation: Evaluation) -> list[CaptionedFigure]:
             CaptionedFigure(
                 "learning_curve",
                 "Learning curve",
-                "A line that still rises at its right end says that more of the same data would "
+                "A line that still rises at its right end shows that more of the same data would "
                 "help; a flat one, that it would not.",
                 describe_learning_curve(learning),
                 learning_figure(learning, series_of(line.model for line in learning.lines)),
@@ -235,7 +233,7 @@ def _positive_share(evaluation: Evaluation) -> float:
 
 
 def alarms_sentence(decision: Decision, level: float = 0.95) -> str:
-    """Say what the threshold finds and what it raises for nothing.
+    """Describe the groups that the threshold finds, and its false alarms.
 
     Examples
     --------
@@ -266,7 +264,7 @@ def alarms_sentence(decision: Decision, level: float = 0.95) -> str:
 
 
 def ranking_sentence(evaluation: Evaluation) -> str:
-    """Say what the area under the ROC curve means."""
+    """Describe the meaning of the area under the ROC curve."""
     auc = evaluation.group_roc.auc
     return (
         "Of a positive and a negative group drawn at random, the positive one scores higher in "
@@ -276,7 +274,7 @@ def ranking_sentence(evaluation: Evaluation) -> str:
 
 
 def localisation_sentence(localisation: Localisation, level: float = 0.95) -> str:
-    """Say how often the winner lies on the object, and how often it can.
+    """Describe how often the winner lies on the object, and how often it can.
 
     Examples
     --------
@@ -298,37 +296,24 @@ def localisation_sentence(localisation: Localisation, level: float = 0.95) -> st
 
 
 def certificate_sentence(training: Training) -> str | None:
-    """Say in words what the gap proves; None where nothing is proved.
+    """Return what the certificate proves; None where there is no certificate.
 
     Examples
     --------
-    >>> print(certificate_sentence(Training("GroupClassifier", {}, gap=2e-5, tol=1e-4)))
-    No other weights can make the objective more than 0.002 % smaller than it is: this is proved.
-    >>> print(certificate_sentence(Training("GroupClassifier", {}, gap=2e-3, tol=1e-4)))
-    No other weights can make the objective more than 0.2 % smaller than it is: this is proved.
-    That is not yet the 0.01 % asked for.
+    >>> certificate_sentence(Training("GroupClassifier", {}, gap=2.7e-5, tol=1e-4))
+    'Certified: within 0.0027 % of the global optimum.'
     """
     if training.gap is None:
         return None
-    proof = (
-        f"No other weights can make the objective more than {_small_percent(training.gap)} "
-        "smaller than it is: this is proved."
-    )
-    if training.tol is not None and training.gap > training.tol:
-        proof += f" That is not yet the {_small_percent(training.tol)} asked for."
-    return proof
+    return f"Certified: {certified_gap(training.gap, training.tol)}."
 
 
 def data_rows(evaluation: Evaluation) -> list[tuple[str, DataCounts]]:
-    """What was trained on, where known, and what is judged here."""
-    rows = [("Judged here", evaluation.data)]
+    """Return the counts of the training data, where known, and of the evaluated data."""
+    rows = [("Evaluated here", evaluation.data)]
     if evaluation.training.trained_on is not None:
         rows.insert(0, ("Trained on", evaluation.training.trained_on))
     return rows
-
-
-def _small_percent(value: float) -> str:
-    return f"{number(100 * value, 2)} %"
 
 
 def _are(value: int) -> str:

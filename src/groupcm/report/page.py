@@ -1,9 +1,4 @@
-"""One self-contained page: no script, no network, everything inside.
-
-From a template and numbers to a page.
-
-Pictures of the groups to look at, ready for a page: nothing here opens a picture.
-"""
+"""Report pages from templates: self-contained HTML without scripts or network access."""
 
 from __future__ import annotations
 
@@ -44,14 +39,14 @@ _STAYS_TOGETHER = re.compile(r"\bp [=<] \d|\d (?:%|s|min|h)(?!\w)")
 
 
 def render(template: str, figures: Sequence[CaptionedFigure], **numbers: Any) -> str:
-    """Fill a template; whatever users named is escaped."""
+    """Fill a template; text that comes from users is escaped."""
     environment = Environment(
         loader=PackageLoader("groupcm.report"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        # No half characters or control characters reach the page, whoever wrote them.
+        # No unpaired surrogates or control characters reach the page.
         finalize=_printable,
     )
     environment.globals |= {"specificities": specificities, "sensitivity_at": sensitivity_at}
@@ -85,9 +80,9 @@ class CasePictures:
     jpegs : mapping
         From the row of a winner to a JPEG file.
     missing : mapping
-        From the row of a winner to the sentence that says why its picture is not shown.
+        From the row of a winner to the reason why its picture is not shown.
     marks_objects : bool
-        Whether what people marked is outlined too.
+        Whether annotated objects are outlined too.
 
     Examples
     --------
@@ -105,12 +100,12 @@ class CasePictures:
     marks_objects: bool = False
 
     def address(self, row: int) -> str | None:
-        """The picture as an address that holds it whole; None where there is none."""
+        """Return the picture as a data URL; None where there is none."""
         jpeg = self.jpegs.get(row)
         return None if jpeg is None else f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
 
     def alt(self, case: Case) -> str:
-        """What is to be seen, for those who cannot see it."""
+        """Return the alternative text of a picture, for screen readers."""
         marked = ", and what was marked" if self.marks_objects else ""
         return f"{case.group}: the winner, which scores {number(case.score)}{marked}, outlined"
 

@@ -1,7 +1,4 @@
-"""A report on the disk: the page, and its figures beside it as PNG and SVG.
-
-Figures that an earlier report of the same name left behind.
-"""
+"""Saving of reports: the page, and a folder with its figures as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -54,9 +51,9 @@ FIGURE_NAMES = frozenset(
 
 
 def remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
-    """Remove the PNG and SVG files named as figures of reports that were not written now.
+    """Remove the files of an earlier report that were not written now.
 
-    Whatever else is in the folder is not ours and stays.
+    Files that are not named like those of a report stay.
 
     Examples
     --------
@@ -75,12 +72,12 @@ def remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
-    """Say, before long work begins, why a report could not be written there.
+    """Raise, before long work begins, where a report cannot be written.
 
     Returns
     -------
     Path
-        Of the page.
+        The path of the page.
 
     Examples
     --------
@@ -104,15 +101,16 @@ def save_evaluation(
     path: str | os.PathLike[str],
     pictures: CasePictures | None = None,
 ) -> list[Path]:
-    """Write the page of an evaluation, and its figures into a folder beside it.
+    """Write the page of an evaluation, and its figures and metrics into a folder next to it.
 
     Parameters
     ----------
     evaluation : Evaluation
     path : path
-        Of the page, such as ``report.html``; the figures go to ``report_figures``.
+        The path of the page, such as ``report.html``. The figures, and ``metrics.json`` with all
+        metrics, go to ``report_figures``.
     pictures : CasePictures, optional
-        Of the groups to look at, for the page.
+        Pictures of the groups to look at, for the page.
 
     Returns
     -------
@@ -166,14 +164,14 @@ def save_page(
     *,
     metrics: Mapping[str, Any] | None = None,
 ) -> list[Path]:
-    """Write a page, and its figures into a folder beside it; an earlier report's are removed.
+    """Write a page, and its figures into a folder next to it; remove those of an earlier report.
 
     Parameters
     ----------
     html : str
     figures : sequence of CaptionedFigure
     page : Path
-        As `check_report` gives it.
+        The path that `check_report` returns.
     metrics : mapping, optional
         Plain values, written as ``metrics.json`` next to the figures.
 
@@ -198,7 +196,7 @@ def save_page(
         files.append(folder / _METRICS)
         with whole_file(files[-1]) as beside:
             beside.write_text(f"{json.dumps(metrics, indent=2)}\n", encoding="utf-8")
-    # After its figures: where the page is, they are.
+    # The page comes after its figures, so that they exist where it does.
     with whole_file(page) as beside:
         beside.write_text(html, encoding="utf-8")
     remove_stale_figures(folder, files)

@@ -1,10 +1,9 @@
-"""Nested folds: every candidate scored by models that saw neither its group nor its patient.
+"""Nested cross-validation: every candidate is scored by a model that saw neither group nor patient.
 
-Outer folds leave groups out. Inside each training part, inner folds choose a contender's
-setting; the contender is trained on the whole training part with it and scores what was left
-out. All contenders have the same folds, outer and inner.
-
-The folds of a comparison: every training part has annotated positive groups to learn from.
+Outer folds leave groups out. Inside each training part, inner folds choose the hyperparameters of
+a contender; the contender is then trained on the whole training part and scores what was left out.
+All contenders have the same folds, outer and inner. Every training part has annotated positive
+groups to learn from.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ __all__ = ["CrossFit", "CrossFits", "Progress", "crossfit", "folds_of", "tune"]
 
 
 def folds_of(data: LabelledCandidates, cv: Any, random_state: Any = 0) -> Folds:
-    """Folds that share out annotated groups first, where some positive ones are not annotated.
+    """Return folds that distribute annotated groups first, where some are not annotated.
 
     Parameters
     ----------
@@ -75,27 +74,27 @@ def folds_of(data: LabelledCandidates, cv: Any, random_state: Any = 0) -> Folds:
     return folds
 
 
-#: Hears in words what begins now.
+#: Is called with a text at the start of each step.
 Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
 class CrossFit:
-    """One contender on the groups its folds left out.
+    """One contender on the groups that its folds left out.
 
     Attributes
     ----------
     contender : Contender
     scores : ndarray of shape (n,)
-        Of each candidate, by the model that did not see it; NaN where no fold left it out.
+        One score per candidate, by the model that did not see it; NaN where no fold left it out.
         Scores of two folds are not in the same units: see the module `learning_curve`.
     chosen : list of int
-        The number of the setting chosen in each fold.
+        The index of the hyperparameters chosen in each fold.
     tuning : ndarray of shape (n_folds, n_settings)
-        The metric of every setting, the mean over the inner folds; NaN where there was
+        The metric of all hyperparameters, averaged over the inner folds; NaN where there was
         nothing to choose.
     seconds : float
-        To tune, train and score, over all folds.
+        The time to tune, train and score, over all folds.
     """
 
     contender: Contender
@@ -106,9 +105,9 @@ class CrossFit:
 
     @property
     def n_at_ends(self) -> tuple[int, int]:
-        """In how many folds the first and the last of three or more settings was the only best.
+        """The numbers of folds in which the first, or the last, of three or more settings won.
 
-        Zero where the settings are not values of one parameter, in order.
+        Both are 0 where the settings are not ordered values of one parameter.
         """
         settings = self.contender.settings
         if len(settings) < 3 or any(len(setting) != 1 for setting in settings):
@@ -152,7 +151,7 @@ def crossfit(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> CrossFits:
-    """Score every candidate by models, and settings, chosen without its group.
+    """Score every candidate by models that were tuned and trained without its group.
 
     Parameters
     ----------
@@ -165,10 +164,10 @@ def crossfit(
         Folds inside a training part, fewer where it has too few positive or negative groups
         (patients) for them.
     scoring : str or callable, default="group_roc_auc"
-        What a setting is chosen by: the mean over the inner folds.
+        The metric that hyperparameters are chosen by, averaged over the inner folds.
     random_state : int, default=0
     progress : callable, optional
-        Hears in words what begins now.
+        Is called with a text at the start of each step.
 
     Returns
     -------
@@ -200,7 +199,7 @@ def crossfit(
 
 
 class _Unfinished:
-    """A contender on its way through the folds."""
+    """The scores of a contender while it runs through the folds."""
 
     def __init__(self, contender: Contender, n_folds: int, n_rows: int) -> None:
         self.contender = contender
@@ -236,7 +235,7 @@ class _Unfinished:
 def tune(
     contender: Contender, data: LabelledCandidates, folds: Folds, metric: Metric
 ) -> NDArray[np.float64]:
-    """The metric of every setting, the mean over folds."""
+    """Return the metric of all hyperparameters, averaged over folds."""
     found = np.empty((len(folds), len(contender.settings)))
     for k, (train, test) in enumerate(folds):
         unseen = data.take(test)
@@ -260,7 +259,7 @@ def _inner_folds(data: LabelledCandidates, n_inner: int, seed: int, number: int)
             have = group if data.patients is None else f"{kind} groups of only one patient"
             raise ValueError(
                 f"the training part of fold {number} has {have}; "
-                "choosing among settings needs two at least."
+                "choosing hyperparameters needs at least two."
             )
         n_inner = min(n_inner, clusters)
     return folds_of(data, n_inner, seed)

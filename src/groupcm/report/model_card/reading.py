@@ -1,7 +1,4 @@
-"""From a fitted model, or its file, to its card.
-
-What a model file notes of its training beside the model: when, on what, and with which tools.
-"""
+"""Creation of model cards from fitted models or model files, and the notes that a file stores."""
 
 from __future__ import annotations
 
@@ -37,13 +34,13 @@ __all__ = ["model_card", "training_notes"]
 
 
 def model_card(model: Any) -> ModelCard:
-    """What a model is, was trained on and can do.
+    """Return the card of a model: what it is, was trained on and can do.
 
     Parameters
     ----------
     model : estimator, str or path
-        A fitted model, or the file of one. A file written by ``groupcm fit`` knows most; a model
-        saved from Python knows only itself, and the card says what is not known.
+        A fitted model, or a model file. A file written by ``groupcm fit`` also describes the
+        training data; for other models the card marks that as not known.
 
     Returns
     -------
@@ -61,7 +58,7 @@ def model_card(model: Any) -> ModelCard:
         return _card(read(model))
     if not hasattr(model, "fit"):
         raise ValueError(
-            f"a card is made of a fitted model, or the file of one; got {type(model).__name__}."
+            f"a card needs a fitted model, or a model file; got {type(model).__name__}."
         )
     check_is_fitted(model)
     return _card(SavedModel(model))
@@ -179,14 +176,14 @@ def _parameters(trained: Any) -> dict[str, Any]:
 
 
 def training_notes(model: Any, tables: Sequence[str | Path]) -> dict[str, Any]:
-    """Notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
+    """Return notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
 
     Parameters
     ----------
     model : estimator
-        As fitted.
+        A fitted model.
     tables : sequence of str or Path
-        What it was trained on; their names are noted, not their folders.
+        The training tables; their names are stored without folders.
 
     Examples
     --------
