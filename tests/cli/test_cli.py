@@ -264,7 +264,7 @@ def test_a_fit_that_does_not_converge_says_so(folder, capsys):
     shown = capsys.readouterr()
     assert "groupcm: warning: " in shown.err
     assert ".py:" not in shown.err
-    assert "not yet the requested 1 × 10⁻¹³ %" in shown.out
+    assert "not yet the requested 1.0 × 10⁻¹³ %" in shown.out
 
 
 def test_the_examples_in_the_readme_run_as_they_stand(capsys, tmp_path, monkeypatch):

@@ -223,7 +223,7 @@ def test_several_classes_have_no_threshold(here, capsys, made):
     assert main(["describe", "m.json"]) == 0
     said = capsys.readouterr().out
     assert "bleeding, normal, polyp" in said
-    assert "which is not yet the requested 1 × 10⁻¹³ %" in " ".join(said.split())
+    assert "which is not yet the requested 1.0 × 10⁻¹³ %" in " ".join(said.split())
 
 
 def test_json_says_infinity_in_words_and_null_for_what_is_not_known(made):

@@ -87,7 +87,7 @@ def test_a_linear_fit_knows_them(here, capsys, marked, table):
     without = marked.fitted(GroupClassifier(0.9), objects=None)
     assert not np.allclose(without.coef_, expected.coef_, rtol=1e-3)
     assert "5 positive groups: the fit chose a candidate of each, in " in said
-    assert "with the candidates it chose" in said
+    assert "for the candidates that training chose" in said
     assert saved.notes["columns"]["annotated"] == "known"
     assert saved.notes["n_unannotated_groups"] == 5
 

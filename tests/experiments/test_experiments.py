@@ -459,7 +459,7 @@ def test_what_others_add_is_worded_by_what_is_known():
 
 def test_without_other_groups_nothing_is_said_of_them():
     curve = curve_of([[0.80, 0.82, 0.81]], n_all=100)
-    assert "nothing tells what unannotated ones add" in what_others_add(curve)
+    assert "the gain from unannotated ones is unknown" in what_others_add(curve)
     assert curve.added == []
 
 

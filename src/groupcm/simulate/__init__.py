@@ -1,4 +1,4 @@
-"""Made data; see `groupcm.simulate.world` for the model behind it."""
+"""Synthetic candidates; `groupcm.simulate.world` describes the model behind them."""
 
 from groupcm.simulate.frames import Capsule, capsule, capsule_chunks
 from groupcm.simulate.parquet import capsule_to_parquet

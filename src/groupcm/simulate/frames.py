@@ -1,4 +1,4 @@
-"""Made frames of capsule endoscopy: what a user asks for and gets."""
+"""Synthetic frames of capsule endoscopy, in memory or chunk by chunk."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from groupcm.simulate.world import (
 )
 from groupcm.utils.files import whole_file
 
-__all__ = ["Capsule", "capsule", "capsule_chunks"]
+__all__ = ["Capsule", "capsule", "capsule_chunks", "draw_chunk"]
 
 
 @dataclass(frozen=True, eq=False)
 class Capsule:
-    """Candidates of many frames; rows of a frame stand together.
+    """Candidates of many frames; the rows of a frame are contiguous.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ def capsule(
     out: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
 ) -> Capsule:
-    """Made candidates of polyps, folds and mucosa; the module's docstring has the formulas.
+    """Simulate candidates of polyps, folds and mucosa, as `groupcm.simulate.world` describes.
 
     Parameters
     ----------
@@ -93,12 +93,12 @@ def capsule(
         Number of patients, at most ``n_negative``; by default one for 25 negative frames,
         at most 1000. Each has an equal share of the negative frames.
     group_size : int
-        Mean number of candidates a frame.
+        Mean number of candidates per frame.
     seed : int
-        Which patients, polyps and frames; the same seed gives the same bits, whatever
+        The seed of patients, polyps and frames; the same seed gives the same bits, whatever
         ``n_threads``.
     out : path, optional
-        Write ``X`` to this ``.npy`` file and give it back memory-mapped, read only.
+        Write ``X`` to this ``.npy`` file and return it memory-mapped, read only.
     n_threads : int, optional
         By default one for each core.
 
@@ -135,7 +135,7 @@ def capsule_chunks(
     group_size: int = 200,
     seed: int = 0,
 ) -> Iterator[Capsule]:
-    """The rows of `capsule`, piece by piece, for data larger than memory.
+    """Yield the rows of `capsule` piece by piece, for data larger than memory.
 
     Every piece holds whole frames, about 65,000 rows; joined, they equal ``capsule(...)``
     of the same arguments bit for bit. Parameters are those of `capsule`.
@@ -150,12 +150,12 @@ def capsule_chunks(
     True
     """
     plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed)
-    # A generator of its own, so that a bad argument is reported here and not at the first piece.
-    return (_chunk(plan, chunk)[0] for chunk in range(plan.n_chunks))
+    # A generator expression, so that invalid arguments raise here and not at the first piece.
+    return (draw_chunk(plan, chunk)[0] for chunk in range(plan.n_chunks))
 
 
 def _fill(plan: Plan, X: NDArray[np.float32], n_threads: int) -> Capsule:
-    """All chunks, each written where it belongs, by several threads."""
+    """Fill all chunks in place, in several threads."""
     data = _unfilled(plan, X)
 
     def fill(chunk: int) -> None:
@@ -163,12 +163,12 @@ def _fill(plan: Plan, X: NDArray[np.float32], n_threads: int) -> Capsule:
 
     with ThreadPoolExecutor(n_threads) as pool:
         for _ in pool.map(fill, range(plan.n_chunks)):
-            pass  # only to hear of errors
+            pass  # raises the errors of the threads
     return data
 
 
-def _chunk(plan: Plan, chunk: int) -> tuple[Capsule, NDArray[np.int8]]:
-    """One chunk by itself, and the kind of every row."""
+def draw_chunk(plan: Plan, chunk: int) -> tuple[Capsule, NDArray[np.int8]]:
+    """Return one chunk by itself, and the kind of every row."""
     rows = plan.rows(chunk)
     piece = _unfilled(plan, np.empty((rows.stop - rows.start, N_FEATURES), np.float32))
     return piece, fill_chunk(plan, chunk, piece)

@@ -1,4 +1,4 @@
-"""Made candidates with the shape of the paper's data: polyps in capsule endoscopy.
+"""The model of synthetic candidates in the shape of the paper's data: polyps in capsule endoscopy.
 
 A frame (a group) of patient p holds about 200 candidates. Most lie on plain mucosa, a few
 on natural folds, which resemble polyps and are present in almost every frame, and in a
@@ -32,8 +32,6 @@ polyps and frames from it. So train on one seed and test on another. One number 
 looking at a result: the common length of μ_fold and μ_polyp was raised by half (after trying
 1.3) because a linear SVM on 5,000 random negatives had a group AUC of only 0.65 on seed 1, and
 0.84 afterwards. No grouped model was looked at.
-
-Frames, patients and polyps, placed before any candidate is drawn.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ _CHUNK_ROWS = 65_536
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything that is known of the frames before their candidates are drawn."""
+    """The frames, patients and polyps, placed before any candidate is drawn."""
 
     row_ptr: NDArray[np.int64]  # (m + 1,), row at which every frame begins
     patient: NDArray[np.int32]  # (m,)
@@ -103,7 +101,7 @@ def make_plan(
     group_size: int,
     seed: int,
 ) -> Plan:
-    """Check the arguments; place polyps in patients and frames in time."""
+    """Check the arguments, and place polyps in patients and frames in time."""
     require_whole("n_negative", n_negative, 0)
     require_whole("n_positive", n_positive, 0)
     require_whole("group_size", group_size, 1)
@@ -186,7 +184,7 @@ _TAIL = 8
 
 
 class Piece(Protocol):
-    """Where a chunk's candidates go."""
+    """The arrays that receive the candidates of a chunk."""
 
     @property
     def X(self) -> NDArray[np.float32]: ...
@@ -203,7 +201,7 @@ class Piece(Protocol):
 
 
 def fill_chunk(plan: Plan, chunk: int, piece: Piece) -> NDArray[np.int8]:
-    """Draw the candidates of a chunk into ``piece``; give back the kind of every row.
+    """Draw the candidates of a chunk into ``piece``, and return the kind of every row.
 
     The terms of the module's formula from right to left. Everything is float32, and no
     matrix product is used, whose rounding would differ from machine to machine.
@@ -249,7 +247,7 @@ def _polyp_candidates(
     sizes: NDArray[np.int64],
     polyp: NDArray[np.int32],
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int32]]]:
-    """Rows, overlaps and polyps of the best-fitting candidates, then of the second and third."""
+    """Yield rows, overlaps and polyps of the best-fitting candidates, then of the next two."""
     positive = np.flatnonzero(polyp >= 0)
     starts, sizes, polyp = starts[positive], sizes[positive], polyp[positive]
     count = np.minimum(rng.choice([1, 2, 3], len(positive), p=[0.65, 0.25, 0.10]), sizes)
