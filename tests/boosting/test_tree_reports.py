@@ -11,8 +11,8 @@ from tree_model import TreeModel
 
 from groupcm import CalibratedGroupClassifier, simulate
 from groupcm.boosting.scorer import TreeScorer
-from groupcm.cli.commands.in_memory import InMemory
 from groupcm.cli._main import main
+from groupcm.cli.commands.in_memory import InMemory
 from groupcm.cli.summaries import certificate, summary
 from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import write_table

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from groupcm import load, simulate
-from groupcm.cli._main import main
-from groupcm.cli.commands import demo_pictures
+from groupcm.cli import main
+from groupcm.cli.commands import demo as demo_pictures
 from groupcm.metrics import group_roc_auc
 from groupcm.report.model_card import model_card
 
@@ -57,7 +57,7 @@ def test_the_model_of_the_demo_notes_what_one_by_hand_notes(tmp_path, capsys, mo
         return real(60, n_positive=24, n_patients=40, group_size=10, **options)
 
     monkeypatch.setattr(simulate, "capsule", small)
-    monkeypatch.setattr("groupcm.cli.commands.demo_tables._write_report", lambda *_: False)
+    monkeypatch.setattr("groupcm.cli.commands.demo._write_report", lambda *_: False)
     monkeypatch.chdir(tmp_path)
     assert run("demo", "--tables", "-o", "here") == 0
     demo = model_card("here/model.json")

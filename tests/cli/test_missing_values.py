@@ -15,9 +15,9 @@ import pytest
 pytest.importorskip("lightgbm")
 
 from groupcm import GroupBoostingClassifier
+from groupcm.cli._main import main
 from groupcm.cli.commands import missing_values
 from groupcm.cli.commands.missing_values import holds_missing
-from groupcm.cli._main import main
 from groupcm.data.tables.candidates import read_tables
 from groupcm.errors import InputError
 from groupcm.persistence.model_file import read

@@ -19,8 +19,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import simulate
-from groupcm.cli.commands import inputs
 from groupcm.cli._main import main
+from groupcm.cli.commands import inputs
 from groupcm.cli.output import Lines
 from groupcm.data.tables.formats import write_table
 from groupcm.estimators.classifier import GroupClassifier

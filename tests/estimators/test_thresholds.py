@@ -33,8 +33,8 @@ from groupcm import (
     save,
 )
 from groupcm.annotations import Box
-from groupcm.cli.commands.picture_scores import PictureScores
 from groupcm.cli._main import main
+from groupcm.cli.commands.picture_scores import PictureScores
 from groupcm.cli.summaries import evaluation_rows
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError, ShiftWarning, ThresholdWarning

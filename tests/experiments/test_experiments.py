@@ -394,7 +394,7 @@ def test_the_next_hundred_is_worded_by_what_is_known():
     assert "100 more would add about 0.033" in rises
     assert "may be chance" in next_hundred(curve_of([[0.80, 0.82, 0.81], [0.79, 0.86, 0.81]]))
     assert "fell by 0.010" in next_hundred(curve_of([[0.80, 0.82, 0.81], [0.79, 0.81, 0.80]]))
-    assert "one size does not tell" in next_hundred(curve_of([[0.8, 0.82, 0.81]]))
+    assert "one size does not show" in next_hundred(curve_of([[0.8, 0.82, 0.81]]))
 
 
 def test_intervals_that_exclude_nothing_are_unknown():

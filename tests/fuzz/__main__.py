@@ -8,7 +8,7 @@ from pathlib import Path
 _TESTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(_TESTS), str(_TESTS / "support")]
 
-from fuzz.command import main
+from fuzz.command import main  # noqa: E402
 
 # A request of the system to end leaves as little behind as Ctrl-C.
 signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -346,7 +346,9 @@ def test_lazy_imports_make_no_cycle(tmp_path):
     small = toy(
         tmp_path,
         {
-            "estimators/__init__.py": "def __getattr__(name):\n    from toy.estimators import tuned\n",
+            "estimators/__init__.py": (
+                "def __getattr__(name):\n    from toy.estimators import tuned\n"
+            ),
             "estimators/linear.py": "def f():\n    from toy.estimators.tuned import fit\n",
             "estimators/tuned.py": "from toy.estimators import linear",
         },

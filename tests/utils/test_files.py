@@ -70,7 +70,7 @@ capsule(4, n_positive=1, group_size=5, out=sys.argv[1])
 SORTED = (
     WAIT
     + """
-from groupcm.data.tables.sorting import buckets
+from groupcm.data.tables import buckets
 from groupcm.data.tables.sorting import sort_tables
 scatter = buckets._scatter
 def scatter_and_wait(*arguments):

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from groupcm.data.labels import require_pos_label
-from groupcm.estimators.parameters import require_number
 from groupcm.metrics import metric_named
 from groupcm.utils.extras import require_lightgbm
 from groupcm.utils.memory import parse_memory
+from groupcm.utils.parameters import require_number
 
 __all__ = ["check_tree_parameters", "with_more"]
 

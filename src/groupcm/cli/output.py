@@ -14,12 +14,9 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from math import ceil
 from typing import Any, Protocol
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from groupcm.errors import InputError
 from groupcm.utils.progress import Reading, Step
@@ -184,14 +181,12 @@ def working(tol: float = 1e-4) -> Iterator[Display]:
     tol : float
         The gap at which a fit stops.
     """
-    try:
-        if not sys.stderr.isatty():
-            raise ImportError
-    except ImportError:
-        yield Lines()
-        return
-    with drawn_bars(tol) as bars:
-        yield bars
+    with ExitStack() as stack:
+        shown: Display = Lines()
+        if sys.stderr.isatty():
+            with suppress(ImportError):  # without rich, a terminal gets lines as well
+                shown = stack.enter_context(drawn_bars(tol))
+        yield shown
 
 
 def show_share(display: Display, doing: str) -> Callable[[int, int], None]:
@@ -278,6 +273,9 @@ class Bars:
 @contextmanager
 def drawn_bars(tol: float) -> Iterator[Bars]:
     """Draw within the ``with`` block, and leave nothing behind."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
+
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),

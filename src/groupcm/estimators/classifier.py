@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from groupcm.estimators.linear_model import LinearGroupModel
-from groupcm.estimators.parameters import check_parameters
 from groupcm.estimators.training.data import read_training_data
 from groupcm.estimators.training.fit_setup import Prepared
-from groupcm.estimators.training.tasks import saying_what_is_kept, solve_choosing, solve_classes
+from groupcm.estimators.training.training import saying_what_is_kept, solve_choosing, solve_classes
 from groupcm.solvers.alternating import OUTCOMES, Alternation
 from groupcm.solvers.solution import Solution
 from groupcm.utils.fitted_state import Array, Expected, Nullable, Number, Text
+from groupcm.utils.parameters import check_parameters
 from groupcm.utils.progress import listening, print_readings, print_step
 
 __all__ = ["ChoosingModel", "GroupClassifier"]

@@ -13,17 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.data.folds import Folds, require_folds
 from groupcm.errors import LambdaAtEndWarning
 from groupcm.estimators.classifier import ChoosingModel, GroupClassifier
-from groupcm.estimators.parameters import check_parameters
 from groupcm.estimators.path import beyond_grid, chosen_lams, is_count, require_path
 from groupcm.estimators.scoring import LinearScorer
 from groupcm.estimators.thresholds import held_out_groups_of
 from groupcm.estimators.training.fit_setup import Prepared
 from groupcm.estimators.training.groups import TrainingGroups
-from groupcm.estimators.training.tasks import solve_choosing, solve_path
+from groupcm.estimators.training.training import solve_choosing, solve_path
 from groupcm.metrics import Metric, metric_name, metric_named
 from groupcm.objective.terms import Index
 from groupcm.solvers.solution import Solution
 from groupcm.utils.fitted_state import Array, Expected, Number, StateError
+from groupcm.utils.parameters import check_parameters
 from groupcm.utils.progress import announce_stage, without_steps
 from groupcm.utils.typing import Vector
 

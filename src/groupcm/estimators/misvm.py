@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.linear_model import LinearGroupModel
-from groupcm.estimators.parameters import check_parameters, require_number
 from groupcm.estimators.training.fit_setup import Prepared
-from groupcm.estimators.training.tasks import (
+from groupcm.estimators.training.training import (
     as_returned,
     make_task,
     solving,
@@ -22,6 +21,7 @@ from groupcm.estimators.training.tasks import (
 from groupcm.objective.terms import Terms
 from groupcm.solvers.alternating import OUTCOMES, Choice, alternate, problem_of_means
 from groupcm.utils.fitted_state import Array, Expected, Number, Text
+from groupcm.utils.parameters import check_parameters, require_number
 
 __all__ = ["MISVMClassifier"]
 

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.training.fit_setup import Prepared
-from groupcm.estimators.training.tasks import saying_what_is_kept, solve_path
+from groupcm.estimators.training.training import saying_what_is_kept, solve_path
 
 __all__ = [
     "LambdaPath",

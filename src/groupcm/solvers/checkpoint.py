@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ class Checkpoint:
         if not isinstance(path, str | os.PathLike):
             raise ValueError(f"checkpoint must be the path of a file; got {path!r}.")
         self.path = check_output(path)
+        self._tasks, self._space = tasks, space
         self._fingerprint = _fingerprint(tasks, space)
         self._size = space.n_features + 1
 
@@ -51,10 +51,11 @@ class Checkpoint:
                 for k, point in enumerate(content["points"])
                 if point is not None
             }
-            same = content["fit"] == self._fingerprint
+            fit = content["fit"]
         except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
             raise self._not_ours() from error
-        if not same:
+        is_raw = fit != self._fingerprint and fit == _raw_fingerprint(self._tasks, self._space)
+        if fit != self._fingerprint and not is_raw:
             raise InputError(
                 f"{self.path} is the checkpoint of another fit (other data or options); "
                 "remove it or name another file"
@@ -63,12 +64,17 @@ class Checkpoint:
             point.shape == (self._size,) and np.all(np.isfinite(point)) for point in points.values()
         ):
             raise self._not_ours()
-        return points
+        return {k: self._from_raw(point) if is_raw else point for k, point in points.items()}
 
     def _not_ours(self) -> InputError:
         return InputError(
             f"{self.path} is not a checkpoint of groupcm, or damaged; remove it or name another"
         )
+
+    def _from_raw(self, point: Vector) -> Vector:
+        """Return the weights of the rows that the solver sees, of those of the raw features."""
+        w = point[:-1]
+        return np.append(w * self._space.scale, point[-1] + w @ self._space.mean)
 
     def write(self, points: Sequence[Vector | None]) -> None:
         """Keep where the tasks are (None before a start); the file is written whole or not at all.
@@ -91,13 +97,37 @@ class Checkpoint:
 
 
 def _fingerprint(tasks: Sequence[Task], space: Space) -> str:
-    """The same for the same candidates and problems, whatever the tolerance and the memory."""
-    digest = hashlib.sha256(np.concatenate([space.mean, space.scale]).tobytes())
+    """Return the same text for the same candidates and problems, whatever tolerance and memory.
+
+    What is digested is fixed, so that the checkpoints of version 0.1 stay readable.
+    """
+    units = [] if _is_standardised(tasks) else [np.asarray(t.problem.units) for t in tasks]
+    return _digest(tasks, space, [space.mean, space.scale, *units])
+
+
+def _raw_fingerprint(tasks: Sequence[Task], space: Space) -> str | None:
+    """Return what version 0.1 wrote for features that were not standardised; None for others.
+
+    Its solver worked on the features as they are.
+    """
+    if _is_standardised(tasks):
+        return None
+    return _digest(tasks, space, [np.zeros_like(space.mean), np.ones_like(space.scale)])
+
+
+def _is_standardised(tasks: Sequence[Task]) -> bool:
+    """Return whether the penalty is that of the standardised features."""
+    return all(isinstance(task.problem.units, float) for task in tasks)
+
+
+def _digest(tasks: Sequence[Task], space: Space, numbers: Sequence[Vector]) -> str:
+    digest = hashlib.sha256(np.concatenate(numbers).tobytes())
     if isinstance(space, MappedSpace):
         digest.update(repr(space.map).encode())
     for task in tasks:
-        digest.update(repr(replace(task.problem, units=1.0)).encode())
-        digest.update(np.asarray(task.problem.units).tobytes())
+        problem = task.problem
+        words = f"loss={problem.loss!r}, penalty={problem.penalty!r}, rho={problem.rho!r}"
+        digest.update(f"Problem({words})".encode())
         for terms in task.terms:
             digest.update(f"{terms.sign} {terms.alone}".encode())
             for part in (terms.start, terms.stop, terms.order, np.asarray(terms.weight)):

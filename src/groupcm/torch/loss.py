@@ -10,7 +10,6 @@ from typing import Any
 from torch.nn.functional import smooth_l1_loss, softplus
 
 import torch
-from groupcm.estimators.parameters import check_parameters, require_number
 from groupcm.objective.losses import make_loss
 from groupcm.torch.batch import (
     checked_scores,
@@ -22,6 +21,7 @@ from groupcm.torch.batch import (
 from groupcm.torch.block_groups import BlockGroups
 from groupcm.torch.maxima import PositiveTerms, first_winners, positive_terms, soft_maxima
 from groupcm.torch.row_groups import RowGroups
+from groupcm.utils.parameters import check_parameters, require_number
 from torch import Tensor
 
 __all__ = ["GroupLoss", "margin_loss"]

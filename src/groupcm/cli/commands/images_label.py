@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.commands.proposed_words import OPTION_OF_PARAMETER, proposed_rows, show_written
 from groupcm.cli.options.mistakes import mistakes_in_options
 from groupcm.cli.output import plain_warnings, show_rows, working
+from groupcm.cli.summaries import OPTION_OF_PARAMETER, proposed_rows, show_written
 from groupcm.images.tables.relabel import label_table
 
 __all__ = ["run"]

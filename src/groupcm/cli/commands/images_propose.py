@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 
-from groupcm.cli.commands.proposed_words import OPTION_OF_PARAMETER, proposed_rows, show_written
 from groupcm.cli.options.mistakes import mistakes_in_options
 from groupcm.cli.options.recipe import recipe_of
 from groupcm.cli.output import plain_warnings, print_error, seconds, show_rows, working
+from groupcm.cli.summaries import OPTION_OF_PARAMETER, proposed_rows, show_written
 from groupcm.images.tables.propose import Proposed, propose_folder
 from groupcm.utils.progress import listening
 

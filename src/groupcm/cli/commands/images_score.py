@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from groupcm.cli.commands.picture_scores import PictureScores
-from groupcm.cli.commands.proposed_words import OPTION_OF_PARAMETER
 from groupcm.cli.options.mistakes import mistakes_in_options
 from groupcm.cli.output import plain_warnings, print_error, print_line, show_rows, working
+from groupcm.cli.summaries import OPTION_OF_PARAMETER
 from groupcm.data.tables.formats import TableFile, check_table_name, open_table
 from groupcm.errors import InputError
 from groupcm.images.listing import list_pictures

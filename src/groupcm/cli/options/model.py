@@ -14,10 +14,10 @@ from groupcm.errors import InputError
 from groupcm.estimators.calibration import CalibratedGroupClassifier
 from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.classifier_cv import GroupClassifierCV
-from groupcm.estimators.parameters import check_parameters
 from groupcm.estimators.path import chosen_lams
 from groupcm.metrics import metric_named
 from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.parameters import check_parameters
 
 __all__ = ["OPTION_OF_PARAMETER", "SPECIFICITY", "asked_model"]
 
