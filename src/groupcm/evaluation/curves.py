@@ -16,7 +16,7 @@ from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics import bootstrap_interval, group_roc_curve, roc_band
 from groupcm.metrics.reliability import group_brier_score, reliability_curve
 
-__all__ = ["BAND_FPR", "reliability_of", "roc_of", "thinned"]
+__all__ = ["reliability_of", "roc_of", "thinned"]
 
 Curve = TypeVar("Curve", bound=tuple[Any, ...])
 
@@ -60,7 +60,7 @@ def _steps(values: NDArray[Any]) -> NDArray[np.float64]:
 
 
 # The false positive rates of the band, denser where specificity is high.
-BAND_FPR: NDArray[np.float64] = np.unique(
+_BAND_FPR: NDArray[np.float64] = np.unique(
     np.concatenate([[0.0], np.geomspace(1e-3, 0.1, 21), np.linspace(0.1, 1.0, 46)])
 )
 
@@ -111,8 +111,8 @@ def roc_of(
         "random_state": random_state,
     }
     auc = bootstrap_interval(y, scores, groups, metric="group_roc_auc", **options)
-    low, high = roc_band(y, scores, groups, fpr=BAND_FPR, **options)
-    return Roc(thinned(group_roc_curve(y, scores, groups)), auc, BAND_FPR, low, high)
+    low, high = roc_band(y, scores, groups, fpr=_BAND_FPR, **options)
+    return Roc(thinned(group_roc_curve(y, scores, groups)), auc, _BAND_FPR, low, high)
 
 
 def reliability_of(model: Any, candidates: ScoredCandidates, level: float) -> Reliability | None:

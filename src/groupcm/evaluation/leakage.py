@@ -187,16 +187,8 @@ def separating_features(
     [('other_label', 1.0)]
     """
     classes = np.unique(labels)
-    found = []
-    for j, name in enumerate(names):
-        known = np.isfinite(X[:, j])
-        areas = [
-            _area(X[known, j], labels[known] == value)
-            for value in (classes[1:] if len(classes) == 2 else classes[:_MOST_CLASSES])
-        ]
-        if (largest := max(areas, default=0.5)) > _LARGEST_AREA:
-            found.append((name, largest))
-    return found
+    classes = classes[1:] if len(classes) == 2 else classes[:_MOST_CLASSES]
+    return _separating([X], labels[:, None] == classes, names)
 
 
 def separating_groups(
@@ -232,18 +224,18 @@ def separating_groups(
     known = np.isfinite(X)
     high = np.maximum.reduceat(np.where(known, X, -np.inf), start)
     low = np.minimum.reduceat(np.where(known, X, np.inf), start)
+    return _separating([high, low], holds[start], names)
+
+
+def _separating(
+    tables: Sequence[NDArray[np.floating]], classes: NDArray[np.bool_], names: Sequence[str]
+) -> list[tuple[str, float]]:
+    """Return the features that separate a class in any of the tables, with the largest AUC."""
     found = []
     for j, name in enumerate(names):
-        is_known = np.isfinite(high[:, j])
-        largest = max(
-            (
-                _area(values[is_known, j], of_class[is_known])
-                for values in (high, low)
-                for of_class in holds[start].T
-            ),
-            default=0.5,
-        )
-        if largest > _LARGEST_AREA:
+        known = np.isfinite(tables[0][:, j])
+        areas = [_area(X[known, j], of_class[known]) for X in tables for of_class in classes.T]
+        if (largest := max(areas, default=0.5)) > _LARGEST_AREA:
             found.append((name, largest))
     return found
 

@@ -41,7 +41,7 @@ from groupcm.report.formatting import count, fraction, interval
 from groupcm.report.page import render
 from groupcm.report.save import save_page
 
-__all__ = ["annotation_figure", "annotation_json", "captioned_annotation_figure", "save_annotation"]
+__all__ = ["captioned_annotation_figure", "save_annotation"]
 
 
 _HEIGHT = 5.0
@@ -85,11 +85,11 @@ def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Pat
         summary=[next_hundred(curve), what_others_add(curve), against_misvm(curve)],
         method=method_sentences(curve),
     )
-    numbers = write_text(folder / "annotation.json", annotation_json(curve))
+    numbers = write_text(folder / "annotation.json", _annotation_json(curve))
     return [*save_page(page, [figure], folder / "annotation.html"), numbers]
 
 
-def annotation_json(curve: AnnotationCurve) -> str:
+def _annotation_json(curve: AnnotationCurve) -> str:
     """Write sizes and the AUC of every repeat as JSON."""
     found = {
         "version": __version__,
@@ -142,12 +142,12 @@ def captioned_annotation_figure(curve: AnnotationCurve) -> CaptionedFigure:
         "positive groups that are not annotated add, repeat by repeat; an interval that contains 0 "
         "leaves open whether they do.",
         shows,
-        annotation_figure(curve, lines, focus, _WITH_OTHERS),
+        _annotation_figure(curve, lines, focus, _WITH_OTHERS),
     )
 
 
 @in_style
-def annotation_figure(
+def _annotation_figure(
     curve: AnnotationCurve, lines: Sequence[SizeLine], focus: Sequence[SizeLine], look: Series
 ) -> Figure:
     """Draw the lines over the range of those in focus, and the differences below them.

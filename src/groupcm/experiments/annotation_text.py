@@ -126,19 +126,15 @@ def _turned(difference: Interval) -> Interval:
 def against_misvm(curve: AnnotationCurve) -> str:
     """Compare the annotated groups with labels of groups alone."""
     found = curve.over_misvm
-    which = (
-        "above"
-        if found.low > 0
-        else "below"
-        if found.high < 0
-        else "not clearly above or below that"
+    what = (
+        f"that of MI-SVM, which has the labels of all {count(curve.n_all)} or more positive groups"
     )
-    what = f"of MI-SVM, which has the labels of all {count(curve.n_all)} or more positive groups"
-    size = found if found.estimate >= 0 else _turned(found)
     gcm = f"With {count(curve.sizes[-1])} annotated groups the AUC of GCM is"
-    if which in ("above", "below"):
-        return f"{gcm} {interval(size)} {which} that {what}."
-    return f"{gcm} {which} {what}: the difference is {interval(found)}."
+    if found.low > 0:
+        return f"{gcm} {interval(found)} above {what}."
+    if found.high < 0:
+        return f"{gcm} {interval(_turned(found))} below {what}."
+    return f"{gcm} not clearly above or below {what}: the difference is {interval(found)}."
 
 
 def annotation_notes(curve: AnnotationCurve) -> list[str]:

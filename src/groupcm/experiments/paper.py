@@ -18,7 +18,7 @@ from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trained
 from groupcm.experiments.training import train_all
 from groupcm.utils.merged_warnings import gathered_warnings
 
-__all__ = ["LEVELS", "PaperResults", "main_trials", "run_paper"]
+__all__ = ["LEVELS", "PaperResults", "run_paper"]
 
 LEVELS = ("candidate", "group")
 _SEEDS_APART = 1000
@@ -37,7 +37,7 @@ class PaperResults:
         For each training set, the models of `trials_of`.
     areas : mapping from "group" and "candidate" to Areas
     rocs : mapping from "group" and "candidate" to a mapping from methods to Roc
-        The mean curves of `main_trials` over training sets.
+        The mean curves of `_main_trials` over training sets.
     claims : sequence of Claim
     n_test : mapping
         The numbers of groups and candidates in the test set, by name.
@@ -52,7 +52,7 @@ class PaperResults:
     n_test: Mapping[str, int]
 
 
-def main_trials(sizes: Sizes) -> list[Trial]:
+def _main_trials(sizes: Sizes) -> list[Trial]:
     """Return the four models of the paper's main figures."""
     return [
         Trial(SVM, sizes.fewest, in_groups=False),
@@ -157,7 +157,7 @@ def _rocs(
 ) -> dict[str, Roc]:
     return {
         trial.method: mean_roc(entries, scores[:, :, trials.index(trial)], areas.of(trial))
-        for trial in main_trials(sizes)
+        for trial in _main_trials(sizes)
     }
 
 

@@ -26,7 +26,6 @@ __all__ = [
     "group_average_precision",
     "group_precision_recall_curve",
     "group_roc_curve",
-    "inside_a_level",
     "tally",
 ]
 
@@ -94,15 +93,15 @@ def corners(tp: Counts, fp: Counts) -> NDArray[np.intp]:
     >>> corners(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1])).tolist()
     [0, 2, 3]
     """
-    return np.flatnonzero(~(inside_a_level(tp) | inside_a_level(fp)))
+    return np.flatnonzero(~(_inside_a_level(tp) | _inside_a_level(fp)))
 
 
-def inside_a_level(values: Counts) -> NDArray[np.bool_]:
+def _inside_a_level(values: Counts) -> NDArray[np.bool_]:
     """Return where a rising sequence equals both its neighbours.
 
     Examples
     --------
-    >>> inside_a_level(np.array([0, 1, 1, 1, 2])).tolist()
+    >>> _inside_a_level(np.array([0, 1, 1, 1, 2])).tolist()
     [False, False, True, False, False]
     """
     if len(values) == 1:
@@ -200,7 +199,7 @@ def group_precision_recall_curve(
     """
     truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     at = tally(truth.is_positive, truth.scores)
-    kept = ~inside_a_level(at.tp)
+    kept = ~_inside_a_level(at.tp)
     tp, fp = at.tp[kept], at.fp[kept]
     precision = np.concatenate([[1.0], tp[1:] / (tp[1:] + fp[1:])])
     return PrecisionRecallCurve(precision, tp / at.n_positive, at.thresholds[kept])

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.data.groups import index_groups, no_groups
+from groupcm.data.groups import no_groups
 from groupcm.metrics.intervals import wilson_bounds
-from groupcm.metrics.truth import positive_rows
+from groupcm.metrics.truth import groups_of_rows, positive_rows
 from groupcm.utils.typing import Vector
 
 __all__ = ["ReliabilityCurve", "group_brier_score", "reliability_curve"]
@@ -136,17 +136,9 @@ def reliability_curve(
 def _read(
     y: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None, pos_label: Any
 ) -> tuple[NDArray[np.bool_], Vector]:
-    is_positive = positive_rows(y, pos_label)
-    groups = None if no_groups(groups) else groups
-    if groups is not None:
-        index = index_groups(groups)
-        if index.n_rows != len(is_positive):
-            raise ValueError(
-                f"y has {len(is_positive)} rows but groups has {index.n_rows}; "
-                "both need one value per candidate."
-            )
-        is_positive = index.maxima(is_positive)
-    unit = "candidate" if groups is None else "group"
+    is_positive, unit = positive_rows(y, pos_label), "candidate"
+    if groups is not None and not no_groups(groups):
+        is_positive, unit = groups_of_rows(groups, len(is_positive)).maxima(is_positive), "group"
     p = np.asarray(probabilities, dtype=np.float64)
     if p.shape != is_positive.shape:
         raise ValueError(

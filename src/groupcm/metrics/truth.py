@@ -14,6 +14,7 @@ from groupcm.data.labels import order_classes
 
 __all__ = [
     "Truth",
+    "groups_of_rows",
     "positive_rows",
     "read_truth",
     "require_both_classes",
@@ -94,13 +95,23 @@ def rows_and_groups(
     """
     is_positive = positive_rows(y, pos_label)
     scores = valid_scores(scores, len(is_positive), finite=finite)
-    index = index_groups(np.arange(len(is_positive)) if no_groups(groups) else groups)
-    if index.n_rows != len(is_positive):
+    return is_positive, scores, groups_of_rows(groups, len(is_positive))
+
+
+def groups_of_rows(groups: ArrayLike, n_rows: int) -> GroupIndex:
+    """Index the groups of so many rows; raise where their numbers differ.
+
+    Examples
+    --------
+    >>> groups_of_rows(["a", "a", "b"], 3).n_groups
+    2
+    """
+    index = index_groups(np.arange(n_rows) if no_groups(groups) else groups)
+    if index.n_rows != n_rows:
         raise ValueError(
-            f"y has {len(is_positive)} rows but groups has {index.n_rows}; "
-            "both need one value per candidate."
+            f"y has {n_rows} rows but groups has {index.n_rows}; both need one value per candidate."
         )
-    return is_positive, scores, index
+    return index
 
 
 def positive_rows(y: ArrayLike, pos_label: Any = None) -> NDArray[np.bool_]:

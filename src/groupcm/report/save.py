@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "FIGURE_NAMES",
     "check_report",
-    "remove_stale_figures",
     "save_comparison",
     "save_evaluation",
     "save_page",
@@ -50,7 +49,7 @@ FIGURE_NAMES = frozenset(
 )
 
 
-def remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
+def _remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
     """Remove the files of an earlier report that were not written now.
 
     Files that are not named like those of a report stay.
@@ -61,7 +60,7 @@ def remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name in ("froc.svg", "group_roc.svg", "mine.svg", "weights.txt"):
     ...     (folder / name).touch()
-    >>> remove_stale_figures(folder, [folder / "group_roc.svg"])
+    >>> _remove_stale_figures(folder, [folder / "group_roc.svg"])
     >>> sorted(file.name for file in folder.iterdir())
     ['group_roc.svg', 'mine.svg', 'weights.txt']
     """
@@ -199,7 +198,7 @@ def save_page(
     # The page comes after its figures, so that they exist where it does.
     with whole_file(page) as beside:
         beside.write_text(html, encoding="utf-8")
-    remove_stale_figures(folder, files)
+    _remove_stale_figures(folder, files)
     return [page, *files]
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from groupcm.simulate.world import (
     FEATURE_NAMES,
     N_FEATURES,
+    Capsule,
     Plan,
     fill_chunk,
     make_plan,
@@ -21,52 +21,7 @@ from groupcm.simulate.world import (
 )
 from groupcm.utils.files import whole_file
 
-__all__ = ["Capsule", "capsule", "capsule_chunks", "draw_chunk"]
-
-
-@dataclass(frozen=True, eq=False)
-class Capsule:
-    """Candidates of many frames; the rows of a frame are contiguous.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, 13), float32
-        The features of every candidate.
-    y : ndarray of shape (n,), int8
-        1 where the candidate lies on a polyp, else 0.
-    groups : ndarray of shape (n,), int32
-        The frame (int64 only where int32 cannot number them).
-    overlap : ndarray of shape (n,), float32
-        How well the candidate fits the annotation; 0 off the polyp.
-    polyp : ndarray of shape (n,), int32
-        The polyp seen in the frame, for all candidates of the frame; -1 where there is none.
-    patient : ndarray of shape (n,), int32
-        The patient; other seeds have other patients of the same numbers.
-    feature_names : list of str
-        Names of the 13 columns of ``X``.
-    """
-
-    X: NDArray[np.float32]
-    y: NDArray[np.int8]
-    groups: NDArray[Any]
-    overlap: NDArray[np.float32]
-    polyp: NDArray[np.int32]
-    patient: NDArray[np.int32]
-    feature_names: list[str]
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    @property
-    def n_groups(self) -> int:
-        """Number of frames; their ids are consecutive."""
-        return int(self.groups[-1]) - int(self.groups[0]) + 1
-
-    @property
-    def group_ptr(self) -> NDArray[np.int64]:
-        """Row at which every frame begins, and the number of rows: n_groups + 1 numbers."""
-        ids = np.arange(int(self.groups[0]), int(self.groups[-1]) + 2)
-        return np.searchsorted(self.groups, ids.astype(self.groups.dtype)).astype(np.int64)
+__all__ = ["capsule", "capsule_chunks", "draw_chunk"]
 
 
 def capsule(

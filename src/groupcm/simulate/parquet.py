@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from groupcm.data.tables.formats import parquet_writer
-from groupcm.simulate.frames import Capsule, draw_chunk
-from groupcm.simulate.world import N_FEATURES, WORLD, Plan, make_plan, require_whole
+from groupcm.simulate.frames import draw_chunk
+from groupcm.simulate.world import N_FEATURES, WORLD, Capsule, Plan, make_plan, require_whole
 from groupcm.utils import parallel
 from groupcm.utils.files import whole_file, whole_folder
 

@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ __all__ = [
     "N_FEATURES",
     "POLYP",
     "WORLD",
+    "Capsule",
     "Plan",
     "fill_chunk",
     "make_plan",
@@ -62,6 +63,51 @@ _POLYP_SPREAD = np.float32(0.6)
 _SHARE_OF_PATIENTS_WITH_POLYPS = 0.3
 # Small enough for a core's cache, large enough that the interpreter does not matter.
 _CHUNK_ROWS = 65_536
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule:
+    """Candidates of many frames; the rows of a frame are contiguous.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, 13), float32
+        The features of every candidate.
+    y : ndarray of shape (n,), int8
+        1 where the candidate lies on a polyp, else 0.
+    groups : ndarray of shape (n,), int32
+        The frame (int64 only where int32 cannot number them).
+    overlap : ndarray of shape (n,), float32
+        How well the candidate fits the annotation; 0 off the polyp.
+    polyp : ndarray of shape (n,), int32
+        The polyp seen in the frame, for all candidates of the frame; -1 where there is none.
+    patient : ndarray of shape (n,), int32
+        The patient; other seeds have other patients of the same numbers.
+    feature_names : list of str
+        Names of the 13 columns of ``X``.
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.int8]
+    groups: NDArray[Any]
+    overlap: NDArray[np.float32]
+    polyp: NDArray[np.int32]
+    patient: NDArray[np.int32]
+    feature_names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of frames; their ids are consecutive."""
+        return int(self.groups[-1]) - int(self.groups[0]) + 1
+
+    @property
+    def group_ptr(self) -> NDArray[np.int64]:
+        """Row at which every frame begins, and the number of rows: n_groups + 1 numbers."""
+        ids = np.arange(int(self.groups[0]), int(self.groups[-1]) + 2)
+        return np.searchsorted(self.groups, ids.astype(self.groups.dtype)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,24 +229,7 @@ _POLYP_NOISE = np.float32(0.7)
 _TAIL = 8
 
 
-class Piece(Protocol):
-    """The arrays that receive the candidates of a chunk."""
-
-    @property
-    def X(self) -> NDArray[np.float32]: ...
-    @property
-    def y(self) -> NDArray[np.int8]: ...
-    @property
-    def groups(self) -> NDArray[Any]: ...
-    @property
-    def overlap(self) -> NDArray[np.float32]: ...
-    @property
-    def polyp(self) -> NDArray[np.int32]: ...
-    @property
-    def patient(self) -> NDArray[np.int32]: ...
-
-
-def fill_chunk(plan: Plan, chunk: int, piece: Piece) -> NDArray[np.int8]:
+def fill_chunk(plan: Plan, chunk: int, piece: Capsule) -> NDArray[np.int8]:
     """Draw the candidates of a chunk into ``piece``, and return the kind of every row.
 
     The terms of the module's formula from right to left. Everything is float32, and no

@@ -23,10 +23,12 @@ from groupcm.metrics import Metric, compare
 from groupcm.utils.merged_warnings import gathered_warnings
 from groupcm.utils.text import listed
 
-__all__ = ["compare_models", "unannotated_notes"]
+__all__ = [
+    "compare_models",
+]
 
 
-def unannotated_notes(data: LabelledCandidates, models: Sequence[Contender]) -> list[str]:
+def _unannotated_notes(data: LabelledCandidates, models: Sequence[Contender]) -> list[str]:
     """Describe how each model uses unannotated groups, and which metrics include them.
 
     Examples
@@ -36,7 +38,7 @@ def unannotated_notes(data: LabelledCandidates, models: Sequence[Contender]) -> 
     >>> data = LabelledCandidates.check(
     ...     np.zeros((3, 1)), [1, 1, 0], ["a", "b", "c"], annotated=[True, False, True]
     ... )
-    >>> print(*unannotated_notes(data, contenders(["svm", "misvm", "gcm"])), sep="\\n")
+    >>> print(*_unannotated_notes(data, contenders(["svm", "misvm", "gcm"])), sep="\\n")
     1 of 2 positive groups is not annotated: GCM chooses a candidate of each such group, MI-SVM
     needs labels of groups alone, and SVM trains without them.
     Metrics of groups include them for all models; metrics of candidates exclude them.
@@ -173,7 +175,7 @@ def compare_models(
         pairs=pairs,
         learning=curve,
         level=level,
-        notes=[*unannotated_notes(data, chosen), *map(_end_note, at_ends)],
+        notes=[*_unannotated_notes(data, chosen), *map(_end_note, at_ends)],
     )
 
 

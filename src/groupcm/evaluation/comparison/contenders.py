@@ -24,9 +24,6 @@ __all__ = [
     "contender_names",
     "contenders",
     "group_trees",
-    "lightgbm_ranker",
-    "lightgbm_trees",
-    "xgboost_trees",
 ]
 
 _N_TREES = 200
@@ -54,7 +51,7 @@ def group_trees(budget: Budget) -> Contender:
     return Contender("Group boosting", about, budget.group_trees, make)
 
 
-def lightgbm_trees(budget: Budget) -> Contender:
+def _lightgbm_trees(budget: Budget) -> Contender:
     """Return LightGBM's classifier of candidates."""
     lightgbm = _require_lightgbm("the model 'lightgbm'")
 
@@ -67,7 +64,7 @@ def lightgbm_trees(budget: Budget) -> Contender:
     return Contender("LightGBM", f"{about}{budget.negatives}.", budget.trees, make)
 
 
-def lightgbm_ranker(budget: Budget) -> Contender:
+def _lightgbm_ranker(budget: Budget) -> Contender:
     """Return LightGBM's ranker, with a group as a query."""
     lightgbm = _require_lightgbm("the model 'lightgbm-ranker'")
     from groupcm.evaluation.comparison.candidate_models import RankingModel
@@ -85,7 +82,7 @@ def lightgbm_ranker(budget: Budget) -> Contender:
     return Contender("LightGBM ranker", about, budget.trees, make)
 
 
-def xgboost_trees(budget: Budget) -> Contender:
+def _xgboost_trees(budget: Budget) -> Contender:
     """Return XGBoost's classifier of candidates."""
     if not is_installed("xgboost"):
         raise InputError("the model 'xgboost' needs XGBoost; install it with: pip install xgboost")
@@ -184,9 +181,9 @@ def _gcm_with_grouping(budget: Budget) -> Contender:
 _MAKERS: dict[str, Callable[[Budget], Contender]] = {
     "svm": _svm,
     "logistic": _logistic_regression,
-    "lightgbm": lightgbm_trees,
-    "lightgbm-ranker": lightgbm_ranker,
-    "xgboost": xgboost_trees,
+    "lightgbm": _lightgbm_trees,
+    "lightgbm-ranker": _lightgbm_ranker,
+    "xgboost": _xgboost_trees,
     "misvm": _misvm,
     "gcm-none": _gcm_without_grouping,
     "gcm": _gcm_with_grouping,

@@ -78,7 +78,7 @@ def folds_of(data: LabelledCandidates, cv: Any, random_state: Any = 0) -> Folds:
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CrossFit:
     """One contender on the groups that its folds left out.
 
@@ -102,6 +102,12 @@ class CrossFit:
     chosen: list[int]
     tuning: NDArray[np.float64]
     seconds: float
+
+    @classmethod
+    def unfinished(cls, contender: Contender, n_folds: int, n_rows: int) -> CrossFit:
+        """Return the result of a contender before its first fold."""
+        tuning = np.full((n_folds, len(contender.settings)), np.nan)
+        return cls(contender, np.full(n_rows, np.nan), [], tuning, 0.0)
 
     @property
     def n_at_ends(self) -> tuple[int, int]:
@@ -185,51 +191,25 @@ def crossfit(
     """
     folds = folds_of(data, cv, random_state)
     fold = _fold_of_rows(folds, len(data.y))
-    metric, say = metric_named(scoring), progress or (lambda text: None)
-    unfinished = [_Unfinished(contender, len(folds), len(data.y)) for contender in contenders]
+    metric, report = metric_named(scoring), progress or (lambda text: None)
+    results = [CrossFit.unfinished(each, len(folds), len(data.y)) for each in contenders]
     for number, (train, test) in enumerate(folds):
         seen, unseen = data.take(train), data.take(test)
         inner: Folds = []
         if any(len(contender.settings) > 1 for contender in contenders):
             inner = _inner_folds(seen, n_inner, random_state + 1, number)
-        for one in unfinished:
-            say(f"{one.contender.name}: fold {number + 1} of {len(folds)}")
-            one.run(number, seen, unseen, test, inner, metric)
-    return CrossFits(folds, fold, [one.finished() for one in unfinished])
-
-
-class _Unfinished:
-    """The scores of a contender while it runs through the folds."""
-
-    def __init__(self, contender: Contender, n_folds: int, n_rows: int) -> None:
-        self.contender = contender
-        self.scores = np.full(n_rows, np.nan)
-        self.chosen: list[int] = []
-        self.tuning = np.full((n_folds, len(contender.settings)), np.nan)
-        self.seconds = 0.0
-
-    def run(
-        self,
-        number: int,
-        seen: LabelledCandidates,
-        unseen: LabelledCandidates,
-        test: NDArray[np.int64],
-        inner: Folds,
-        metric: Metric,
-    ) -> None:
-        """Choose, train and score in one outer fold."""
-        began = time.perf_counter()
-        if len(self.contender.settings) > 1:
-            self.tuning[number] = tune(self.contender, seen, inner, metric)
-            self.chosen.append(int(np.argmax(self.tuning[number])))
-        else:
-            self.chosen.append(0)
-        model = self.contender.fit(self.contender.settings[self.chosen[-1]], seen)
-        self.scores[test] = model.decision_function(unseen.X)
-        self.seconds += time.perf_counter() - began
-
-    def finished(self) -> CrossFit:
-        return CrossFit(self.contender, self.scores, self.chosen, self.tuning, self.seconds)
+        for result in results:
+            contender, chosen = result.contender, 0
+            report(f"{contender.name}: fold {number + 1} of {len(folds)}")
+            began = time.perf_counter()
+            if len(contender.settings) > 1:
+                result.tuning[number] = tune(contender, seen, inner, metric)
+                chosen = int(np.argmax(result.tuning[number]))
+            result.chosen.append(chosen)
+            model = contender.fit(contender.settings[chosen], seen)
+            result.scores[test] = model.decision_function(unseen.X)
+            result.seconds += time.perf_counter() - began
+    return CrossFits(folds, fold, results)
 
 
 def tune(

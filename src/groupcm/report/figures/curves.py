@@ -27,7 +27,6 @@ from groupcm.report.formatting import interval, plural
 
 __all__ = [
     "froc_figure",
-    "mark_point",
     "precision_recall_figure",
     "roc_figure",
     "roc_of_models_figure",
@@ -72,7 +71,7 @@ def roc_figure(
     if decision is not None:
         point = decision.point
         sensitivity, specificity = decision.sensitivity, decision.specificity
-        mark_point(
+        _mark_point(
             axes,
             max(1 - point.specificity, left),
             point.sensitivity,
@@ -161,7 +160,7 @@ def froc_figure(froc: Froc, point: OperatingPoint | None = None) -> Figure:
     axes.set_ylabel(f"{things[:1].upper()}{things[1:]} found (share of all)")
     axes.plot(np.maximum(curve.false_alarms, left), curve.sensitivity, color=NEGATIVE)
     if point is not None:
-        mark_point(axes, max(point.false_alarms, left), point.objects_found / point.n_objects)
+        _mark_point(axes, max(point.false_alarms, left), point.objects_found / point.n_objects)
         legend_below(figure)
     return figure
 
@@ -193,12 +192,12 @@ def precision_recall_figure(
     label = f"average precision {interval(average_precision)}"
     axes.plot(curve.recall, curve.precision, color=NEGATIVE, label=label)
     if decision is not None:
-        mark_point(axes, decision.point.sensitivity, decision.point.precision)
+        _mark_point(axes, decision.point.sensitivity, decision.point.precision)
     legend_below(figure, columns=1)
     return figure
 
 
-def mark_point(
+def _mark_point(
     axes: Axes,
     x: float,
     y: float,
@@ -212,7 +211,7 @@ def mark_point(
     --------
     >>> from groupcm.report.figures.style import new_axes
     >>> _, axes = new_axes()
-    >>> mark_point(axes, 0.1, 0.8)
+    >>> _mark_point(axes, 0.1, 0.8)
     >>> axes.get_legend_handles_labels()[1]
     ['chosen threshold']
     """

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from groupcm.report.figures.axes import clean
 from groupcm.report.figures.style import NAMED_COLOURS, style
 
-__all__ = ["CaptionedFigure", "as_inline", "figure_svg"]
+__all__ = ["CaptionedFigure", "figure_svg"]
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _FONTS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -66,12 +66,12 @@ def figure_svg(figure: Figure, *, prefix: str, title: str, description: str) -> 
     return f"{_PROLOGUE}{ElementTree.tostring(root, encoding='unicode')}\n"
 
 
-def as_inline(svg: str) -> str:
+def _as_inline(svg: str) -> str:
     """Turn an SVG file into a part of a page, which determines its size.
 
     Examples
     --------
-    >>> as_inline('<svg width="9pt" height="9pt"><g/></svg>')
+    >>> _as_inline('<svg width="9pt" height="9pt"><g/></svg>')
     '<svg><g/></svg>'
     """
     start, rest = svg.removeprefix(_PROLOGUE).strip().split(">", 1)
@@ -167,4 +167,4 @@ class CaptionedFigure:
     @cached_property
     def inline_svg(self) -> str:
         """The figure as a part of a page."""
-        return as_inline(self.svg)
+        return _as_inline(self.svg)
