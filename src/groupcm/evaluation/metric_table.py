@@ -32,7 +32,7 @@ __all__ = [
 
 
 class CountOf(NamedTuple):
-    """How many of how many."""
+    """A count out of a total."""
 
     n: int
     total: int

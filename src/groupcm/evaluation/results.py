@@ -106,7 +106,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Localisation:
-    """How many winners of positive groups lie on the object.
+    """The number of winners of positive groups that lie on the object.
 
     A winner does where its overlap is ``least_overlap`` or more. In ``n_reachable`` positive
     groups some candidate does; in the others no winner can lie on the object.

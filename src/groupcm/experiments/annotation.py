@@ -169,16 +169,16 @@ class AnnotationCurve:
 
     @property
     def last_step(self) -> Interval | None:
-        """What the last step in size added to the GCM's AUC; None where there is one size."""
+        """The gain in the GCM's AUC from the last step in size; None where there is one size."""
         if len(self.sizes) < 2:
             return None
         return self._mean(self.gcm[-1] - self.gcm[-2])
 
     @property
     def added(self) -> list[Interval]:
-        """What the other positive groups, unannotated, add to the GCM's AUC at each size.
+        """The gain in the GCM's AUC at each size from the other, unannotated positive groups.
 
-        Sizes at which there is no other are left out.
+        Sizes without other groups are left out.
         """
         return [
             self._mean(more - alone)
@@ -188,7 +188,7 @@ class AnnotationCurve:
 
     @property
     def over_misvm(self) -> Interval:
-        """How far the GCM's AUC at the largest size is above that of MI-SVM with all groups."""
+        """The GCM's AUC at the largest size minus that of MI-SVM with all groups."""
         return self._mean(self.gcm[-1] - self.misvm_of_all)
 
 

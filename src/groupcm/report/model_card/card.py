@@ -188,7 +188,7 @@ class TrainedOn:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How near a linear model is to the global optimum: one value per problem solved."""
+    """The certificate of a linear model: one value per problem solved."""
 
     objective: Sequence[float]
     lower_bound: Sequence[float]
