@@ -23,7 +23,6 @@ __all__ = [
     "CountOf",
     "EvaluationMetric",
     "Section",
-    "ShownMetric",
     "Value",
     "compute_metrics",
     "metric_values",
@@ -87,14 +86,6 @@ class EvaluationMetric:
         if self.value is not None:
             return self.value(evaluation)
         return evaluation.metrics.get(self.name)
-
-
-class ShownMetric(NamedTuple):
-    """A metric that an evaluation has a value for, with that value and its detail."""
-
-    metric: EvaluationMetric
-    value: Value
-    detail: str
 
 
 def _localisation_detail(evaluation: Evaluation) -> str:
@@ -235,13 +226,15 @@ def compute_metrics(y: ArrayLike, scores: ArrayLike, **options: Any) -> dict[str
     }
 
 
-def shown(evaluation: Evaluation, *sections: Section) -> Iterator[ShownMetric]:
-    """Yield the metrics that an evaluation has values for, section by section."""
+def shown(
+    evaluation: Evaluation, *sections: Section
+) -> Iterator[tuple[EvaluationMetric, Value, str]]:
+    """Yield the metrics of an evaluation, section by section, each with its value and detail."""
     for section in sections:
         for metric in METRIC_TABLE:
             value = metric.read(evaluation) if metric.section == section else None
             if value is not None:
-                yield ShownMetric(metric, value, metric.detail(evaluation))
+                yield metric, value, metric.detail(evaluation)
 
 
 def metric_values(evaluation: Evaluation) -> dict[str, dict[str, float | None]]:

@@ -126,18 +126,17 @@ def _differences(results: PaperResults, level: str) -> CaptionedFigure:
             # Differences from MI-SVM are so large that the others would vanish next to them.
             if finding.of != level or MISVM in (finding.a.method, finding.b.method):
                 continue
-            difference = finding.comparison.difference
             colour = MUTED if finding.verdict == OPEN else INK
             look = Series(colour, "solid", "o" if finding.verdict == HOLDS else "X")
             letter = claim.id[0] + "′" * claim.id.endswith("second reading")
             name = f"{letter}: {_names(finding.a, finding.b)}"
-            rows.append(ForestRow(name, difference, interval(difference), look))
+            rows.append(ForestRow(name, finding.comparison.difference, look))
     return CaptionedFigure(
         f"claims_per_{level}",
         f"Differences behind the claims, per {level}",
         "The first model minus the second, with the letter of the claim (′: second reading). "
         "Grey intervals contain 0; a cross is one that does not hold as claimed, or is open.",
-        " ".join(f"{row.name}: {row.text}." for row in rows),
+        " ".join(f"{row.name}: {interval(row.interval)}." for row in rows),
         forest_figure(rows, f"Difference in AUC of {level}s", reference=0.0),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.results import Roc
@@ -125,55 +125,61 @@ def looks_of(comparison: ModelComparison) -> dict[str, Series]:
 
 def comparison_figures(comparison: ModelComparison) -> list[CaptionedFigure]:
     """Draw all that a comparison has numbers for, in the order of the page."""
-    looks = looks_of(comparison)
-    groups = {model.name: model.group_roc for model in comparison.models}
-    candidates = {
-        model.name: model.candidate_roc
-        for model in comparison.models
-        if model.candidate_roc is not None
-    }
-    figures = [_areas(comparison, groups, looks, "group")] if groups else []
-    if candidates:
-        figures.append(_areas(comparison, candidates, looks, "candidate"))
+    return list(_figures(comparison, looks_of(comparison)))
+
+
+def _figures(comparison: ModelComparison, looks: Mapping[str, Series]) -> Iterator[CaptionedFigure]:
+    models, learning = comparison.models, comparison.learning
+    groups = {model.name: model.group_roc for model in models}
+    candidates = {m.name: m.candidate_roc for m in models if m.candidate_roc is not None}
+    for of, rocs in (("group", groups), ("candidate", candidates)):
+        if rocs:
+            yield _areas(comparison, rocs, looks, of)
     if comparison.pairs:
-        figures.append(_differences(comparison))
+        yield _differences(comparison)
     if groups:
-        figures += _rocs(groups, looks)
+        yield CaptionedFigure(
+            "group_roc",
+            "ROC of groups, all models",
+            "Each point of a line is a threshold: the further up and to the left, the better. The "
+            "dashed line is guessing.",
+            _describe_areas(groups),
+            roc_of_models_figure(groups, looks),
+        )
+    if has_high_specificity(list(groups.values())):
+        yield CaptionedFigure(
+            "group_roc_high_specificity",
+            "The same, spread out where false alarms are rare",
+            "The same curves with a logarithmic axis: read off which model finds most where "
+            "only 1 in 100 negative groups may raise an alarm.",
+            _describe_areas(groups),
+            roc_of_models_figure(groups, looks, log=True),
+        )
     if candidates:
-        figures.append(
-            CaptionedFigure(
-                "candidate_roc",
-                "ROC of candidates, all models",
-                "As for groups, with every candidate counted alone. Grouping often trades this for "
-                "better performance on groups.",
-                _describe_areas(candidates),
-                roc_of_models_figure(candidates, looks, of="candidate"),
-            )
+        yield CaptionedFigure(
+            "candidate_roc",
+            "ROC of candidates, all models",
+            "As for groups, with every candidate counted alone. Grouping often trades this for "
+            "better performance on groups.",
+            _describe_areas(candidates),
+            roc_of_models_figure(candidates, looks, of="candidate"),
         )
-    if comparison.learning is not None:
-        figures.append(
-            CaptionedFigure(
-                "learning_curve",
-                "Learning curves",
-                "A line that still rises at its right end shows that more of the same data would "
-                "help that model.",
-                describe_learning_curve(comparison.learning),
-                learning_figure(comparison.learning, looks),
-            )
+    if learning is not None:
+        yield CaptionedFigure(
+            "learning_curve",
+            "Learning curves",
+            "A line that still rises at its right end shows that more of the same data would "
+            "help that model.",
+            describe_learning_curve(learning),
+            learning_figure(learning, looks),
         )
-    return figures
 
 
 def _areas(
     comparison: ModelComparison, rocs: Mapping[str, Roc], looks: Mapping[str, Series], of: str
 ) -> CaptionedFigure:
-    rows = [
-        ForestRow(
-            model.name, rocs[model.name].auc, interval(rocs[model.name].auc), looks[model.name]
-        )
-        for model in by_auc(comparison.models)
-        if model.name in rocs
-    ]
+    names = [model.name for model in by_auc(comparison.models) if model.name in rocs]
+    rows = [ForestRow(name, rocs[name].auc, looks[name]) for name in names]
     return CaptionedFigure(
         f"{of}_auc",
         f"AUC of {of}s",
@@ -186,18 +192,16 @@ def _areas(
 
 
 def _differences(comparison: ModelComparison) -> CaptionedFigure:
+    level, pairs = comparison.level, comparison.pairs
+    rows = [_difference_row(pair, level) for pair in pairs]
     return CaptionedFigure(
         "paired_differences",
         "Paired differences in AUC of groups",
         "The first model minus the second, on the same groups: right of zero the first one is "
         "better. Strong lines are clear differences (the interval excludes zero and p is below "
-        f"{number(1 - comparison.level)}), pale ones are not.",
-        " ".join(pair_sentence(pair, comparison.level) for pair in comparison.pairs),
-        forest_figure(
-            [_difference_row(pair, comparison.level) for pair in comparison.pairs],
-            "Difference in AUC of groups",
-            reference=0.0,
-        ),
+        f"{number(1 - level)}), pale ones are not.",
+        " ".join(pair_sentence(pair, level) for pair in pairs),
+        forest_figure(rows, "Difference in AUC of groups", reference=0.0),
     )
 
 
@@ -206,33 +210,7 @@ def _difference_row(pair: Pair, level: float) -> ForestRow:
     half = _LONGEST_NAMES // 2
     a = shorten(pair.a, max(half, _LONGEST_NAMES - len(pair.b)))
     b = shorten(pair.b, max(half, _LONGEST_NAMES - len(pair.a)))
-    return ForestRow(f"{a} − {b}", pair.group.difference, interval(pair.group.difference), look)
-
-
-def _rocs(rocs: Mapping[str, Roc], looks: Mapping[str, Series]) -> list[CaptionedFigure]:
-    shows = _describe_areas(rocs)
-    figures = [
-        CaptionedFigure(
-            "group_roc",
-            "ROC of groups, all models",
-            "Each point of a line is a threshold: the further up and to the left, the better. The "
-            "dashed line is guessing.",
-            shows,
-            roc_of_models_figure(rocs, looks),
-        ),
-    ]
-    if has_high_specificity(list(rocs.values())):
-        figures.append(
-            CaptionedFigure(
-                "group_roc_high_specificity",
-                "The same, spread out where false alarms are rare",
-                "The same curves with a logarithmic axis: read off which model finds most where "
-                "only 1 in 100 negative groups may raise an alarm.",
-                shows,
-                roc_of_models_figure(rocs, looks, log=True),
-            )
-        )
-    return figures
+    return ForestRow(f"{a} − {b}", pair.group.difference, look)
 
 
 def _describe_areas(rocs: Mapping[str, Roc]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from groupcm.evaluation.metric_table import CountOf, Value, shown
@@ -40,83 +41,60 @@ __all__ = [
 
 def evaluation_figures(evaluation: Evaluation) -> list[CaptionedFigure]:
     """Draw all that an evaluation has numbers for, in the order of the page."""
-    return [
-        *_ranking(evaluation),
-        *_finding(evaluation),
-        *_deciding(evaluation),
-        *_explaining(evaluation),
-    ]
+    return [*_ranking(evaluation), *_deciding(evaluation), *_explaining(evaluation)]
 
 
-def _ranking(evaluation: Evaluation) -> list[CaptionedFigure]:
-    roc, decision = evaluation.group_roc, evaluation.decision
-    figures = [
-        CaptionedFigure(
-            "group_roc",
-            "ROC of groups",
-            "Each point of the line is a threshold: the further up and to the left, the better. "
-            f"The band is the {percent(evaluation.level)} interval of the sensitivity; the dashed "
-            "line is guessing.",
-            f"ROC curve of groups, area {interval(roc.auc)}.",
-            roc_figure(roc, decision=decision),
-        ),
-        CaptionedFigure(
-            "group_precision_recall",
-            "Precision and sensitivity of groups",
-            "How many alarms are right, against how many positive groups are found. The dashed "
-            "line is the share of positive groups here; where they are rarer than here, fewer "
-            "alarms are right.",
-            "Precision against sensitivity, average precision "
-            f"{interval(evaluation.average_precision)}.",
-            precision_recall_figure(
-                evaluation.precision_recall,
-                evaluation.average_precision,
-                _positive_share(evaluation),
-                decision,
-            ),
-        ),
-    ]
+def _ranking(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    roc, candidates, decision = evaluation.group_roc, evaluation.candidate_roc, evaluation.decision
+    yield CaptionedFigure(
+        "group_roc",
+        "ROC of groups",
+        "Each point of the line is a threshold: the further up and to the left, the better. "
+        f"The band is the {percent(evaluation.level)} interval of the sensitivity; the dashed "
+        "line is guessing.",
+        f"ROC curve of groups, area {interval(roc.auc)}.",
+        roc_figure(roc, decision=decision),
+    )
     if has_high_specificity([roc]):
-        figures.insert(1, _high_specificity(evaluation))
-    candidates = evaluation.candidate_roc
-    if candidates is not None:
-        figures.append(
-            CaptionedFigure(
-                "candidate_roc",
-                "ROC of candidates",
-                "As the ROC of groups, with every candidate counted alone. A model trained for "
-                "groups may trade this for better performance on groups.",
-                f"ROC curve of candidates, area {interval(candidates.auc)}.",
-                roc_figure(candidates, of="candidate"),
-            )
+        yield CaptionedFigure(
+            "group_roc_high_specificity",
+            "The same, spread out where false alarms are rare",
+            "The same curve with a logarithmic axis: read off how many positive groups are still "
+            "found where only 1 in 100 negative ones may raise an alarm.",
+            f"ROC curve of groups on a logarithmic axis, area {interval(roc.auc)}.",
+            roc_figure(roc, decision=decision, log=True),
         )
-    return figures
-
-
-def _high_specificity(evaluation: Evaluation) -> CaptionedFigure:
-    roc = evaluation.group_roc
-    return CaptionedFigure(
-        "group_roc_high_specificity",
-        "The same, spread out where false alarms are rare",
-        "The same curve with a logarithmic axis: read off how many positive groups are still "
-        "found where only 1 in 100 negative ones may raise an alarm.",
-        f"ROC curve of groups on a logarithmic axis, area {interval(roc.auc)}.",
-        roc_figure(roc, decision=evaluation.decision, log=True),
+    average_precision, data = evaluation.average_precision, evaluation.data
+    share = data.n_positive_groups / max(data.n_positive_groups + data.n_negative_groups, 1)
+    yield CaptionedFigure(
+        "group_precision_recall",
+        "Precision and sensitivity of groups",
+        "How many alarms are right, against how many positive groups are found. The dashed "
+        "line is the share of positive groups here; where they are rarer than here, fewer "
+        "alarms are right.",
+        f"Precision against sensitivity, average precision {interval(average_precision)}.",
+        precision_recall_figure(evaluation.precision_recall, average_precision, share, decision),
     )
+    if candidates is not None:
+        yield CaptionedFigure(
+            "candidate_roc",
+            "ROC of candidates",
+            "As the ROC of groups, with every candidate counted alone. A model trained for "
+            "groups may trade this for better performance on groups.",
+            f"ROC curve of candidates, area {interval(candidates.auc)}.",
+            roc_figure(candidates, of="candidate"),
+        )
 
 
-def _finding(evaluation: Evaluation) -> list[CaptionedFigure]:
-    froc = evaluation.froc
-    if froc is None:
-        return []
-    things = plural(froc.object_word)
-    point = evaluation.decision.point
-    reached = (
-        f"At the chosen threshold {percent(point.objects_found / point.n_objects)} of the {things} "
-        f"are found with {number(point.false_alarms)} false alarms per group."
-    )
-    return [
-        CaptionedFigure(
+def _deciding(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    froc, point = evaluation.froc, evaluation.decision.point
+    if froc is not None:
+        things = plural(froc.object_word)
+        reached = (
+            f"At the chosen threshold {percent(point.objects_found / point.n_objects)} of the "
+            f"{things} are found with {number(point.false_alarms)} false alarms per group."
+        )
+        yield CaptionedFigure(
             "froc",
             f"FROC: {things} found against false alarms",
             f"Each point is a threshold: the share of the {things} found (up) for so many false "
@@ -124,79 +102,60 @@ def _finding(evaluation: Evaluation) -> list[CaptionedFigure]:
             reached,
             froc_figure(froc, point),
         )
-    ]
+    positive, negative = evaluation.positive_scores, evaluation.negative_scores
+    yield CaptionedFigure(
+        "score_distribution",
+        "Scores of positive and negative groups",
+        "Each kind of groups adds up to 100 %. What is orange and left of the threshold is "
+        "missed; what is blue and right of it is a false alarm.",
+        f"{at_threshold(point.threshold)}, the sensitivity is {fraction(point.sensitivity)} and "
+        f"the specificity {fraction(point.specificity)}.",
+        score_distribution_figure(positive, negative, point.threshold),
+    )
 
 
-def _deciding(evaluation: Evaluation) -> list[CaptionedFigure]:
-    point = evaluation.decision.point
-    return [
-        CaptionedFigure(
-            "score_distribution",
-            "Scores of positive and negative groups",
-            "Each kind of groups adds up to 100 %. What is orange and left of the threshold is "
-            "missed; what is blue and right of it is a false alarm.",
-            f"{at_threshold(point.threshold)}, the sensitivity is "
-            f"{fraction(point.sensitivity)} and the specificity {fraction(point.specificity)}.",
-            score_distribution_figure(
-                evaluation.positive_scores, evaluation.negative_scores, point.threshold
-            ),
-        )
-    ]
-
-
-def _explaining(evaluation: Evaluation) -> list[CaptionedFigure]:
-    figures = []
+def _explaining(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
     if evaluation.weights:
         largest = by_size(evaluation.weights)[:3]
         listed = ", ".join(f"{each.feature} {number(each.per_deviation)}" for each in largest)
-        figures.append(
-            CaptionedFigure(
-                "weights",
-                "Weights by feature",
-                "How much the score rises (orange) or falls (blue) when the feature rises by one "
-                "standard deviation.",
-                f"The largest weights: {listed}.",
-                weights_figure(evaluation.weights),
-            )
+        yield CaptionedFigure(
+            "weights",
+            "Weights by feature",
+            "How much the score rises (orange) or falls (blue) when the feature rises by one "
+            "standard deviation.",
+            f"The largest weights: {listed}.",
+            weights_figure(evaluation.weights),
         )
     if evaluation.importances:
-        listed = ", ".join(
-            f"{each.feature} {number(each.moves)}" for each in evaluation.importances[:3]
+        largest = evaluation.importances[:3]
+        listed = ", ".join(f"{each.feature} {number(each.moves)}" for each in largest)
+        yield CaptionedFigure(
+            "importances",
+            "What each feature moves",
+            "By how much, on average, the feature moves the score of a winner up or down from "
+            "the mean score in training (exact Shapley values of the trees).",
+            f"The features that move most: {listed}.",
+            importances_figure(evaluation.importances),
         )
-        figures.append(
-            CaptionedFigure(
-                "importances",
-                "What each feature moves",
-                "By how much, on average, the feature moves the score of a winner up or down from "
-                "the mean score in training (exact Shapley values of the trees).",
-                f"The features that move most: {listed}.",
-                importances_figure(evaluation.importances),
-            )
+    learning, reliability = evaluation.learning, evaluation.reliability
+    if learning is not None:
+        yield CaptionedFigure(
+            "learning_curve",
+            "Learning curve",
+            "A line that still rises at its right end shows that more of the same data would "
+            "help; a flat one, that it would not.",
+            describe_learning_curve(learning),
+            learning_figure(learning, series_of(line.model for line in learning.lines)),
         )
-    if evaluation.learning is not None:
-        learning = evaluation.learning
-        figures.append(
-            CaptionedFigure(
-                "learning_curve",
-                "Learning curve",
-                "A line that still rises at its right end shows that more of the same data would "
-                "help; a flat one, that it would not.",
-                describe_learning_curve(learning),
-                learning_figure(learning, series_of(line.model for line in learning.lines)),
-            )
+    if reliability is not None:
+        yield CaptionedFigure(
+            "reliability",
+            "Reliability of the probabilities",
+            "Points on the dashed line: of the groups given 70 %, 70 in 100 are positive. "
+            "Larger points hold more groups.",
+            f"Brier score {fraction(reliability.brier)}.",
+            reliability_figure(reliability),
         )
-    if evaluation.reliability is not None:
-        figures.append(
-            CaptionedFigure(
-                "reliability",
-                "Reliability of the probabilities",
-                "Points on the dashed line: of the groups given 70 %, 70 in 100 are positive. "
-                "Larger points hold more groups.",
-                f"Brier score {fraction(evaluation.reliability.brier)}.",
-                reliability_figure(evaluation.reliability),
-            )
-        )
-    return figures
 
 
 class Tile(NamedTuple):
@@ -225,11 +184,6 @@ def _number_and_below(value: Value, style: str, detail: str) -> tuple[str, str]:
     if style == "percent":
         return formatted(value.estimate), percent_range(value)
     return formatted(value.estimate), interval(value, with_estimate=False)
-
-
-def _positive_share(evaluation: Evaluation) -> float:
-    n_positive = evaluation.data.n_positive_groups
-    return n_positive / max(n_positive + evaluation.data.n_negative_groups, 1)
 
 
 def alarms_sentence(decision: Decision, level: float = 0.95) -> str:

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from groupcm.metrics import Interval
 from groupcm.report.figures.axes import plain_ticks, shorten
 from groupcm.report.figures.style import MUTED, SURFACE, Series, empty_axes, in_style, new_axes
+from groupcm.report.formatting import interval as format_interval
 
 __all__ = ["ForestRow", "forest_figure"]
 
@@ -21,11 +22,10 @@ _ROW_HEIGHT = 0.37  # inches
 
 @dataclass(frozen=True)
 class ForestRow:
-    """One line of the plot: a name, an interval, and the text of that interval."""
+    """One line of the plot."""
 
     name: str
     interval: Interval
-    text: str
     look: Series
 
 
@@ -46,7 +46,7 @@ def forest_figure(
     Examples
     --------
     >>> look = Series("#0072b2", "solid", "o")
-    >>> row = ForestRow("GCM", Interval(0.9, 0.8, 0.95), "0.900 (0.800 to 0.950)", look)
+    >>> row = ForestRow("GCM", Interval(0.9, 0.8, 0.95), look)
     >>> [text.get_text() for text in forest_figure([row], "AUC").axes[0].texts]
     ['GCM', '0.900 (0.800 to 0.950)']
     """
@@ -63,7 +63,7 @@ def forest_figure(
             estimate, k, row.look.marker, color=row.look.colour, markersize=6.5, clip_on=False
         )
         _write(axes, 0.0, k, shorten(row.name, _LONGEST_NAME), "left")
-        _write(axes, 1.0, k, row.text, "right")
+        _write(axes, 1.0, k, format_interval(row.interval), "right")
     ends = [end for row in rows for end in row.interval if np.isfinite(end)]
     ends += [] if reference is None else [reference]
     margin = 0.06 * float(np.ptp(ends)) or 0.01

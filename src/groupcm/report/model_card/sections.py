@@ -129,25 +129,20 @@ def _unseen(card: ModelCard) -> Rows:
     rows = []
     chosen, held_out = card.chosen_by_folds, card.held_out
     if held_out is not None:
-        rows.append(("group AUC", _auc(held_out)))
-        rows.append(
-            (
-                "groups",
-                f"{held_out.n_positive_groups:,} positive and {held_out.n_negative_groups:,} "
-                "negative ones, each scored by a model of a fold that left it out",
-            )
+        groups = (
+            f"{held_out.n_positive_groups:,} positive and {held_out.n_negative_groups:,} negative "
+            "ones, each scored by a model of a fold that left it out"
         )
+        rows += [("group AUC", _auc(held_out)), ("groups", groups)]
         if held_out.caution is not None:
             rows.append(("caution", held_out.caution))
     if chosen is not None:
-        rows.append(
-            (
-                "λ by folds",
-                f"{chosen.lam:.4g}, with a {chosen.metric.replace('_', ' ')} of "
-                f"{chosen.mean:.4f}, the mean over {chosen.n_folds} folds (minimum "
-                f"{chosen.low:.4f}, maximum {chosen.high:.4f})",
-            )
+        text = (
+            f"{chosen.lam:.4g}, with a mean {chosen.metric.replace('_', ' ')} of "
+            f"{chosen.mean:.4f} over {chosen.n_folds} folds (minimum {chosen.low:.4f}, maximum "
+            f"{chosen.high:.4f})"
         )
+        rows.append(("λ by folds", text))
     unknown = f"{_NOT_KNOWN}; groupcm evaluate computes it on tables that were not trained on"
     return rows or [("group AUC", unknown)]
 
