@@ -92,7 +92,8 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="REPORT",
-        help="page to write, .html; its figures go beside it as PNG and SVG",
+        help="page to write, .html; a folder next to it gets the figures as PNG and SVG, and the "
+        "metrics of an evaluation as JSON",
     )
 
 
