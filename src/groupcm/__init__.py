@@ -38,8 +38,11 @@ if TYPE_CHECKING:
         GroupClassifierCV,
         GroupScores,
         MISVMClassifier,
+        fit_tables,
     )
+    from groupcm.evaluation import compare_tables, evaluate_tables, score_tables
     from groupcm.persistence import export_onnx, load, save
+    from groupcm.sources import read_candidates
 
 __all__ = [
     "CalibratedGroupClassifier",
@@ -50,17 +53,22 @@ __all__ = [
     "MISVMClassifier",
     "annotations",
     "boosting",
+    "compare_tables",
     "data",
     "errors",
     "estimators",
+    "evaluate_tables",
     "evaluation",
     "export_onnx",
     "features",
+    "fit_tables",
     "images",
     "load",
     "metrics",
     "persistence",
+    "read_candidates",
     "save",
+    "score_tables",
     "selection",
     "simulate",
     "sources",
@@ -73,9 +81,14 @@ _HOMES = {
     "GroupClassifierCV": "estimators",
     "GroupScores": "estimators",
     "MISVMClassifier": "estimators",
+    "compare_tables": "evaluation",
+    "evaluate_tables": "evaluation",
     "export_onnx": "persistence",
+    "fit_tables": "estimators",
     "load": "persistence",
+    "read_candidates": "sources",
     "save": "persistence",
+    "score_tables": "evaluation",
 }
 _MODULES = (
     "annotations",

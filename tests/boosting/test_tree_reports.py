@@ -11,12 +11,11 @@ from tree_model import TreeModel
 
 from groupcm import CalibratedGroupClassifier, simulate
 from groupcm.boosting.scorer import TreeScorer
-from groupcm.cli._main import main
-from groupcm.cli.commands.in_memory import InMemory
+from groupcm.cli import main
 from groupcm.cli.summaries import certificate, summary
-from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError
+from groupcm.estimators.tables import TableFit, fit_candidates
 from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.cases import find_cases
 from groupcm.evaluation.explanation import explain_scores
@@ -24,6 +23,7 @@ from groupcm.evaluation.scoring import score_candidates
 from groupcm.images.scoring.score import PictureScorer
 from groupcm.persistence import encoding as model_json
 from groupcm.persistence.model_file import load, save
+from groupcm.sources import read_candidates
 from groupcm.utils.extras import MissingExtra
 from groupcm.web.review.details import explain_candidate
 from groupcm.web.server.scored_pictures import measure_picture
@@ -193,11 +193,10 @@ def test_the_commands_take_trees(model_file, model, test, tmp_path, capsys, tabl
 def test_a_fit_ends_with_what_trees_gained(train, tmp_path):
     write_table(capsule_table.as_table(train), tmp_path / "train.csv")
     features = list(train.feature_names)
-    table = read_tables([tmp_path / "train.csv"], group="frame", label="polyp", features=features)
-    candidates = InMemory(table)
-    model = TreeModel()
-    candidates.fit(model)
-    told = dict(summary(model, candidates, 1.0))
+    roles = {"group": "frame", "label": "polyp"}
+    candidates = read_candidates(tmp_path / "train.csv", **roles, features=features)
+    model = fit_candidates(TreeModel(), candidates)
+    told = dict(summary(TableFit(model, model, None, candidates, ["train.csv"], 1.0)))
     assert told["trees"].startswith("12, ")
     gains = model.boosters_[0].feature_importance("gain")
     first = train.feature_names[int(np.argmax(gains))]

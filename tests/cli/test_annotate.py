@@ -39,14 +39,14 @@ from groupcm.annotations import (
     read,
     write,
 )
-from groupcm.cli._main import main
-from groupcm.cli.options.web import add_annotate
+from groupcm.cli import main
+from groupcm.cli.options.images import add_annotate
 from groupcm.utils.extras import require_web
 from groupcm.web.annotate.project import PROJECT_HEADER
 from groupcm.web.review.session import results_as_csv
 from groupcm.web.server import serve as serving
 
-COMMAND = "import sys; from groupcm.cli._main import main; sys.exit(main())"
+COMMAND = "import sys; from groupcm.cli import main; sys.exit(main())"
 QUIETLY = ("--port", "0", "--no-browser", "--no-suggestions")
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/\?token=([\w-]{32})\n")
 
@@ -75,8 +75,8 @@ def served(monkeypatch):
                 self.work(self.page)
 
     served = Served()
-    monkeypatch.setattr(serving, "serve_at", served)
-    monkeypatch.setattr(serving, "listening", served.listening)
+    monkeypatch.setattr("groupcm.web.annotate.page.serve_at", served)
+    monkeypatch.setattr("groupcm.web.annotate.page.listening", served.listening)
     return served
 
 

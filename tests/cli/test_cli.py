@@ -95,7 +95,8 @@ def test_fit_is_what_the_estimator_does(folder, made, capsys):
 
 def test_every_estimator_option_is_reachable(folder):
     options = (
-        "--lam 0.6 --C 2 --loss hinge --delta 0.25 --penalty l1 --epsilon 0.5 --grouping both "
+        "--lam 0.6 --C 2 --loss hinge --delta 0.25 --penalty l1 --epsilon 0.5 --l1-ratio 0.3 "
+        "--grouping both "
         "--background negative --min-overlap 0.1 --solver lbfgs --tol 0.5 --max-passes 50 "
         "--random-state 4 --no-standardize"
     )
@@ -109,6 +110,7 @@ def test_every_estimator_option_is_reachable(folder):
             delta=0.25,
             penalty="l1",
             epsilon=0.5,
+            l1_ratio=0.3,
             grouping="both",
             background="negative",
             min_overlap=0.1,
@@ -168,9 +170,9 @@ def test_a_model_from_python_needs_the_names(folder, made, capsys):
     save(GroupClassifier().fit(made.X, made.y, groups=made.groups), "m.json")
     score = ["score", "m.json", "train.parquet", "-o", "s.csv"]
     assert main(score) == 2
-    assert "give --group COL" in capsys.readouterr().err
+    assert "name it with --group" in capsys.readouterr().err
     assert main([*score, "--group", "frame"]) == 2
-    assert "--features A,B" in capsys.readouterr().err
+    assert "with --features" in capsys.readouterr().err
     names = made.feature_names
     assert main([*score, "--group", "frame", "--features", names[0]]) == 2
     assert "1 features are named" in capsys.readouterr().err

@@ -11,7 +11,9 @@ import pytest
 from capsule_table import as_table
 
 from groupcm import simulate
+from groupcm.cli import build_parser
 from groupcm.cli.commands import compare as command
+from groupcm.cli.options.common import in_options, name_options
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError
 from groupcm.evaluation.comparison import compare_models as comparison
@@ -45,7 +47,7 @@ def seen(monkeypatch) -> list[ModelComparison]:
         found.append(comparison.compare_models(*args, **options, n_resamples=40))
         return found[-1]
 
-    monkeypatch.setattr(command, "compare_models", quick)
+    monkeypatch.setattr("groupcm.evaluation.comparison.tables.compare_models", quick)
     return found
 
 
@@ -58,6 +60,7 @@ def compare(**options) -> int:
         "overlap": "fit",
         "patient": "who",
         "object": None,
+        "weight": None,
         "annotated": None,
         "features": None,
         "exclude": [],
@@ -77,7 +80,8 @@ def refused(**options) -> str:
     """The one sentence that a mistake gets."""
     with pytest.raises(InputError) as told:
         compare(**options)
-    sentence = str(told.value)
+    name_options(build_parser().parse_args(["compare", "train.parquet"]).parser)
+    sentence = in_options(told.value)
     assert "\n" not in sentence
     return sentence
 

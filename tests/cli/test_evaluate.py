@@ -21,13 +21,16 @@ from groupcm import (
     metrics,
     simulate,
 )
+from groupcm.cli import build_parser
 from groupcm.cli.commands import evaluate as command
-from groupcm.cli.commands import inputs
+from groupcm.cli.options.common import in_options, name_options
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError
 from groupcm.estimators.thresholds import choose_threshold
+from groupcm.evaluation import table_evaluation
 from groupcm.evaluation.results import Evaluation
 from groupcm.persistence.model_file import save
+from groupcm.sources import tables as reading
 
 COLUMNS = {"group": "frame", "label": "polyp", "overlap": "fit", "patient": "who"}
 
@@ -85,8 +88,10 @@ def seen(monkeypatch) -> list[Evaluation]:
 
     monkeypatch.setattr(command, "evaluation_rows", listen)
     # Two thousand resamples prove no more here than forty.
-    quick = command.evaluate_scored
-    monkeypatch.setattr(command, "evaluate_scored", lambda *a, **k: quick(*a, **k, n_resamples=40))
+    quick = table_evaluation.evaluate_scored
+    monkeypatch.setattr(
+        table_evaluation, "evaluate_scored", lambda *a, **k: quick(*a, **k, n_resamples=40)
+    )
     return found
 
 
@@ -150,7 +155,7 @@ def test_the_winner_on_the_object(folder, seen, model, test, capsys):
         evaluate("no_fit.parquet", overlap="fit")
     with pytest.raises(InputError, match="overlap column 'frame' holds text; use numbers"):
         evaluate(overlap="frame")
-    with pytest.raises(InputError, match=r"^--least-overlap is 0; it must be above 0"):
+    with pytest.raises(InputError, match=r"^least_overlap is 0; it must be above 0"):
         evaluate(least_overlap=0.0)
 
 
@@ -159,14 +164,14 @@ def read_out(capsys) -> str:
 
 
 def test_streamed_is_as_in_memory(folder, seen, test, monkeypatch):
-    read = inputs.read_tables
+    read = reading.read_tables
 
     def refuse(*_, **__):
         raise AssertionError("read into memory")
 
-    monkeypatch.setattr(inputs, "read_tables", refuse)
+    monkeypatch.setattr(reading, "read_tables", refuse)
     evaluate(object="thing")
-    monkeypatch.setattr(inputs, "read_tables", read)
+    monkeypatch.setattr(reading, "read_tables", read)
     write_table(as_table(test), "test.csv")
     evaluate("test.csv", object="thing")
     streamed, memory = seen
@@ -267,9 +272,9 @@ def test_a_learning_curve_names_the_option_that_the_model_was_fitted_with(folder
     save(strict, "strict.json", notes={"columns": COLUMNS})
     with pytest.raises(InputError) as told:
         evaluate(model="strict.json", train=["train.parquet"])
-    assert "by less than --min-overlap 2; fit the model with a lower --min-overlap" in str(
-        told.value
-    )
+    name_options(build_parser().parse_args(["evaluate", "strict.json", "t.parquet"]).parser)
+    option = "--min-overlap 2 of groupcm fit; lower --min-overlap of groupcm fit."
+    assert in_options(told.value).endswith(option)
 
 
 def test_learning_curve_of_tables_in_memory_and_beyond_it(folder, seen, train, monkeypatch):
@@ -277,7 +282,7 @@ def test_learning_curve_of_tables_in_memory_and_beyond_it(folder, seen, train, m
     write_table(as_table(train), "train.csv")
     evaluate(train=["train.csv"])
     evaluate(train=["train.parquet"])
-    monkeypatch.setattr("groupcm.cli.commands.learning._MOST_BYTES", len(train) * 13 * 4 // 4)
+    monkeypatch.setattr("groupcm.evaluation.table_evaluation._MOST_BYTES", len(train) * 13 * 4 // 4)
     evaluate(train=["train.parquet"])
     memory, streamed, beyond = (found.learning for found in seen)
     assert memory is not None
@@ -408,9 +413,9 @@ def test_bad_tables(folder, seen, test, kind):
 
 def test_bad_options(folder, seen, model):
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"threshold": 1.0, "specificity": 0.9}, "--threshold and --specificity are both"),
-        ({"specificity": 1.5}, "--specificity is 1.5; it is a share"),
-        ({"threshold": 1.0, "validation": ["val.parquet"]}, "--validation chooses"),
+        ({"threshold": 1.0, "specificity": 0.9}, "threshold and specificity are both"),
+        ({"specificity": 1.5}, "specificity is 1.5; it is a share"),
+        ({"threshold": 1.0, "validation": ["val.parquet"]}, "validation chooses"),
         ({"tables": ["no.parquet"]}, "no.parquet does not exist"),
         ({"report": "m.json/r.html"}, "m.json is not a folder"),
         ({"report": "r.pdf"}, r"cannot write r\.pdf: end its name in \.html"),

@@ -16,10 +16,10 @@ from PIL import Image
 from groupcm import GroupClassifier
 from groupcm.annotations import Annotations, Mask, read
 from groupcm.annotations.runs import compress
-from groupcm.cli._main import main
-from groupcm.cli.commands import evaluate as command
+from groupcm.cli import main
 from groupcm.data.tables.formats import write_table
-from groupcm.data.tables.roles import TableDescription, describe
+from groupcm.data.tables.roles import ColumnRoles, TableDescription, describe
+from groupcm.evaluation import table_evaluation
 from groupcm.images.synthetic import write_frames
 from groupcm.persistence.model_file import read as load_saved
 from groupcm.persistence.model_file import save
@@ -32,8 +32,10 @@ COLUMNS = {"group": "picture", "label": "label", "overlap": "overlap"}
 def _quick(monkeypatch):
     """Curves and intervals take most of the time, and other tests look at them."""
     monkeypatch.setattr("groupcm.report.evaluation.evaluation_figures", lambda _: [])
-    quick = command.evaluate_scored
-    monkeypatch.setattr(command, "evaluate_scored", lambda *a, **k: quick(*a, **k, n_resamples=20))
+    quick = table_evaluation.evaluate_scored
+    monkeypatch.setattr(
+        table_evaluation, "evaluate_scored", lambda *a, **k: quick(*a, **k, n_resamples=20)
+    )
 
 
 @pytest.fixture
@@ -184,7 +186,7 @@ def test_a_table_that_does_not_tell_where_candidates_are(folder, capsys):
 @pytest.mark.parametrize(("recipe", "warned"), [({"at_most": 9}, True), ({"at_most": 3}, False)])
 def test_candidates_made_by_another_recipe_are_told(folder, recipe, warned, capsys):
     table = pq.read_table("test.parquet")
-    about = TableDescription(COLUMNS, ("truth",), recipe)
+    about = TableDescription(ColumnRoles.of(COLUMNS), ("truth",), recipe)
     pq.write_table(table.cast(describe(table.schema, about)), "test.parquet")
     saved = load_saved("m.json")
     save(saved.model, "m.json", notes={"columns": COLUMNS, "recipe": {"at_most": 3}})

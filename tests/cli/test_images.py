@@ -68,7 +68,7 @@ def test_propose_says_what_came_of_it(folder, capsys):
     lines = [line.split(None, 1) for line in shown.out.splitlines()]
     told = dict(lines[:5])
     assert told["pictures"] == "12, of them 6 with an object"
-    assert re.fullmatch(r"96, 8 a picture; \d+ positive", told["candidates"])
+    assert re.fullmatch(r"96, 8 per picture; \d+ positive", told["candidates"])
     n_features = len(FAMILIES["shape"]().names) + len(FAMILIES["colour"]().names)
     assert told["features"] == f"{n_features}"
     assert re.fullmatch(
@@ -94,7 +94,7 @@ def test_what_was_left_out_is_counted(folder, capsys):
     some = Annotations(marked.pictures[:10], marked.categories)
     write(some, "some.json", "coco")
     assert run("--annotations", "some.json") == 0
-    assert re.search(r"left out +2 still to do; --unmarked negative", capsys.readouterr().out)
+    assert re.search(r"left out +2 unannotated; --unmarked negative", capsys.readouterr().out)
     assert run("--annotations", "some.json", "--unmarked", "negative") == 0
     shown = capsys.readouterr()
     assert "left out" not in shown.out
@@ -164,7 +164,7 @@ def test_ctrl_c_keeps_what_was_done(folder, capsys, monkeypatch):
         patch.setattr(propose.Parts, "add", adding)
         assert run() == 130
     assert capsys.readouterr().err.splitlines()[-1] == (
-        "groupcm: stopped by Ctrl-C; 5 pictures are done and kept: the same command goes on after "
+        "groupcm: stopped by Ctrl-C; 5 pictures are done and kept: repeat this to continue after "
         "them"
     )
     assert run() == 0
@@ -199,9 +199,9 @@ def test_ctrl_c_before_anything_is_done(folder, capsys, monkeypatch):
         ("--annotations marks.json --category ulcer", "there is no category 'ulcer'; there is 'po"),
         ("--annotations no.json", "no.json"),
         ("--patient-from (", "--patient-from '(' is no regular expression"),
-        ("--proposals given", "give them with --given FILE"),
-        ("--given marks.json", "does not ask for them; add 'given' to --proposals"),
-        ("--video a.mp4", "or --video FILE, one of the two"),
+        ("--proposals given", "give them with --given"),
+        ("--given marks.json", "does not ask for them; add 'given' to the --proposals"),
+        ("--video a.mp4", "give either a folder of pictures or --video"),
         ("--most-pixels 9", "million are read unless --most-pixels allows more"),
         ("-o c.csv", "end its name in .parquet"),
         ("-o marks.json/c.parquet", "marks.json is not a folder"),
@@ -221,7 +221,7 @@ def test_mistakes_are_told_in_the_words_of_the_command(folder, capsys, arguments
 
 def test_a_folder_or_a_video_is_needed(folder, capsys):
     assert main(["images", "propose", "-o", "c.parquet"]) == 2
-    assert "give a folder of pictures or --video FILE" in capsys.readouterr().err
+    assert "give either a folder of pictures or --video" in capsys.readouterr().err
 
 
 # Options.
@@ -245,8 +245,8 @@ def test_defaults_in_the_help_are_the_recipe_s(capsys):
     assert f"(default: {','.join(kinds)})" in help
     spelled = ["images", "propose", "frames", "--proposals", ",".join(kinds), "-o", "c.parquet"]
     assert recipe_of(build_parser().parse_args(spelled)) == Recipe()
-    assert f"at most (default: {recipe['at_most']})" in help
-    assert f"so many pixels (default: {recipe['longest_side']})" in help
+    assert f"per picture (default: {recipe['at_most']})" in help
+    assert f"this many pixels (default: {recipe['longest_side']})" in help
     kinds = {part["kind"] for part in recipe["features"]}
     assert set(image_options.FEATURES) - kinds == {"place", "network"}
 
@@ -276,7 +276,7 @@ def test_fit_score_and_evaluate_need_no_columns(table, capsys):
     assert main(["fit", table, "-o", "m.json"]) == 0
     saved = read_model("m.json")
     columns = {"group": "picture", "label": "label", "overlap": "overlap", "patient": "patient"}
-    columns |= {"annotated": None, "object": "object"}
+    columns |= {"annotated": None, "object": "object", "weight": None}
     assert saved.notes["columns"] == columns
     about = described([table])
     assert saved.model.feature_names_in_.tolist() == list(about.features)
@@ -303,6 +303,7 @@ def test_given_columns_win(table, capsys):
         "patient": None,
         "annotated": None,
         "object": None,
+        "weight": None,
     }
     assert saved.model.feature_names_in_.tolist() == [feature]
     assert main(["fit", table, "--overlap", "mask", "-o", "m.json"]) == 2
@@ -315,16 +316,16 @@ def test_fit_says_what_a_table_lacks(folder, capsys):
     error = capsys.readouterr().err.splitlines()[-1]
     assert error == (
         "groupcm: c.parquet has no labels, since it was made without annotations; make it again "
-        "with --annotations, label it with groupcm images label, or give --label COL"
+        "with annotations, label it with groupcm images label, or name a column with --label"
     )
     pq.write_table(pq.read_table("c.parquet").replace_schema_metadata(), "plain.parquet")
     for command in (["fit", "-o", "m.json"], ["compare"], ["sort", "-o", "s.parquet"]):
         assert main([command[0], "plain.parquet", *command[1:]]) == 2
         assert capsys.readouterr().err.splitlines()[-1] == (
-            "groupcm: plain.parquet does not say which column is the group; give --group COL"
+            "groupcm: plain.parquet does not say which column is the group; name it with --group"
         )
     assert main(["fit", "plain.parquet", "--group", "picture", "-o", "m.json"]) == 2
-    assert "which column is the label; give --label COL" in capsys.readouterr().err
+    assert "which column is the label; name it with --label" in capsys.readouterr().err
 
 
 def test_a_plain_table_gets_no_recipe(folder, table):
@@ -419,7 +420,7 @@ def test_pictures_to_do_are_no_negatives_unless_asked(folder, capsys):
     assert run("--annotations", "listed.json") == 0
     out = capsys.readouterr().out
     assert re.search(r"pictures +6, of them 6 with an object", out)
-    assert re.search(r"left out +6 still to do; --unmarked negative", out)
+    assert re.search(r"left out +6 unannotated; --unmarked negative", out)
     assert run("--annotations", "listed.json", "--unmarked", "negative") == 0
     assert re.search(r"pictures +12, of them 6 with an object", capsys.readouterr().out)
 
@@ -467,9 +468,9 @@ def test_a_file_tells_the_patient_and_the_split_of_each_picture(folder, table, c
         ("image,patient\na.png,\n", (), "line 2: the column 'patient' is empty"),
         ("image,patient\na.png,p\na.png,q\n", (), "line 3: the picture 'a.png' has another row"),
         ("image,patient\na.png\n", (), "line 2: 1 cells are below 2 columns"),
-        ("image,patient\na.png,p\n", ("--split", "train"), "no column 'split', which --split 'tr"),
+        ("image,patient\na.png,p\n", ("--split", "train"), "no column 'split', which --split tr"),
         ("image,patient\na.png,p\n", ("--patient-from", "(p)"), "both give the patients"),
-        (None, ("--split", "train"), "--split is given and no --patients FILE"),
+        (None, ("--split", "train"), "--split is given and no --patients with"),
     ],
 )
 def test_mistakes_in_a_file_of_patients(folder, capsys, text, options, said):

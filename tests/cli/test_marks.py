@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from groupcm import GroupClassifier, GroupClassifierCV
-from groupcm.cli._main import main
-from groupcm.data.tables.roles import TableDescription, describe
+from groupcm.cli import main
+from groupcm.data.tables.roles import ColumnRoles, TableDescription, describe
 from groupcm.evaluation.comparison.compare_models import compare_models
 from groupcm.experiments.annotation import annotation_curve
 from groupcm.metrics import candidate_roc_auc
@@ -131,7 +131,7 @@ def test_a_table_that_knows_its_objects_is_fitted_with_them(here, marked):
     table = marked.table()
     table = table.filter(table["known"]).drop_columns("known")
     roles = {"group": "frame", "label": "polyp", "overlap": "fit", "object": "thing"}
-    about = TableDescription(roles, tuple(marked.names))
+    about = TableDescription(ColumnRoles.of(roles), tuple(marked.names))
     pq.write_table(table.cast(describe(table.schema, about)), "told.parquet")
     assert main(["fit", "told.parquet", "-o", "m.json"]) == 0
     saved = read("m.json")
@@ -158,7 +158,7 @@ def test_other_labels_than_the_tables_own_have_no_objects(here, marked):
     other[int(np.argmax(other == 0))] = 1
     rows = rows.append_column("other", pa.array(other))
     roles = {"group": "frame", "label": "polyp", "overlap": "fit", "object": "thing"}
-    about = TableDescription(roles, tuple(marked.names))
+    about = TableDescription(ColumnRoles.of(roles), tuple(marked.names))
     pq.write_table(rows.cast(describe(rows.schema, about)), "told.parquet")
     assert main(["fit", "told.parquet", "--label", "other", "-o", "m.json"]) == 0
     assert read("m.json").notes["columns"]["object"] is None
@@ -181,7 +181,7 @@ def test_a_comparison_takes_no_object_for_a_feature(here, capsys, marked):
     table = marked.table().drop_columns("known")
     table = changed(table, "thing", marked.objects)  # numbers, which could be a feature
     roles = {"group": "frame", "label": "polyp", "overlap": "fit", "object": "thing"}
-    about = TableDescription(roles, tuple(marked.names))
+    about = TableDescription(ColumnRoles.of(roles), tuple(marked.names))
     pq.write_table(table.cast(describe(table.schema, about)), "told.parquet")
     few = ["--models", "gcm,svm", "--folds", "2", "--settings", "1", "--no-learning"]
     assert main(["compare", "told.parquet", *few]) == 0
@@ -256,7 +256,7 @@ def test_a_comparison_with_other_labels_than_the_tables_own_has_no_objects(here,
     other[int(np.argmax(other == 0))] = 1  # a positive row without an object
     table = table.append_column("other", pa.array(other))
     roles = {"group": "frame", "label": "polyp", "overlap": "fit", "object": "thing"}
-    about = TableDescription(roles, tuple(marked.names))
+    about = TableDescription(ColumnRoles.of(roles), tuple(marked.names))
     pq.write_table(table.cast(describe(table.schema, about)), "told.parquet")
     few = [*FEW, "--models", "gcm"]
     assert main(["compare", "told.parquet", "--label", "other", *few]) == 0

@@ -15,13 +15,13 @@ import pytest
 pytest.importorskip("lightgbm")
 
 from groupcm import GroupBoostingClassifier
-from groupcm.cli._main import main
-from groupcm.cli.commands import missing_values
-from groupcm.cli.commands.missing_values import holds_missing
+from groupcm.cli import main
 from groupcm.data.tables.candidates import read_tables
 from groupcm.errors import InputError
 from groupcm.persistence.model_file import read
 from groupcm.simulate import capsule
+from groupcm.sources import tables as reading
+from groupcm.sources.tables import holds_missing
 
 ROLES = ["--group", "frame", "--label", "polyp", "--overlap", "overlap"]
 FEW = ["--model", "trees", "--n-estimators", "8", "--num-leaves", "5", "--min-child-samples", "5"]
@@ -176,7 +176,7 @@ def test_parquet_is_streamed_unless_a_feature_is_missing(tmp_path):
 
 
 def test_missing_values_that_do_not_fit_into_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(missing_values, "memory_to_use", lambda _: 15)
+    monkeypatch.setattr(reading, "memory_to_use", lambda _: 15)
     path = write(pa.table({"g": [1, 2], "size": [1.0, None]}), tmp_path / "t.parquet")
     with pytest.raises(InputError, match=r"t.parquet: the column 'size' is missing in row 1, and"):
         holds_missing([path], {"group": "g"}, None)

@@ -56,9 +56,7 @@ def test_mistakes(home, tmp_path, capsys):
     assert "not a model that groupcm saved" in told(capsys, home / "annotations.json", frames)
     assert f"there is no picture in the folder {tmp_path}" in told(capsys, model, tmp_path)
     assert "--workers is 0" in told(capsys, model, frames, "--workers", "0")
-    assert "--category is told of --annotations" in told(
-        capsys, model, frames, "--category", "polyp"
-    )
+    assert "--category needs --annotations" in told(capsys, model, frames, "--category", "polyp")
     assert "there is no category 'ulcer'; there is 'polyp'" in told(
         capsys, model, frames, "--annotations", home / "annotations.json", "--category", "ulcer"
     )

@@ -19,14 +19,14 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import simulate
-from groupcm.cli._main import main
-from groupcm.cli.commands import inputs
+from groupcm.cli import main
 from groupcm.cli.output import Lines
 from groupcm.data.tables.formats import write_table
 from groupcm.estimators.classifier import GroupClassifier
 from groupcm.features import Nystroem, Polynomial, RandomFourier
 from groupcm.metrics import group_roc_auc
 from groupcm.persistence.model_file import load
+from groupcm.sources import tables as reading
 
 COLUMNS = ["--group", "frame", "--label", "polyp", "--overlap", "fit", "--patient", "who"]
 
@@ -57,7 +57,7 @@ def never_in_memory(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("read into memory")
 
-    monkeypatch.setattr(inputs, "read_tables", refuse)
+    monkeypatch.setattr(reading, "read_tables", refuse)
     monkeypatch.setattr(GroupClassifier, "decision_function", refuse)
 
 
@@ -308,9 +308,13 @@ def test_one_interrupted_class_of_three(folder, table, made, capsys, monkeypatch
 
 
 def test_an_interrupt_before_any_proof_writes_nothing(folder, capsys, monkeypatch):
-    def interrupt(self, reading):
-        raise KeyboardInterrupt
+    begun: list[str] = []
 
+    def interrupt(self, reading):
+        if any(text.startswith("fitting") for text in begun):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Lines, "status", lambda self, text: begun.append(text))
     monkeypatch.setattr(Lines, "reading", interrupt)
     assert fit("--memory", "20kB") == 130
     last = capsys.readouterr().err.splitlines()[-1]
@@ -487,7 +491,7 @@ def test_one_class_only(folder, table, capsys):
 def test_sorting_imports_no_scikit_learn(folder):
     code = """
 import sys
-from groupcm.cli._main import main
+from groupcm.cli import main
 main("sort t.parquet --group frame -o s.parquet".split())
 print("imported:", *sorted({"sklearn", "numba", "scipy"} & set(sys.modules)))
 """

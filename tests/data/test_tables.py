@@ -16,7 +16,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from groupcm.cli.commands.side_columns import read_objects
+from groupcm.data.side_columns import read_objects
 from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import find_tables, open_table, write_table
 from groupcm.data.tables.sorting import sort_tables
@@ -667,3 +667,15 @@ def test_another_encoding_is_named(tmp_path, encoding, suffix):
     assert "UTF-16" in said
     assert "save it as UTF-8" in said
     assert "\x00" not in said
+
+
+def test_errors_of_tables_have_fields(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("frame,polyp,f1\na,0,1.5\nb,1,\n")
+    with pytest.raises(InputError, match="did you mean 'frame'") as no_column:
+        read_tables([str(path)], group="farme", label="polyp")
+    assert (no_column.value.file, no_column.value.column) == (path, "farme")
+    with pytest.raises(InputError, match="in row 1") as no_value:
+        read_tables([str(path)], group="frame", label="polyp")
+    found = no_value.value
+    assert (found.file, found.column, found.row) == (path, "f1", 1)

@@ -338,7 +338,7 @@ def test_ties_everywhere_give_the_share_of_positives(data):
         ({"y": "three"}, {}, "Only binary classification is supported"),
         ({"patients": "rows"}, {}, "belongs to two patients, 0 and 1"),
         ({"patients": "one positive"}, {}, "positive groups come from 1 patient, fewer than"),
-        ({"groups": "short"}, {}, "y has 120 rows but groups has 119"),
+        ({"groups": "short"}, {}, "X has 120 rows but groups has 119"),
         ({}, {"cv": 31}, "there are 10 positive groups, fewer than the 31 folds; use cv=10"),
         ({}, {"cv": 1}, "cv must be a whole number of folds"),
         ({}, {"method": "beta"}, "method must be 'sigmoid' or 'isotonic'; got 'beta'"),

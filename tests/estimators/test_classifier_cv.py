@@ -16,6 +16,7 @@ from groupcm.errors import LambdaAtEndWarning
 from groupcm.estimators import classifier_cv
 from groupcm.estimators.path import lambda_grid
 from groupcm.estimators.training import data as training_data
+from groupcm.estimators.training.training import Training
 from groupcm.metrics import group_roc_auc, sensitivity_at_specificity
 from groupcm.simulate import capsule
 
@@ -54,11 +55,15 @@ def test_the_scores_are_those_of_fits_by_hand(data, grouping):
     assert model.best_score_ == pytest.approx(model.scores_.mean(axis=0).max())
 
 
-def test_the_final_model_is_the_one_of_the_chosen_lam(data):
-    model = GroupClassifierCV(lams=LAMS, tol=1e-7).fit(
+@pytest.mark.parametrize(
+    "options", [{}, {"loss": "logistic", "penalty": "elasticnet", "l1_ratio": 0.3}]
+)
+def test_the_final_model_is_the_one_of_the_chosen_lam(data, options):
+    options = options | {"tol": 1e-7}
+    model = GroupClassifierCV(lams=LAMS, **options).fit(
         data.X, data.y, data.groups, data.overlap, patients=data.patient
     )
-    alone = GroupClassifier(model.lam_, tol=1e-7).fit(data.X, data.y, data.groups, data.overlap)
+    alone = GroupClassifier(model.lam_, **options).fit(data.X, data.y, data.groups, data.overlap)
     assert model.objective_ == pytest.approx(alone.objective_, rel=1e-6)
     np.testing.assert_allclose(
         model.decision_function(data.X), alone.decision_function(data.X), atol=1e-3
@@ -129,12 +134,12 @@ def test_splitters_of_groups_need_no_patients(data):
 
 
 def test_a_fold_that_is_interrupted_ends_the_search(data, monkeypatch):
-    real = classifier_cv.solve_path
+    real = Training.solve_path
 
     def interrupted(*arguments):
         return [replace(solution, interrupted=True) for solution in real(*arguments)]
 
-    monkeypatch.setattr(classifier_cv, "solve_path", interrupted)
+    monkeypatch.setattr(Training, "solve_path", interrupted)
     with pytest.raises(KeyboardInterrupt):
         GroupClassifierCV(lams=LAMS).fit(data.X, data.y, data.groups, data.overlap)
 

@@ -516,8 +516,8 @@ def test_a_list_of_three_classes_agrees_with_the_candidates(data, three_classes,
 
 def test_the_help_names_the_columns_of_a_list_by_their_options(capsys):
     for command, said in (
-        ("score", "the column of --group and, where it is given, that of --label: a group"),
-        ("evaluate", "the columns of --group and --label, and that of --patient where the tables"),
+        ("score", "the column of --group and, if given, that of --label: a group"),
+        ("evaluate", "the columns of --group and --label, and that of --patient if the tables"),
     ):
         with pytest.raises(SystemExit):
             main([command, "--help"])

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from groupcm import GroupClassifier, MISVMClassifier, load, save
+from groupcm.objective.losses import LOSSES
 from groupcm.simulate import capsule
 from groupcm.solvers import alternating
 from groupcm.solvers import alternating as group_means
@@ -75,12 +76,13 @@ def test_the_last_problem_is_solved_to_its_certificate():
     assert model.gap_ <= 1e-6
 
 
-def test_lam_is_the_group_classifier_on_the_witnesses():
+@pytest.mark.parametrize("loss", LOSSES)
+def test_lam_is_the_group_classifier_on_the_witnesses(loss):
     X, y, groups, _ = made(2)
-    model = MISVMClassifier(lam=0.8, tol=1e-6).fit(X, y, groups)
+    model = MISVMClassifier(lam=0.8, loss=loss, tol=1e-6).fit(X, y, groups)
     chosen = np.zeros(len(y), dtype=int)
     chosen[model.witnesses_] = 1
-    same = GroupClassifier(lam=0.8, loss="hinge", penalty="l2", tol=1e-6).fit(X, chosen, groups)
+    same = GroupClassifier(lam=0.8, loss=loss, penalty="l2", tol=1e-6).fit(X, chosen, groups)
     assert model.objective_ == pytest.approx(same.objective_, rel=1e-5)
 
 

@@ -179,7 +179,7 @@ def test_a_positive_candidate_needs_an_object():
     ("objects", "sentence"),
     [
         (np.zeros(7), r"X has 120 rows but objects has 7"),
-        (np.zeros((120, 2)), r"objects must be one id a candidate, got shape \(120, 2\)"),
+        (np.zeros((120, 2)), r"objects must be one id per candidate, got shape \(120, 2\)"),
     ],
 )
 def test_wrong_shapes(objects, sentence):

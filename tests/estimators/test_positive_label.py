@@ -333,7 +333,7 @@ def test_streams_of_texts(data, tmp_path):
             GroupClassifier(pos_label="x").fit(source)
         with (
             pytest.warns(PositiveLabelWarning),
-            pytest.raises(ValueError, match="set pos_label to the other label"),
+            pytest.raises(ValueError, match="name the other label with pos_label"),
         ):
             GroupClassifier().fit(source)
 
@@ -502,7 +502,7 @@ def test_texts_without_positive_warn_on_the_command_line(folder, capsys):
         ([*FIT, "train01.csv", "--positive", "2"], "the label column 'sound' holds 0 and 1"),
         (
             ["evaluate", "m.json", "test.csv", "--positive", "noise"],
-            "again with --positive 'noise'",
+            "again with --positive noise",
         ),
         (["evaluate", "m.json", "test01.csv", "--positive", "x"], "holds 0 and 1"),
         (["evaluate", "m.json", "test01.csv"], "is not a class of the model"),

@@ -9,13 +9,14 @@ from streams import make_data, read
 from groupcm import GroupClassifier
 from groupcm.estimators.path import beyond_grid, lambda_grid, lambda_path
 from groupcm.estimators.training import data as training_data
+from groupcm.objective.losses import LOSSES
 
 LAMS = [0.05, 0.3, 0.5, 0.9, 0.97]
 
 
-def assert_single_fits(path, data) -> None:
+def assert_single_fits(path, data, **params) -> None:
     for lam, model in zip(path.lams, path.models, strict=True):
-        single = data.fit(lam=float(lam))
+        single = data.fit(lam=float(lam), **params)
         assert model.lam == lam
         assert model.gap_ <= 1e-4
         assert model.lower_bound_ <= single.objective_ * (1 + 1e-9)
@@ -40,11 +41,12 @@ def test_a_path_over_arrays_is_its_single_fits(shared, grouping, monkeypatch):
         assert single.lower_bound_ <= model.objective_ * (1 + 1e-9)
 
 
-def test_a_path_over_a_stream_is_its_single_fits(tmp_path):
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_path_over_a_stream_is_its_single_fits(loss, tmp_path):
     data = make_data(4)
     source = read(data.write(tmp_path / "a.parquet", row_group=50))
-    path = lambda_path(source, lams=LAMS, memory="20kB")
-    assert_single_fits(path, data)
+    path = lambda_path(source, lams=LAMS, memory="20kB", loss=loss)
+    assert_single_fits(path, data, loss=loss)
     # The passes are shared: the whole path has read the rows as often as each model says.
     assert len({model.n_passes_ for model in path.models}) == 1
 

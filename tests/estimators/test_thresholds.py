@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
 
 from groupcm import (
     CalibratedGroupClassifier,
@@ -33,8 +34,7 @@ from groupcm import (
     save,
 )
 from groupcm.annotations import Box
-from groupcm.cli._main import main
-from groupcm.cli.commands.picture_scores import PictureScores
+from groupcm.cli import main
 from groupcm.cli.summaries import evaluation_rows
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError, ShiftWarning, ThresholdWarning
@@ -48,8 +48,15 @@ from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.outcomes import contradiction
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.scored_picture import ScoredPicture
+from groupcm.images.scoring.table import PictureScores
 from groupcm.metrics import Interval, at_threshold, operating_point
-from groupcm.metrics.decision import DecisionRule, is_alarm
+from groupcm.metrics.decision import (
+    ChosenThreshold,
+    DecisionRule,
+    is_alarm,
+    resolve_threshold,
+    threshold_of,
+)
 from groupcm.persistence.model_file import read
 from groupcm.report.model_card import model_card
 from groupcm.report.page import evaluation_page
@@ -145,13 +152,39 @@ def test_report_console_review_and_python_count_the_same(seed):
          | dict.fromkeys(("probability", "on_object", "error")))
         for k in range(n_groups)
     ]  # fmt: skip
-    outcomes = [
-        row["outcome"] for row in csv.DictReader(results_as_csv(results, threshold).split("\n"))
-    ]
+    listed = list(csv.DictReader(results_as_csv(results, threshold).split("\n")))
+    outcomes = [row["outcome"] for row in listed]
+    assert [row["alarm"] for row in listed] == [str(alarm) for alarm in is_alarm(best, threshold)]
     assert outcomes.count("true positive") == point.true_positives
     assert outcomes.count("false positive") == point.false_positives
     assert outcomes.count("false negative") == point.false_negatives
     assert outcomes.count("true negative") == point.true_negatives
+
+
+def test_the_threshold_that_applies(made):
+    model = GroupClassifier(lam=0.9).fit(made.X, made.y, made.groups)
+    own = resolve_threshold(model.set_threshold(0.25))
+    assert own == threshold_of(model) == ChosenThreshold.given(0.25)
+    assert resolve_threshold(model, 2).value == 2.0
+    chosen = ChosenThreshold(0.5, DecisionRule(target="youden", chosen_on="4 groups"))
+    assert resolve_threshold(model, chosen) is chosen
+    for wrong in (float("nan"), "0.5", True):
+        with pytest.raises(ValueError, match="must be a number"):
+            resolve_threshold(model, wrong)
+    three = np.where(np.arange(len(made.y)) % 50 == 7, 2, made.y)
+    many = GroupClassifier(lam=0.9).fit(made.X, three, made.groups)
+    assert resolve_threshold(many) is None
+    assert resolve_threshold(many, 0.5).chosen == "given"
+    # A model of another library decides by the sign of its score.
+    assert resolve_threshold(LogisticRegression().fit(made.X, made.y)).value == 0.0
+    assert resolve_threshold(object()) is None
+
+
+def test_a_picture_without_candidates_raises_no_alarm_in_the_list():
+    result = {"score": -np.inf, "truth": True, "mark": None, "winner": ()}
+    result |= dict.fromkeys(("probability", "on_object", "error"))
+    (row,) = csv.DictReader(results_as_csv([("a.png", result)], -np.inf).split("\n"))
+    assert (row["alarm"], row["outcome"]) == ("False", "false negative")
 
 
 def test_what_happens_at_a_threshold_without_the_labels_of_some_candidates():
@@ -546,8 +579,9 @@ def test_too_few_groups_to_compare_are_said(made, capsys):
     pictures = PictureScores(probability=False, threshold=0.0, vote=False, category=None)
     place = Regions.of([Box(0, 0, 2, 2)], 4, 4)
     pictures.add(ScoredPicture("a", 4, 4, 0.5, None, True, 0, 0, 9, place, 1, drawn=made.X[0]))
-    pictures.warn_of_shift(model)
-    assert "1 group is too few to compare with those of the training" in capsys.readouterr().err
+    found = pictures.shift_from_training(model)
+    assert found is not None
+    assert "1 group is too few to compare with those of the training" in str(found.note)
 
 
 @needs_trees
@@ -634,7 +668,7 @@ def test_scoring_warns_of_pictures_that_differ_from_training():
             )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", ShiftWarning)
-            pictures.warn_of_shift(model)
+            pictures.shift_from_training(model)
         assert len(caught) == (by > 0)
     assert "13 features, " in str(caught[0].message)
 

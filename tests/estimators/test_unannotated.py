@@ -312,9 +312,9 @@ def test_a_cycle_ends_and_is_said(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"grouping": "none"}, r"13 positive groups are not annotated.*grouping='negative'"),
-        ({"grouping": "both"}, r"needs grouping='negative'; got grouping='both'"),
-        ({"solver": "lbfgs"}, r"needs solver='working_set'"),
+        ({"grouping": "none"}, r"13 positive groups are not annotated.*grouping=\"negative\""),
+        ({"grouping": "both"}, r"needs grouping=\"negative\"; got grouping=\"both\""),
+        ({"solver": "lbfgs"}, r"needs solver=\"working_set\""),
         ({"checkpoint": "fit.npz"}, r"needs checkpoint=None"),
     ],
 )

@@ -29,7 +29,7 @@ from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold
 from groupcm.evaluation import metric_table, metric_values
 from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation._learning_curve import (
-    TrainingGroups,
+    LearningGroups,
     joined,
     learning_curve,
     learning_sizes,
@@ -525,7 +525,7 @@ def fits_of(train, heard):
         rows = chosen[index.codes]
         model.fit(train.X[rows], train.y[rows], train.groups[rows])
 
-    return TrainingGroups(index.maxima(train.y == 1), fit)
+    return LearningGroups(index.maxima(train.y == 1), fit)
 
 
 def test_learning_curve(model, train, test):
@@ -561,7 +561,7 @@ def test_learning_curve(model, train, test):
 
 def test_sizes_of_a_learning_curve():
     assert learning_sizes(6, smallest=10, n_sizes=8) == [6]
-    some = TrainingGroups(np.arange(120) < 20, lambda model, chosen: None, most_negatives=30)
+    some = LearningGroups(np.arange(120) < 20, lambda model, chosen: None, most_negatives=30)
     assert some.sizes() == [10, 14, 19, 27, 100]
     assert replace(some, most_negatives=None).sizes()[-2:] == [72, 100]
     assert joined([Interval(0.9, np.nan, np.nan)] * 2)[0] == pytest.approx(0.9)

@@ -14,11 +14,11 @@ import pytest
 from groupcm import sources
 from groupcm.cli._main import main
 from groupcm.data.groups import index_groups
+from groupcm.data.leakage import rows_to_check, separating_features, warn_of_leakage
 from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import write_table
-from groupcm.data.tables.roles import TableDescription, describe
+from groupcm.data.tables.roles import ColumnRoles, TableDescription, describe
 from groupcm.errors import InputError, LeakageWarning
-from groupcm.evaluation.leakage import rows_to_check, separating_features, warn_of_leakage
 from groupcm.metrics import candidate_roc_auc
 from groupcm.persistence.model_file import read
 from groupcm.utils.extras import is_installed
@@ -212,7 +212,9 @@ def test_values_that_are_missing_by_class_are_warned_of(made, tmp_path, monkeypa
 
 def test_measurements_of_pictures_are_not_suspected(made, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    about = TableDescription({"group": "frame", "label": "label_polyp"}, ("f1", "other"), {"a": 1})
+    about = TableDescription(
+        ColumnRoles.of({"group": "frame", "label": "label_polyp"}), ("f1", "other"), {"a": 1}
+    )
     for recipe, is_told in ((None, True), ({"a": 1}, False)):
         told = replace(about, recipe=recipe)
         pq.write_table(made.replace_schema_metadata(describe(made.schema, told).metadata), "t.pq")

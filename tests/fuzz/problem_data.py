@@ -14,6 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
+from groupcm.objective.losses import LOSSES
+from groupcm.objective.penalties import PENALTIES
+
 __all__ = ["Case", "Rows", "as_container", "cases", "make_rows"]
 
 Case = dict[str, Any]
@@ -109,10 +112,11 @@ def _settings(draw: st.DrawFn, estimator: str, wild: bool) -> Case:
     if not wild:
         lams, costs, widths = lams[:3], costs[:3], widths[:4]
     found: Case = {
-        "loss": draw(st.sampled_from(["smoothed_hinge", "hinge"])),
+        "loss": draw(st.sampled_from([*LOSSES])),
         "delta": draw(st.sampled_from(widths)),
-        "penalty": draw(st.sampled_from(["huber", "l2", "l1"])),
+        "penalty": draw(st.sampled_from([*PENALTIES])),
         "epsilon": draw(st.sampled_from(widths)),
+        "l1_ratio": draw(st.sampled_from([0.5, 0.1, 0.9, 0.0, 1.0])),
         "standardize": draw(st.sampled_from([True, True, True, False])),
         "tol": draw(st.sampled_from([1e-4, 1e-4, 1e-2, 1e-6, 1e-8])),
         "max_passes": draw(st.sampled_from([1000, 1000, 1000, 2])),

@@ -163,7 +163,7 @@ def _features(case: Case, X: np.ndarray) -> np.ndarray:
 
 
 def _oracle_settings(case: Case) -> Case:
-    used = ("lam", "C", "loss", "delta", "penalty", "epsilon", "standardize")
+    used = ("lam", "C", "loss", "delta", "penalty", "epsilon", "l1_ratio", "standardize")
     known = (*used, "grouping", "background", "min_overlap")
     return {k: v for k, v in case["settings"].items() if k in known}
 

@@ -234,6 +234,7 @@ def test_unknown_option(name, right, wrong):
         *[("C", value) for value in (0.0, -1.0, np.nan, np.inf, "1")],
         *[("delta", value) for value in (-0.5, np.nan, np.inf, "0.5", None)],
         *[("epsilon", value) for value in (-1.0, 0.0, np.nan, np.inf, "1", None)],
+        *[("l1_ratio", value) for value in (-0.1, 1.1, np.nan, "1", None)],
         *[("tol", value) for value in (-1e-4, np.nan, "small", None)],
         *[("max_passes", value) for value in (0, -3, np.nan, "many")],
         *[("min_overlap", value) for value in (np.nan, "half", None)],

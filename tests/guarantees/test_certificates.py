@@ -321,7 +321,7 @@ def test_max_time_is_a_number_above_zero():
 @pytest.mark.parametrize(
     ("settings", "advice"),
     [
-        ({"standardize": False}, "set standardize=True or rescale"),
+        ({"standardize": False}, "rescale them or leave out standardize=False"),
         ({"lam": 0.9999}, "lower lam or raise tol"),
         ({}, "no more progress was made, so raise tol"),
     ],

@@ -13,8 +13,8 @@ from problems import GROUPINGS, LOSSES, PENALTIES, make_data
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import GroupClassifier
-from groupcm.objective.losses import SmoothedHinge
-from groupcm.objective.penalties import Huber, Norm1, SquaredNorm
+from groupcm.objective.losses import SmoothedHinge, make_loss
+from groupcm.objective.penalties import Huber, Norm1, SquaredNorm, make_penalty
 
 TOL = 1e-8
 
@@ -275,6 +275,17 @@ def test_group_scores_of_many_classes_have_a_column_a_class():
             assert scores[found.winner[g, k], k] == pytest.approx(found.score[g, k], rel=1e-12)
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize(("l1_ratio", "end"), [(0.0, "l2"), (1.0, "l1")])
+def test_the_ends_of_the_elastic_net_are_the_squared_norm_and_the_norm_1(l1_ratio, end, loss):
+    X, y, groups, _ = make_data(np.random.default_rng(3))
+    mixed = fit(X, y, groups, penalty="elasticnet", l1_ratio=l1_ratio, loss=loss)
+    pure = fit(X, y, groups, penalty=end, loss=loss)
+    np.testing.assert_allclose(mixed.coef_, pure.coef_, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(mixed.objective_, pure.objective_, rtol=1e-9)
+    np.testing.assert_allclose(mixed.lower_bound_, pure.lower_bound_, rtol=1e-7)
+
+
 # ---- the scalar functions -------------------------------------------------------------------
 
 
@@ -285,6 +296,8 @@ def test_the_papers_own_example_values():
 
 
 deltas = st.sampled_from([0.0, 0.1, 0.5, 1.0])
+losses = st.one_of(deltas.map(SmoothedHinge), st.sampled_from([*map(make_loss, LOSSES)]))
+shares = st.floats(0, 1)
 numbers = st.floats(-5, 5)
 
 
@@ -296,38 +309,74 @@ def test_loss_is_its_own_maximum_over_alpha(delta, t):
     np.testing.assert_allclose(SmoothedHinge(delta).value(t), expected, atol=1e-12)
 
 
-@given(deltas, numbers, st.floats(0, 1))
-def test_loss_lies_above_every_line_of_its_conjugate(delta, t, alpha):
-    assert SmoothedHinge(delta).value(t) >= alpha * (1 - t) - delta * alpha**2 - 1e-12
+@given(losses, numbers, shares)
+def test_fenchel_young_of_the_losses(loss, t, share):
+    """L(t) + L*(−a) ≥ −a t for all t and a, with equality where −a is a slope of L at t."""
+    a = share * loss.steepest
+    assert loss.value(t) + loss.conjugate(a) >= -a * t - 1e-12
+    slope = loss.slope(t)
+    assert -loss.steepest <= slope <= 0.0
+    np.testing.assert_allclose(loss.value(t) + loss.conjugate(-slope), slope * t, atol=1e-12)
 
 
-@given(deltas, numbers)
-def test_slope_of_the_loss_matches_finite_differences(delta, t):
-    loss, step = SmoothedHinge(delta), 1e-6
-    slope = float(loss.slope(t))
-    assert -1 <= slope <= 0
-    if min(abs(t - 1), abs(t - 1 + 2 * delta)) > 2 * step:
-        difference = (loss.value(t + step) - loss.value(t - step)) / (2 * step)
-        np.testing.assert_allclose(slope, difference, atol=1e-6)
+@given(losses, shares, shares)
+def test_a_dual_that_shrinks_gains_what_the_loss_promises(loss, share, theta):
+    a = share * loss.steepest
+    gain, nothing = loss.dual_gain(a), loss.dual_gain(0.0)
+    assert min(gain.linear, gain.square) >= 0.0
+    np.testing.assert_allclose(gain.linear - gain.square, -loss.conjugate(a), atol=1e-15)
+    promised = theta * gain.linear - theta**2 * gain.square
+    assert -loss.conjugate(theta * a) >= promised - 1e-12
+    assert (nothing.linear, nothing.square) == (0.0, 0.0)
 
 
-@given(deltas, st.lists(numbers, min_size=1, max_size=5))
-def test_losses_work_on_arrays(delta, margins):
-    loss = SmoothedHinge(delta)
+@given(losses, numbers, st.floats(1e-9, 1.0))
+def test_the_slope_of_a_loss_lies_between_those_of_its_chords(loss, t, step):
+    before = (loss.value(t) - loss.value(t - step)) / step
+    after = (loss.value(t + step) - loss.value(t)) / step
+    rounding = 1e-14 / step
+    assert before - rounding <= loss.slope(t) <= after + rounding
+
+
+@given(losses, numbers)
+def test_a_loss_is_zero_from_its_zero_margin_on_and_not_before(loss, t):
+    assert (loss.value(t) == 0.0) == (t >= loss.zero_margin)
+
+
+@given(losses, numbers)
+def test_the_jet_of_a_loss_is_its_value_slope_and_curvature(loss, t):
+    for dtype, rounding in ((np.float64, 1e-14), (np.float32, 1e-5)):
+        margin = np.array([t], dtype)
+        jet = loss.jet(margin)
+        assert {part.dtype for part in (jet.value, jet.slope, jet.curvature)} == {margin.dtype}
+        exact = margin.astype(np.float64)
+        np.testing.assert_allclose(jet.value, loss.value(exact), rtol=rounding, atol=rounding)
+        np.testing.assert_allclose(jet.slope, loss.slope(exact), rtol=rounding, atol=rounding)
+    # Of a convex function the slopes rise, and a curvature is how fast they do.
+    step = 1e-4
+    slopes = loss.slope(np.array([t - step, t, t + step]))
+    change = np.diff(slopes) / step
+    slack = 1e-4 + 1e-10 / step
+    assert change.min() - slack <= loss.curvature(t) <= change.max() + slack
+
+
+@given(losses, st.lists(numbers, min_size=1, max_size=5))
+def test_losses_work_on_arrays(loss, margins):
     np.testing.assert_array_equal(loss.value(np.array(margins)), [loss.value(t) for t in margins])
     np.testing.assert_array_equal(loss.slope(np.array(margins)), [loss.slope(t) for t in margins])
 
 
-penalties = st.sampled_from([Huber(0.1), Huber(1.0), Huber(3.0), SquaredNorm(), Norm1()])
+penalties = st.one_of(
+    st.sampled_from([Huber(0.1), Huber(3.0)]), st.sampled_from([*map(make_penalty, PENALTIES)])
+)
 vectors = st.lists(numbers, min_size=1, max_size=4).map(np.array)
 
 
 @given(penalties, vectors)
 def test_gradient_of_the_penalty_matches_finite_differences(penalty, w):
     step, gradient = 1e-6, penalty.gradient(w)
-    kinks = [0.0] if isinstance(penalty, Norm1) else [-3.0, -1.0, -0.1, 0.1, 1.0, 3.0]
     for j in range(len(w)):
-        if min(abs(w[j] - kink) for kink in kinks) > 2 * step:
+        if min(abs(abs(w[j]) - kink) for kink in (0.0, 0.1, 1.0, 3.0)) > 2 * step:
             e = step * (np.arange(len(w)) == j)
             difference = (penalty.value(w + e) - penalty.value(w - e)) / (2 * step)
             np.testing.assert_allclose(gradient[j], difference, rtol=1e-6, atol=1e-6)
@@ -343,6 +392,14 @@ def test_fenchel_young(penalty, w, u):
     np.testing.assert_allclose(
         penalty.value(w) + penalty.conjugate(slope), w @ slope, rtol=1e-9, atol=1e-9
     )
+
+
+@given(penalties, vectors, shares)
+def test_the_conjugate_of_a_penalty_shrinks_as_the_certificate_expects(penalty, u, theta):
+    """h*(θu) ≤ θ² h*(u), and h*(u) ≤ κ|u|² inside the box."""
+    u = np.clip(u, -penalty.box, penalty.box)
+    assert penalty.conjugate(theta * u) <= theta**2 * penalty.conjugate(u) + 1e-12
+    assert penalty.conjugate(u) <= penalty.conjugate_factor * (u @ u) + 1e-12
 
 
 @pytest.mark.parametrize("penalty", [Huber(0.5), Norm1()])

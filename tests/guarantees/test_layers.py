@@ -385,6 +385,105 @@ def test_parquet_files_are_opened_and_written_in_one_place():
     assert {module for module, name in found if name == "dataset"} == {"experiments.datasets"}
 
 
+FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
+# Public in every named tuple; the underscore only keeps them apart from the fields.
+OF_NAMED_TUPLES = {"_asdict", "_fields", "_make", "_replace"}
+ATTRIBUTE_FUNCTIONS = {"getattr", "hasattr", "setattr", "delattr"}
+
+
+def is_private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__") and name not in OF_NAMED_TUPLES
+
+
+def private_definitions(tree: ast.Module) -> set[str]:
+    """Private names that a module gives to its own functions, classes and their attributes."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, FUNCTIONS | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found |= {node.attr} if is_own(node.value) else set()
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+    return {name for name in found if is_private(name)}
+
+
+def is_own(value: ast.expr) -> bool:
+    """Whether an expression is ``self``, ``cls`` or ``super()``."""
+    if isinstance(value, ast.Call):
+        return isinstance(value.func, ast.Name) and value.func.id == "super"
+    return isinstance(value, ast.Name) and value.id in {"self", "cls"}
+
+
+def private_uses(tree: ast.Module) -> dict[str, int]:
+    """Private names that a module reads of others, each with a line."""
+    found = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and not is_own(node.value):
+            found[node.attr] = node.lineno
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("groupcm"):
+            found |= {alias.name: node.lineno for alias in node.names}
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ATTRIBUTE_FUNCTIONS:
+            owner, name = node.args[:2]
+            if isinstance(name, ast.Constant) and not is_own(owner):
+                found[str(name.value)] = node.lineno
+    return {name: line for name, line in found.items() if is_private(name)}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {
+        module: ast.parse(path.read_text(encoding="utf-8")) for module, path in modules().items()
+    }
+
+
+@cache
+def all_private_definitions() -> frozenset[str]:
+    return frozenset().union(*map(private_definitions, trees().values()))
+
+
+def foreign_private_names(tree: ast.Module) -> dict[str, int]:
+    """Private names of another module of groupcm that a module uses, each with a line.
+
+    Those of other libraries are not judged here.
+    """
+    own, every = private_definitions(tree), all_private_definitions()
+    return {k: line for k, line in private_uses(tree).items() if k in every and k not in own}
+
+
+@pytest.mark.parametrize("module", modules())
+def test_no_module_uses_a_private_name_of_another(module):
+    assert foreign_private_names(trees()[module]) == {}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "def f(model):\n    return model._store(1)",
+        "def f(model):\n    model._file_notes = 1",
+        "def f(model):\n    return getattr(model, '_scorer', None)",
+        "def f(model):\n    return hasattr(type(model), '_fitted_state')",
+        "class A:\n    def f(self):\n        return self.model._scorer",
+        "from groupcm.estimators.thresholds import _between_scores",
+    ],
+)
+def test_a_private_name_of_another_module_is_found(code):
+    assert len(foreign_private_names(ast.parse(code))) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class A:\n    def _store(self):\n        return super()._scorer\na = A()\na._store()",
+        "class A:\n    _fitted_state = 1\nclass B:\n    x = A._fitted_state",
+        "class A:\n    def __eq__(self, other):\n        self._store = other._store",
+        "import os\nos._exit(0)",
+    ],
+)
+def test_private_names_of_a_module_are_its_own(code):
+    assert foreign_private_names(ast.parse(code)) == {}
+
+
 def loaded_after(code: str) -> set[str]:
     """Top-level modules that a fresh interpreter holds after running code."""
     code += "\nimport sys; print('modules:', *{m.split('.')[0] for m in sys.modules})"

@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 import sklearn
 
+from groupcm._compat import MOVED
 from groupcm.cli import build_parser
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SHOWN = (Path(__file__).parents[1] / "files" / "documented_v0.1.md").read_text(encoding="utf-8")
 
 
@@ -53,8 +54,8 @@ def test_there_is_something_to_check():
     names = documented_names()
     assert len(EXAMPLES) == 12
     assert {
-        "groupcm.images.tables.propose.propose_folder",
-        "groupcm.sources.dask.source.from_dask",
+        "groupcm.images.propose.propose_folder",
+        "groupcm.sources.dask.from_dask",
     } <= set(names)
     assert "groupcm.simulate.capsule_to_parquet" in names
     assert len(names) > 30
@@ -62,6 +63,7 @@ def test_there_is_something_to_check():
 
 
 @pytest.mark.parametrize("name", documented_names())
+@pytest.mark.filterwarnings("ignore:groupcm.* is now:DeprecationWarning")
 def test_a_documented_name_is_imported_from_where_it_was(name):
     module, _, last = name.rpartition(".")
     found = import_module(module)
@@ -150,3 +152,14 @@ def test_the_examples_of_the_readme_of_version_0_1_run_as_they_stand(capsys, tmp
     assert lines[0] == "240 candidates of 6 pictures"
     assert float(lines[3].split()[-1]) > 0.8
     assert float(lines[-1].split()[-1]) <= 1e-4
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_a_moved_module_is_found_with_a_warning(old, monkeypatch):
+    monkeypatch.delitem(sys.modules, old, raising=False)
+    with pytest.warns(DeprecationWarning, match=f"{old} is now {MOVED[old]}"):
+        moved = import_module(old)
+    new = import_module(MOVED[old])
+    assert all(getattr(moved, name) is getattr(new, name) for name in new.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = moved.no_such_name

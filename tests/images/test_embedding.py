@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from groupcm.images.features.from_text import family_from_text, part_from_text
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
@@ -25,7 +26,6 @@ from groupcm.errors import InputError
 from groupcm.images.features import network_embedding
 from groupcm.images.features.colour import Colour
 from groupcm.images.features.embedding import Embedding, crops
-from groupcm.images.features.from_text import family_from_text, part_from_text
 from groupcm.images.features.network_embedding import NetworkEmbedding, with_networks
 from groupcm.images.proposals import PROPOSERS, Proposals, Windows
 from groupcm.images.recipe import Recipe

@@ -12,7 +12,6 @@ from groupcm.errors import InputError
 from groupcm.images.drawing import Canvas
 from groupcm.images.overlay import (
     check_overlay_folder,
-    contact_sheet,
     draw_overlay,
     is_overlay,
     overlay_names,
@@ -291,28 +290,3 @@ def test_folders_that_overlays_may_not_go_to(tmp_path):
     check_overlay_folder(other, pictures, ["a.png"])
     with pytest.raises(InputError, match=r"b\.png: a file that groupcm did not make is there"):
         check_overlay_folder(other, pictures, ["a.png", "b.png"])
-
-
-def test_the_contact_sheet_shows_every_picture_in_its_place():
-    colours = [(250, 0, 0), (0, 250, 0), (0, 0, 250), (250, 250, 0), (0, 250, 250)]
-    pictures = [np.full((60 + 10 * n, 80, 3), c, np.uint8) for n, c in enumerate(colours)]
-    sheet = contact_sheet(pictures, [f"été {n}" for n in range(5)], columns=3, width=600)
-    assert sheet.shape[1] == 600
-    centres = []
-    for colour in colours:
-        rows, columns = np.nonzero(close_to(sheet, colour, 10))
-        centres.append((rows.mean(), columns.mean()))
-    first, second = centres[:3], centres[3:]
-    assert max(y for y, _ in first) + 50 < min(y for y, _ in second)
-    assert [x for _, x in first] == sorted(x for _, x in first)
-    assert second[0][1] == pytest.approx(first[0][1], abs=2)
-    assert (sheet[-1] == 255).all()
-
-
-def test_the_contact_sheet_without_captions_and_mistakes():
-    plain = contact_sheet([flat(9)], columns=4, width=300)
-    assert plain.shape[0] < contact_sheet([flat(9)], ["x" * 300], columns=4, width=300).shape[0]
-    with pytest.raises(ValueError, match="no pictures for the sheet"):
-        contact_sheet([])
-    with pytest.raises(ValueError, match="2 captions for 1 pictures"):
-        contact_sheet([flat()], ["a", "b"])

@@ -546,10 +546,10 @@ def test_boxes_and_masks_that_are_no_objects(folder):
     ("options", "said"),
     [
         ({"category": "crack"}, r"marks.json: there is no category 'crack'; there is 'polyp'"),
-        ({"category": "x", "annotations": None}, "a category is given and no annotations"),
+        ({"category": "x", "annotations": None}, "category is given and no annotations"),
         (
             {"unmarked": "negative", "annotations": None},
-            "unmarked is 'negative' and no annotations",
+            'unmarked="negative" is given and no annotations',
         ),
         ({"overlap": "area"}, "overlap is 'area'"),
         ({"positive_overlap": 2}, "positive_overlap is 2"),
@@ -560,9 +560,9 @@ def test_boxes_and_masks_that_are_no_objects(folder):
         ({"patient_from": "(x+)"}, "finds no patient in the name of the picture 'patient1_frame01"),
         ({"recipe": Recipe(Proposals((Given(),)))}, "asks for the candidates of your own detector"),
         ({"given": "given.json"}, "the recipe does not ask for them"),
-        ({"video": "a.mp4"}, "a folder of pictures or a video, one of the two"),
+        ({"video": "a.mp4"}, "give either a folder of pictures or video"),
         ({"annotations": "no.json"}, "no.json"),
-        ({"annotations": Annotations([])}, "10 pictures are there and the annotations say of none"),
+        ({"annotations": Annotations([])}, "the annotations mark none of the 10 pictures"),
     ],
 )
 def test_mistakes_in_options(folder, monkeypatch, options, said):

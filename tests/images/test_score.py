@@ -22,7 +22,7 @@ from picture_model import (
 from PIL import Image
 
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Mask, Picture, Polygons
-from groupcm.cli.commands.picture_scores import PictureScores
+from groupcm.cli.commands.images_score import score_rows
 from groupcm.data.tables.formats import open_table
 from groupcm.errors import InputError
 from groupcm.images.overlap import overlap
@@ -31,8 +31,10 @@ from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.reading import read_picture
 from groupcm.images.recipe import PictureCandidates, Recipe
 from groupcm.images.regions import Regions
-from groupcm.images.scoring.score import PictureScore, PictureScorer, score_folder, score_picture
+from groupcm.images.scoring.folder import score_folder
+from groupcm.images.scoring.score import PictureScore, PictureScorer, score_picture
 from groupcm.images.scoring.scored_picture import Scoring, ScoringTask, marks_of
+from groupcm.images.scoring.table import PictureScores
 from groupcm.images.scoring.vote import vote
 from groupcm.images.synthetic import write_frames
 from groupcm.images.truth import MarkedPicture, Truth
@@ -183,11 +185,11 @@ def test_the_threshold_is_that_of_the_model():
 def test_a_folder_in_the_order_of_its_names(tmp_path):
     write_frames(tmp_path / "made", 4, **FRAMES)
     folder = tmp_path / "made" / "frames"
-    found = list(score_folder(saved_model(), folder, workers=1))
-    assert [each.name for each in found] == sorted(path.name for path in folder.iterdir())
-    alone = score_picture(fitted(), cheap_recipe(), read_picture(folder / found[2].name))
-    assert isinstance(found[2], PictureScore)
-    np.testing.assert_array_equal(found[2].scores, alone.scores)
+    found = score_folder(saved_model(), folder, workers=1).scores.table().to_pylist()
+    assert [row["image"] for row in found] == sorted(path.name for path in folder.iterdir())
+    alone = score_picture(fitted(), cheap_recipe(), read_picture(folder / found[2]["image"]))
+    assert (found[2]["score"], found[2]["winner"]) == (alone.score, alone.winner)
+    assert not list(tmp_path.glob("*.parquet"))
 
 
 def test_a_scorer_can_be_sent_to_another_process():
@@ -204,12 +206,11 @@ def test_a_folder_with_a_picture_that_cannot_be_read(tmp_path):
     Image.new("RGB", (20, 20), "red").save(tmp_path / "a.png")
     (tmp_path / "b.png").write_bytes(b"")
     Image.new("L", (20, 20)).save(tmp_path / "c.png")
-    found = score_folder(saved_model(), tmp_path)
-    assert isinstance(next(found), PictureScore)
-    with pytest.raises(InputError, match=r"b\.png cannot be read: the file is empty"):
-        next(found)
-    skipped = list(score_folder(saved_model(), tmp_path, skip_unreadable=True))
-    assert [type(each) for each in skipped] == [PictureScore, Unreadable, PictureScore]
+    with pytest.raises(InputError, match=r"b\.png cannot be read: the file is empty.*; skip_unr"):
+        score_folder(saved_model(), tmp_path)
+    found = score_folder(saved_model(), tmp_path, skip_unreadable=True)
+    assert [type(each) for each in found.skipped] == [Unreadable]
+    assert found.scores.table()["image"].to_pylist() == ["a.png", "c.png"]
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 2), (40, 1), (3, 200)])
@@ -275,7 +276,7 @@ def test_a_picture_in_which_nothing_was_proposed(tmp_path):
     assert (row["n_candidates"], row["n_marked"], row["left"], row["mask"]) == (0, 0, None, None)
     assert (tmp_path / "overlays" / "a.png").exists()
     assert ("winner on object", "0.000, 0 of 1 positive pictures (box IoU 0.3 or more)") in (
-        scores.words()
+        score_rows(scores)
     )
     for suffix in (".parquet", ".csv", ".arrow"):
         scores.write(tmp_path / f"s{suffix}", None)

@@ -17,7 +17,14 @@ from pycocotools import mask as coco
 from groupcm import GroupClassifier, sources
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Mask, Picture, Polygons
 from groupcm.data.tables.candidates import read_tables
-from groupcm.data.tables.roles import TableDescription, agreed, describe, described, description_of
+from groupcm.data.tables.roles import (
+    ColumnRoles,
+    TableDescription,
+    agreed,
+    describe,
+    described,
+    description_of,
+)
 from groupcm.data.tables.sorting import sort_tables
 from groupcm.errors import InputError
 from groupcm.images.features import FAMILIES
@@ -270,7 +277,9 @@ def test_a_table_has_only_the_columns_it_can_fill():
 @pytest.fixture
 def table(tmp_path):
     """A described table, with a column that is neither feature nor role."""
-    about = TableDescription({"group": "who", "label": "is"}, ("size", "red"), {"version": 1})
+    about = TableDescription(
+        ColumnRoles.of({"group": "who", "label": "is"}), ("size", "red"), {"version": 1}
+    )
     columns = {
         "who": ["a", "a", "b", "b"],
         "is": [1, 0, 0, 0],
@@ -324,7 +333,9 @@ def test_a_sorted_table_is_described_still(table, tmp_path):
 def test_tables_must_agree(table, tmp_path):
     rows, about = pq.read_table(table), described([table])
     others = {
-        "columns of groups": TableDescription({"group": "who"}, about.features, about.recipe),
+        "columns of groups": TableDescription(
+            ColumnRoles.of({"group": "who"}), about.features, about.recipe
+        ),
         "features": TableDescription(about.roles, ("size",), about.recipe),
         "recipes of candidates": TableDescription(about.roles, about.features, {"version": 2}),
     }
@@ -362,7 +373,7 @@ def test_a_damaged_description_is_told(table, told, said):
 
 def test_other_metadata_stay():
     schema = pa.schema({"size": pa.float32()}, metadata={"pandas": "{}"})
-    found = describe(schema, TableDescription({}, ("size",)))
+    found = describe(schema, TableDescription(ColumnRoles.of({}), ("size",)))
     assert set(found.metadata) == {b"pandas", b"groupcm"}
     assert agreed([]) is None
 
@@ -429,7 +440,9 @@ def test_labelling_leaves_out_what_nobody_has_looked_at(frames, tmp_path):
     done = label_table(folder / "plain.parquet", out, annotations=some, unmarked="negative")
     assert (done.n_pictures, done.n_left_out) == (4, 0)
     none = Annotations([], marked.categories)
-    with pytest.raises(InputError, match=r"says of no picture of .*plain.parquet"):
+    with pytest.raises(
+        InputError, match=r"no picture of .*plain.parquet is finished in the annotations"
+    ):
         label_table(folder / "plain.parquet", tmp_path / "none.parquet", annotations=none)
     assert not (tmp_path / "none.parquet").exists()
 

@@ -187,7 +187,7 @@ def random_terms(rng, n, *, empty=True):
 
 
 @pytest.mark.parametrize("radius", [0.0, 0.25, 4.0])
-@pytest.mark.parametrize("floor", [-1.0, -3.0, 50.0])
+@pytest.mark.parametrize("floor", [-1.0, -3.0, 50.0, -np.inf])
 @pytest.mark.parametrize("lookup", [False, True])
 def test_screen_is_its_twin(radius, floor, lookup):
     for seed in range(8):
@@ -256,8 +256,11 @@ def test_no_runs():
 class Screened:
     """Terms of random rows, screened around a random point, chunk by chunk."""
 
-    def __init__(self, seed, *, sign=-1, radius=0.3, shift=0.2, lookup=False, n_chunks=1):
+    def __init__(
+        self, seed, *, sign=-1, radius=0.3, shift=0.2, lookup=False, n_chunks=1, zero_margin=1.0
+    ):
         rng = np.random.default_rng(seed)
+        self.floor = -zero_margin
         n, d = int(rng.integers(5, 60)), int(rng.integers(1, 6))
         self.rng, self.sign = rng, sign
         self.X = rng.normal(size=(n, d)).astype(rng.choice(["float32", "float64"]))
@@ -273,10 +276,10 @@ class Screened:
         self.terms = Terms(sign, start, stop, order, 1.0, alone=False)
         theta = rng.normal(size=d + 1) * rng.choice([0.3, 1.0])
         self.ball = Ball(theta, radius, shift)
-        screen = Screen(self.space, [self.ball], [[TermRows.of(self.terms)]])
+        screen = Screen(self.space, [self.ball], [[TermRows.of(self.terms)]], zero_margin)
         edges = np.unique(np.concatenate([[0, n], rng.integers(0, n, n_chunks - 1)]))
         found = [self._pass(screen, lo, hi) for lo, hi in pairwise(edges)]
-        self.kept = ScreenedTerms(self.terms, d, self.X.dtype)
+        self.kept = ScreenedTerms(self.terms, d, self.X.dtype, zero_margin)
         self.kept.update(found, 0)
 
     def _pass(self, screen, lo, hi):
@@ -308,6 +311,7 @@ shapes = given(
     shift=st.floats(0.0, 2.0),
     lookup=st.booleans(),
     n_chunks=st.integers(1, 5),
+    zero_margin=st.sampled_from([1.0, np.inf]),
 )
 
 
@@ -323,7 +327,7 @@ def test_in_the_ball_the_rows_kept_hold_every_winner_that_costs(seed, **shape):
             rows = screened.members(k)
             stays = np.isin(rows, kept.row[kept.term == k])
             best = height[rows].max()
-            if best > -1.0:  # it costs something
+            if best > screened.floor:  # it costs something
                 assert height[rows[stays]].max(initial=-np.inf) >= best - 1e-9
 
 
@@ -357,10 +361,10 @@ def test_a_settled_term_has_its_true_loss(seed, **shape):
         ranges = zip(local.start, local.stop, strict=True)
         best = np.array([height[kept.row[lo:hi]].max() for lo, hi in ranges])
         still_open = kept.unresolved([ball], theta, number, best)
-        found = np.full(len(screened.terms), -1.0)
-        found[number] = np.maximum(best, -1.0)
+        found = np.full(len(screened.terms), screened.floor)
+        found[number] = np.maximum(best, screened.floor)
         for k in np.flatnonzero(~still_open):
-            assert max(-1.0, height[screened.members(k)].max()) <= found[k] + 1e-9
+            assert max(screened.floor, height[screened.members(k)].max()) <= found[k] + 1e-9
 
 
 def test_a_part_of_a_term_keeps_what_the_whole_term_keeps():

@@ -138,8 +138,13 @@ def test_with_c_every_group_weighs_c():
 
 def test_costs():
     assert Costs(0.6).rho(4) == pytest.approx(0.1)
-    assert Costs(0.6).of_each(3) == pytest.approx(0.2)
-    assert (Costs(0.6, C=7.0).rho(4), Costs(0.6, C=7.0).of_each(3)) == (1.0, 7.0)
+    assert Costs(0.6).of_weights(3, 6) == pytest.approx((0.2, 0.1))
+    assert Costs(0.6, C=7.0).rho(4) == 1.0
+    assert Costs(0.6, C=7.0).of_weights(3, 6) == (7.0, 7.0)
+    # None keeps the total of 2λ; a dict multiplies.
+    assert Costs(0.6, factors=(1.0, 1.0)).of_weights(3, 9) == pytest.approx((0.1, 0.1))
+    assert Costs(0.6, factors=(5.0, 2.0)).of_weights(3, 9) == pytest.approx((0.5, 0.2))
+    assert Costs(0.6, C=7.0, factors=(5.0, 2.0)).of_weights(3, 9) == (35.0, 14.0)
 
 
 @repeatable

@@ -25,7 +25,7 @@ from sklearn.pipeline import make_pipeline
 from groupcm import CalibratedGroupClassifier, features, simulate
 from groupcm.errors import InputError
 from groupcm.estimators.classifier import GroupClassifier
-from groupcm.persistence.encoding import Unstorable, decode, encode
+from groupcm.persistence.encoding import Damaged, Unstorable, decode, encode
 from groupcm.persistence.model_file import load, read, save
 from groupcm.utils.progress import Step
 
@@ -51,9 +51,10 @@ def equal(a, b) -> bool:
     return a == b or (a != a and b != b)
 
 
+@pytest.mark.parametrize("options", [{}, {"loss": "logistic", "penalty": "elasticnet"}])
 @pytest.mark.parametrize("labels", [(0, 1), (-1.0, 2.0), (False, True), ("no", "yes")])
-def test_a_model_comes_back_whole(tmp_path, labels):
-    model, made = fitted(labels, lam=0.7, random_state=3)
+def test_a_model_comes_back_whole(tmp_path, labels, options):
+    model, made = fitted(labels, lam=0.7, random_state=3, l1_ratio=0.3, **options)
     save(model, tmp_path / "m.json")
     back = load(tmp_path / "m.json")
     assert type(back) is GroupClassifier
@@ -133,6 +134,7 @@ def test_a_loaded_model_keeps_the_notes_of_its_file(tmp_path):
         np.array(["a", "longer"]),
         np.array(["a", "b"], dtype=object),
         {"a": [1, 2.5]},
+        {1: 2, "$float": 1.5, np.int64(3): [4]},
         [Step(1.0, 0.5, 0.4, 3, 0.01)],
     ],
     ids=repr,
@@ -142,11 +144,17 @@ def test_values_come_back_exactly(value):
 
 
 @pytest.mark.parametrize(
-    "value", [object(), {1: 2}, {"$float": 1}, b"x", np.datetime64("2026-01-01")]
+    "value", [object(), {None: 2}, {(1, 2): 1}, b"x", np.datetime64("2026-01-01")]
 )
 def test_values_json_cannot_carry_are_named(value):
     with pytest.raises(Unstorable, match=r"^x\[1\] is an? "):
         encode([0, value], "x")
+
+
+@pytest.mark.parametrize("pairs", [{}, 3, [1], [[1]], [[1, 2, 3]], [[[1], 2]], [[None, 2]]])
+def test_a_dict_that_is_none_is_refused(pairs):
+    with pytest.raises(Damaged):
+        decode({"$dict": pairs})
 
 
 def test_a_parameter_json_cannot_carry_is_named(tmp_path):

@@ -10,11 +10,11 @@ from browser import chromium, visiting
 from report_numbers import made_evaluation
 from report_pages import NASTY, WIDER_THAN_THE_WINDOW, Reader
 
-from groupcm.cli.commands.case_pictures import small_jpeg
 from groupcm.evaluation.results import Case, Evaluation, Localisation
 from groupcm.metrics import Interval
 from groupcm.report import CasePictures, evaluation_page, save_evaluation
 from groupcm.report.evaluation import localisation_sentence
+from groupcm.report.picture_folder import small_jpeg
 
 FOUND = Localisation(80, 52, Interval(0.65, 0.54, 0.75), 77)
 

@@ -217,7 +217,7 @@ def test_command(tmp_path, monkeypatch, capsys):
     [
         ("-o made", "cannot write made: end its name in .parquet, or write several files"),
         ("-o /dev/null/made.parquet", "/dev/null is not a folder"),
-        ("-o made.parquet --group-size 0", "group_size must be a whole number at least 1"),
+        ("-o made.parquet --group-size 0", "--group-size must be a whole number at least 1"),
         ("-o made.parquet --negatives 0 --positives 0", "at least one frame is needed"),
     ],
 )

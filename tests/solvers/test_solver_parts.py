@@ -136,9 +136,10 @@ def test_scattered_rows_do_not_make_many_blocks():
 # ---- kept rows ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("zero_margin", [1.0, np.inf])
 @pytest.mark.parametrize("many", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "csr"])
-def test_kept_rows_are_new_winners_and_runners_up(kind, many, monkeypatch):
+def test_kept_rows_are_new_winners_and_runners_up(kind, many, zero_margin, monkeypatch):
     """All runners-up while terms are few, only those close behind where they are many."""
     monkeypatch.setattr(kept_rows, "_MANY_TERMS", 0 if many else 1_000)
     behind = kept_rows._CLOSE_BEHIND if many else np.inf
@@ -148,13 +149,13 @@ def test_kept_rows_are_new_winners_and_runners_up(kind, many, monkeypatch):
     task = make_task(kind=kind, shuffled=True)
     (terms,) = [part for part in task.terms if not part.alone]
     terms = Terms(-1, terms.start, terms.stop, terms.order, rng.random(len(terms)), alone=False)
-    kept, expected = KeptRows(terms, task.source), set()
+    kept, expected = KeptRows(terms, task.source, zero_margin), set()
     assert (len(kept), kept.blocks()) == (0, [])
     new_in_all = 0
     for _ in range(12):
         found = task.source.worst(terms, rng.normal(scale=0.5, size=6))
         new = 0
-        for k in np.flatnonzero(found.margin < kept_rows._NEAR_MARGIN):
+        for k in np.flatnonzero(found.margin < zero_margin + kept_rows._NEAR_MARGIN):
             new += (k, found.row[k]) not in expected
             if found.lead[k] < behind:
                 expected.add((k, found.runner_up[k]))
@@ -190,7 +191,7 @@ def check_blocks(kept: KeptRows, source: ArraySource) -> None:
 def test_all_rows_can_be_kept():
     task = make_task(shuffled=True)
     (terms,) = [part for part in task.terms if not part.alone]
-    kept = KeptRows(terms, task.source)
+    kept = KeptRows(terms, task.source, 1.0)
     kept.keep_all()
     assert kept._row.tolist() == terms.rows(np.arange(terms.n_rows)).tolist()
     assert kept.keep(task.source.worst(terms, np.zeros(6))) == 0
@@ -201,7 +202,7 @@ def test_all_rows_can_be_kept():
 def test_rows_kept_before_are_kept_once():
     task = make_task()
     terms = next(terms for terms in task.terms if not terms.alone)
-    kept = KeptRows(terms, task.source)
+    kept = KeptRows(terms, task.source, 1.0)
     kept.keep(task.source.worst(terms, np.ones(6)))
     assert 0 < len(kept) < terms.n_rows
     for _ in range(2):
@@ -216,7 +217,7 @@ def test_newton_finds_the_path_from_a_far_start(temperature):
     blocks = [block for t in task.terms if t.alone for block in task.source.blocks(t)]
     for terms in task.terms:
         if not terms.alone:
-            kept = KeptRows(terms, task.source)
+            kept = KeptRows(terms, task.source, 1.0)
             kept.keep_all()
             blocks += kept.blocks()
     inner = newton.Newton(task.problem, blocks, 3.0 * np.random.default_rng(1).normal(size=167))
@@ -228,7 +229,7 @@ def test_newton_finds_the_path_from_a_far_start(temperature):
 def test_a_term_of_one_row_is_kept_once():
     source = ArraySource(np.zeros((3, 2)), np.zeros(2), np.ones(2))
     terms = Terms(-1, np.array([0, 1]), np.array([1, 3]), NO_ORDER, 1.0, alone=False)
-    kept = KeptRows(terms, source)
+    kept = KeptRows(terms, source, 1.0)
     assert kept.keep(source.worst(terms, np.zeros(3))) == 2
     assert list(zip(kept._term.tolist(), kept._row.tolist(), strict=True)) == [
         (0, 0),
@@ -409,7 +410,7 @@ WAYS = [newton_system._Direct, newton_system._RowSpace, newton_system._Iterative
 def test_every_way_to_solve_newtons_system_gives_one_direction(way, kind, temperature, monkeypatch):
     monkeypatch.setattr(newton_system, "_CG_TOL", 1e-12)
     task = make_task(n_groups=20, d=9, kind=kind)
-    kept = [KeptRows(terms, task.source) for terms in task.terms if not terms.alone]
+    kept = [KeptRows(terms, task.source, 1.0) for terms in task.terms if not terms.alone]
     for rows in kept:
         rows.keep_all()
     alone = [b for terms in task.terms if terms.alone for b in task.source.blocks(terms)]

@@ -304,11 +304,13 @@ def of_several_classes(sizes: np.ndarray, seed: int) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("memory", ["1kB", "2GB"])
-@pytest.mark.parametrize("largest", [1, 3])
-def test_several_classes_and_groups_of_one_are_fitted_as_in_memory(client, largest, memory):
+@pytest.mark.parametrize(
+    ("largest", "loss"), [(1, "smoothed_hinge"), (3, "smoothed_hinge"), (3, "logistic")]
+)
+def test_several_classes_and_groups_of_one_are_fitted_as_in_memory(client, largest, loss, memory):
     sizes = np.random.default_rng(largest).integers(1, largest + 1, 60)
     frames = of_several_classes(sizes, seed=largest)
-    model = GroupClassifier(lam=0.9, tol=1e-6, random_state=0)
+    model = GroupClassifier(lam=0.9, loss=loss, tol=1e-6, random_state=0)
     X = np.ascontiguousarray(frames[FEATURES])
     expected = clone(model).fit(X, frames["label"], frames["frame"], overlap=frames["overlap"])
     found = model.fit(source_of(cut_anywhere(frames, 5), memory=memory))

@@ -14,8 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 from oracle import GroupProblem, count_left_out
 
-LOSSES = ("smoothed_hinge", "hinge")
-PENALTIES = ("huber", "l2", "l1")
+from groupcm.objective import losses, penalties
+
+LOSSES = tuple(losses.LOSSES)
+PENALTIES = tuple(penalties.PENALTIES)
 GROUPINGS = ("negative", "both", "none")
 BACKGROUNDS = ("ignore", "negative")
 KINDS = ("float64", "float32", "csr")
@@ -65,12 +67,17 @@ class Problem:
 
 
 def grid(seeds) -> list[Case]:
-    """Every loss × penalty × grouping × background × kind, once for each seed."""
-    return [
-        Case(*point, seed)
-        for point in itertools.product(LOSSES, PENALTIES, GROUPINGS, BACKGROUNDS, KINDS)
-        for seed in seeds
-    ]
+    """Every loss × penalty × grouping × kind, the paper's for each background and each seed."""
+    found = []
+    for loss, penalty, grouping, kind in itertools.product(LOSSES, PENALTIES, GROUPINGS, KINDS):
+        in_paper = loss in LOSSES[:2] and penalty in PENALTIES[:3]
+        backgrounds, some = (BACKGROUNDS, seeds) if in_paper else (BACKGROUNDS[1:], seeds[:1])
+        found += [
+            Case(loss, penalty, grouping, background, kind, seed)
+            for background in backgrounds
+            for seed in some
+        ]
+    return found
 
 
 def make_problem(case: Case, **fixed: Any) -> Problem:
@@ -96,6 +103,8 @@ def make_problem(case: Case, **fixed: Any) -> Problem:
     X, y, groups, overlap = data
     if overlap is not None:
         settings["min_overlap"] = float(rng.choice([0.0, 0.5]))
+    if case.penalty == "elasticnet":
+        settings["l1_ratio"] = float(rng.choice([0.0, 0.2, 0.5, 0.95, 1.0]))
     if case.kind == "csr":
         X = sp.csr_array(np.where(rng.random(X.shape) < 0.4, 0.0, X))
     elif case.kind == "float32":

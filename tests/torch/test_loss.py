@@ -19,7 +19,7 @@ import torch
 from groupcm import GroupClassifier
 from groupcm.data.groups import index_groups
 from groupcm.objective.grouping import Costs, binary_terms
-from groupcm.objective.losses import make_loss
+from groupcm.objective.losses import LOSSES, make_loss
 from groupcm.objective.penalties import make_penalty
 from groupcm.objective.problem import Problem
 from groupcm.objective.smoothed import Block, evaluate
@@ -74,7 +74,7 @@ batches = st.builds(
 )
 modules = st.builds(
     GroupLoss,
-    loss=st.sampled_from(["smoothed_hinge", "hinge"]),
+    loss=st.sampled_from([*LOSSES]),
     delta=st.sampled_from([0.1, 0.5, 1.0]),
     temperature=st.sampled_from([None, 0.01, 0.3, 2.0]),
     background=st.sampled_from(["ignore", "negative"]),
@@ -120,8 +120,11 @@ def slow_terms(batch: Batch, module: GroupLoss) -> list[Term]:
     return terms + [Term(1 / len(negative), -1, rows) for rows in negative]
 
 
-def slow_hinge(t: float, module: GroupLoss) -> tuple[float, float]:
+def slow_margin_loss(t: float, module: GroupLoss) -> tuple[float, float]:
     """``L(t)`` and its slope."""
+    if module.loss == "logistic":
+        tail = math.exp(-abs(t))
+        return max(-t, 0.0) + math.log1p(tail), -(tail if t > 0 else 1.0) / (1 + tail)
     T, delta = module.temperature, module.delta
     if T is None:
         short, inner = max(1 - t, 0.0), float(t < 1)
@@ -149,7 +152,7 @@ def slow_loss(batch: Batch, module: GroupLoss) -> tuple[float, np.ndarray]:
         else:
             parts = [math.exp((least - m) / T) for m in margins]
             t, shares = least - T * math.log(sum(parts)), [p / sum(parts) for p in parts]
-        cost, by_margin = slow_hinge(t, module)
+        cost, by_margin = slow_margin_loss(t, module)
         value += term.weight * cost
         for i, share in zip(term.rows, shares, strict=True):
             slope[i] += term.weight * by_margin * term.sign * share
@@ -244,7 +247,7 @@ def two_sided(**options: bool) -> list[Batch]:
 
 @pytest.mark.parametrize("overlap", [False, True])
 @pytest.mark.parametrize("background", ["ignore", "negative"])
-@pytest.mark.parametrize("loss", ["smoothed_hinge", "hinge"])
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("temperature", [None, 0.05, 1.0])
 def test_it_is_the_objective_of_the_engine(temperature, loss, background, overlap):
     module = GroupLoss(loss=loss, delta=0.3, temperature=temperature, background=background)
@@ -271,7 +274,7 @@ def test_it_is_the_objective_of_a_fitted_model():
 
 
 @pytest.mark.parametrize("background", ["ignore", "negative"])
-@pytest.mark.parametrize("loss", ["smoothed_hinge", "hinge"])
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("temperature", [None, 0.3])
 def test_gradcheck(temperature, loss, background):
     module = GroupLoss(loss=loss, temperature=temperature, background=background)

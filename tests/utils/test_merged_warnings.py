@@ -1,4 +1,4 @@
-"""Warnings of a block, told once each, also where the block fails."""
+"""Warnings of a block, shown once each, also where the block fails."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ import warnings
 
 import pytest
 
+from groupcm.errors import MessageWarning
 from groupcm.utils.merged_warnings import gathered_warnings
 
 
 def warn_and_fail():
     with gathered_warnings():
         for gap in (0.1, 0.2):
-            warnings.warn(f"stopped at a gap of {gap}.", UserWarning, stacklevel=1)
+            warning = MessageWarning(f"stopped at a gap of {gap}.", alike="gap")
+            warnings.warn(warning, stacklevel=1)
         warnings.warn("one more thing", UserWarning, stacklevel=1)
         raise OSError("no more room")
 

@@ -37,22 +37,40 @@ from groupcm.annotations.pictures import (
 )
 from groupcm.annotations.reading import Reading, Unannotated
 from groupcm.annotations.writing import Writing
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError, PythonNote
 
-__all__ = ["FORMATS", "Format", "ReadingSome", "read", "read_some", "sniff", "with_folder", "write"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "ReadingSome",
+    "UnknownFormatError",
+    "read",
+    "read_some",
+    "sniff",
+    "with_folder",
+    "write",
+]
 
 _ROOTS = {"annotation": "voc", "annotations": "cvat"}
 
 
+class UnknownFormatError(InputError):
+    """A file or a folder whose format is not known, or which holds several."""
+
+
 def sniff(path: Path) -> str:
-    """Name of the format, or a sentence where it cannot be told."""
+    """Return the name of the format, or raise a sentence where it is not known."""
     if not path.exists():
-        raise InputError(f"there is no file or folder {path}")
+        raise InputError("there is no file or folder ", FileName(path))
     found = _of_folder(path) if path.is_dir() else _of_file(path)
     if found is None:
-        raise InputError(
-            f"{path} is of no known format of annotations; say which it is (format=...), or see "
-            "the formats in the documentation of groupcm.annotations"
+        raise UnknownFormatError(
+            FileName(path),
+            " is of no known format of annotations",
+            PythonNote(
+                "; name it (format=...), or see the formats in the documentation of "
+                "groupcm.annotations"
+            ),
         )
     return found
 
@@ -89,9 +107,10 @@ def _of_folder(path: Path) -> str | None:
     formats = {".xml": "voc", ".json": "labelme", ".txt": "yolo"}
     found = [name for suffix, name in formats.items() if suffix in suffixes]
     if len(found) > 1:
-        raise InputError(
-            f"{path} holds files of several formats ({', '.join(found)}); say which to read "
-            "(format=...)"
+        raise UnknownFormatError(
+            FileName(path),
+            f" holds files of several formats ({', '.join(found)})",
+            PythonNote("; name the one to read (format=...)"),
         )
     if found:
         return found[0]
@@ -167,9 +186,11 @@ def read(
     path = Path(path)
     name = _known(format) if format is not None else sniff(path)
     if not path.exists():
-        raise InputError(f"there is no file or folder {path}")
+        raise InputError("there is no file or folder ", FileName(path))
     if path.is_dir() and not FORMATS[name].folder:
-        raise InputError(f"{path} is a folder; annotations of {FORMATS[name].title} are one file")
+        raise InputError(
+            FileName(path), f" is a folder; annotations of {FORMATS[name].title} are one file"
+        )
     if images is None or isinstance(images, Annotations):
         known = None if images is None else KnownPictures(images)
     else:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from groupcm.annotations.model import Annotations, relative_name
 from groupcm.annotations.pictures import find_pictures, picture_size
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 
 __all__ = ["KnownPictures", "NotThere", "Places"]
 
@@ -47,7 +47,7 @@ class KnownPictures:
             self._sizes = {}
             names = find_pictures(self.folder)
             if not names:
-                raise InputError(f"there is no picture in the folder {self.folder}")
+                raise InputError("there is no picture in the folder ", FileName(self.folder))
         self._names = frozenset(names)
         self._alike: dict[str, list[str]] = {}
         for name in names:

@@ -36,7 +36,7 @@ import os
 import stat
 from pathlib import Path
 
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 
 __all__ = [
     "DEEPEST",
@@ -198,9 +198,9 @@ def check_regular(path: str | os.PathLike[str]) -> int:
     """
     about = os.stat(path)
     if stat.S_ISDIR(about.st_mode):
-        raise InputError(f"{path} cannot be read: it is a folder, not a file")
+        raise InputError(FileName(path), " cannot be read: it is a folder, not a file")
     if not stat.S_ISREG(about.st_mode):
-        raise InputError(f"{path} cannot be read: it is not a plain file")
+        raise InputError(FileName(path), " cannot be read: it is not a plain file")
     return about.st_size
 
 
@@ -211,10 +211,10 @@ def read_bytes(path: Path) -> bytes:
         size = check_regular(path)
         if size > most:
             raise InputError(
-                f"{path} has {size:,} bytes; at most {most:,} are read, unless {_BYTES[0]} allows "
-                "more"
+                FileName(path),
+                f" has {size:,} bytes; at most {most:,} are read, unless {_BYTES[0]} allows more",
             )
         with open(path, "rb") as file:
             return file.read(size)
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        raise InputError(FileName(path), f" cannot be read: {error.strerror}") from error

@@ -20,7 +20,7 @@ from xml.parsers import expat
 import numpy as np
 
 from groupcm.annotations.limits import DEEPEST, MOST_ELEMENTS, read_bytes
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_file
 
 __all__ = [
@@ -50,7 +50,7 @@ def text_of(path: Path) -> str:
         return read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"{path}: byte {error.start + 1} is not UTF-8 text; save the file in UTF-8"
+            FileName(path), f": byte {error.start + 1} is not UTF-8 text; save the file in UTF-8"
         ) from error
 
 
@@ -58,18 +58,19 @@ def load(path: Path) -> Any:
     """Load a JSON file."""
     text = text_of(path)
     if not text.strip():
-        raise InputError(f"{path} is empty; it should hold JSON")
+        raise InputError(FileName(path), " is empty; it should hold JSON")
     if _depth(text) > DEEPEST:
-        raise InputError(f"{path}: the JSON is nested too deeply to be an annotation")
+        raise InputError(FileName(path), ": the JSON is nested too deeply to be an annotation")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise InputError(
-            f"{path}, line {error.lineno}, column {error.colno}: this is not JSON "
-            f"({error.msg}); the file may be cut short or damaged"
+            FileName(path),
+            f", line {error.lineno}, column {error.colno}: this is not JSON "
+            f"({error.msg}); the file may be cut short or damaged",
         ) from error
     except ValueError as error:
-        raise InputError(f"{path}: the JSON holds a number that is too long") from error
+        raise InputError(FileName(path), ": the JSON holds a number that is too long") from error
 
 
 def _depth(text: str) -> int:
@@ -180,12 +181,13 @@ def parse(path: Path) -> Element:
         n_elements += 1
         if depth > DEEPEST:
             raise InputError(
-                f"{path}, line {parser.CurrentLineNumber}: the XML is nested too deeply"
+                FileName(path), f", line {parser.CurrentLineNumber}: the XML is nested too deeply"
             )
         if n_elements > MOST_ELEMENTS:
             raise InputError(
-                f"{path}, line {parser.CurrentLineNumber}: the XML has more than "
-                f"{MOST_ELEMENTS:,} elements; write the annotations as several files"
+                FileName(path),
+                f", line {parser.CurrentLineNumber}: the XML has more than "
+                f"{MOST_ELEMENTS:,} elements; write the annotations as several files",
             )
         builder.start(tag, {**attributes, _LINE: str(parser.CurrentLineNumber)})
 
@@ -215,13 +217,13 @@ def root_tag(path: Path) -> str:
             if found:
                 return found[0]
         parser.Parse(b"", True)
-    raise InputError(f"{path}: the XML has no element")
+    raise InputError(FileName(path), ": the XML has no element")
 
 
 def _content(path: Path) -> bytes:
     content = read_bytes(path)
     if not content.strip():
-        raise InputError(f"{path} is empty; it should hold XML")
+        raise InputError(FileName(path), " is empty; it should hold XML")
     return content
 
 
@@ -231,9 +233,10 @@ def _parser(path: Path) -> expat.XMLParserType:
 
     def refuse(*_: object) -> NoReturn:
         raise InputError(
-            f"{path}, line {parser.CurrentLineNumber}: the XML declares a document type or "
+            FileName(path),
+            f", line {parser.CurrentLineNumber}: the XML declares a document type or "
             "entities, which an annotation does not need and which can be an attack; "
-            "remove the declaration"
+            "remove the declaration",
         )
 
     parser.StartDoctypeDeclHandler = refuse
@@ -249,13 +252,14 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except expat.ExpatError as error:
         raise InputError(
-            f"{path}, line {error.lineno}, column {error.offset + 1}: this is not XML "
-            f"({expat.ErrorString(error.code)}); the file may be cut short or damaged"
+            FileName(path),
+            f", line {error.lineno}, column {error.offset + 1}: this is not XML "
+            f"({expat.ErrorString(error.code)}); the file may be cut short or damaged",
         ) from error
     except (LookupError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{path}: the XML cannot be decoded ({error})") from error
+        raise InputError(FileName(path), f": the XML cannot be decoded ({error})") from error
 
 
 def line_of(element: Element) -> str:

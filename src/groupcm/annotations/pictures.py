@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from groupcm.annotations.limits import check_regular, most_pixels
-from groupcm.errors import InputError, SetAsideWarning
+from groupcm.errors import FileName, InputError, SetAsideWarning
 from groupcm.utils.extras import required
 from groupcm.utils.text import printable
 
@@ -107,7 +107,7 @@ def picture_files(folder: str | os.PathLike[str]) -> PictureFiles:
     folder = Path(folder)
     if not folder.is_dir():
         what = "is not a folder" if folder.exists() else "does not exist"
-        raise InputError(f"the folder of pictures {folder} {what}")
+        raise InputError("the folder of pictures ", FileName(folder), f" {what}")
     found: list[str] = []
     described: set[PurePosixPath] = set()
     for here, inner, files in os.walk(folder):
@@ -128,11 +128,8 @@ def picture_files(folder: str | os.PathLike[str]) -> PictureFiles:
 def warn_of_masks(folder: str | os.PathLike[str], masks: list[str], stacklevel: int) -> None:
     """Warn, where there are any, that masks of a folder are not listed as pictures."""
     if masks:
-        warnings.warn(
-            printable(f"{folder}: {sentence_of_masks(masks)}"),
-            SetAsideWarning,
-            stacklevel=stacklevel + 1,
-        )
+        warning = SetAsideWarning(FileName(folder), f": {sentence_of_masks(masks)}")
+        warnings.warn(warning, stacklevel=stacklevel + 1)
 
 
 def sentence_of_masks(masks: list[str]) -> str:
@@ -200,9 +197,11 @@ def opening(path: str | os.PathLike[str]) -> Iterator:
     except InputError:
         raise
     except FileNotFoundError as error:
-        raise InputError(f"the picture {path} does not exist") from error
+        raise InputError("the picture ", FileName(path), " does not exist") from error
     except Exception as error:  # Pillow raises many kinds for damaged files
-        raise InputError(f"the picture {path} cannot be read: {_clause(error, path)}") from error
+        raise InputError(
+            "the picture ", FileName(path), f" cannot be read: {_clause(error, path)}"
+        ) from error
 
 
 def _formats(image: ModuleType) -> list[str]:

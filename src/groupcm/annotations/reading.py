@@ -26,8 +26,7 @@ from groupcm.annotations.known_pictures import KnownPictures
 from groupcm.annotations.limits import Budget
 from groupcm.annotations.model import AnnotatedObject, Annotations, Picture, relative_name
 from groupcm.annotations.regions import Box, Mask, Point, Polygons, Region
-from groupcm.errors import InputError
-from groupcm.utils.text import printable
+from groupcm.errors import FileName, InputError, MessageWarning
 
 __all__ = [
     "UNANNOTATED",
@@ -43,12 +42,19 @@ __all__ = [
 _MOST_KINDS = 10  # a file may call every shape by another name
 
 
-class AnnotationWarning(UserWarning):
-    """Something of an annotation was changed or left out; the message counts it."""
+class AnnotationWarning(MessageWarning):
+    """Something of an annotation was changed or left out; the message counts it.
+
+    The field ``sentence`` is the message without the file that it is about.
+    """
+
+    def __init__(self, *message: object, alike: str | None = None, sentence: str = "") -> None:
+        super().__init__(*message, alike=alike)
+        self.sentence = sentence
 
 
 class Tally:
-    """Counts of what happened, told once at the end with the first place of each.
+    """Counts of what happened, reported once at the end with the first place of each.
 
     Examples
     --------
@@ -77,8 +83,9 @@ class Tally:
             place = f"the first at {self._first[what]}" if times > 1 else f"at {self._first[what]}"
             if number == _MOST_KINDS:
                 what = f"and {len(self._times) - number:,} more kinds, such as {what}"
-            message = printable(f"{self.where}: {what}: {times}, {place}")
-            warnings.warn(message, AnnotationWarning, stacklevel=stacklevel)
+            sentence = f"{what}: {times}, {place}"
+            warning = AnnotationWarning(FileName(self.where), f": {sentence}", sentence=sentence)
+            warnings.warn(warning, stacklevel=stacklevel)
             if number == _MOST_KINDS:
                 break
 
@@ -119,7 +126,7 @@ class Reading:
 
     def fail(self, place: str, clause: object) -> NoReturn:
         """Raise the sentence for a mistake at a place of the file."""
-        raise InputError(f"{self.path}{', ' + place if place else ''}: {clause}")
+        raise InputError(FileName(self.path), f"{', ' + place if place else ''}: ", clause)
 
     @contextmanager
     def at(self, place: str) -> Iterator[None]:

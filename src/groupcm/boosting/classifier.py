@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from groupcm.boosting.forest import Forest
@@ -22,13 +20,13 @@ from groupcm.boosting.training import train
 from groupcm.data.validation import check_length
 from groupcm.errors import InputError
 from groupcm.estimators.group_model import GroupModel
-from groupcm.estimators.thresholds import held_out_groups_of
 from groupcm.estimators.training.data import read_training_data
+from groupcm.estimators.training.hyperparameters import draw_seed
 from groupcm.estimators.training.profile import measure_training
 from groupcm.utils.extras import require_lightgbm
 from groupcm.utils.fitted_state import Array, Expected, ListOf, Number, Text
 from groupcm.utils.parallel import n_threads
-from groupcm.utils.progress import listening, print_readings, print_step
+from groupcm.utils.progress import printing_progress
 
 __all__ = ["GroupBoostingClassifier"]
 
@@ -47,10 +45,11 @@ class GroupBoostingClassifier(GroupModel):
 
     ::
 
-        w+ Σ_{k positive} L(s_k*) + w− Σ_{k negative} ‖(L(−s_i))_{i in k}‖_p
+        c+ Σ_{k positive} ω_k L(s_k*) + c− Σ_{k negative} ω_k ‖(L(−s_i))_{i in k}‖_p
 
-    where ``k*`` is the candidate of positive group ``k`` that fits its annotation best, and
-    ``w±`` balance positive and negative groups. ``p`` grows over the first trees: the sum of the
+    where ``k*`` is the candidate of positive group ``k`` that fits its annotation best,
+    ``ω_k`` its ``sample_weight`` (1 without), and ``c±`` balance positive and negative groups by
+    default. ``p`` grows over the first trees: the sum of the
     losses of all candidates of a negative group turns into nearly its largest. At test time a
     group's score is its largest candidate score, as everywhere.
 
@@ -88,6 +87,10 @@ class GroupBoostingClassifier(GroupModel):
         negative group (for localisation).
     min_overlap : float, default=0.0
         Positive groups whose best overlap is below this are left out, with a warning.
+    class_weight : {"balanced", None} or dict, default="balanced"
+        With ``W±``, the weights ``ω`` of the groups of each class together (how many they are,
+        without ``sample_weight``): "balanced" is ``c± = (W+ + W−) / 2W±``; None is ``c± = 1``;
+        a dict of ``{label: weight}`` gives ``c±``, 1 for labels that are missing from it.
     early_stopping : bool, default=True
         Choose the number of trees by groups that are left out.
     validation : int or float, default=3
@@ -161,6 +164,7 @@ class GroupBoostingClassifier(GroupModel):
         "annotated": True,
         "objects": True,
         "patients": True,
+        "sample_weight": True,
     }
 
     trees_: list[str]
@@ -169,8 +173,6 @@ class GroupBoostingClassifier(GroupModel):
     witnesses_: NDArray[np.int64]
     held_out_scores_: NDArray[np.float64]
     held_out_labels_: NDArray[Any]
-    # What read_training_data asks every estimator for.
-    grouping = "negative"
 
     _fitted_state: ClassVar[Mapping[str, Expected]] = {
         "trees_": ListOf(Text(), "scores"),
@@ -197,6 +199,7 @@ class GroupBoostingClassifier(GroupModel):
         delta: float = 0.5,
         background: str = "ignore",
         min_overlap: float = 0.0,
+        class_weight: Mapping[Any, float] | str | None = "balanced",
         early_stopping: bool = True,
         validation: float = 3,
         scoring: str = "group_roc_auc",
@@ -224,6 +227,7 @@ class GroupBoostingClassifier(GroupModel):
         self.delta = delta
         self.background = background
         self.min_overlap = min_overlap
+        self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.validation = validation
         self.scoring = scoring
@@ -251,6 +255,7 @@ class GroupBoostingClassifier(GroupModel):
         annotated: ArrayLike | None = None,
         objects: ArrayLike | None = None,
         patients: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> GroupBoostingClassifier:
         """Grow the trees.
 
@@ -276,37 +281,37 @@ class GroupBoostingClassifier(GroupModel):
             candidate, and the objects of a group share its weight.
         patients : array-like of shape (n,), optional
             The patient of each candidate: none is both grown on and left out.
+        sample_weight : array-like of shape (n,), optional
+            One weight per candidate, finite and at least 0, with the meaning that it has for
+            `GroupClassifier.fit`: it multiplies the derivatives of the candidate's term, all
+            candidates of a negative or unannotated group need the same, and candidates of weight
+            0 are left out. The weights are not normalised: a group of weight 2 is a group given
+            twice. ``min_child_samples`` and the bins of features count candidates, whatever they
+            weigh, as always in LightGBM; ``scoring`` weighs the groups that are left out.
         """
         require_lightgbm()
         self._check_parameters()
-        with listening(print_step, print_readings(), print) if self.verbose else nullcontext():
-            data = read_training_data(self, X, y, groups, overlap, annotated, objects)
+        with printing_progress(self.verbose):
+            data = read_training_data(
+                self, X, y, groups, overlap, annotated, objects, sample_weight
+            )
             if patients is not None:
-                check_length("patients", patients, data.n_rows)
-            grown = train(self._plan(data.n_rows, data.n_features), data, patients)
-        self.classes_ = data.classes
-        self.background_ = np.array([True, False])
-        self._reset_threshold()
-        self.n_features_in_ = data.n_features
-        if data.names is not None:
-            self.feature_names_in_ = data.names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+                check_length("patients", patients, data.n_given or data.n_rows)
+            plan = self._plan(data.n_rows, data.n_features)
+            grown = train(plan, data, data.left_of(patients))
+        self._store_data(data)
         self.trees_ = [grown.text]
         self.n_trees_ = grown.n_trees
         self.validation_curve_ = grown.validation_curve
         self.witnesses_ = grown.witnesses
         self.held_out_scores_ = grown.held_out_scores
         self.held_out_labels_ = data.classes[grown.is_positive.astype(int)]
-        profile = measure_training(data, self._scorer, None)
-        known = held_out_groups_of(self)
-        if known is not None and profile is not None:
-            profile = profile.with_held_out(known[1], known[0])
-        self.training_profile_ = profile
+        self.training_profile_ = measure_training(data, self._scorer, None)
+        self._profile_held_out()
         return self
 
     def _plan(self, n_rows: int, n_features: int) -> Plan:
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         return Plan(
             parameters=with_more(
                 self._lightgbm_parameters(seed, n_rows, n_features), self.lightgbm_params or {}
@@ -318,6 +323,7 @@ class GroupBoostingClassifier(GroupModel):
             n_warm_up=self.n_warm_up,
             background=self.background,
             min_overlap=self.min_overlap,
+            class_weight=self.class_weight,
             validation=self.validation if self.early_stopping else 0,
             scoring=self.scoring,
             patience=self.n_iter_no_change,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,6 +37,8 @@ class Plan:
         Trees before unannotated groups take part.
     background, min_overlap
         Which candidates take part; see `groupcm.objective.grouping.binary_terms`.
+    class_weight : {"balanced", None} or dict
+        What the classes weigh; see `groupcm.boosting.GroupObjective`.
     validation : int or float
         Folds, or a share of the groups, by which the number of trees is chosen; 0 for none.
     scoring : str
@@ -55,6 +57,7 @@ class Plan:
     n_warm_up: int
     background: str = "ignore"
     min_overlap: float = 0.0
+    class_weight: Mapping[Any, float] | str | None = "balanced"
     validation: float = 0
     scoring: str = "group_roc_auc"
     patience: int = 50

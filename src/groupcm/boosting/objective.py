@@ -5,8 +5,8 @@ A metric of groups that boosting can watch.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,24 +14,27 @@ from numpy.typing import ArrayLike
 
 from groupcm.boosting.parameters import check_tree_parameters
 from groupcm.boosting.power_loss import Groupwise, PowerLoss, Slopes, Vector
+from groupcm.data.group_table import weights_of_groups
 from groupcm.data.groups import index_groups, no_groups
 from groupcm.data.labels import order_classes
 from groupcm.data.validation import (
     as_labels,
     as_objects,
     as_overlap,
+    as_sample_weight,
     check_length,
     distinct,
     rows_with,
 )
 from groupcm.metrics import metric_named
+from groupcm.metrics.registry import weighted_value
 from groupcm.metrics.truth import positive_rows
-from groupcm.objective.grouping import Costs, binary_terms
+from groupcm.objective.grouping import Costs, RowWeights, binary_terms, class_factors
 from groupcm.objective.terms import Groups, Index, Terms
 
 __all__ = ["BoostingTerms", "Derivatives", "GroupEvaluation", "GroupObjective"]
 
-# Every group weighs 1, however many candidates stand for it.
+# Every group weighs 1, or its sample_weight, however many candidates stand for it.
 ONE_A_GROUP = Costs(lam=0.5, C=1.0)
 
 
@@ -52,26 +55,34 @@ class BoostingTerms:
     positive : ndarray
         Rows that stand for positive groups.
     positive_weight : ndarray
-        Of each; those of a group add up to 1.
+        Of each; those of a group add up to 1, or to its ``sample_weight``.
     negative : Groupwise
         The candidates of each negative group.
     unannotated : Groupwise
         The candidates of each positive group of which nobody said which one is positive.
+    class_factors : (float, float) or None
+        The weights of the two classes; see `groupcm.objective.grouping.class_factors`.
     """
 
     positive: Index
     positive_weight: Vector
     negative: Groupwise
     unannotated: Groupwise
+    class_factors: tuple[float, float] | None = None
 
     @classmethod
-    def of(cls, terms: Sequence[Terms], unannotated: Terms | None = None) -> BoostingTerms:
+    def of(
+        cls,
+        terms: Sequence[Terms],
+        unannotated: Terms | None = None,
+        factors: tuple[float, float] | None = None,
+    ) -> BoostingTerms:
         """Return the terms of `binary_terms` for boosting; those of the positives are first."""
         positive, *negative = terms
         open_groups = Groupwise.of_terms([] if unannotated is None else [unannotated])
         rows = positive.rows(np.arange(positive.n_rows))
         weight = np.broadcast_to(positive.weight, len(rows)).astype(np.float64)
-        return cls(rows, weight, Groupwise.of_terms(negative), open_groups)
+        return cls(rows, weight, Groupwise.of_terms(negative), open_groups, factors)
 
     @property
     def rows(self) -> Index:
@@ -84,21 +95,21 @@ class BoostingTerms:
 
     def at(self, rows: Index) -> BoostingTerms:
         """The same terms when only these rows, ascending, are there."""
-        return BoostingTerms(
-            np.searchsorted(rows, self.positive),
-            self.positive_weight,
-            self.negative.at(rows),
-            self.unannotated.at(rows),
+        return replace(
+            self,
+            positive=np.searchsorted(rows, self.positive),
+            negative=self.negative.at(rows),
+            unannotated=self.unannotated.at(rows),
         )
 
 
 class GroupObjective:
-    """``w+ Σ_{k positive} L(s_k*) + w− Σ_{k negative} ‖(L(−s_i))_{i in k}‖_p`` for boosting.
+    """``c+ Σ_{k positive} ω_k L(s_k*) + c− Σ_{k negative} ω_k ‖(L(−s_i))_{i in k}‖_p``, for trees.
 
     A function of the scores and the data set, as LightGBM and XGBoost call an objective:
-    it returns its derivatives by each candidate's score. Positive and negative groups weigh the
-    same, and a group 1 on average. With ``p = 1`` the losses of a negative group's candidates
-    add up; with ``p = ∞`` the largest counts, as in the GCM.
+    it returns its derivatives by each candidate's score. By default positive and negative groups
+    weigh the same, and a group 1 on average. With ``p = 1`` the losses of a negative group's
+    candidates add up; with ``p = ∞`` the largest counts, as in the GCM.
 
     Parameters
     ----------
@@ -124,6 +135,13 @@ class GroupObjective:
         Positive groups whose best overlap is below this are left out, with a warning.
     pos_label : label, optional
         The positive one of the two labels; None is the larger.
+    class_weight : {"balanced", None} or dict, default="balanced"
+        With ``W±``, the weights ``ω`` of the groups of each class together (how many they are,
+        without ``sample_weight``): "balanced" is ``c± = (W+ + W−) / 2W±``; None is ``c± = 1``;
+        a dict of ``{label: weight}`` gives ``c±``, 1 for labels that are missing from it.
+    sample_weight : array-like of shape (n,), optional
+        One weight per candidate, above 0, which multiplies its term; see `GroupClassifier.fit`.
+        All candidates of a negative group need the same.
 
     Examples
     --------
@@ -152,9 +170,12 @@ class GroupObjective:
         background: str = "ignore",
         min_overlap: float = 0.0,
         pos_label: Any = None,
+        class_weight: Mapping[Any, float] | str | None = "balanced",
+        sample_weight: ArrayLike | None = None,
     ) -> None:
         check_tree_parameters(
             {
+                "class_weight": class_weight,
                 "power": power,
                 "loss": loss,
                 "delta": delta,
@@ -167,10 +188,19 @@ class GroupObjective:
         if len(classes) != 2:
             raise ValueError(f"y holds {len(classes)} classes; the objective needs two.")
         classes = order_classes(classes, pos_label)
-        together = None
+        together = ids = weights = None
         if groups is not None and not no_groups(groups):
             check_length("groups", groups, len(labels), whole="y")
-            together = Groups.from_index(index_groups(groups))
+            index = index_groups(groups)
+            together, ids = Groups.from_index(index), index.ids
+        weight = as_sample_weight(sample_weight, len(labels))
+        if weight is not None:
+            if not np.all(weight):
+                row = int(np.argmin(weight))
+                raise ValueError(
+                    f"sample_weight is 0 at row {row}; leave such candidates out of the data set."
+                )
+            weights = RowWeights(weight, ids)
         terms = binary_terms(
             len(labels),
             rows_with(labels, classes[1]),
@@ -180,8 +210,10 @@ class GroupObjective:
             overlap=as_overlap(overlap, len(labels)),
             min_overlap=min_overlap,
             objects=as_objects(objects, len(labels)),
+            weights=weights,
         )
-        self._start(len(labels), BoostingTerms.of(terms), PowerLoss(loss, delta, power))
+        found = BoostingTerms.of(terms, factors=class_factors(class_weight, classes, 1))
+        self._start(len(labels), found, PowerLoss(loss, delta, power))
 
     def _start(self, n_rows: int, terms: BoostingTerms, group_loss: PowerLoss) -> None:
         self.n_rows = n_rows
@@ -226,13 +258,12 @@ class GroupObjective:
         if self.chooses and len(terms.unannotated):
             chosen = terms.unannotated.winners(scores)
             positive = np.concatenate([positive, chosen])
-            weight = np.concatenate([weight, np.ones(len(chosen))])
-        n_positive, n_negative = weight.sum(), len(terms.negative)
-        half = 0.5 * (n_positive + n_negative)
-        value = loss.set_negative(scores, terms.negative, half / n_negative, gradient, hessian)
-        value += loss.add_positive(
-            scores, positive, weight * (half / n_positive), gradient, hessian
-        )
+            weight = np.concatenate([weight, terms.unannotated.weight])
+        totals = weight.sum(), terms.negative.weight.sum()
+        costs = Costs(0.5 * sum(totals), factors=terms.class_factors)
+        of_positive, of_negative = costs.of_weights(*totals)
+        value = loss.set_negative(scores, terms.negative, of_negative, gradient, hessian)
+        value += loss.add_positive(scores, positive, weight * of_positive, gradient, hessian)
         return Derivatives(value, gradient, hessian)
 
 
@@ -249,6 +280,9 @@ class GroupEvaluation:
         Or "group_average_precision", or "sensitivity_at_specificity".
     pos_label : label, optional
         The positive one of the two labels; None is the larger.
+    sample_weight : array-like of shape (n,), optional
+        One weight per candidate. A positive group weighs the mean of its positive candidates, a
+        negative group that of all.
 
     Examples
     --------
@@ -274,6 +308,7 @@ class GroupEvaluation:
         metric: str = "group_roc_auc",
         *,
         pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> None:
         self._y = positive_rows(as_labels(y, len(np.asarray(y))), pos_label)
         self._groups = None
@@ -282,10 +317,20 @@ class GroupEvaluation:
             self._groups = index_groups(groups).codes
         self._metric = metric_named(metric)
         self.name = metric
+        self._weight = None
+        weight = as_sample_weight(sample_weight, len(self._y))
+        if weight is not None:
+            rows = np.arange(len(self._y)) if self._groups is None else self._groups
+            self._index = index_groups(rows)
+            self._weight = weights_of_groups(weight, self._index.codes, self._y)
+            self._is_positive_group = self._index.maxima(self._y)
 
     def __call__(self, scores: ArrayLike) -> float:
         """The metric of these scores, one a candidate."""
-        return float(self._metric(self._y, scores, self._groups))
+        if self._weight is None:
+            return float(self._metric(self._y, scores, self._groups))
+        of_groups = self._index.maxima(scores)
+        return weighted_value(self._metric, self._is_positive_group, of_groups, self._weight)
 
     def lightgbm(self, scores: Any, dataset: Any = None) -> tuple[str, float, bool]:
         """Name, value, and that larger is better.

@@ -8,7 +8,7 @@ many times quicker than one at a time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -16,16 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.kernels.terms import run_maxima
+from groupcm.objective.losses import LOSSES, Loss, make_loss
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.utils.parallel import n_threads, thread_map
 from groupcm.utils.typing import Vector
 
-__all__ = ["LOSSES", "Groupwise", "PowerLoss", "Slopes", "derivatives_of_groups"]
+__all__ = ["CURVED_LOSSES", "Groupwise", "PowerLoss", "Slopes", "derivatives_of_groups"]
 
 # Of single precision, which its types do not tell.
 Single = NDArray[np.floating]
-# Of scores: L(−s), −L'(−s), and L'' where −L' is known.
-Loss = tuple[Callable[[Single, float], tuple[Single, Single]], Callable[[Single, float], Single]]
 
 # A candidate whose share in the slope of its group's loss is below this has none.
 _NO_SHARE = 1e-4
@@ -35,45 +34,14 @@ _LARGEST_EXPONENT = 1e30
 _ROWS_AT_ONCE = 1 << 15
 
 
-def _logistic(score: Single, _delta: float) -> tuple[Single, Single]:
-    tail = np.exp(-np.abs(score))
-    value = np.log1p(tail)
-    value += np.maximum(score, 0.0)
-    tail_or_one = np.where(score >= 0.0, np.float32(1.0), tail)
-    tail += 1.0
-    return value, tail_or_one / tail
-
-
-def _curvature_of_logistic(slope: Single, _delta: float) -> Single:
-    return slope * (1.0 - slope)
-
-
-def _smoothed_hinge(score: Single, delta: float) -> tuple[Single, Single]:
-    short = np.maximum(1.0 + score, 0.0)
-    alpha = np.minimum(short / (2.0 * delta), 1.0)
-    return alpha * (short - delta * alpha), alpha
-
-
-def _curvature_of_smoothed_hinge(slope: Single, delta: float) -> Single:
-    return np.where((slope > 0.0) & (slope < 1.0), np.float32(0.5 / delta), np.float32(0.0))
-
-
-LOSSES: dict[str, Loss] = {
-    "logistic": (_logistic, _curvature_of_logistic),
-    "smoothed_hinge": (_smoothed_hinge, _curvature_of_smoothed_hinge),
-}
-
-
 def derivatives_of_groups(
     scores: NDArray[np.float64],
     rows: Index,
     ptr: Index,
     weight: NDArray[np.float64],
     *,
-    loss: str,
-    delta: float,
+    loss: Loss,
     power: float,
-    least_curvature: float,
     gradient: NDArray[np.floating],
     hessian: NDArray[np.floating],
 ) -> float:
@@ -81,29 +49,26 @@ def derivatives_of_groups(
 
     Group ``k`` holds ``rows[ptr[k]:ptr[k+1]]``, some rows at least, and no row is in two groups.
     The power is finite. The derivatives of all these rows are written. A curvature is the share
-    of a candidate in the norm times that of its own loss, or times ``least_curvature``.
+    of a candidate in the norm times that of its own loss, or times the loss's ``least_curvature``.
     Returns the value.
     """
-    value_and_slope, curvature_of = LOSSES[loss]
     total, first = 0.0, 0
     while first < len(ptr) - 1:
         last = max(first + 1, int(np.searchsorted(ptr, ptr[first] + _ROWS_AT_ONCE, "right")) - 1)
         inside = rows[ptr[first] : ptr[last]]
         begin, sizes = ptr[first:last] - ptr[first], np.diff(ptr[first : last + 1])
-        value, slope = value_and_slope(scores[inside].astype(np.float32), delta)
+        of_row = loss.jet(-scores[inside].astype(np.float32))
         scale = weight[first:last]
         if power == 1.0:
             share = np.repeat(scale.astype(np.float32), sizes)
-            total += float(scale @ np.add.reduceat(value, begin, dtype=np.float64))
+            total += float(scale @ np.add.reduceat(of_row.value, begin, dtype=np.float64))
         else:
-            largest = np.maximum.reduceat(value, begin)
-            share, norm = _shares(value, largest, begin, sizes, power)
+            largest = np.maximum.reduceat(of_row.value, begin)
+            share, norm = _shares(of_row.value, largest, begin, sizes, power)
             total += float(scale @ (largest * norm))
             share *= np.repeat((scale / norm ** (power - 1.0)).astype(np.float32), sizes)
-        gradient[inside] = share * slope
-        hessian[inside] = share * np.maximum(
-            curvature_of(slope, delta), np.float32(least_curvature)
-        )
+        gradient[inside] = share * -of_row.slope
+        hessian[inside] = share * np.maximum(of_row.curvature, np.float32(loss.least_curvature))
         first = last
     return total
 
@@ -126,31 +91,38 @@ def _shares(
 
 Slopes = NDArray[np.floating]
 
-# Newton's steps need some curvature where the smoothed hinge has none.
-_LEAST_CURVATURE = {"logistic": 1e-3, "smoothed_hinge": 0.1}
+#: The losses that trees can be grown on: they are curved.
+CURVED_LOSSES = tuple(sorted(name for name in LOSSES if make_loss(name).least_curvature > 0.0))
 _ROWS_A_THREAD = 50_000
 
 
 @dataclass(frozen=True)
 class Groupwise:
-    """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]``."""
+    """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]`` and weighs ``weight[k]``."""
 
     rows: Index
     ptr: Index
+    weight: Vector
 
     @classmethod
     def of_terms(cls, terms: Sequence[Terms]) -> Groupwise:
         rows = [each.rows(np.arange(each.n_rows)) for each in terms]
         sizes = [np.ones(each.n_rows) if each.alone else each.stop - each.start for each in terms]
         ptr = np.cumsum(np.concatenate([[0], *sizes])).astype(np.int64)
-        return cls(np.concatenate([NO_ORDER, *rows]), ptr)
+        weight = [np.broadcast_to(each.weight, len(each)) for each in terms]
+        return cls(np.concatenate([NO_ORDER, *rows]), ptr, np.concatenate([np.empty(0), *weight]))
+
+    @classmethod
+    def of_rows(cls, rows: Index) -> Groupwise:
+        """Each of these rows alone."""
+        return cls(rows, np.arange(len(rows) + 1), np.ones(len(rows)))
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
 
     def at(self, rows: Index) -> Groupwise:
         """The same groups when only these rows, ascending, are there."""
-        return Groupwise(np.searchsorted(rows, self.rows), self.ptr)
+        return replace(self, rows=np.searchsorted(rows, self.rows))
 
     def winners(self, scores: Vector) -> Index:
         """The row of largest score of each group."""
@@ -189,8 +161,8 @@ class PowerLoss:
     power: float = 5.0
 
     def __post_init__(self) -> None:
-        if self.loss not in LOSSES:
-            listed = ", ".join(map(repr, LOSSES))
+        if self.loss not in CURVED_LOSSES:
+            listed = ", ".join(map(repr, CURVED_LOSSES))
             raise ValueError(f"loss must be one of {listed}; got {self.loss!r}.")
         if not self.delta > 0.0:
             raise ValueError(f"delta must be a number above 0; got {self.delta!r}.")
@@ -202,7 +174,7 @@ class PowerLoss:
     ) -> float:
         """Add the derivatives of ``Σ weight · L(s)`` over some rows, and return its value."""
         # L of a score is what a negative candidate alone pays for the score's opposite.
-        alone = Groupwise(np.arange(len(rows)), np.arange(len(rows) + 1))
+        alone = Groupwise.of_rows(np.arange(len(rows)))
         slope, curvature = np.zeros(len(rows)), np.zeros(len(rows))
         value = self._set_alone(-scores[rows], alone, weight, slope, curvature)
         np.add.at(gradient, rows, -slope)
@@ -212,8 +184,11 @@ class PowerLoss:
     def set_negative(
         self, scores: Vector, groups: Groupwise, weight: float, gradient: Slopes, hessian: Slopes
     ) -> float:
-        """Write the derivatives of ``weight Σ_k ‖(L(−s_i))_{i in k}‖_p``, and return its value."""
-        return self._set(scores, groups, np.full(len(groups), weight), gradient, hessian)
+        """Write the derivatives of ``weight Σ_k ω_k ‖(L(−s_i))_{i in k}‖_p``; return its value.
+
+        ``ω_k`` is the weight of group ``k``.
+        """
+        return self._set(scores, groups, weight * groups.weight, gradient, hessian)
 
     def _set_alone(
         self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Slopes, hessian: Slopes
@@ -226,9 +201,10 @@ class PowerLoss:
     ) -> float:
         if self.power == np.inf:
             # The largest loss is that of the largest score, alone.
-            alone = groups.winners(scores)
-            winners = Groupwise(alone, np.arange(len(alone) + 1))
+            winners = Groupwise.of_rows(groups.winners(scores))
             return self._set_alone(scores, winners, weight, gradient, hessian)
+
+        loss = make_loss(self.loss, self.delta)
 
         def work(piece: tuple[int, int]) -> float:
             lo, hi = piece
@@ -237,10 +213,8 @@ class PowerLoss:
                 groups.rows,
                 groups.ptr[lo : hi + 1],
                 weight[lo:hi],
-                loss=self.loss,
-                delta=float(self.delta),
+                loss=loss,
                 power=float(self.power),
-                least_curvature=_LEAST_CURVATURE[self.loss],
                 gradient=gradient,
                 hessian=hessian,
             )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any
 
@@ -20,10 +20,11 @@ from groupcm.boosting.lightgbm_text import read_forest
 from groupcm.boosting.objective import ONE_A_GROUP, BoostingTerms, GroupEvaluation
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.data.folds import Folds, annotated_folds
-from groupcm.data.group_table import GroupTable, group_level
+from groupcm.data.group_table import GroupTable
 from groupcm.data.groups import index_groups
+from groupcm.errors import Argument, InputError, OverlapWarning, TreesWarning
 from groupcm.estimators.training.data import TrainingData
-from groupcm.objective.grouping import binary_terms
+from groupcm.objective.grouping import binary_terms, class_factors
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.utils.progress import Reading, announce_reading
 
@@ -132,15 +133,21 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
             "or use MISVMClassifier, which needs the labels of groups alone."
         )
     if len(unannotated) and plan.n_trees <= plan.n_warm_up:
-        raise ValueError(
-            f"the {len(unannotated):,} positive groups without annotation would take no part: "
-            f"n_estimators={plan.n_trees} trees end before n_warm_up={plan.n_warm_up} have been "
-            "grown; lower n_warm_up or raise n_estimators."
+        raise InputError(
+            f"the {len(unannotated):,} positive groups without annotation would take no part: ",
+            Argument("n_estimators", plan.n_trees),
+            " trees end before ",
+            Argument("n_warm_up", plan.n_warm_up),
+            " have been grown; lower ",
+            Argument("n_warm_up"),
+            " or raise ",
+            Argument("n_estimators"),
+            ".",
         )
     terms = _terms(plan, data, unannotated, NO_ORDER)
     rows = Rows(data.X, plan.parameters)
     n_trees, curve = plan.n_trees, np.empty(0)
-    table = _group_table(data, patients)
+    table = data.group_table(patients)
     held_out = np.full(table.index.n_groups, np.nan)
     if plan.validation:
         folds = _folds(plan, data, table, terms, unannotated, patients is not None)
@@ -153,19 +160,19 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
                 held_out[of_fold.ids] = of_fold.maxima(scores)
     booster = grow(rows, terms, plan, n_trees, _count("growing", n_trees))
     if not booster.feature_importance("split").any():
-        warnings.warn(
-            f"no tree could split {data.n_rows:,} candidates, so all score the same; lower "
-            "min_child_samples, or add features that vary.",
-            UserWarning,
-            stacklevel=3,
+        warning = TreesWarning(
+            f"no tree could split {data.n_rows:,} candidates, so all score the same; lower ",
+            Argument("min_child_samples"),
+            ", or add features that vary.",
         )
+        warnings.warn(warning, stacklevel=3)
     text = booster.model_to_string()
     witnesses = NO_ORDER
     if len(unannotated):
         scores = np.zeros(data.n_rows)
         open_rows = terms.unannotated.rows
         scores[open_rows] = TreeScorer([read_forest(text)]).of_rows(data.X[open_rows])[:, 0]
-        witnesses = terms.unannotated.winners(scores)
+        witnesses = data.as_given(terms.unannotated.winners(scores))
     return Grown(text, booster.num_trees(), curve, witnesses, held_out, table.positive)
 
 
@@ -182,15 +189,13 @@ def _terms(plan: Plan, data: TrainingData, unannotated: Index, without: Index) -
         min_overlap=plan.min_overlap,
         objects=data.objects,
         without=np.union1d(unannotated, without),
+        weights=data.weights,
     )
-    return BoostingTerms.of(terms, Terms.of_groups(-1, data.groups, left) if len(left) else None)
-
-
-def _group_table(data: TrainingData, patients: Any) -> GroupTable:
-    groups = None
-    if data.groups is not None:
-        groups = data.groups.of_rows(np.arange(data.n_rows))
-    return group_level(data.is_positive, groups, patients)
+    factors = class_factors(plan.class_weight, data.classes, 1)
+    chosen = Terms.of_groups(-1, data.groups, left) if len(left) else None
+    if chosen is not None and data.weights is not None:
+        chosen = replace(chosen, weight=data.weights.of_groups(chosen, data.groups))
+    return BoostingTerms.of(terms, chosen, factors)
 
 
 def _folds(
@@ -211,18 +216,21 @@ def _folds(
         warnings.warn(
             f"all {plan.n_trees} trees are grown: to hold out groups of both classes, by patient "
             "where patients are given, takes two of each class.",
-            UserWarning,
+            TreesWarning,
             stacklevel=4,
         )
     folds = []
     for _, test in found:
         rows = test if data.groups is None else np.sort(data.groups.rows_of(test))
         evaluate = GroupEvaluation(
-            is_positive[rows], None if groups is None else groups[rows], plan.scoring
+            is_positive[rows],
+            None if groups is None else groups[rows],
+            plan.scoring,
+            sample_weight=None if data.weights is None else data.weights.values[rows],
         )
         with warnings.catch_warnings():
-            # What is left out for its overlap is said once, when all groups are read.
-            warnings.filterwarnings("ignore", ".*below min_overlap", UserWarning)
+            # The warning is issued once, when all groups are read.
+            warnings.simplefilter("ignore", OverlapWarning)
             folds.append(Fold(_terms(plan, data, unannotated, test), rows, evaluate))
     return folds
 

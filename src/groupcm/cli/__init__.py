@@ -1,5 +1,5 @@
 """The command ``groupcm``: `main` parses, `commands` has one file per command."""
 
-from groupcm.cli._main import main
+from groupcm.cli._main import build_parser, main
 
-__all__ = ["main"]
+__all__ = ["build_parser", "main"]

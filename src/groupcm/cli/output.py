@@ -18,9 +18,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from math import ceil
 from typing import Any, Protocol
 
+from groupcm.cli.options.common import in_options
 from groupcm.errors import InputError
 from groupcm.utils.progress import Reading, Step
-from groupcm.utils.text import printable, seconds
+from groupcm.utils.text import counted, printable, seconds
 
 __all__ = [
     "Bars",
@@ -30,6 +31,7 @@ __all__ = [
     "drawn_bars",
     "mistakes",
     "plain_warnings",
+    "positive_words",
     "print_error",
     "print_line",
     "seconds",
@@ -60,15 +62,16 @@ def print_error(text: object) -> None:
     print(printable(text), file=sys.stderr, flush=True)
 
 
-def counted(n: int, what: str) -> str:
-    """Return a number of things in words.
+def positive_words(labels: tuple[object, object] | None) -> str:
+    """Return which of two labels is positive, in words.
 
     Examples
     --------
-    >>> counted(1, "picture"), counted(10_000, "picture")
-    ('1 picture', '10,000 pictures')
+    >>> positive_words(("noise", "call"))
+    'Positive: call (negative: noise).'
     """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+    negative, positive = labels or ("not known", "not known")
+    return f"Positive: {positive} (negative: {negative})."
 
 
 def short(value: float) -> str:
@@ -208,7 +211,8 @@ def plain_warnings() -> Iterator[list[str]]:
     shown: list[str] = []
 
     def show(message, category, filename, lineno, file=None, line=None) -> None:
-        shown.append(printable(" ".join(str(message).split())))
+        text = in_options(message) if isinstance(message, Warning) else str(message)
+        shown.append(printable(" ".join(text.split())))
         print_error(f"groupcm: warning: {shown[-1]}")
 
     with warnings.catch_warnings():
@@ -219,13 +223,13 @@ def plain_warnings() -> Iterator[list[str]]:
 
 @contextmanager
 def mistakes() -> Iterator[None]:
-    """Within the block, what an estimator or a metric refuses is the user's mistake."""
+    """Within the block, every `ValueError` of an estimator or a metric is a mistake of the user."""
     try:
         yield
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(str(error)) from error
+        raise InputError(error) from error
 
 
 _BAR_WIDTH = 10  # what a terminal of 80 columns has beside the words

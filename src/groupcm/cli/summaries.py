@@ -7,26 +7,28 @@ from collections.abc import Mapping
 from math import isinf, isnan
 from typing import Any
 
-import numpy as np
-
-from groupcm.cli.commands.inputs import Candidates
 from groupcm.cli.output import print_line, seconds
+from groupcm.estimators.group_model import scorer_of
+from groupcm.estimators.path import chosen_lams
+from groupcm.estimators.tables import TableFit
+from groupcm.estimators.thresholds import held_out_groups_of
 from groupcm.evaluation._evaluate import unannotated_note
 from groupcm.evaluation.explanation import feature_names, feature_weights, linear_part
 from groupcm.evaluation.metric_table import CountOf, Section, shown
 from groupcm.evaluation.results import Evaluation
 from groupcm.images.proposals import Recall
 from groupcm.images.tables.labelling import Proposed
-from groupcm.metrics import Interval
+from groupcm.metrics import Interval, at_threshold, group_roc_auc, metric_name
 from groupcm.metrics.decision import rule_words
 from groupcm.report.formatting import certified_gap
 from groupcm.report.model_card import best_validation
+from groupcm.sources.candidates import Candidates
 
 __all__ = [
-    "OPTION_OF_PARAMETER",
     "certificate",
     "evaluation_rows",
     "format_threshold",
+    "held_out_rows",
     "proposed_rows",
     "show_written",
     "summary",
@@ -42,8 +44,9 @@ _OUTCOMES = {
 _SMALLEST_WEIGHT = 1e-6  # of a standard deviation; what is smaller decides nothing
 
 
-def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, str]]:
+def summary(fit: TableFit) -> list[tuple[str, str]]:
     """Return the data and the result of a fit, as names and values."""
+    model, candidates = fit.trained, fit.candidates
     n_features = len(candidates.feature_names)
     rows = [
         ("rows", f"{candidates.n_rows:,} × {n_features} features, {candidates.dtype}"),
@@ -53,7 +56,7 @@ def summary(model: Any, candidates: Candidates, took: float) -> list[tuple[str, 
     if candidates.n_patients is not None:
         rows.append(("patients", f"{candidates.n_patients:,}"))
     of_model = _of_linear if linear_part(model) is not None else _of_trees
-    return rows + of_model(model, took)
+    return rows + of_model(model, fit.seconds)
 
 
 def _of_linear(model: Any, took: float) -> list[tuple[str, str]]:
@@ -66,19 +69,19 @@ def _of_linear(model: Any, took: float) -> list[tuple[str, str]]:
         ("lower bound", model.lower_bound_),
         ("certified gap", model.gap_),
     ):
-        rows.append((name, ", ".join(f"{number:.6g}" for number in np.ravel(value))))
-    rows.append(("passes", f"{np.max(model.n_passes_):.3g} over the rows, {seconds(took)}"))
+        rows.append((name, ", ".join(f"{number:.6g}" for number in _values(value))))
+    rows.append(("passes", f"{max(_values(model.n_passes_)):.3g} over the rows, {seconds(took)}"))
     return rows + _unannotated(model) + _largest_weights(model)
 
 
 def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
     """Return the number of trees, and the features whose splits gained most in training."""
-    scorer, names = model._scorer, feature_names(model)
+    scorer, names = scorer_of(model), feature_names(model)
     counts = ", ".join(f"{n:,}" for n in scorer.n_trees())
     rows = [("trees", f"{counts}, {seconds(took)}"), *_validation(model), *_unannotated(model)]
     shares = scorer.gain_shares()
     for label, share in zip(model.classes_[-len(shares) :], shares, strict=True):
-        largest = [j for j in np.argsort(-share, kind="stable")[:_MOST_WEIGHTS] if share[j] > 0.0]
+        largest = [j for j in _largest(share) if share[j] > 0.0]
         shown = ", ".join(f"{names[j]} {100 * share[j]:.3g} %" for j in largest)
         name = f"for {label}" if len(shares) > 1 else "largest gains"
         rows.append((name, f"{shown}  (of what all splits gain)" if largest else "no split"))
@@ -130,20 +133,71 @@ def _largest_weights(model: Any) -> list[tuple[str, str]]:
     rows = []
     for of_class in found:
         weights = of_class.trained
-        largest = np.argsort(-np.abs(weights))[:_MOST_WEIGHTS]
-        largest = [j for j in largest if abs(weights[j]) >= _SMALLEST_WEIGHT]
+        largest = [j for j in _largest(weights) if abs(weights[j]) >= _SMALLEST_WEIGHT]
         shown = ", ".join(f"{of_class.names[j]} {weights[j]:+.3g}" for j in largest)
         name = f"for {of_class.label}" if len(found) > 1 else "largest weights"
         rows.append((name, f"{shown}  ({unit})" if largest else f"none above {_SMALLEST_WEIGHT:g}"))
     return rows
 
 
+def _largest(values: Any) -> list[int]:
+    """Return the places of the values of largest size, the largest first."""
+    return sorted(range(len(values)), key=lambda j: -abs(values[j]))[:_MOST_WEIGHTS]
+
+
+def _values(value: Any) -> list[float]:
+    """Return a number, or those of an array, as a list."""
+    return value.ravel().tolist() if hasattr(value, "ravel") else [float(value)]
+
+
 def certificate(model: Any) -> str:
     """Return what the certificate proves, or that there is none."""
     if not hasattr(model, "gap_"):
         return "No certificate: the distance of these trees from the optimum is not known."
-    gap, chose = float(np.max(model.gap_)), len(getattr(model, "witnesses_", ())) > 0
+    gap, chose = max(_values(model.gap_)), len(getattr(model, "witnesses_", ())) > 0
     return f"Certified: {certified_gap(gap, model.tol, chose_candidates=chose)}."
+
+
+def held_out_rows(fit: TableFit) -> list[tuple[str, str]]:
+    """Return how groups that folds left out were ranked, and the threshold, as names and values."""
+    model = fit.cross_validated
+    found = held_out_groups_of(model)
+    if found is None:
+        return []
+    positive, scores = found
+    there = at_threshold(positive, scores, threshold=model.threshold_)
+    if hasattr(model, "lam_"):
+        rows = _chosen_lam(model)
+    else:
+        auc = group_roc_auc(positive, scores)
+        rows = [("group AUC", f"{auc:.4f} on the {len(scores):,} groups that folds left out")]
+    return [
+        *rows,
+        (
+            "threshold",
+            f"{model.threshold_:.4g}: sensitivity {there.sensitivity:.3f}, specificity "
+            f"{there.specificity:.3f} on left-out groups",
+        ),
+    ]
+
+
+def _chosen_lam(model: Any) -> list[tuple[str, str]]:
+    best = model.lams_.tolist().index(model.lam_)
+    scores = model.scores_[:, best]
+    folds = f"minimum {scores.min():.4f}, maximum {scores.max():.4f}"
+    edge = {0: ", the smallest tried", len(model.lams_) - 1: ", the largest tried"}
+    more = len(model.lams_) - len(chosen_lams(model.lams))
+    extended = f", {more} of them beyond the end of the grid" if more else ""
+    tried = f" of {len(model.lams_)}{extended}{edge.get(best, '')}"
+    if len(model.lams_) == 1:
+        tried = ", the only one tried"
+    return [
+        ("chosen λ", f"{model.lam_:.4g}{tried}"),
+        (
+            metric_name(model.scoring).replace("_", " "),
+            f"{scores.mean():.4f}, the mean over {len(scores)} folds ({folds})",
+        ),
+    ]
 
 
 def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -211,35 +265,8 @@ def with_interval(value: Interval, level: float = 0.95) -> str:
     return f"{value.estimate:.4f} ({100 * level:g} %: {value.low:.4f} to {value.high:.4f})"
 
 
-OPTION_OF_PARAMETER = {
-    "skip_unreadable=True": "--skip-unreadable",
-    'unmarked="negative"': "--unmarked negative",
-    'missing_pictures="skip"': "--missing-pictures skip",
-    "patients=FILE": "--patients FILE",
-    "split is given": "--split is given",
-    "which split=": "which --split ",
-    "unmarked is 'negative' and no annotations are given": (
-        "--unmarked negative is given and no --annotations"
-    ),
-    "positive_overlap is": "--positive-overlap is",
-    "patient_from ": "--patient-from ",
-    "given=FILE": "--given FILE",
-    "unless most_pixels allows": "unless --most-pixels allows",
-    "longest_side is": "--longest-side is",
-    "at_most is": "--at-most is",
-    "workers is": "--workers is",
-    "workers=1": "--workers 1",
-    "every is": "--every is",
-    "or a video, one of the two": "or --video FILE, one of the two",
-    "a category is given and no annotations": "--category is given and no --annotations",
-    "the same call": "the same command",
-    "to its proposals": "to --proposals",
-    ' (in a script of your own, also write if __name__ == "__main__": around the call)': "",
-}
-
-
 def proposed_rows(done: Proposed) -> list[tuple[str, str]]:
-    """Names and values: pictures, candidates, features, recall."""
+    """Return names and values: pictures, candidates, features, recall."""
     pictures = f"{done.n_pictures:,}"
     if done.n_positive is not None:
         pictures += f", of them {done.n_positive:,} with an object"
@@ -248,14 +275,14 @@ def proposed_rows(done: Proposed) -> list[tuple[str, str]]:
     rows = [("pictures", pictures)]
     n_to_do = done.n_left_out - done.n_in_progress
     if n_to_do:
-        told = f"{n_to_do:,} still to do; --unmarked negative takes them to show no object"
-        rows.append(("left out", told))
+        unannotated = f"{n_to_do:,} unannotated; --unmarked negative takes them to show no object"
+        rows.append(("left out", unannotated))
     if done.n_in_progress:
-        told = f"{done.n_in_progress:,} in progress; finish them on the annotate page to use them"
-        rows.append(("left out", told))
+        unfinished = f"{done.n_in_progress:,} in progress; finish them on the annotate page"
+        rows.append(("left out", unfinished))
     if done.skipped:
         rows.append(("unreadable", f"{len(done.skipped):,}, listed above"))
-    candidates = f"{done.n_candidates:,}, {done.n_candidates / done.n_pictures:,.0f} a picture"
+    candidates = f"{done.n_candidates:,}, {done.n_candidates / done.n_pictures:,.0f} per picture"
     if done.n_positive_candidates is not None:
         candidates += f"; {done.n_positive_candidates:,} positive"
     rows += [("candidates", candidates), ("features", f"{done.n_features:,}")]
@@ -275,7 +302,7 @@ def _recall_rows(recall: Mapping[str, Recall]) -> list[tuple[str, str]]:
 
 
 def show_written(done: Proposed) -> None:
-    """Say what was written, and what to do with it."""
+    """Print what was written, and the next command."""
     print_line(f"Wrote {done.output}.")
     if not done.n_positive:
         return

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from groupcm.data.folds import group_folds
     from groupcm.data.group_table import GroupTable, group_level
     from groupcm.data.groups import GroupIndex, index_groups
+    from groupcm.data.side_columns import read_all_groups
     from groupcm.data.tables.candidates import CandidateTable, read_tables
     from groupcm.data.tables.sorting import sort_tables
 
@@ -16,6 +17,7 @@ __all__ = [
     "group_folds",
     "group_level",
     "index_groups",
+    "read_all_groups",
     "read_tables",
     "sort_tables",
 ]
@@ -23,6 +25,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "read_all_groups": "side_columns",
         "CandidateTable": "tables.candidates",
         "GroupIndex": "groups",
         "GroupTable": "group_table",

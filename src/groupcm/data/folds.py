@@ -22,6 +22,7 @@ from sklearn.utils import check_random_state
 
 from groupcm.data.group_table import GroupTable, group_level
 from groupcm.data.groups import no_groups
+from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.objective.terms import Index
 
 __all__ = [
@@ -176,7 +177,9 @@ def group_folds(
     [3, 4, 5] [0, 1, 2]
     """
     if not isinstance(n_splits, Integral) or n_splits < 2:
-        raise ValueError(f"cv must be a whole number of folds, at least 2; got {n_splits!r}.")
+        raise ParameterError(
+            Argument("cv"), f" must be a whole number of folds, at least 2; got {n_splits!r}."
+        )
     n_splits = int(n_splits)
     table = group_level(y, groups, patients, pos_label=pos_label)
     _require_enough(table, n_splits)
@@ -198,15 +201,16 @@ def require_folds(cv: Any) -> None:
     --------
     >>> require_folds("five")
     Traceback (most recent call last):
-    ValueError: cv must be a number of folds, a splitter of scikit-learn or a list of (train, test)
-    row numbers; got 'five'.
+    groupcm.errors.ParameterError: cv must be a number of folds, a splitter of scikit-learn or a
+    list of (train, test) row numbers; got 'five'.
     """
     is_number = isinstance(cv, Integral) and not isinstance(cv, bool)
     is_given = hasattr(cv, "split") or isinstance(cv, Iterable)
     if not is_number and (isinstance(cv, str | bytes) or not is_given):
-        raise ValueError(
-            "cv must be a number of folds, a splitter of scikit-learn or a list of "
-            f"(train, test) row numbers; got {cv!r}."
+        raise ParameterError(
+            Argument("cv"),
+            " must be a number of folds, a splitter of scikit-learn or a list of (train, test) "
+            f"row numbers; got {cv!r}.",
         )
 
 
@@ -261,7 +265,7 @@ def resolve_folds(
         clusters = None if alone else table.patient[table.index.codes]
         rows = np.zeros((table.index.n_rows, 1))
         with warnings.catch_warnings():  # what a splitter ignores is checked below
-            warnings.filterwarnings("ignore", "The groups parameter is ignored", UserWarning)
+            warnings.filterwarnings("ignore", category=UserWarning, module=r"sklearn\.")
             parts: Iterable[Any] = list(cv.split(rows, np.asarray(y), clusters))
     else:
         parts = cv
@@ -292,8 +296,10 @@ def _require_enough(table: GroupTable, n_splits: int) -> None:
     else:
         have = f"{kind} groups come from {fewest} patient"
     plural = "" if fewest == 1 else "s"
-    use = f"use cv={fewest} or fewer" if fewest >= 2 else "folds need at least 2 of them"
-    raise ValueError(f"{have}{plural}, fewer than the {n_splits} folds; {use}.")
+    use: list[object] = ["folds need at least 2 of them."]
+    if fewest >= 2:
+        use = ["use ", Argument("cv", fewest), " or fewer."]
+    raise InputError(f"{have}{plural}, fewer than the {n_splits} folds; ", *use)
 
 
 def _deal(table: GroupTable, n_splits: int, random: Any) -> NDArray[np.intp]:
@@ -381,14 +387,14 @@ def annotated_folds(
 
 def _require_enough_annotated(n_folds: int, of_annotated: Index, has_patients: bool) -> None:
     n_known = len(np.unique(of_annotated))
-    if n_known >= n_folds or n_folds < 2:  # less than two folds are refused as ever
+    if n_known >= n_folds or n_folds < 2:  # `resolve_folds` refuses less than two folds
         return
     plural = "" if n_known == 1 else "s"
     have = f"{n_known} annotated positive group{plural}"
     if has_patients:
         have = f"annotated positive groups of {n_known} patient{plural}"
-    fewer = f"use cv={n_known} or fewer, or " if n_known >= 2 else ""
+    fewer = ["use ", Argument("cv", n_known), " or fewer, or "] if n_known >= 2 else []
     verb = "is" if n_known == 1 and not has_patients else "are"
-    raise ValueError(
-        f"there {verb} {have}, fewer than the {n_folds} folds; {fewer}annotate more groups."
+    raise InputError(
+        f"there {verb} {have}, fewer than the {n_folds} folds; ", *fewer, "annotate more groups."
     )

@@ -21,7 +21,13 @@ from groupcm.data.groups import (
 from groupcm.data.labels import order_classes
 from groupcm.data.validation import as_labels, distinct
 
-__all__ = ["GroupTable", "group_level", "index_patients", "patient_of_groups"]
+__all__ = [
+    "GroupTable",
+    "group_level",
+    "index_patients",
+    "patient_of_groups",
+    "weights_of_groups",
+]
 
 
 @dataclass(frozen=True)
@@ -143,3 +149,30 @@ def _require_rows(name: str, found: int, n_rows: int) -> None:
         raise ValueError(
             f"y has {n_rows} rows but {name} has {found}; both need one value a candidate."
         )
+
+
+def weights_of_groups(
+    weight: NDArray[np.float64], group_of_row: NDArray[Any], is_positive: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return the weight of each group, from one weight per candidate.
+
+    A positive group weighs the mean of its positive candidates, a negative group of all.
+
+    Parameters
+    ----------
+    weight : ndarray of shape (n,)
+    group_of_row : ndarray of int of shape (n,)
+        The number of each candidate's group.
+    is_positive : ndarray of bool of shape (n,)
+        Whether each candidate is positive.
+
+    Examples
+    --------
+    >>> weights_of_groups(
+    ...     np.array([9.0, 2.0, 4.0, 4.0]), np.array([0, 0, 1, 1]), np.array([0, 1, 0, 0], bool)
+    ... )
+    array([2., 4.])
+    """
+    has_positive = np.bincount(group_of_row, is_positive) > 0
+    counts = is_positive | ~has_positive[group_of_row]
+    return np.bincount(group_of_row, weight * counts) / np.bincount(group_of_row, counts)

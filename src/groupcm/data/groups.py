@@ -17,7 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.utils.parallel import slices, thread_map
 from groupcm.utils.text import printable
 
-__all__ = ["GroupIndex", "index_groups", "no_groups", "owner_of_groups", "require_present"]
+__all__ = [
+    "GroupIndex",
+    "first_missing",
+    "index_groups",
+    "no_groups",
+    "owner_of_groups",
+    "require_present",
+]
 
 
 @dataclass(frozen=True)
@@ -172,14 +179,20 @@ def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDA
 
 def require_present(values: NDArray[Any], message: str) -> None:
     """Raise ``message`` with the first row whose value is missing: NaN, NaT, NA or None."""
+    row = first_missing(values)
+    if row is not None:
+        raise ValueError(message.format(row))
+
+
+def first_missing(values: NDArray[Any]) -> int | None:
+    """Return the first row whose value is missing (NaN, NaT, NA or None), or None."""
     if values.dtype == object:
         missing = np.fromiter(map(_is_missing, values), dtype=bool, count=len(values))
     elif values.dtype.kind in "fcmM":
         missing = values != values  # only NaN and NaT differ from themselves
     else:
-        return
-    if missing.any():
-        raise ValueError(message.format(np.argmax(missing)))
+        return None
+    return int(np.argmax(missing)) if missing.any() else None
 
 
 def _is_missing(value: Any) -> bool:

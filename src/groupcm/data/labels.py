@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.errors import PositiveLabelWarning, warn_user
+from groupcm.errors import Argument, ParameterError, PositiveLabelWarning, PythonNote, warn_user
 from groupcm.utils.text import printable
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "class_order",
     "label_named",
     "order_classes",
+    "positive_label",
     "positive_of_model",
     "require_pos_label",
     "shown_labels",
@@ -61,21 +62,24 @@ def class_order(
     [0, 1, 2]
     >>> class_order(np.array(["cancer", "healthy"]), "Cancer")
     Traceback (most recent call last):
-    ValueError: pos_label is 'Cancer', which does not occur: y holds 'cancer' and 'healthy'.
+    groupcm.errors.ParameterError: pos_label is 'Cancer', which does not occur: y holds 'cancer' and
+    'healthy'.
     """
     if pos_label is None:
         _warn_of_texts(classes)
         return np.arange(len(classes))
     if len(classes) > 2:
-        raise ValueError(
-            f"pos_label is for two labels, and {where} holds {len(classes)} "
-            f"({shown_labels(classes)}); leave it out, or make one label against the rest."
+        raise ParameterError(
+            Argument("pos_label"),
+            f" is for two labels, and {where} holds {len(classes)} ({shown_labels(classes)}); "
+            "leave it out, or make one label against the rest.",
         )
     values = classes.tolist()
     if pos_label not in values:
-        raise ValueError(
-            f"pos_label is {printable(repr(_plain(pos_label)))}, which does not occur: "
-            f"{where} holds {shown_labels(classes)}."
+        raise ParameterError(
+            Argument("pos_label"),
+            f" is {printable(repr(_plain(pos_label)))}, which does not occur: "
+            f"{where} holds {shown_labels(classes)}.",
         )
     positive = values.index(pos_label)
     return np.array([k for k in range(len(values)) if k != positive] + [positive], dtype=np.intp)
@@ -99,19 +103,21 @@ def check_class_order(classes: NDArray[Any], pos_label: Any) -> None:
     --------
     >>> check_class_order(np.array(["healthy", "cancer"]), None)
     Traceback (most recent call last):
-    ValueError: classes_ are 'healthy' and 'cancer', but with pos_label=None the second must be
-    'healthy'.
+    groupcm.errors.ParameterError: classes_ are 'healthy' and 'cancer', but with pos_label=None the
+    second must be 'healthy'.
     """
     if len(classes) != 2:
         if pos_label is not None:
-            raise ValueError(f"pos_label is for two classes, and classes_ holds {len(classes)}.")
+            raise ParameterError(
+                Argument("pos_label"), f" is for two classes, and classes_ holds {len(classes)}."
+            )
         return
     positive = max(classes.tolist()) if pos_label is None else pos_label
     if classes.tolist()[1] != positive:
-        raise ValueError(
-            f"classes_ are {shown_labels(classes)}, but with pos_label="
-            f"{printable(repr(_plain(pos_label)))} the second must be "
-            f"{printable(repr(_plain(positive)))}."
+        raise ParameterError(
+            f"classes_ are {shown_labels(classes)}, but with ",
+            Argument("pos_label", _plain(pos_label)),
+            f" the second must be {printable(repr(_plain(positive)))}.",
         )
 
 
@@ -156,8 +162,8 @@ def positive_of_model(
     'polyp'
     >>> positive_of_model(np.array(["call", "noise"]), np.array(["call", "noise"]), "call")
     Traceback (most recent call last):
-    ValueError: pos_label is 'call', but the positive class of the model is 'noise'; fit the model
-    again with pos_label='call'.
+    groupcm.errors.ParameterError: pos_label is 'call', but the positive class of the model is
+    'noise'; fit the model again with pos_label="call".
     """
     positive = classes.tolist()[1]
     if pos_label is None:
@@ -166,11 +172,42 @@ def positive_of_model(
     others = [label for label in found.tolist() if label != pos_label]
     if positive in others or pos_label == classes.tolist()[0]:
         shown = printable(repr(_plain(pos_label)))
-        raise ValueError(
-            f"pos_label is {shown}, but the positive class of the model is "
-            f"{printable(repr(positive))}; fit the model again with pos_label={shown}."
+        raise ParameterError(
+            Argument("pos_label"),
+            f" is {shown}, but the positive class of the model is {printable(repr(positive))}; fit "
+            "the model again with ",
+            Argument("pos_label", _plain(pos_label)),
+            ".",
         )
     return pos_label
+
+
+def positive_label(given: str | None, classes: NDArray[Any], column: str) -> Any:
+    """Return the label of a column that a text names, or None where none is given.
+
+    Parameters
+    ----------
+    given : str or None
+        The positive label as text, as the option ``--positive`` has it.
+    classes : ndarray
+        The labels that occur.
+    column : str
+        The column that holds them.
+
+    Examples
+    --------
+    >>> positive_label("0", np.array([0, 1]), "polyp")
+    0
+    >>> positive_label("Call", np.array(["call", "noise"]), "sound")
+    Traceback (most recent call last):
+    groupcm.errors.ParameterError: pos_label is 'Call', which does not occur: the label column
+    'sound' holds 'call' and 'noise'.
+    """
+    if given is None:
+        return None
+    label = label_named(given, classes.tolist())
+    class_order(classes, label, where=f"the label column {column!r}")
+    return label
 
 
 def require_pos_label(pos_label: Any) -> None:
@@ -180,12 +217,13 @@ def require_pos_label(pos_label: Any) -> None:
     --------
     >>> require_pos_label(["cancer"])
     Traceback (most recent call last):
-    ValueError: pos_label must be None or a label: a text, a number, True or False; got ['cancer'].
+    groupcm.errors.ParameterError: pos_label must be None or a label: a text, a number, True or
+    False; got ['cancer'].
     """
     if pos_label is not None and not isinstance(pos_label, str | Real | np.bool_):
-        raise ValueError(
-            "pos_label must be None or a label: a text, a number, True or False; "
-            f"got {printable(repr(pos_label))}."
+        raise ParameterError(
+            Argument("pos_label"),
+            f" must be None or a label: a text, a number, True or False; got {pos_label!r}.",
         )
 
 
@@ -237,12 +275,16 @@ def _warn_of_texts(classes: NDArray[Any]) -> None:
     if labels[1].strip().lower() in _SAYS_POSITIVE:
         return
     negative, positive = (printable(repr(label)) for label in labels)
-    warn_user(
+    warning = PositiveLabelWarning(
         f"of the labels {negative} and {positive}, {positive} is taken as positive, because it is "
-        f"the later one in the alphabet; say which one is meant with pos_label={negative} or "
-        f"pos_label={positive} (on the command line with --positive).",
-        PositiveLabelWarning,
+        "the later one in the alphabet; name the one that is meant with ",
+        Argument("pos_label", labels[0]),
+        " or ",
+        Argument("pos_label", labels[1]),
+        PythonNote(" (on the command line with --positive)"),
+        ".",
     )
+    warn_user(warning)
 
 
 def _plain(label: Any) -> Any:

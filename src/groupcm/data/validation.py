@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from groupcm.data.frames import as_frame, frame_to_matrix, is_frame, require_exact
 from groupcm.data.groups import require_present
+from groupcm.errors import Argument, GroupsWarning, InputError, warn_user
 from groupcm.objective.smoothed import Matrix
 from groupcm.utils.parallel import slices, thread_map
 
 __all__ = [
+    "MANY_CANDIDATES",
     "as_annotated",
     "as_labels",
     "as_matrix",
     "as_objects",
     "as_overlap",
+    "as_sample_weight",
     "check_length",
     "distinct",
     "require_finite",
     "require_no_infinity",
     "rows_with",
+    "warn_without_groups",
 ]
 
 _ROWS_A_THREAD = 200_000
 _ROWS_AT_ONCE = 1 << 16
+# So many rows, or so many of which few are positive, are unlikely to be groups of one candidate.
+MANY_CANDIDATES = 500
+_SOME_CANDIDATES = 50
+_FEW_POSITIVES = 0.1
 
 
 def as_matrix(X: Any, estimator: Any = None, *, allow_empty: bool = False) -> Matrix:
@@ -81,18 +92,26 @@ def _require_table(X: Any) -> None:
         )
 
 
-def require_finite(X: Matrix, names: NDArray[Any] | None = None) -> None:
-    """Raise, naming row and column, where X holds NaN or infinity."""
+def require_finite(
+    X: Matrix, names: NDArray[Any] | None = None, rows: NDArray[np.int64] | None = None
+) -> None:
+    """Raise, naming row and column, where X holds NaN or infinity.
+
+    ``rows`` are the numbers that the user knows the rows by, where X is a part of what was given.
+    """
     found = _first_nonfinite(X)
     if found is None:
         return
     row, column = found
     value = X[row, column]
+    row = row if rows is None else int(rows[row])
     what = "NaN" if np.isnan(value) else "infinity"
     name = f" ({names[column]!r})" if names is not None else ""
-    raise ValueError(
+    raise InputError(
         f"X contains {what} (NaN or inf) in row {row}, column {column}{name}; "
-        "fill it in or leave the row out."
+        "fill it in or leave the row out.",
+        row=row,
+        column=column if names is None else names[column],
     )
 
 
@@ -123,7 +142,7 @@ def require_no_infinity(X: Matrix, names: NDArray[Any] | None = None) -> None:
     --------
     >>> require_no_infinity(np.array([[np.nan, 1.0], [2.0, -np.inf]]))
     Traceback (most recent call last):
-    ValueError: X contains infinity (NaN or inf) in row 1, column 1;
+    groupcm.errors.InputError: X contains infinity (NaN or inf) in row 1, column 1;
     fill it in or leave the row out.
     """
     for lo in range(0, X.shape[0], _ROWS_AT_ONCE):
@@ -139,16 +158,16 @@ def require_no_infinity(X: Matrix, names: NDArray[Any] | None = None) -> None:
 
 
 def check_length(name: str, values: Any, n_rows: int, whole: str = "X") -> None:
-    """Raise where ``values`` has not one entry a candidate of the ``whole``."""
+    """Raise where ``values`` does not have one entry per candidate of the ``whole``."""
     if len(values) != n_rows:
         raise ValueError(
             f"Found input variables with inconsistent numbers of samples: {whole} has {n_rows} "
-            f"rows but {name} has {len(values)}; both need one entry a candidate."
+            f"rows but {name} has {len(values)}; both need one entry per candidate."
         )
 
 
 def as_labels(y: Any, n_rows: int) -> NDArray[Any]:
-    """One label a candidate."""
+    """Return one label per candidate."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None")
     if nw.dependencies.is_into_series(y):
@@ -189,31 +208,67 @@ def rows_with(y: NDArray[Any], label: Any) -> NDArray[np.int64]:
 
 
 def as_overlap(overlap: ArrayLike | None, n_rows: int) -> NDArray[np.floating] | None:
-    """One number a candidate, or None."""
+    """Return one number per candidate, or None."""
     if overlap is None:
         return None
     overlap = np.asarray(overlap)
     if overlap.ndim != 1 or overlap.dtype.kind not in "biuf":
         raise ValueError(
-            f"overlap must be one number a candidate, got shape {overlap.shape} of {overlap.dtype}."
+            f"overlap must be one number per candidate, got shape {overlap.shape} of "
+            f"{overlap.dtype}."
         )
     check_length("overlap", overlap, n_rows)
     return overlap
 
 
+def as_sample_weight(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.float64] | None:
+    """Return one finite weight of at least 0 per candidate, not all of them 0; or None.
+
+    Examples
+    --------
+    >>> as_sample_weight([1, 0.5], 2)
+    array([1. , 0.5])
+    >>> as_sample_weight([1.0, -2.0], 2)
+    Traceback (most recent call last):
+    groupcm.errors.InputError: sample_weight must be finite and at least 0; got -2.0 at row 1.
+    """
+    if sample_weight is None:
+        return None
+    given = np.asarray(sample_weight)
+    if given.ndim != 1 or given.dtype.kind not in "biuf":
+        raise InputError(
+            Argument("sample_weight"),
+            " must be one number per candidate; got an array of shape "
+            f"{given.shape} and dtype {given.dtype}.",
+        )
+    check_length("sample_weight", given, n_rows)
+    weight = given.astype(np.float64)
+    bad = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0.0)))
+    if len(bad):
+        raise InputError(
+            Argument("sample_weight"),
+            f" must be finite and at least 0; got {weight[bad[0]]} at row {bad[0]}.",
+        )
+    if not np.any(weight):
+        raise InputError(
+            Argument("sample_weight"), " is zero for every candidate; some weight must be above 0."
+        )
+    return weight
+
+
 def as_objects(objects: ArrayLike | None, n_rows: int) -> NDArray[Any] | None:
-    """One id a candidate, or None; ids may be missing where a candidate shows no object."""
+    """Return one id per candidate, or None; candidates that show no object need none."""
     if objects is None:
         return None
     objects = np.asarray(objects)
     if objects.ndim != 1:
-        raise ValueError(f"objects must be one id a candidate, got shape {objects.shape}.")
+        raise ValueError(f"objects must be one id per candidate, got shape {objects.shape}.")
     check_length("objects", objects, n_rows)
     return objects
 
 
 def as_annotated(annotated: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:
-    """True or False a candidate, or None.
+    """Return True or False for each candidate, or None.
 
     Examples
     --------
@@ -243,3 +298,49 @@ def as_annotated(annotated: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] 
             f"got {annotated[row : row + 1].tolist()[0]!r} at row {row}."
         )
     return is_true.astype(np.bool_)
+
+
+def warn_without_groups(n_rows: int, n_positive: int | None = None) -> None:
+    """Warn about a fit without groups, where the rows look like candidates of groups.
+
+    They do where they are many, or where they are some and few of them are positive, and where
+    scikit-learn was given groups and did not pass them on.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True, action="always") as caught:
+    ...     warn_without_groups(40, n_positive=1)
+    ...     warn_without_groups(60, n_positive=1)
+    >>> len(caught)
+    1
+    """
+    few = n_positive is not None and n_positive < _FEW_POSITIVES * n_rows
+    if not (
+        n_rows >= MANY_CANDIDATES
+        or (n_rows >= _SOME_CANDIDATES and few)
+        or _groups_are_not_routed()
+    ):
+        return
+    warn_user(
+        "fit got no groups, so every candidate counts as a group of its own; pass groups, or "
+        'groups="none" where that is meant, and in cross_val_score call '
+        "sklearn.set_config(enable_metadata_routing=True) and set_fit_request(groups=True) and "
+        'pass params={"groups": groups}.',
+        GroupsWarning,
+    )
+
+
+def _groups_are_not_routed() -> bool:
+    """Return whether a function of scikit-learn that runs this fit was given groups."""
+    if get_config()["enable_metadata_routing"]:
+        return False
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection."):
+            params = frame.f_locals.get("params")
+            routed = params if isinstance(params, dict) else {}
+            if frame.f_locals.get("groups", routed.get("groups")) is not None:
+                return True
+        frame = frame.f_back
+    return False

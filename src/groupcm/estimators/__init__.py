@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from groupcm.estimators.misvm import MISVMClassifier
     from groupcm.estimators.path import lambda_grid, lambda_path
     from groupcm.estimators.scoring import GroupScores
+    from groupcm.estimators.tables import fit_tables
     from groupcm.estimators.thresholds import choose_threshold
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "GroupScores",
     "MISVMClassifier",
     "choose_threshold",
+    "fit_tables",
     "lambda_grid",
     "lambda_path",
 ]
@@ -25,6 +27,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "fit_tables": "tables",
         "CalibratedGroupClassifier": "calibration",
         "GroupClassifier": "classifier",
         "GroupClassifierCV": "classifier_cv",

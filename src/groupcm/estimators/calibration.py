@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import _safe_indexing, get_tags, indexable
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from groupcm.data.folds import group_level, require_folds
 from groupcm.data.frames import as_frame
+from groupcm.data.group_table import weights_of_groups
 from groupcm.data.groups import index_groups, no_groups
 from groupcm.data.labels import order_classes, warn_of_sorting_scorer
-from groupcm.data.validation import as_labels, check_length, distinct
+from groupcm.data.validation import (
+    as_labels,
+    as_sample_weight,
+    check_length,
+    distinct,
+    warn_without_groups,
+)
 from groupcm.errors import GroupsWarning, PositiveLabelWarning
 from groupcm.estimators.adapters import candidate_scores, fit_with, group_scores_of, pos_label_of
 from groupcm.estimators.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
@@ -25,6 +32,7 @@ from groupcm.estimators.group_model import labelled, mean_right
 from groupcm.estimators.held_out import hold_out_groups
 from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.thresholds import (
+    THRESHOLD_STATE,
     ChosenThreshold,
     ThresholdModel,
     known_labels,
@@ -32,7 +40,7 @@ from groupcm.estimators.thresholds import (
     score_labelled_groups,
     threshold_of,
 )
-from groupcm.estimators.training.data import warn_without_groups
+from groupcm.estimators.training.data import folds_of_rows, require_same_class
 from groupcm.estimators.training.profile import TrainingProfile, profile_of
 from groupcm.metrics.decision import DecisionRule, is_alarm
 from groupcm.sources.base import Source
@@ -131,6 +139,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         "patients": True,
         "annotated": True,
         "objects": True,
+        "sample_weight": True,
     }
     __metadata_request__score: ClassVar = {"groups": True}
 
@@ -149,7 +158,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         "feature_names_in_": Maybe(Names("features")),
         "estimator_": Part(ClassifierMixin, {"features": "n_features_in_"}),
         "calibrator_": Record((Sigmoid, Isotonic)),
-        **ThresholdModel._threshold_state,
+        **THRESHOLD_STATE,
         "training_profile_": Maybe(Nullable(Record((TrainingProfile,)))),
     }
 
@@ -178,6 +187,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         patients: ArrayLike | None = None,
         annotated: ArrayLike | None = None,
         objects: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> CalibratedGroupClassifier:
         """Score every group held out, fit the curve, and fit the estimator to all.
 
@@ -199,9 +209,19 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         annotated, objects : array-like of shape (n,), optional
             Passed to the estimator where it takes them; see `GroupClassifier.fit`. A positive
             group nobody annotated is held out as the others are, since its label is known.
+        sample_weight : array-like of shape (n,), optional
+            One weight per candidate, passed to the estimator where it takes it; see
+            `GroupClassifier.fit`. In the fit of the curve a positive group weighs the mean of its
+            positive candidates, a negative group that of all. Candidates of weight 0 are left out.
+            Not for ``cv="prefit"``.
         """
         self._check_parameters()
         if isinstance(self.cv, str) and self.cv == "prefit":
+            if sample_weight is not None:
+                raise ValueError(
+                    'sample_weight is not used with cv="prefit", where the curve is fitted to the '
+                    "groups as they are; leave it out."
+                )
             scores, positive = score_labelled_groups(self.estimator, X, y, groups)
             return self._store(self.estimator, self.estimator.classes_, scores, positive)
         if isinstance(X, Source | str | os.PathLike):
@@ -212,17 +232,29 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         (X,) = indexable(as_frame(X))
         y = as_labels(y, _num_samples(X))
         is_forgotten, groups = groups is None, None if no_groups(groups) else groups
+        weight, cv = as_sample_weight(sample_weight, len(y)), self.cv
+        beside = {"overlap": overlap, "annotated": annotated, "objects": objects}
+        beside |= {"groups": groups, "patients": patients, "sample_weight": weight}
+        known = {name: np.asarray(each) for name, each in beside.items() if each is not None}
+        for name, each in known.items():
+            check_length(name, each, len(y))
+        if weight is not None and not np.all(weight):
+            rows = np.flatnonzero(weight)
+            if groups is not None:
+                index, positive = index_groups(groups), pos_label_of(self.estimator)
+                positive = distinct(y)[-1] if positive is None else positive
+                require_same_class(y == positive, index.codes, weight, positive, index.ids)
+            if isinstance(cv, Iterable):
+                cv = folds_of_rows(cv, rows, len(y))
+            X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]
+            known = {name: each[rows] for name, each in known.items()}
+            groups, patients = known.get("groups"), known.get("patients")
         pos_label = pos_label_of(self.estimator)
         table = group_level(y, groups, patients, pos_label=pos_label)
         classes = distinct(y)
         classes = order_classes(classes, classes[1] if pos_label is None else pos_label)
         if is_forgotten and getattr(self.estimator, "grouping", None) != "none":
             warn_without_groups(len(y), int(table.positive.sum()))
-        beside = {"overlap": overlap, "annotated": annotated, "objects": objects}
-        beside |= {"groups": groups, "patients": patients}
-        known = {name: np.asarray(each) for name, each in beside.items() if each is not None}
-        for name, each in known.items():
-            check_length(name, each, len(y))
         with warnings.catch_warnings():  # once is enough, and that was above
             for category in (GroupsWarning, PositiveLabelWarning):
                 warnings.simplefilter("ignore", category)
@@ -232,14 +264,16 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
                 y,
                 known,
                 table,
-                cv=self.cv,
+                cv=cv,
                 random_state=self.random_state,
                 pos_label=classes[1],
             )
             announce_stage("all groups")
             fitted = fit_with(clone(self.estimator), X, y, **known)
         _require_same_classes(fitted, classes)
-        return self._store(fitted, classes, scores, table.positive)
+        if weight is not None:
+            weight = weights_of_groups(weight, table.index.codes, y == classes[1])
+        return self._store(fitted, classes, scores, table.positive, weight)
 
     @classmethod
     def of_held_out(cls, model: Any, *, method: str = "sigmoid") -> CalibratedGroupClassifier:
@@ -277,11 +311,12 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         classes: NDArray[Any],
         scores: NDArray[np.float64],
         positive: NDArray[np.bool_],
+        weight: NDArray[np.float64] | None = None,
     ) -> CalibratedGroupClassifier:
         _require_calibratable(scores, positive)
         self.classes_ = classes
         self.estimator_ = fitted
-        self.calibrator_ = _METHODS[self.method](scores, positive)
+        self.calibrator_ = _METHODS[self.method](scores, positive, weight)
         self.held_out_scores_ = scores
         self.held_out_labels_ = classes[positive.astype(int)]
         for name in ("n_features_in_", "feature_names_in_"):

@@ -83,11 +83,15 @@ def _none_without_score(scores: Vector, curve: Callable[[Vector], Vector]) -> Ve
     return np.where(is_scored, curve(np.where(is_scored, scores, 0.0)), 0.0)
 
 
-def fit_sigmoid(scores: Vector, positive: NDArray[np.bool_]) -> Sigmoid:
+def fit_sigmoid(
+    scores: Vector, positive: NDArray[np.bool_], weight: Vector | None = None
+) -> Sigmoid:
     """Platt's curve: maximise the likelihood of targets drawn in a little from 0 and 1.
 
-        min_{a ≥ 0, c}  Σ_k log(1 + exp(z_k)) − t_k z_k,      z_k = a s_k + c,
+        min_{a ≥ 0, c}  Σ_k ω_k (log(1 + exp(z_k)) − t_k z_k),      z_k = a s_k + c,
         t_k = (m+ + 1) / (m+ + 2) for positives,  1 / (m− + 2) for negatives
+
+    where ``ω_k`` is the weight of a group (1 by default) and ``m±`` are the sums of the weights.
 
     The targets are what keeps the slope finite where scores part the classes. Where scores
     say nothing, or the opposite (a = 0), the curve is level at the share of positives.
@@ -98,23 +102,26 @@ def fit_sigmoid(scores: Vector, positive: NDArray[np.bool_]) -> Sigmoid:
     >>> fit_sigmoid(scores, np.array([False, False, True, True]))(np.array([1.5])).round(6)
     array([0.5])
     """
-    n_positive = int(positive.sum())
-    n_negative = len(positive) - n_positive
-    level = Sigmoid(0.0, float(logit(n_positive / len(positive))))
+    share = np.ones(len(scores)) if weight is None else weight
+    whole, n_positive = float(share.sum()), float(share[positive].sum())
+    n_negative = whole - n_positive
+    share = share / whole
+    level = Sigmoid(0.0, float(logit(n_positive / whole)))
     if np.ptp(scores) == 0.0:
         return level
     target = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    centre, spread = float(scores.mean()), float(scores.std())
+    centre = float(share @ scores)
+    spread = float(np.sqrt(share @ (scores - centre) ** 2))
     rows = np.column_stack([(scores - centre) / spread, np.ones(len(scores))])
 
     def mean_loss(theta: Vector) -> tuple[float, Vector]:
         z = rows @ theta
-        loss = np.mean(np.logaddexp(0.0, z) - target * z)
-        return float(loss), rows.T @ (expit(z) - target) / len(z)
+        loss = share @ (np.logaddexp(0.0, z) - target * z)
+        return float(loss), rows.T @ (share * (expit(z) - target))
 
     def curvature(theta: Vector) -> Vector:
         p = expit(rows @ theta)
-        return (rows.T * (p * (1.0 - p))) @ rows / len(p)
+        return (rows.T * (share * p * (1.0 - p))) @ rows
 
     start = np.array([0.0, level.intercept])
     found = minimize(
@@ -126,10 +133,14 @@ def fit_sigmoid(scores: Vector, positive: NDArray[np.bool_]) -> Sigmoid:
     return Sigmoid(float(slope / spread), float(intercept - slope * centre / spread))
 
 
-def fit_isotonic(scores: Vector, positive: NDArray[np.bool_]) -> Isotonic:
+def fit_isotonic(
+    scores: Vector, positive: NDArray[np.bool_], weight: Vector | None = None
+) -> Isotonic:
     """The curve that never falls and is nearest to the labels.
 
-        min  Σ_k (p(s_k) − y_k)²   over p that never fall
+        min  Σ_k ω_k (p(s_k) − y_k)²   over p that never fall
+
+    where ``ω_k`` is the weight of a group, 1 by default.
 
     Examples
     --------
@@ -137,5 +148,6 @@ def fit_isotonic(scores: Vector, positive: NDArray[np.bool_]) -> Isotonic:
     >>> fit_isotonic(scores, np.array([False, True, False, True])).probability
     array([0. , 0.5, 0.5, 1. ])
     """
-    found = IsotonicRegression(out_of_bounds="clip").fit(scores, positive.astype(np.float64))
+    curve = IsotonicRegression(out_of_bounds="clip")
+    found = curve.fit(scores, positive.astype(np.float64), sample_weight=weight)
     return Isotonic(found.X_thresholds_, found.y_thresholds_)

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.base import clone
 
+from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import LinearGroupModel
 from groupcm.estimators.training.data import read_training_data
 from groupcm.estimators.training.fit_setup import Prepared
-from groupcm.estimators.training.training import saying_what_is_kept, solve_choosing, solve_classes
-from groupcm.solvers.alternating import OUTCOMES, Alternation
-from groupcm.solvers.solution import Solution
+from groupcm.estimators.training.hyperparameters import Hyperparameters
+from groupcm.estimators.training.training import Solved, Training, saying_what_is_kept
+from groupcm.solvers.alternating import OUTCOMES
 from groupcm.utils.fitted_state import Array, Expected, Nullable, Number, Text
-from groupcm.utils.parameters import check_parameters
-from groupcm.utils.progress import listening, print_readings, print_step
+from groupcm.utils.progress import printing_progress
 
-__all__ = ["ChoosingModel", "GroupClassifier"]
+__all__ = ["FOR_PATHS", "ChoosingModel", "GroupClassifier", "fit_path"]
+
+#: Why a path of λ refuses more than two classes.
+FOR_PATHS = ", and a path of λ is for two"
 
 
 class ChoosingModel(LinearGroupModel):
@@ -38,14 +40,11 @@ class ChoosingModel(LinearGroupModel):
         "n_rounds_": Number(low=1, whole=True),
     }
 
-    def _store(
-        self,
-        prepared: Prepared,
-        solutions: list[Solution | None],
-        found: Alternation | None = None,
-    ) -> None:
-        super()._store(prepared, solutions)
-        self.witnesses_ = np.empty(0, dtype=np.int64) if found is None else found.witnesses
+    def _store(self, prepared: Prepared, solved: Solved) -> None:
+        super()._store(prepared, solved)
+        found = solved.alternation
+        chosen = np.empty(0, dtype=np.int64) if found is None else found.witnesses
+        self.witnesses_ = prepared.data.as_given(chosen)
         self.outcome_ = None if found is None else found.outcome
         self.n_rounds_ = 1 if found is None else found.rounds
         if found is not None:
@@ -76,14 +75,29 @@ class GroupClassifier(ChoosingModel):
     C : float, optional
         The SVM's form (Problem 1): minimise ``Σ h(w_j) + C Σ L`` instead, classes not
         balanced; ``lam`` is then not used.
-    loss : {"smoothed_hinge", "hinge"}
-        L.
+    class_weight : {"balanced", None} or dict, default="balanced"
+        What a group counts in the sum of its class. "balanced" is the objective above:
+        ``c+ = λ/n+`` for each positive and ``c− = λ/n−`` for each negative group, so that both
+        classes weigh the same. None: all groups weigh the same, ``c+ = c− = 2λ/(n+ + n−)``, with
+        the same total, so that λ means the same. A dict of ``{label: weight}`` multiplies the
+        ``c±`` of None, as in scikit-learn; labels that are missing from it weigh 1. With ``C``,
+        "balanced" and None are both ``c+ = c− = C``, which a dict multiplies. Of more than two
+        classes, each is trained against the rest, and ``n+``, ``n−`` are those of that problem;
+        of a dict, the class that is trained has its weight, and the rest weighs 1.
+    loss : {"smoothed_hinge", "hinge", "logistic"}
+        L. The logistic loss ``log(1 + exp(−t))`` never becomes zero: of every group at least one
+        candidate is kept in memory, and without grouping the model is a logistic regression.
     delta : float, default=0.5
         Half the length of the smoothed hinge's quadratic piece.
-    penalty : {"huber", "l2", "l1"}
-        h: Huber, squared norm, norm 1 (which makes the weights of useless features zero).
+    penalty : {"huber", "l2", "l1", "elasticnet"}
+        h: Huber; the squared norm ``w²``; the norm 1 ``|w|``, which makes the weights of useless
+        features zero; or a mixture of the last two, which does so too and gives features that
+        say the same similar weights.
     epsilon : float, default=1.0
         Where the Huber penalty turns from quadratic to linear.
+    l1_ratio : float, default=0.5
+        The share ``r`` of the norm 1 in the elastic net, ``h(w) = r |w| + (1 − r) w²``: 0 is "l2",
+        and 1 is "l1".
     grouping : {"negative", "both", "none"}
         Negative groups by their largest loss (the GCM); positive ones too (Problem 5);
         or every candidate alone (Problem 4).
@@ -196,6 +210,7 @@ class GroupClassifier(ChoosingModel):
         "overlap": True,
         "annotated": True,
         "objects": True,
+        "sample_weight": True,
     }
 
     def __init__(
@@ -203,10 +218,12 @@ class GroupClassifier(ChoosingModel):
         lam: float = 0.5,
         *,
         C: float | None = None,
+        class_weight: Mapping[Any, float] | str | None = "balanced",
         loss: str = "smoothed_hinge",
         delta: float = 0.5,
         penalty: str = "huber",
         epsilon: float = 1.0,
+        l1_ratio: float = 0.5,
         grouping: str = "negative",
         background: str = "ignore",
         min_overlap: float = 0.0,
@@ -224,10 +241,12 @@ class GroupClassifier(ChoosingModel):
     ) -> None:
         self.lam = lam
         self.C = C
+        self.class_weight = class_weight
         self.loss = loss
         self.delta = delta
         self.penalty = penalty
         self.epsilon = epsilon
+        self.l1_ratio = l1_ratio
         self.grouping = grouping
         self.background = background
         self.min_overlap = min_overlap
@@ -251,6 +270,7 @@ class GroupClassifier(ChoosingModel):
         overlap: ArrayLike | None = None,
         annotated: ArrayLike | None = None,
         objects: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> GroupClassifier:
         """Train.
 
@@ -284,6 +304,26 @@ class GroupClassifier(ChoosingModel):
             within the group; other candidates need none. Each object counts by its own best
             candidate, and the objects of a group share its weight equally; one whose best
             overlap is below ``min_overlap`` is left out. Needs ``grouping="negative"``.
+        sample_weight : array-like of shape (n,), optional
+            One weight ``ω_i`` per candidate, finite and at least 0; see the notes. Needs all
+            candidates in memory.
+
+        Notes
+        -----
+        A candidate of weight 0 takes no part, as if it were not there; where all candidates of a
+        class in a group have it, all others of the group need it, too. A candidate that counts
+        for itself (a positive one, and with ``grouping="none"`` any) has its term multiplied by
+        ``ω_i``. A term that is the largest loss of several candidates (a negative group, the
+        background of a positive one, with ``grouping="both"`` a positive one too), and a positive
+        group that is not annotated, needs the same weight ``ω_k`` for all its candidates, which
+        multiplies it; other weights raise an error that names the group. The weights of the other
+        candidates of a positive group mean nothing, but for the scale of the features.
+
+        In ``λ/n+`` and ``λ/n−``, ``n+`` and ``n−`` are then the sums of the weights of the groups
+        of each class, where a positive group weighs the mean of its candidates that count (of its
+        objects). So only ratios of weights matter, and a weight of 2 is the same as the whole
+        group given twice. With ``C``, a term has the factor ``C ω``. Means and deviations of the
+        features are weighted in the same way; a feature map is fitted without weights.
 
         Examples
         --------
@@ -297,40 +337,47 @@ class GroupClassifier(ChoosingModel):
         >>> model.witnesses_, model.outcome_
         (array([3]), 'settled')
         """
-        with self._told(), saying_what_is_kept(self.checkpoint):
-            prepared = self._prepare(X, y, groups, overlap, annotated, objects)
-            found = None
-            if len(prepared.unannotated):
-                found = solve_choosing(self, prepared, self.lam)
-                solutions: list[Solution | None] = [found.solution]
-            else:
-                solutions = solve_classes(self, prepared, self._seed())
-        self._store(prepared, solutions, found)
+        self._check_parameters()
+        with printing_progress(self.verbose), saying_what_is_kept(self.checkpoint):
+            data = read_training_data(
+                self, X, y, groups, overlap, annotated, objects, sample_weight
+            )
+            training = Training(data, Hyperparameters.of(self))
+            solved = training.solve()
+        self._store(training.prepared, solved)
         return self
 
-    def _told(self) -> AbstractContextManager[None]:
-        return listening(print_step, print_readings(), print) if self.verbose else nullcontext()
-
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
     def _check_parameters(self) -> None:
-        check_parameters(self.get_params(deep=False))
+        check_parameters(self.get_params(deep=False), LINEAR)
 
-    def _prepare(
-        self,
-        X: Any,
-        y: Any,
-        groups: Any,
-        overlap: Any,
-        annotated: Any = None,
-        objects: Any = None,
-        *,
-        shared_passes: bool = False,
-    ) -> Prepared:
-        self._check_parameters()
-        data = read_training_data(self, X, y, groups, overlap, annotated, objects)
-        if shared_passes and not len(data.unannotated_groups()):
-            data = data.for_shared_passes()
-        n_classes = len(data.classes)
-        return Prepared(self, data, range(n_classes) if n_classes > 2 else [1])
+
+def fit_path(
+    template: GroupClassifier,
+    lams: Sequence[float],
+    X: Any,
+    y: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
+    overlap: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> list[GroupClassifier]:
+    """Fit one copy of an estimator for each λ, each from the one before and on the same passes.
+
+    Examples
+    --------
+    >>> X, y, groups = [[0.0], [1.0], [0.1], [0.9]], [0, 1, 0, 0], [1, 1, 2, 2]
+    >>> [model.lam for model in fit_path(GroupClassifier(), [0.2, 0.8], X, y, groups)]
+    [0.2, 0.8]
+    """
+    models: list[Any] = [clone(template) for _ in lams]
+    for model, lam in zip(models, lams, strict=True):
+        model.set_params(lam=float(lam))
+    first = models[0]
+    first._check_parameters()
+    with printing_progress(first.verbose), saying_what_is_kept(first.checkpoint):
+        data = read_training_data(first, X, y, groups, overlap, sample_weight=sample_weight)
+        data.require_two_classes(FOR_PATHS)
+        training = Training(data.for_shared_passes(), Hyperparameters.of(first))
+        solutions = training.solve_path(list(lams))
+    for model, solution in zip(models, solutions, strict=True):
+        model._store(training.prepared, Solved([solution]))
+    return models

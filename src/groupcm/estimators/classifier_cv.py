@@ -11,20 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.folds import Folds, require_folds
-from groupcm.errors import LambdaAtEndWarning
-from groupcm.estimators.classifier import ChoosingModel, GroupClassifier
-from groupcm.estimators.path import beyond_grid, chosen_lams, is_count, require_path
+from groupcm.errors import Argument, LambdaAtEndWarning, ParameterError
+from groupcm.estimators.classifier import FOR_PATHS, ChoosingModel
+from groupcm.estimators.hyperparameters import LINEAR, check_parameters
+from groupcm.estimators.path import beyond_grid, chosen_lams, is_count
 from groupcm.estimators.scoring import LinearScorer
-from groupcm.estimators.thresholds import held_out_groups_of
-from groupcm.estimators.training.fit_setup import Prepared
+from groupcm.estimators.training.data import read_training_data
 from groupcm.estimators.training.groups import TrainingGroups
-from groupcm.estimators.training.training import solve_choosing, solve_path
+from groupcm.estimators.training.hyperparameters import Hyperparameters
+from groupcm.estimators.training.training import Training
 from groupcm.metrics import Metric, metric_name, metric_named
+from groupcm.metrics.registry import weighted_value
 from groupcm.objective.terms import Index
 from groupcm.solvers.solution import Solution
 from groupcm.utils.fitted_state import Array, Expected, Number, StateError
-from groupcm.utils.parameters import check_parameters
-from groupcm.utils.progress import announce_stage, without_steps
+from groupcm.utils.progress import announce_stage, printing_progress, without_steps
 from groupcm.utils.typing import Vector
 
 __all__ = ["GroupClassifierCV"]
@@ -64,9 +65,10 @@ class GroupClassifierCV(ChoosingModel):
     scoring : str or callable, default="group_roc_auc"
         A metric of groups: "group_roc_auc", "group_average_precision",
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry per
-        group, and None for groups. A λ for which it gives NaN in any fold is not chosen.
-    loss, delta, penalty, epsilon, grouping, background, min_overlap, feature_map, standardize, \
-solver, tol, max_passes, max_time, memory, pos_label, verbose :
+        group, and None for groups. A λ for which it gives NaN in any fold is not chosen. The
+        metrics that are named weigh the groups by ``sample_weight``; a callable does not.
+    class_weight, loss, delta, penalty, epsilon, l1_ratio, grouping, background, min_overlap, \
+feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, verbose :
         As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
@@ -107,6 +109,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         "patients": True,
         "annotated": True,
         "objects": True,
+        "sample_weight": True,
     }
 
     lam_: float
@@ -130,10 +133,12 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         *,
         cv: Any = 5,
         scoring: str | Metric = "group_roc_auc",
+        class_weight: Mapping[Any, float] | str | None = "balanced",
         loss: str = "smoothed_hinge",
         delta: float = 0.5,
         penalty: str = "huber",
         epsilon: float = 1.0,
+        l1_ratio: float = 0.5,
         grouping: str = "negative",
         background: str = "ignore",
         min_overlap: float = 0.0,
@@ -151,10 +156,12 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         self.lams = lams
         self.cv = cv
         self.scoring = scoring
+        self.class_weight = class_weight
         self.loss = loss
         self.delta = delta
         self.penalty = penalty
         self.epsilon = epsilon
+        self.l1_ratio = l1_ratio
         self.grouping = grouping
         self.background = background
         self.min_overlap = min_overlap
@@ -183,6 +190,7 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
         patients: ArrayLike | None = None,
         annotated: ArrayLike | None = None,
         objects: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> GroupClassifierCV:
         """Choose λ and train.
 
@@ -192,52 +200,43 @@ solver, tol, max_passes, max_time, memory, pos_label, verbose :
             As for `GroupClassifier.fit`, of two classes.
         patients : array-like of shape (n,), optional
             The patient of each candidate, also where X is a source.
-        annotated, objects
-            As for `GroupClassifier.fit`.
+        annotated, objects, sample_weight
+            As for `GroupClassifier.fit`. Candidates of weight 0 are in no fold, and a group all of
+            whose candidates have it is not among ``held_out_scores_``.
         """
         self._check_parameters()
         metric = _group_metric(self.scoring)
         lams = chosen_lams(self.lams)
-        own = ("lams", "cv", "scoring")
-        shared = {k: v for k, v in self.get_params(deep=False).items() if k not in own}
-        template = GroupClassifier(**shared)
-        with template._told():
-            prepared = template._prepare(
-                X, y, groups, overlap, annotated, objects, shared_passes=True
+        with printing_progress(self.verbose):
+            data = read_training_data(
+                self, X, y, groups, overlap, annotated, objects, sample_weight
             )
-            require_path(prepared)
-            table = TrainingGroups(prepared, groups, patients)
+            data.require_two_classes(FOR_PATHS)
+            training = Training(data.for_shared_passes(), Hyperparameters.of(self))
+            table = TrainingGroups(training.prepared, groups, patients)
             folds = table.folds(self.cv, self.random_state)
-            tried = _Folds(template, prepared, table, folds, metric)
+            tried = _Folds(training, table, folds, metric)
             tried.add(lams)
             if is_count(self.lams) and len(lams) > 1:
                 tried.extend()
             tried.warn_at_end(is_grid=is_count(self.lams))
             lams, held_out, scores = tried.lams, tried.held_out, tried.scores
             best = int(np.argmax(tried.means))
-            announce_stage(f"all groups, λ = {lams[best]:.4g}")
-            lam, found = float(lams[best]), None
-            if len(prepared.unannotated):
-                found = solve_choosing(template, prepared, lam)
-                last: list[Solution | None] = [found.solution]
-            else:
-                last = [*solve_path(template, prepared, [lam], template._seed())]
-        self._store(prepared, last, found)
+            lam = float(lams[best])
+            announce_stage(f"all groups, λ = {lam:.4g}")
+            solved = training.solve(lam)
+        self._store(training.prepared, solved)
         self.lam_, self.lams_, self.scores_ = lam, lams, scores
         self.best_score_ = float(scores[:, best].mean())
         self.held_out_scores_ = _mean_over_folds(
             table.n_groups, [test for _, test in folds], [of_fold[:, best] for of_fold in held_out]
         )
         self.held_out_labels_ = self.classes_[table.positive.astype(int)]
-        known = held_out_groups_of(self)
-        if known is not None and self.training_profile_ is not None:
-            positive, held_out_scores = known
-            profile = self.training_profile_.with_held_out(held_out_scores, positive)
-            self.training_profile_ = profile
+        self._profile_held_out()
         return self
 
     def _check_parameters(self) -> None:
-        check_parameters(self.get_params(deep=False))
+        check_parameters(self.get_params(deep=False), LINEAR)
         require_folds(self.cv)
         _group_metric(self.scoring)
         chosen_lams(self.lams)
@@ -263,13 +262,12 @@ class _Folds:
 
     def __init__(
         self,
-        template: GroupClassifier,
-        prepared: Prepared,
+        training: Training,
         table: TrainingGroups,
         folds: Folds,
         metric: Metric,
     ) -> None:
-        self._template, self._prepared, self._table = template, prepared, table
+        self._training, self._table = training, table
         self._folds, self._metric = folds, metric
         self._seconds = 0.0
         self._ends: list[dict[int, Solution]] = [{} for _ in folds]
@@ -282,9 +280,11 @@ class _Folds:
         """The mean over folds at each λ; a λ that any fold scores as NaN is never the best."""
         means = self.scores.mean(axis=0)
         if np.isnan(means).all():
-            raise ValueError(
-                f"scoring gives NaN for every λ, in {np.isnan(self.scores).any(axis=1).sum()} of "
-                f"{len(self.scores)} folds, so that none is the best; it must give numbers."
+            n_folds = np.isnan(self.scores).any(axis=1).sum()
+            raise ParameterError(
+                Argument("scoring"),
+                f" gives NaN for every λ, in {n_folds} of {len(self.scores)} folds, so that none "
+                "is the best; it must give numbers.",
             )
         return np.where(np.isnan(means), -np.inf, means)
 
@@ -305,7 +305,7 @@ class _Folds:
         held_out = self._train(lams, side)
         scores = np.array(
             [
-                [self._metric(self._table.positive[test], of_lam, None) for of_lam in of_fold.T]
+                [self._score(test, of_lam) for of_lam in of_fold.T]
                 for (_, test), of_fold in zip(self._folds, held_out, strict=True)
             ]
         )
@@ -318,6 +318,13 @@ class _Folds:
         self.lams = joined(self.lams, lams)
         self.held_out = list(map(joined, self.held_out, held_out))
         self.scores = joined(self.scores, scores)
+
+    def _score(self, test: Index, scores: Vector) -> float:
+        """Return the metric of the groups that a fold leaves out."""
+        positive, weight = self._table.positive[test], self._table.weight
+        if weight is None:
+            return self._metric(positive, scores, None)
+        return weighted_value(self._metric, positive, scores, weight[test])
 
     def extend(self) -> None:
         """Go on beyond the end of the grid while the best λ is there, within the budget."""
@@ -339,22 +346,24 @@ class _Folds:
         lam, word = (self.lams[0], "smallest") if side < 0 else (self.lams[-1], "largest")
         remedy = "give smaller ones" if side < 0 else "give larger ones"
         if is_grid:
-            remedy = f"more were not tried within the budget: {remedy} by lams"
-        warnings.warn(
+            remedy = f"more were not tried within the budget: {remedy}"
+        warning = LambdaAtEndWarning(
             f"the chosen λ = {lam:.4g} is the {word} of the {len(self.lams)} values tried, so that "
-            f"a better one may lie beyond; {remedy}.",
-            LambdaAtEndWarning,
-            stacklevel=3,
+            f"a better one may lie beyond; {remedy} by ",
+            Argument("lams"),
+            ".",
+            alike=word,
         )
+        warnings.warn(warning, stacklevel=3)
 
     def _has_time(self, n_more: int) -> bool:
         """Return whether there is time to train so many more, and the final model after them."""
         needed = 2.0 * self._seconds * n_more / len(self.lams)
-        return time.perf_counter() + needed < self._prepared.deadline
+        return time.perf_counter() + needed < self._training.prepared.deadline
 
     def _train(self, lams: Vector, side: int) -> list[Vector]:
         """For each fold, the score of each group that it leaves out at each of these λ."""
-        template, prepared, table, folds = self._template, self._prepared, self._table, self._folds
+        prepared, table, folds = self._training.prepared, self._table, self._folds
         weights, intercepts = [], []
         for k, ((train, _), ends) in enumerate(zip(folds, self._ends, strict=True)):
             announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
@@ -363,7 +372,7 @@ class _Folds:
             near = ends[side].point if side in ends else None
             try:
                 with without_steps():
-                    path = solve_path(template, prepared, list(lams), template._seed(), terms, near)
+                    path = self._training.solve_path(list(lams), terms, near)
                 if any(solution.interrupted for solution in path):
                     raise KeyboardInterrupt
             except KeyboardInterrupt:
@@ -399,5 +408,7 @@ def _mean_over_folds(n_groups: int, tests: list[Index], scores: list[Vector]) ->
 def _group_metric(scoring: str | Metric) -> Metric:
     metric = metric_named(scoring)
     if metric_name(metric) == "candidate_roc_auc":
-        raise ValueError('scoring must be a metric of groups, such as "group_roc_auc".')
+        raise ParameterError(
+            Argument("scoring"), ' must be a metric of groups, such as "group_roc_auc".'
+        )
     return metric

@@ -18,8 +18,13 @@ from groupcm.data.groups import GroupIndex, index_groups, no_groups
 from groupcm.data.labels import check_class_order, warn_of_sorting_scorer
 from groupcm.data.validation import as_matrix, check_length
 from groupcm.estimators.scoring import GroupScores, Scorer, among_all_groups, require_features
-from groupcm.estimators.thresholds import ThresholdModel, known_labels
-from groupcm.estimators.training.data import leave_out, source_of_columns
+from groupcm.estimators.thresholds import (
+    THRESHOLD_STATE,
+    ThresholdModel,
+    held_out_groups_of,
+    known_labels,
+)
+from groupcm.estimators.training.data import TrainingData, leave_out, source_of_columns
 from groupcm.estimators.training.profile import TrainingProfile
 from groupcm.metrics.decision import is_alarm
 from groupcm.objective.smoothed import Matrix
@@ -29,7 +34,7 @@ from groupcm.sources.base import Source
 from groupcm.utils.fitted_state import Array, Count, Labels, Maybe, Names, Nullable, Record
 from groupcm.utils.text import printable
 
-__all__ = ["GroupModel", "labelled", "mean_right"]
+__all__ = ["GroupModel", "labelled", "mean_right", "scorer_of"]
 
 
 class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
@@ -49,7 +54,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         "feature_names_in_": Maybe(Names("features")),
         "classes_": Labels(),
         "background_": Array("b", "classes"),
-        **ThresholdModel._threshold_state,
+        **THRESHOLD_STATE,
         "training_profile_": Maybe(Nullable(Record((TrainingProfile,)))),
     }
 
@@ -62,6 +67,29 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     @abstractmethod
     def _scorer(self) -> Scorer:
         """What scores rows; the model is fitted."""
+
+    def _store_data(self, data: TrainingData, untrained: NDArray[np.bool_] | None = None) -> None:
+        """Set what follows from the training data alone, and the default threshold.
+
+        ``untrained`` says which of more than two classes every group held.
+        """
+        self.classes_ = data.classes
+        self.background_ = np.array([True, False])
+        if untrained is not None and len(data.classes) > 2:
+            self.background_ = untrained
+        self._reset_threshold()
+        self.n_features_in_ = data.n_features
+        if data.names is not None:
+            self.feature_names_in_ = data.names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _profile_held_out(self) -> None:
+        """Add the groups that folds of the fit left out to the profile of the training."""
+        known = held_out_groups_of(self)
+        if known is not None and self.training_profile_ is not None:
+            positive, scores = known
+            self.training_profile_ = self.training_profile_.with_held_out(scores, positive)
 
     def _check_state(self) -> None:
         """Check that the classes are in the order that ``pos_label`` asks for."""
@@ -249,6 +277,19 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         require_features(source, self.n_features_in_, self._names())
         return source
+
+
+def scorer_of(model: GroupModel) -> Any:
+    """Return what scores the rows of a fitted model, without checks of the rows.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> scorer_of(model).of_rows(np.array([[0.5]])).shape
+    (1, 1)
+    """
+    return model._scorer
 
 
 def labelled(X: Any, y: Any, groups: Any, features: list[str] | None) -> tuple[Any, Any, Any]:

@@ -13,6 +13,7 @@ from groupcm.estimators.group_model import GroupModel
 from groupcm.estimators.scoring import LinearScorer
 from groupcm.estimators.training.fit_setup import Prepared
 from groupcm.estimators.training.profile import measure_training
+from groupcm.estimators.training.training import Solved
 from groupcm.features.base import FeatureMap
 from groupcm.solvers.solution import Solution
 from groupcm.utils.fitted_state import (
@@ -90,22 +91,16 @@ class LinearGroupModel(GroupModel):
                     f"a gap of {implied:g}"
                 )
 
-    def _store(self, prepared: Prepared, solutions: list[Solution | None]) -> None:
+    def _store(self, prepared: Prepared, solved: Solved) -> None:
+        """Set the fitted attributes."""
+        solutions = solved.solutions
         data, scaling = prepared.data, prepared.scaling
         nothing = Solution(np.zeros(len(scaling.mean)), 0.0, 0.0, 0.0, 0.0, True, [])
         found = [nothing if solution is None else solution for solution in solutions]
         binary = len(data.classes) == 2
-        self.classes_ = data.classes
-        untrained = np.array([solution is None for solution in solutions])
-        self.background_ = np.array([True, False]) if binary else untrained
-        self._reset_threshold()
-        self.n_features_in_ = data.n_features
+        self._store_data(data, np.array([solution is None for solution in solutions]))
         self.feature_map_ = prepared.feature_map
         self.feature_means_ = scaling.feature_means.copy()
-        if data.names is not None:
-            self.feature_names_in_ = data.names
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         self.coef_, self.intercept_ = scaling.in_units(
             np.stack([solution.weights for solution in found]),
             np.array([solution.intercept for solution in found]),

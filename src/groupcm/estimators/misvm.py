@@ -8,20 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.estimators.classifier import GroupClassifier
+from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import LinearGroupModel
-from groupcm.estimators.training.fit_setup import Prepared
-from groupcm.estimators.training.training import (
-    as_returned,
-    make_task,
-    solving,
-    warn_unless_converged,
-    warn_unless_settled,
-)
-from groupcm.objective.terms import Terms
-from groupcm.solvers.alternating import OUTCOMES, Choice, alternate, problem_of_means
+from groupcm.estimators.training.data import read_training_data
+from groupcm.estimators.training.hyperparameters import Hyperparameters
+from groupcm.estimators.training.training import Solved, Training
+from groupcm.solvers.alternating import OUTCOMES
 from groupcm.utils.fitted_state import Array, Expected, Number, Text
-from groupcm.utils.parameters import check_parameters, require_number
+from groupcm.utils.progress import printing_progress
 
 __all__ = ["MISVMClassifier"]
 
@@ -48,14 +42,18 @@ class MISVMClassifier(LinearGroupModel):
     C : float, optional
         The original's form: minimise ``Σ w_j² + C Σ L``, the classes not balanced; ``lam`` is
         then not used.
-    loss : {"hinge", "smoothed_hinge"}
+    class_weight : {"balanced", None} or dict, default="balanced"
+        What the groups of each class weigh, as of `GroupClassifier`.
+    loss : {"hinge", "smoothed_hinge", "logistic"}
         L; "hinge" is the original's.
     delta : float, default=0.5
         Half the length of the smoothed hinge's quadratic piece.
-    penalty : {"l2", "huber", "l1"}
+    penalty : {"l2", "huber", "l1", "elasticnet"}
         Of the weights; "l2", the squared norm, is the original's.
     epsilon : float, default=1.0
         Where the Huber penalty turns from quadratic to linear.
+    l1_ratio : float, default=0.5
+        The share of the norm 1 in the elastic net.
     feature_map : a map of `groupcm.features`, or any fitted scikit-learn transformer, optional
     standardize : bool, default=True
         Put the features on one scale before training; ``coef_`` is in the units of X again.
@@ -105,7 +103,7 @@ class MISVMClassifier(LinearGroupModel):
     array([1, 1, 0, 0])
     """
 
-    __metadata_request__fit: ClassVar = {"groups": True}
+    __metadata_request__fit: ClassVar = {"groups": True, "sample_weight": True}
 
     witnesses_: NDArray[np.int64]
     n_iter_: int
@@ -123,10 +121,12 @@ class MISVMClassifier(LinearGroupModel):
         lam: float = 0.5,
         *,
         C: float | None = None,
+        class_weight: Mapping[Any, float] | str | None = "balanced",
         loss: str = "hinge",
         delta: float = 0.5,
         penalty: str = "l2",
         epsilon: float = 1.0,
+        l1_ratio: float = 0.5,
         feature_map: Any = None,
         standardize: bool = True,
         tol: float = 1e-4,
@@ -139,10 +139,12 @@ class MISVMClassifier(LinearGroupModel):
     ) -> None:
         self.lam = lam
         self.C = C
+        self.class_weight = class_weight
         self.loss = loss
         self.delta = delta
         self.penalty = penalty
         self.epsilon = epsilon
+        self.l1_ratio = l1_ratio
         self.feature_map = feature_map
         self.standardize = standardize
         self.tol = tol
@@ -159,7 +161,11 @@ class MISVMClassifier(LinearGroupModel):
         return tags
 
     def fit(
-        self, X: Any, y: ArrayLike | None = None, groups: ArrayLike | None = None
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> MISVMClassifier:
         """Train.
 
@@ -174,40 +180,22 @@ class MISVMClassifier(LinearGroupModel):
             The group of each candidate. Without it every row is its own group, with a
             `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
             "none" says that this is meant.
+        sample_weight : array-like of shape (n,), optional
+            The weight of each candidate's group, which multiplies its term: the same for all its
+            candidates, but for those of weight 0, which are left out. See `GroupClassifier.fit`.
         """
         self._check_parameters()
-        shared = {k: v for k, v in self.get_params(deep=False).items() if k != "max_iter"}
-        options = GroupClassifier(**shared, random_state=0)
-        with options._told():
-            prepared = options._prepare(X, y, groups, None)
-            prepared.data.require_two_classes_in_memory("MI-SVM needs")
-            with solving(prepared.data):
-                choice = _choice_of_all(options, prepared)
-                found = alternate(choice, problem_of_means(choice), most_rounds=self.max_iter)
-                task = choice.task_with(found.witnesses)
-                solution = as_returned(prepared, task, found.solution)
-        self._store(prepared, [solution])
-        self.witnesses_ = found.witnesses
+        with printing_progress(self.verbose):
+            data = read_training_data(self, X, y, groups, sample_weight=sample_weight)
+            data.require_two_classes_in_memory("MI-SVM needs")
+            training = Training(data, Hyperparameters.of(self))
+            found = training.choose_everywhere(self.max_iter)
+        self._store(training.prepared, Solved([found.solution]))
+        self.witnesses_ = data.as_given(found.witnesses)
         self.n_iter_ = found.rounds
         self.outcome_ = found.outcome
         self.n_passes_ = found.passes
-        warn_unless_converged(options, prepared, solution)
-        warn_unless_settled(found, "MI-SVM", "raise max_iter")
         return self
 
     def _check_parameters(self) -> None:
-        given = self.get_params(deep=False)
-        check_parameters(given)
-        require_number(given, "max_iter", "at least 2", lambda x: 2 <= x < float("inf"))
-
-
-def _choice_of_all(options: GroupClassifier, prepared: Prepared) -> Choice:
-    """A candidate is chosen in every positive group, whatever its labels."""
-    data = prepared.data
-    (terms,) = prepared.terms
-    assert terms is not None
-    groups = Terms.of_groups(-1, data.groups, data.groups_of(data.rows_of(1)))
-    total = sum(part.total_weight for part in terms if part.sign > 0)
-    negative = [part for part in terms if part.sign < 0]
-    task = make_task(options, prepared, negative, options.lam, seed=0)
-    return Choice(task, groups, total / len(groups))
+        check_parameters(self.get_params(deep=False), LINEAR)

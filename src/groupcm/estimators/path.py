@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from groupcm.estimators.classifier import GroupClassifier
-from groupcm.estimators.training.fit_setup import Prepared
-from groupcm.estimators.training.training import saying_what_is_kept, solve_path
+from groupcm.errors import Argument, ParameterError
+from groupcm.estimators.classifier import GroupClassifier, fit_path
 
 __all__ = [
     "LambdaPath",
@@ -21,7 +20,6 @@ __all__ = [
     "is_count",
     "lambda_grid",
     "lambda_path",
-    "require_path",
 ]
 
 _MOST_LAMS = 10_000
@@ -116,6 +114,7 @@ def lambda_path(
     groups: ArrayLike | None = None,
     overlap: ArrayLike | None = None,
     *,
+    sample_weight: ArrayLike | None = None,
     lams: int | ArrayLike = 10,
     estimator: GroupClassifier | None = None,
     **parameters: Any,
@@ -126,6 +125,8 @@ def lambda_path(
     ----------
     X, y, groups, overlap
         As for `GroupClassifier.fit`, of two classes; or a source.
+    sample_weight : array-like of shape (n,), optional
+        As for `GroupClassifier.fit`.
     lams : int or array-like
         How many, spread by `lambda_grid`, or which.
     estimator : GroupClassifier, optional
@@ -151,28 +152,8 @@ def lambda_path(
     template.set_params(**parameters)
     if template.C is not None:
         raise ValueError("a path of λ has no C; leave C out.")
-    models: list[Any] = [clone(template) for _ in chosen]
-    for model, lam in zip(models, chosen, strict=True):
-        model.set_params(lam=float(lam))
-    first = models[0]
-    with first._told(), saying_what_is_kept(first.checkpoint):
-        prepared = first._prepare(X, y, groups, overlap, shared_passes=True)
-        require_path(prepared)
-        solutions = solve_path(first, prepared, list(chosen), first._seed())
-    for model, solution in zip(models, solutions, strict=True):
-        model._store(prepared, [solution])
+    models = fit_path(template, list(chosen), X, y, groups, overlap, sample_weight)
     return LambdaPath(chosen, models)
-
-
-def require_path(prepared: Prepared) -> None:
-    """Refuse more than two classes."""
-    n_classes = len(prepared.data.classes)
-    if n_classes > 2:
-        # In scikit-learn's words, which its checks look for.
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: y has "
-            f"{n_classes} classes, and a path of λ is for two; make one of them against the rest."
-        )
 
 
 def is_count(lams: int | ArrayLike) -> TypeGuard[int]:
@@ -184,9 +165,13 @@ def chosen_lams(lams: int | ArrayLike) -> NDArray[np.float64]:
     """The λ of a path in increasing order: so many of `lambda_grid`, or those given."""
     if is_count(lams):
         if not 1 <= lams <= _MOST_LAMS:
-            raise ValueError(f"lams must be at least 1, and at most {_MOST_LAMS:,}; got {lams}.")
+            raise ParameterError(
+                Argument("lams"), f" must be at least 1, and at most {_MOST_LAMS:,}; got {lams}."
+            )
         return lambda_grid(int(lams))
     values: Sequence[float] | NDArray[np.float64] = np.unique(np.asarray(lams, dtype=np.float64))
     if len(values) == 0 or not np.all((values > 0.0) & (values < 1.0)):
-        raise ValueError(f"lams must lie between 0 and 1, both excluded; got {lams!r}.")
+        raise ParameterError(
+            Argument("lams"), f" must lie between 0 and 1, both excluded; got {lams!r}."
+        )
     return np.asarray(values)

@@ -1,4 +1,7 @@
-"""The threshold of a fitted model: how it is set, how it is tuned, and what it was chosen for."""
+"""The threshold of a fitted model: how it is set, tuned and stored.
+
+`groupcm.metrics.decision` has the rule itself, and decides which threshold applies.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +23,7 @@ from groupcm.errors import ThresholdWarning
 from groupcm.estimators.adapters import group_scores_of
 from groupcm.estimators.training.data import leave_out, source_of_columns
 from groupcm.metrics import operating_point
-from groupcm.metrics.decision import DecisionRule, require_threshold
+from groupcm.metrics.decision import ChosenThreshold, DecisionRule, threshold_of
 from groupcm.metrics.truth import read_truth
 from groupcm.sources.base import Source
 from groupcm.utils.fitted_state import Expected, Maybe, Nullable, Number, PerClass, Record
@@ -29,10 +31,14 @@ from groupcm.utils.text import printable
 from groupcm.utils.typing import Vector
 
 __all__ = [
+    "THRESHOLD_STATE",
     "ChosenThreshold",
     "ThresholdModel",
     "choose_threshold",
+    "file_notes_of",
+    "fill_in_threshold",
     "held_out_groups_of",
+    "keep_file_notes",
     "known_labels",
     "positive_groups",
     "score_labelled_groups",
@@ -42,35 +48,11 @@ __all__ = [
 
 _LEFT_OUT = "groups that the folds left out"
 _NUMBER, _RULE = Number(finite=False, nan=False), Record((DecisionRule,))
-
-
-@dataclass(frozen=True)
-class ChosenThreshold:
-    """A threshold and how it was chosen.
-
-    Attributes
-    ----------
-    value : float
-        A group that scores at least this raises an alarm.
-    decision : DecisionRule
-        What the threshold was chosen for, and on which data.
-    is_chosen_here : bool
-        Whether it was chosen on the groups that are evaluated, which flatters it.
-    """
-
-    value: float
-    decision: DecisionRule = field(default_factory=DecisionRule)
-    is_chosen_here: bool = False
-
-    @property
-    def chosen(self) -> str:
-        """How it was chosen, in words."""
-        return self.decision.words
-
-    @classmethod
-    def given(cls, value: float) -> ChosenThreshold:
-        """Return a threshold that the user gave."""
-        return cls(require_threshold(value), DecisionRule(chosen_on="given"))
+#: What a `ThresholdModel` stores. Files of version 0.1 lack both; see `fill_in_threshold`.
+THRESHOLD_STATE: Mapping[str, Expected] = {
+    "threshold_": Maybe(PerClass(_NUMBER, Nullable(_NUMBER))),
+    "decision_": Maybe(PerClass(_RULE, Nullable(_RULE))),
+}
 
 
 def choose_threshold(
@@ -167,14 +149,8 @@ class ThresholdModel:
     threshold_: float | None
     decision_: DecisionRule | None
 
-    # Set by `groupcm.persistence.read`, and written again by `save` until the model is fitted.
+    # See `keep_file_notes`; fitting the model again drops them.
     _file_notes: Any = None
-
-    # Files of version 0.1 have neither; `_fill_in_threshold` adds them.
-    _threshold_state: ClassVar[Mapping[str, Expected]] = {
-        "threshold_": Maybe(PerClass(_NUMBER, Nullable(_NUMBER))),
-        "decision_": Maybe(PerClass(_RULE, Nullable(_RULE))),
-    }
 
     def set_threshold(self, threshold: float) -> Self:
         """Set the score from which on a group raises an alarm.
@@ -281,31 +257,34 @@ class ThresholdModel:
             default = self._default_threshold()
             self.threshold_, self.decision_ = default.value, default.decision
 
-    def _fill_in_threshold(self) -> None:
-        """Add the default threshold to a model that was saved by version 0.1."""
-        if "threshold_" not in vars(self) or "decision_" not in vars(self):
-            self._reset_threshold()
 
-
-def threshold_of(model: Any) -> ChosenThreshold:
-    """Return the threshold by which a fitted model of two classes decides.
-
-    A model that is not groupcm's has none of its own: it decides by the sign of its score.
+def fill_in_threshold(model: Any) -> None:
+    """Add the default threshold to a model that version 0.1 saved without one.
 
     Examples
     --------
     >>> from groupcm import GroupClassifier
     >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
-    >>> threshold_of(model.set_threshold(0.25))
-    ChosenThreshold(value=0.25, decision=DecisionRule(level='group', target=None, value=None,
-    guarantee=None, chosen_on='given'), is_chosen_here=False)
+    >>> del model.threshold_
+    >>> fill_in_threshold(model)
+    >>> model.threshold_
+    0.0
     """
-    value, decision = getattr(model, "threshold_", None), getattr(model, "decision_", None)
-    if value is None:
-        return ChosenThreshold(0.0)
-    return ChosenThreshold(
-        float(value), decision if isinstance(decision, DecisionRule) else DecisionRule()
-    )
+    if not isinstance(model, ThresholdModel):
+        return
+    if "threshold_" not in vars(model) or "decision_" not in vars(model):
+        model._reset_threshold()
+
+
+def keep_file_notes(model: Any, notes: Any) -> None:
+    """Keep the notes of a model's file with the model until it is fitted again."""
+    if isinstance(model, ThresholdModel):
+        model._file_notes = notes
+
+
+def file_notes_of(model: Any) -> Any:
+    """Return the notes of the file that a model was read from; None where there are none."""
+    return model._file_notes if isinstance(model, ThresholdModel) else None
 
 
 def held_out_groups_of(model: Any) -> tuple[NDArray[np.bool_], Vector] | None:

@@ -8,11 +8,11 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from groupcm import __version__
-from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold, threshold_of
+from groupcm.estimators.thresholds import choose_threshold
 from groupcm.evaluation.cases import find_cases
 from groupcm.evaluation.curves import reliability_of, roc_of, thinned
 from groupcm.evaluation.metric_table import compute_metrics
-from groupcm.evaluation.outcomes import LEAST_OVERLAP, decide, localisation_of
+from groupcm.evaluation.outcomes import decide, localisation_of
 from groupcm.evaluation.results import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import score_candidates, with_all_groups
@@ -22,6 +22,8 @@ from groupcm.metrics import (
     group_precision_recall_curve,
     index_groups,
 )
+from groupcm.metrics.decision import ChosenThreshold, resolve_threshold
+from groupcm.metrics.froc import LEAST_OVERLAP
 from groupcm.utils.merged_warnings import gathered_warnings
 
 __all__ = ["evaluate", "evaluate_scored", "unannotated_note"]
@@ -201,20 +203,18 @@ def _threshold(
     given = [name for name, value in wanted.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are both given; a decision follows one of them.")
-    if isinstance(threshold, ChosenThreshold):
-        return threshold
-    if threshold is not None:
-        return ChosenThreshold.given(threshold)
-    if not given:
-        return threshold_of(model)
-    return choose_threshold(
-        candidates.group_positive,
-        candidates.group_score,
-        specificity=specificity,
-        sensitivity=sensitivity,
-        where="groups evaluated here",
-        is_chosen_here=True,
-    )
+    if specificity is not None or sensitivity is not None:
+        threshold = choose_threshold(
+            candidates.group_positive,
+            candidates.group_score,
+            specificity=specificity,
+            sensitivity=sensitivity,
+            where="groups evaluated here",
+            is_chosen_here=True,
+        )
+    chosen = resolve_threshold(model, threshold)
+    assert chosen is not None, "an evaluation is of a model of two classes"
+    return chosen
 
 
 def unannotated_note(n_unannotated: int, n_positive: int) -> str:

@@ -1,9 +1,9 @@
-"""What more negative groups buy: the same model, trained on some of them and on all.
-
-The training sets of a learning curve: how many negative groups, and which.
+"""Learning curves: the group AUC against the number of negative groups trained on.
 
 Negative groups are put in a random order. A training set of size m has all positive groups and
-the first m negative ones, so that larger sets hold the smaller.
+the first m negative ones, so that larger sets hold the smaller. `learning_curve` tests one model
+on other groups; `groupcm.comparison.learning_curve` tests each contender on left-out folds. Both
+draw their training sets and put their curve together here.
 
 One interval for several draws of what was trained on.
 """
@@ -29,54 +29,14 @@ from groupcm.metrics import Interval, bootstrap_interval
 from groupcm.utils.merged_warnings import gathered_warnings
 
 __all__ = [
-    "TrainingGroups",
+    "LearningGroups",
     "joined",
     "learning_curve",
     "learning_sizes",
     "places_of_groups",
+    "trace_curve",
     "untrained",
 ]
-
-
-def learning_sizes(n_groups: int, *, smallest: int, n_sizes: int) -> list[int]:
-    """Numbers of groups at equal ratios, up to all there are.
-
-    Parameters
-    ----------
-    n_groups : int
-        How many there are.
-    smallest : int
-        The first size.
-    n_sizes : int
-        How many sizes at most; some fall together where groups are few.
-
-    Examples
-    --------
-    >>> learning_sizes(1000, smallest=10, n_sizes=8)
-    [10, 19, 37, 72, 139, 268, 518, 1000]
-    """
-    grid = np.geomspace(min(smallest, n_groups), n_groups, max(2, n_sizes))
-    return np.unique(grid.round().astype(int)).tolist()
-
-
-def places_of_groups(is_positive: NDArray[np.bool_], seed: Any) -> NDArray[np.intp]:
-    """The place of each negative group in a random order; -1 of positive ones, before all.
-
-    Parameters
-    ----------
-    is_positive : ndarray of bool, one a group
-    seed : int or sequence of int
-
-    Examples
-    --------
-    >>> places = places_of_groups(np.array([False, True, False, False]), seed=0)
-    >>> int(places[1]), sorted(places.tolist()), int(np.sum(places < 2))
-    (-1, [-1, 0, 1, 2], 3)
-    """
-    places = np.full(len(is_positive), -1)
-    negative = np.flatnonzero(~is_positive)
-    places[negative] = np.random.default_rng(seed).permutation(len(negative))
-    return places
 
 
 def joined(draws: Sequence[Interval], level: float = 0.95) -> Interval:
@@ -104,6 +64,9 @@ def joined(draws: Sequence[Interval], level: float = 0.95) -> Interval:
     return Interval(mean, float(low), float(high)).or_unknown()
 
 
+#: From a size and the number of a draw to the group AUC of what is trained on it.
+Measure = Callable[[int, int], Interval]
+
 _N_SIZES = 8
 _SMALLEST = 10
 _N_DRAWS = 3
@@ -111,14 +74,14 @@ _SMALL_SHARE = 0.25  # sizes up to this share of all are drawn several times
 
 
 @dataclass(frozen=True)
-class TrainingGroups:
-    """Groups to train on.
+class LearningGroups:
+    """Groups that a learning curve trains on.
 
     Attributes
     ----------
-    is_positive : ndarray of bool, one a group
+    is_positive : ndarray of bool, one per group
     fit : callable
-        Fits a model to the groups marked in an array of bool, one a group.
+        Fits a model to the groups marked in an array of bool, one per group.
     most_negatives : int, optional
         More negative groups than this are too many to be picked out; all of them still work.
     """
@@ -137,12 +100,94 @@ class TrainingGroups:
 
         Examples
         --------
-        >>> TrainingGroups(np.zeros(1000, bool), print, most_negatives=100).sizes()
+        >>> LearningGroups(np.zeros(1000, bool), print, most_negatives=100).sizes()
         [10, 19, 37, 72, 1000]
         """
         most = self.n_negative if self.most_negatives is None else self.most_negatives
         grid = learning_sizes(self.n_negative, smallest=_SMALLEST, n_sizes=_N_SIZES)
         return [size for size in grid if size <= most or size == self.n_negative]
+
+
+def learning_sizes(n_groups: int, *, smallest: int, n_sizes: int) -> list[int]:
+    """Return numbers of groups at equal ratios, up to all there are.
+
+    Parameters
+    ----------
+    n_groups : int
+        How many there are.
+    smallest : int
+        The first size.
+    n_sizes : int
+        How many sizes at most; some coincide where groups are few.
+
+    Examples
+    --------
+    >>> learning_sizes(1000, smallest=10, n_sizes=8)
+    [10, 19, 37, 72, 139, 268, 518, 1000]
+    """
+    grid = np.geomspace(min(smallest, n_groups), n_groups, max(2, n_sizes))
+    return np.unique(grid.round().astype(int)).tolist()
+
+
+def places_of_groups(is_positive: NDArray[np.bool_], seed: Any) -> NDArray[np.intp]:
+    """Return the place of each negative group in a random order; -1 of positive ones, before all.
+
+    Parameters
+    ----------
+    is_positive : ndarray of bool, one per group
+    seed : int or sequence of int
+
+    Examples
+    --------
+    >>> places = places_of_groups(np.array([False, True, False, False]), seed=0)
+    >>> int(places[1]), sorted(places.tolist()), int(np.sum(places < 2))
+    (-1, [-1, 0, 1, 2], 3)
+    """
+    places = np.full(len(is_positive), -1)
+    negative = np.flatnonzero(~is_positive)
+    places[negative] = np.random.default_rng(seed).permutation(len(negative))
+    return places
+
+
+def trace_curve(
+    sizes: Sequence[int],
+    measures: Sequence[tuple[str, Measure]],
+    *,
+    n_draws: Callable[[int], int] = lambda size: 1,
+    level: float = 0.95,
+) -> LearningCurve:
+    """Measure each model at each size.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        Numbers of negative groups.
+    measures : sequence of (str, callable)
+        The name of each model, and what trains it on a draw of a size and tests it.
+    n_draws : callable, optional
+        From a size to how often it is drawn; by default once.
+    level : float
+        Of the intervals.
+
+    Returns
+    -------
+    LearningCurve
+        Of several draws the estimate is the mean, and the interval also has the spread between
+        them.
+
+    Examples
+    --------
+    >>> rising = lambda size, draw: Interval(1 - 1 / size, 0.0, 1.0)
+    >>> trace_curve([2, 4], [("GCM", rising)]).lines[0].auc[1].estimate
+    0.75
+    """
+    lines = []
+    for name, measure in measures:
+        points = [
+            joined([measure(size, draw) for draw in range(n_draws(size))], level) for size in sizes
+        ]
+        lines.append(LearningLine(name, points))
+    return LearningCurve(list(sizes), "negative groups", lines)
 
 
 def untrained(model: Any) -> Any:
@@ -165,7 +210,7 @@ def untrained(model: Any) -> Any:
 
 def learning_curve(
     model: Any,
-    training: TrainingGroups,
+    training: LearningGroups,
     test: ScoredCandidates,
     score: Callable[[Any], NDArray[np.float64]],
     *,
@@ -181,7 +226,7 @@ def learning_curve(
     ----------
     model : estimator
         Its settings are used; what it has learnt is not.
-    training : TrainingGroups
+    training : LearningGroups
     test : ScoredCandidates
         The groups to test on; their scores are not looked at.
     score : callable
@@ -202,10 +247,17 @@ def learning_curve(
     n_negative = training.n_negative
     if sizes is None:
         sizes = training.sizes()
-    n_draws = [_N_DRAWS if n <= _SMALL_SHARE * n_negative else 1 for n in sizes]
-    n_done = 0
+
+    def n_draws(size: int) -> int:
+        return _N_DRAWS if size <= _SMALL_SHARE * n_negative else 1
+
+    n_fits, n_done = sum(map(n_draws, sizes)), 0
 
     def trained_on(size: int, draw: int) -> Interval:
+        nonlocal n_done
+        n_done += 1
+        if on_fit is not None:
+            on_fit(size, n_done, n_fits)
         fresh = untrained(model)
         places = places_of_groups(training.is_positive, [random_state, draw])
         training.fit(fresh, places < size)
@@ -219,15 +271,6 @@ def learning_curve(
             random_state=random_state,
         )
 
-    points: list[Interval | None] = []
+    name = model_name(untrained(model))
     with gathered_warnings():
-        for size, draws in zip(sizes, n_draws, strict=True):
-            found = []
-            for draw in range(draws):
-                n_done += 1
-                if on_fit is not None:
-                    on_fit(size, n_done, sum(n_draws))
-                found.append(trained_on(size, draw))
-            points.append(joined(found, level))
-    line = LearningLine(model_name(untrained(model)), points)
-    return LearningCurve(list(sizes), "negative groups", [line])
+        return trace_curve(sizes, [(name, trained_on)], n_draws=n_draws, level=level)

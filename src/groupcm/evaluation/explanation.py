@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from groupcm.data.frames import as_frame, frame_to_matrix, is_frame
 from groupcm.data.frames import feature_names as column_names
 from groupcm.errors import InputError
+from groupcm.estimators.group_model import scorer_of
 from groupcm.utils.typing import Vector
 
 __all__ = [
@@ -288,7 +289,7 @@ def _split_by_weights(linear: Any, names: tuple[str, ...], rows: Vector) -> list
 
 
 def _split_by_trees(trees: Any, names: tuple[str, ...], rows: Vector) -> list[ScoreExplanation]:
-    scorer = trees._scorer
+    scorer = scorer_of(trees)
     contributions, base = scorer.contributions(rows)
     scores = scorer.of_rows(rows)[:, 0]
     return [

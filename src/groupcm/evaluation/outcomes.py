@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from groupcm.estimators.thresholds import ChosenThreshold
+from groupcm.errors import Argument, ParameterError
 from groupcm.evaluation.results import Decision, Localisation
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics import Interval, at_threshold
-from groupcm.metrics.decision import DecisionRule, is_alarm
+from groupcm.metrics.decision import ChosenThreshold, DecisionRule, is_alarm
+from groupcm.metrics.froc import LEAST_OVERLAP
 from groupcm.metrics.intervals import share_interval
 
-__all__ = ["LEAST_OVERLAP", "contradiction", "decide", "localisation_of"]
+__all__ = ["contradiction", "decide", "localisation_of"]
 
 
 def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: float) -> Decision:
@@ -82,9 +83,6 @@ def contradiction(rule: DecisionRule, found: dict[str, Interval], level: float) 
     )
 
 
-LEAST_OVERLAP = 0.3
-
-
 def localisation_of(
     candidates: ScoredCandidates, *, least_overlap: float = LEAST_OVERLAP, level: float = 0.95
 ) -> Localisation | None:
@@ -121,9 +119,10 @@ def localisation_of(
     (1, 2, 2)
     """
     if not least_overlap > 0.0:
-        raise ValueError(
-            f"least_overlap is {least_overlap:g}; it must be above 0, "
-            "or every winner would lie on the object."
+        raise ParameterError(
+            Argument("least_overlap"),
+            f" is {least_overlap:g}; it must be above 0, or every winner would count as on the "
+            "object.",
         )
     if candidates.overlap is None:
         return None

@@ -30,7 +30,6 @@ from groupcm.utils.text import printable
 
 __all__ = [
     "class_numbers",
-    "index_source",
     "positive_in_source",
     "positive_rows",
     "require_two_classes",
@@ -248,7 +247,7 @@ def score_source(
 ) -> ScoredCandidates:
     """Score the candidates of a source in one pass over its features."""
     return ScoredCandidates(
-        index_source(source),
+        source.group_index(),
         scores_of(model, source),
         positive_in_source(model, source, pos_label),
         Stream(source).raw,
@@ -257,14 +256,6 @@ def score_source(
         source.overlap_of(np.arange(source.n_rows)) if source.has_overlap else None,
         annotated,
     )
-
-
-def index_source(source: Source) -> GroupIndex:
-    """Which rows of a source belong to which group."""
-    known = source.index()
-    if known.groups is None or known.ids is None:
-        return index_groups(np.arange(source.n_rows))
-    return GroupIndex(known.ids, known.groups.ptr[:-1], np.arange(len(known.ids)), source.n_rows)
 
 
 def scores_of(model: Any, X: Any) -> NDArray[np.float64]:

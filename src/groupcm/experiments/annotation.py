@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,17 +31,23 @@ from scipy.stats import t
 
 from groupcm.data.folds import group_folds
 from groupcm.data.group_table import group_level
+from groupcm.data.tables.roles import ColumnRoles
+from groupcm.errors import Argument, ParameterError
 from groupcm.estimators.adapters import require_finished
 from groupcm.estimators.classifier_cv import GroupClassifierCV
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
+from groupcm.evaluation.comparison.tables import read_labelled
 from groupcm.metrics import Interval, group_roc_auc
+from groupcm.sources.tables import Tables
 from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.progress import announce_stage
 
 __all__ = [
     "AnnotationCurve",
     "annotation_curve",
+    "annotation_curve_of_tables",
     "annotation_sizes",
     "fit_with_others",
     "mean_interval",
@@ -136,6 +142,10 @@ class AnnotationCurve:
     folds_by : {"patient", "group"}
     n_left_out : int
         The number of positive groups that took no part because they are not annotated.
+    name : str
+        The name of the data.
+    labels : tuple or None
+        The negative and the positive label, where they are known.
     """
 
     sizes: Sequence[int]
@@ -149,6 +159,8 @@ class AnnotationCurve:
     n_folds: int
     folds_by: str
     n_left_out: int = 0
+    name: str = ""
+    labels: tuple[Any, Any] | None = None
 
     @property
     def n_repeats(self) -> int:
@@ -257,7 +269,9 @@ def annotation_curve(
     ((2, 2), 16)
     """
     if repeats < 2:
-        raise ValueError(f"repeats must be at least 2, for intervals; got {repeats}.")
+        raise ParameterError(
+            Argument("repeats"), f" must be at least 2, for intervals; got {repeats}."
+        )
     models = contenders(["gcm", "misvm"], n_settings, random_state=random_state)
     whole = LabelledCandidates.check(
         X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
@@ -303,6 +317,68 @@ def annotation_curve(
     )
 
 
+def annotation_curve_of_tables(
+    tables: Tables,
+    *,
+    group: str | None = None,
+    label: str | None = None,
+    overlap: str | None = None,
+    patient: str | None = None,
+    annotated: str | None = None,
+    object: str | None = None,
+    weight: str | None = None,
+    features: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    pos_label: Any = None,
+    **options: Any,
+) -> AnnotationCurve:
+    """Compute the annotation curve of tables, as ``groupcm experiment annotation`` does.
+
+    Parameters
+    ----------
+    tables : path, or sequence of paths
+        Files and folders, which are read into memory; see `groupcm.sources.read_candidates`.
+    group, label, overlap, patient, annotated, object, weight : str, optional
+        The column of each role; see `groupcm.data.tables.roles.ColumnRoles`. Those that the tables
+        describe need not be named.
+    features, exclude : sequence of str, optional
+        The feature columns, and those to leave out.
+    pos_label : label, optional
+        The positive one of the two labels; a number can be given as text. By default the larger.
+    **options
+        Of `annotation_curve`, such as ``sizes`` and ``repeats``.
+
+    Returns
+    -------
+    AnnotationCurve
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from groupcm.simulate import capsule_to_parquet
+    >>> path = Path(tempfile.mkdtemp()) / "frames.parquet"
+    >>> _ = capsule_to_parquet(path, 60, n_positive=24, group_size=10)
+    >>> columns = {"group": "frame", "label": "label", "overlap": "overlap"}
+    >>> few = {"sizes": [4, 12], "repeats": 2, "n_folds": 3, "n_settings": 2}
+    >>> curve = annotation_curve_of_tables(path, **columns, features=["redness"], **few)
+    >>> curve.gcm.shape, curve.name, curve.labels
+    ((2, 2), 'frames.parquet', (0, 1))
+    """
+    roles = ColumnRoles(group, label, overlap, patient, annotated, object, weight)
+    data = read_labelled(
+        tables,
+        roles,
+        features=features,
+        exclude=exclude,
+        pos_label=pos_label,
+        purpose="this experiment",
+    )
+    data.candidates.require_complete("this experiment needs", "fill the values in")
+    curve = annotation_curve(**data.arguments(), progress=announce_stage, **options)
+    return replace(curve, name=data.name, labels=data.labels)
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """The training rows of one repeat, its positive groups in a random order, and its test rows."""
@@ -337,12 +413,15 @@ def _checked_sizes(sizes: Sequence[int] | None, n_all: int, n_positive: int) -> 
         return annotation_sizes(n_all)
     chosen = sorted(set(sizes))
     if not chosen or chosen[0] < 2:
-        raise ValueError(f"sizes must be whole numbers of at least 2; got {list(sizes)}.")
+        raise ParameterError(
+            Argument("sizes"), f" must be whole numbers of at least 2; got {list(sizes)}."
+        )
     if chosen[-1] > n_all:
-        raise ValueError(
-            f"sizes asks for {chosen[-1]} annotated positive groups; there are {n_positive}, of "
-            f"which {n_all} can be trained on while the others are left out to test: ask for "
-            f"{n_all} or fewer."
+        raise ParameterError(
+            Argument("sizes"),
+            f" asks for {chosen[-1]} annotated positive groups; there are {n_positive}, of which "
+            f"{n_all} can be trained on while the others are left out to test: ask for {n_all} or "
+            "fewer.",
         )
     return chosen
 

@@ -21,7 +21,7 @@ from groupcm.features.base import FeatureMap, Matrix, Rows, require_count
 from groupcm.kernels.polynomial import TILE, monomials, polynomial
 from groupcm.utils.fitted_state import Expected, Flag, Number, StateError, TupleOf
 
-__all__ = ["Polynomial", "Trie", "count_monomials", "monomial_trie"]
+__all__ = ["Polynomial", "Trie", "count_monomials", "monomial_trie", "monomials_of"]
 
 Monomial = tuple[int, ...]
 
@@ -249,3 +249,14 @@ class Polynomial(FeatureMap):
     def _rows_a_block(self) -> int:
         # The kernels hold no more than a tile.
         return 64 * TILE
+
+
+def monomials_of(feature_map: Polynomial) -> list[tuple[int, ...]]:
+    """Return the features that each output of a fitted map multiplies.
+
+    Examples
+    --------
+    >>> monomials_of(Polynomial(2).fit(np.zeros((1, 2))))
+    [(0,), (1,), (0, 0), (0, 1), (1, 1)]
+    """
+    return feature_map._trie().monomials

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from groupcm.kernels.rows import column_moments, stored_moments
+from groupcm.kernels.rows import (
+    column_moments,
+    stored_moments,
+    weighted_column_moments,
+    weighted_stored_moments,
+)
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import Groups, Index
 from groupcm.utils.parallel import slices, thread_map
@@ -92,8 +98,13 @@ def _exact_products(a: Vector, b: Vector) -> list[float]:
     return [*product.tolist(), *np.where(np.isfinite(error), error, 0.0).tolist()]
 
 
-def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
+def measure_scaling(
+    X: Matrix, rows: Index, *, all_rows: bool, weight: Vector | None = None
+) -> Scaling:
     """Compute the mean and the population deviation over some rows.
+
+    With ``weight``, one number above 0 per row of X, both are weighted: a row of weight 2 counts
+    as if it were there twice.
 
     A feature is constant by the rule of scikit-learn's ``StandardScaler``: its deviation is no
     larger than the rounding of its mean. Where ``all_rows`` are measured it is set aside;
@@ -107,11 +118,11 @@ def measure_scaling(X: Matrix, rows: Index, *, all_rows: bool) -> Scaling:
     with np.errstate(over="ignore", invalid="ignore"):  # the caller looks at what comes out
         if isinstance(X, np.ndarray):
             n_rows = len(rows)
-            mean, variance = _dense_moments(X, rows)
+            mean, variance = _dense_moments(X, rows, weight)
             centre = mean
         else:
             n_rows, all_rows = X.shape[0], True
-            mean, variance, stored = _sparse_moments(X)
+            mean, variance, stored = _sparse_moments(X, weight)
             centre = np.where(stored == n_rows, mean, 0.0)
         rounding = n_rows * np.finfo(np.float64).eps
         constant = variance <= rounding * variance + (rounding * mean) ** 2
@@ -155,16 +166,22 @@ def store_nearly_full_columns(X: Matrix) -> Matrix:
     return sp.csr_array(sp.coo_array((data, (rows, column)), shape=X.shape))
 
 
-def _dense_moments(X: NDArray[np.floating], rows: Index) -> tuple[Vector, Vector]:
+def _dense_moments(
+    X: NDArray[np.floating], rows: Index, weight: Vector | None = None
+) -> tuple[Vector, Vector]:
     """Mean and variance around the first row; where that is far from the mean, by a second pass."""
+    mass = len(rows) if weight is None else float(np.sum(weight[rows]))
 
     def sums(shift: Vector) -> Vector:
         def of_piece(piece: tuple[int, int]) -> Vector:
-            found = np.zeros((2, X.shape[1]))
-            column_moments(X, rows[piece[0] : piece[1]], shift, found[0], found[1])
+            found, inside = np.zeros((2, X.shape[1])), rows[piece[0] : piece[1]]
+            if weight is None:
+                column_moments(X, inside, shift, found[0], found[1])
+            else:
+                weighted_column_moments(X, inside, weight, shift, found[0], found[1])
             return found
 
-        return np.sum(thread_map(of_piece, slices(len(rows), 20_000)), axis=0) / len(rows)
+        return np.sum(thread_map(of_piece, slices(len(rows), 20_000)), axis=0) / mass
 
     centre = X[rows[0]].astype(np.float64)
     shift, square = sums(centre)
@@ -174,19 +191,27 @@ def _dense_moments(X: NDArray[np.floating], rows: Index) -> tuple[Vector, Vector
     return centre + shift, np.maximum(square - shift**2, 0.0)
 
 
-def _sparse_moments(X: Matrix) -> tuple[Vector, Vector, Index]:
+def _sparse_moments(X: Matrix, weight: Vector | None = None) -> tuple[Vector, Vector, Index]:
     """Mean, variance and number of stored values of each column of a CSR matrix."""
     n_rows, n_features = X.shape
+    whole = n_rows if weight is None else float(np.sum(weight))
 
-    def sums(shift: Vector) -> tuple[Vector, Vector, Index]:
+    def sums(shift: Vector) -> tuple[Vector, Vector, NDArray[Any]]:
         total, square = np.zeros((2, n_features))
-        count = np.zeros(n_features, dtype=np.int64)
-        stored_moments(X.data, X.indices, shift, total, square, count)
-        absent = n_rows - count
-        return (total - absent * shift) / n_rows, (square + absent * shift**2) / n_rows, count
+        if weight is None:
+            mass = np.zeros(n_features, dtype=np.int64)
+            stored_moments(X.data, X.indices, shift, total, square, mass)
+        else:
+            mass = np.zeros(n_features)
+            rows = (X.data, X.indices, X.indptr)
+            weighted_stored_moments(*rows, weight, shift, total, square, mass)
+        absent = whole - mass
+        return (total - absent * shift) / whole, (square + absent * shift**2) / whole, mass
 
-    mean, _, _ = sums(np.zeros(n_features))
-    shift, square, stored = sums(mean)
+    mean, _, stored = sums(np.zeros(n_features))
+    shift, square, _ = sums(mean)
+    if weight is not None:
+        stored = np.bincount(X.indices, minlength=n_features)
     return mean + shift, np.maximum(square - shift**2, 0.0), stored
 
 

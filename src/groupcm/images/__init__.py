@@ -7,7 +7,8 @@ if TYPE_CHECKING:
     from groupcm.images.reading import read_picture
     from groupcm.images.recipe import Recipe
     from groupcm.images.regions import Regions
-    from groupcm.images.scoring.score import score_folder, score_picture
+    from groupcm.images.scoring.folder import score_folder
+    from groupcm.images.scoring.score import score_picture
     from groupcm.images.tables.labelling import Labelling
     from groupcm.images.tables.propose import propose_folder
     from groupcm.images.tables.relabel import label_table
@@ -42,7 +43,7 @@ __getattr__, __dir__ = lazy_names(
         "propose_folder": "tables.propose",
         "read_picture": "reading",
         "read_truth": "truth",
-        "score_folder": "scoring.score",
+        "score_folder": "scoring.folder",
         "score_picture": "scoring.score",
         "video_frames": "video",
     },

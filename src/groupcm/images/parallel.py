@@ -28,13 +28,13 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError, ParameterError, PythonNote
 from groupcm.images import worker_process
 from groupcm.images.reading import MOST_PIXELS, Pixels, read_named
 from groupcm.utils.parallel import n_threads
@@ -82,10 +82,19 @@ class VideoFrame:
 
 @dataclass(frozen=True)
 class Unreadable:
-    """A picture that could not be read, and the sentence that says why."""
+    """A picture that could not be read, and the reason in one sentence.
+
+    The error is not there where the reason was read from a file of an earlier run.
+    """
 
     name: str
     reason: str
+    error: InputError | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def message(self) -> InputError | str:
+        """The reason as a part of a message, whose arguments a command can spell as options."""
+        return self.reason if self.error is None else self.error
 
 
 Task = TypeVar("Task", bound=PictureTask)
@@ -132,7 +141,7 @@ def map_pictures(
     [('frame 1', 1.0), ('frame 2', 2.0)]
     """
     if workers is not None and workers < 1:
-        raise ValueError(f"workers is {workers}; it must be 1 or more")
+        raise ParameterError(Argument("workers"), f" is {workers}; it must be 1 or more")
     tasks = iter(tasks)
     first = list(islice(tasks, _FEW))
     tasks = chain(first, tasks)
@@ -144,7 +153,12 @@ def map_pictures(
     with closing(_found(outcome_of, tasks, workers)) as found:
         for task, outcome in found:
             if isinstance(outcome, Unreadable) and not skip_unreadable:
-                raise InputError(f"{outcome.reason}; skip_unreadable=True leaves such pictures out")
+                raise InputError(
+                    outcome.message,
+                    "; ",
+                    Argument("skip_unreadable", True),
+                    " leaves such pictures out",
+                )
             done += 1
             announce_reading(progress(done))
             yield task, outcome
@@ -154,7 +168,7 @@ def _outcome(work: Work[Task, Result], task: Task) -> Result | Unreadable:
     try:
         pixels = task.read()
     except InputError as error:
-        return Unreadable(task.name, str(error))
+        return Unreadable(task.name, str(error), error)
     try:
         return work(task, pixels)
     except Exception as error:
@@ -203,8 +217,11 @@ def _processes(
     except BrokenProcessPool as error:
         raise InputError(
             "a process that worked on pictures ended by itself, as happens where memory runs "
-            "out; use fewer of them, as with workers=1 (in a script of your own, also write "
-            'if __name__ == "__main__": around the call)'
+            "out; use fewer of them, as with ",
+            Argument("workers", 1),
+            PythonNote(
+                ' (in a script of your own, also write if __name__ == "__main__": around the call)'
+            ),
         ) from error
     except BaseException:
         # What is under way is of no use to anybody, and may take long.

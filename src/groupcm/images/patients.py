@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from groupcm.annotations.model import relative_name
 from groupcm.annotations.parsing import text_of
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError
 
 __all__ = ["PictureNote", "PictureNotes", "notes_of", "read_patients"]
 
@@ -129,9 +129,17 @@ def notes_of(
     """Read the file of patients and splits where there is one; a split needs it, or ``known``."""
     notes = known if patients is None else read_patients(patients)
     if split is not None and notes is None:
-        raise InputError("split is given and no patients=FILE with a column 'split'")
+        raise InputError(
+            Argument("split"), " is given and no ", Argument("patients"), " with a column 'split'"
+        )
     if split is not None and notes is not None and not notes.has_splits:
-        raise InputError(f"{notes.path} has no column 'split', which split={split!r} needs")
+        raise InputError(
+            f"{notes.path} has no column 'split', which ",
+            Argument("split", split),
+            " needs",
+            file=notes.path,
+            column="split",
+        )
     return notes
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations.limits import MOST_PAGES, most_pixels
 from groupcm.annotations.pictures import opening
-from groupcm.errors import InputError, SmallRangeWarning, warn_user
+from groupcm.errors import Argument, InputError, SmallRangeWarning, warn_user
 from groupcm.utils.text import printable
 
 __all__ = [
@@ -204,8 +204,10 @@ def _check_size(size: tuple[int, int], most_pixels: int, path: str | os.PathLike
     if width * height > most_pixels:
         raise InputError(
             f"the picture {path} has {width} × {height} pixels, {width * height / 1e6:,.1f} "
-            f"million; at most {most_pixels / 1e6:,.1f} million are read unless most_pixels "
-            "allows more"
+            f"million; at most {most_pixels / 1e6:,.1f} million are read unless ",
+            Argument("most_pixels"),
+            " allows more",
+            file=path,
         )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations import Region
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.images.features import DEFAULT_FAMILIES, FAMILIES
 from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.reading import Pixels
@@ -99,7 +99,9 @@ class Recipe:
 
     def __post_init__(self) -> None:
         if self.longest_side < 1:
-            raise ValueError(f"longest_side is {self.longest_side}; it must be 1 or more")
+            raise ParameterError(
+                Argument("longest_side"), f" is {self.longest_side}; it must be 1 or more"
+            )
         names = self.feature_names
         if not names:
             raise ValueError("the recipe has no features; it needs one family or more")

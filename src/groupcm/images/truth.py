@@ -12,7 +12,7 @@ from typing import NoReturn
 from groupcm.annotations import Annotations, Region, read
 from groupcm.annotations.files import read_some
 from groupcm.annotations.known_pictures import NotThere
-from groupcm.errors import InputError, SetAsideWarning
+from groupcm.errors import Argument, InputError, ParameterError, SetAsideWarning
 from groupcm.images.regions import Regions
 from groupcm.utils.text import printable
 
@@ -88,8 +88,9 @@ class Truth:
 
     def __post_init__(self) -> None:
         if self.unmarked not in UNMARKED:
-            raise ValueError(
-                f"unmarked is {self.unmarked!r}; it must be " + " or ".join(map(repr, UNMARKED))
+            raise ParameterError(
+                Argument("unmarked"),
+                f" is {self.unmarked!r}; it must be {' or '.join(map(repr, UNMARKED))}",
             )
         for name in self.categories or ():
             if name not in self.marked.categories:
@@ -207,9 +208,9 @@ def read_for(
         otherwise they are an error, which with ``"error"`` names the remedy.
     """
     if missing_pictures not in (None, *MISSING_PICTURES):
-        raise InputError(
-            f"missing_pictures is {missing_pictures!r}; it must be "
-            + " or ".join(map(repr, MISSING_PICTURES))
+        raise ParameterError(
+            Argument("missing_pictures"),
+            f" is {missing_pictures!r}; it must be {' or '.join(map(repr, MISSING_PICTURES))}",
         )
     if missing_pictures == "skip" and pictures is not None:
         marked, elsewhere, where = _read_some_for(annotations, names, pictures)
@@ -220,7 +221,9 @@ def read_for(
     except InputError as error:
         if missing_pictures is None or not isinstance(error.__context__, NotThere):
             raise
-        raise InputError(f'{error}; missing_pictures="skip" leaves such pictures out') from error
+        raise InputError(
+            error, "; ", Argument("missing_pictures", "skip"), " leaves such pictures out"
+        ) from error
 
 
 def _warn_of_missing(elsewhere: Collection[str], where: str, stacklevel: int) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations.limits import check_pixels
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.utils.extras import MissingExtra
 
 __all__ = ["frame_name", "video_frames"]
@@ -57,7 +57,7 @@ def video_frames(
     groupcm.errors.InputError: the video no-such.mp4 does not exist
     """
     if every < 1:
-        raise ValueError(f"every is {every}; it must be 1 or more")
+        raise ParameterError(Argument("every"), f" is {every}; it must be 1 or more")
     path = Path(path)
     if not path.is_file():
         what = "is a folder, not a file" if path.is_dir() else "does not exist"

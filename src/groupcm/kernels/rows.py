@@ -226,3 +226,28 @@ def stored_moments(data, indices, shift, total, square, count):
         total[j] += z
         square[j] += z * z
         count[j] += 1
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def weighted_column_moments(X, rows, weight, shift, total, square):
+    """Add ``Σ ω (x − shift)`` and ``Σ ω (x − shift)²`` of the given rows, ``ω = weight[row]``."""
+    for row in rows:
+        for j in range(X.shape[1]):
+            z = X[row, j] - shift[j]
+            total[j] += weight[row] * z
+            square[j] += weight[row] * z * z
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def weighted_stored_moments(data, indices, indptr, weight, shift, total, square, mass):
+    """Add the sums of `weighted_column_moments` over the stored values of a CSR matrix.
+
+    ``mass`` gets the weights of the rows in which a column is stored.
+    """
+    for row in range(len(indptr) - 1):
+        for at in range(indptr[row], indptr[row + 1]):
+            j = indices[at]
+            z = data[at] - shift[j]
+            total[j] += weight[row] * z
+            square[j] += weight[row] * z * z
+            mass[j] += weight[row]

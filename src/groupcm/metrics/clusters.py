@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from groupcm.data.groups import GroupIndex, index_groups, owner_of_groups, require_present
+from groupcm.errors import MessageWarning
 
 __all__ = [
     "Clusters",
@@ -68,7 +69,7 @@ def read_clusters(clusters: ArrayLike | None, index: GroupIndex | None, n_rows: 
     return Clusters(of_row, of_group, numbered.n_groups)
 
 
-class FewClustersWarning(UserWarning):
+class FewClustersWarning(MessageWarning):
     """There are too few clusters for an interval, or for a reliable one."""
 
 
@@ -136,13 +137,13 @@ def warn_of_few(
     >>> warn_of_few(np.ones(10, dtype=int), np.ones(10, dtype=int))
     """
     if fewest_clusters(positives, negatives) < _FEW:
-        warnings.warn(
+        warning = FewClustersWarning(
             f"{np.count_nonzero(positives)} clusters, such as patients, hold positive groups and "
             f"{np.count_nonzero(negatives)} hold negative ones; with fewer than {_FEW} of either "
             "the interval may be too narrow.",
-            FewClustersWarning,
-            stacklevel=stacklevel + 1,
+            alike="narrow",
         )
+        warnings.warn(warning, stacklevel=stacklevel + 1)
 
 
 def _spread_lost(n_clusters: float) -> float:

@@ -2,8 +2,8 @@
 
     a group raises an alarm  ⇔  score >= threshold
 
-Every part of groupcm that speaks of alarms applies `is_alarm`, and describes the rule with
-`rule_words`.
+Every part of groupcm that raises alarms applies `is_alarm`, takes its threshold from
+`resolve_threshold` and describes the rule with `rule_words`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -21,7 +21,16 @@ from numpy.typing import ArrayLike, NDArray
 from groupcm.utils.fitted_state import Expected, Nullable, Number, Text
 from groupcm.utils.text import printable
 
-__all__ = ["TARGETS", "DecisionRule", "is_alarm", "require_threshold", "rule_words"]
+__all__ = [
+    "TARGETS",
+    "ChosenThreshold",
+    "DecisionRule",
+    "is_alarm",
+    "require_threshold",
+    "resolve_threshold",
+    "rule_words",
+    "threshold_of",
+]
 
 #: What a threshold can be chosen for.
 TARGETS = ("specificity", "sensitivity", "youden")
@@ -173,3 +182,82 @@ class DecisionRule:
             raise ValueError("a specificity or a sensitivity, and nothing else, has a value")
         if self.target is not None and self.chosen_on is None:
             raise ValueError("chosen_on is missing, the data that the threshold was chosen on")
+
+
+@dataclass(frozen=True)
+class ChosenThreshold:
+    """A threshold and how it was chosen.
+
+    Attributes
+    ----------
+    value : float
+        A group that scores at least this raises an alarm.
+    decision : DecisionRule
+        What the threshold was chosen for, and on which data.
+    is_chosen_here : bool
+        Whether it was chosen on the groups that are evaluated, which flatters it.
+    """
+
+    value: float
+    decision: DecisionRule = field(default_factory=DecisionRule)
+    is_chosen_here: bool = False
+
+    @property
+    def chosen(self) -> str:
+        """How it was chosen, in words."""
+        return self.decision.words
+
+    @classmethod
+    def given(cls, value: float) -> ChosenThreshold:
+        """Return a threshold that the user gave."""
+        return cls(require_threshold(value), DecisionRule(chosen_on="given"))
+
+
+def resolve_threshold(
+    model: Any, given: float | ChosenThreshold | None = None
+) -> ChosenThreshold | None:
+    """Return the threshold that applies: the one that is given, otherwise the model's own.
+
+    None for a model of more than two classes, where the largest score decides.
+
+    Parameters
+    ----------
+    model : classifier
+        Fitted.
+    given : float or ChosenThreshold, optional
+        What the user gave, or what was chosen on some groups.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> resolve_threshold(model.set_threshold(0.25)).value, resolve_threshold(model, 0.5).chosen
+    (0.25, 'given')
+    """
+    if isinstance(given, ChosenThreshold):
+        return given
+    if given is not None:
+        return ChosenThreshold.given(given)
+    has_own = getattr(model, "threshold_", None) is not None
+    return threshold_of(model) if has_own or len(getattr(model, "classes_", ())) == 2 else None
+
+
+def threshold_of(model: Any) -> ChosenThreshold:
+    """Return the threshold by which a fitted model of two classes decides.
+
+    A model that is not groupcm's has none of its own: it decides by the sign of its score.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> threshold_of(model.set_threshold(0.25))
+    ChosenThreshold(value=0.25, decision=DecisionRule(level='group', target=None, value=None,
+    guarantee=None, chosen_on='given'), is_chosen_here=False)
+    """
+    value, decision = getattr(model, "threshold_", None), getattr(model, "decision_", None)
+    if value is None:
+        return ChosenThreshold(0.0)
+    return ChosenThreshold(
+        float(value), decision if isinstance(decision, DecisionRule) else DecisionRule()
+    )

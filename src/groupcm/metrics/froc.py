@@ -13,12 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.data.groups import index_groups, require_present
+from groupcm.data.groups import first_missing, index_groups
 from groupcm.metrics.curves import corners, tally
 from groupcm.metrics.results import FrocCurve
 from groupcm.metrics.truth import require_both_classes, rows_and_groups
 
-__all__ = ["checked_objects", "froc_curve"]
+__all__ = ["LEAST_OVERLAP", "checked_objects", "froc_curve"]
+
+#: The intersection over union from which on a candidate is on the object.
+LEAST_OVERLAP = 0.3
 
 
 def froc_curve(
@@ -106,11 +109,9 @@ def checked_objects(objects: ArrayLike, is_positive: NDArray[np.bool_]) -> NDArr
             f"got shape {objects.shape}."
         )
     rows = np.flatnonzero(is_positive)
-    try:
-        require_present(objects[rows], "{}")
-    except ValueError as missing:
+    missing = first_missing(objects[rows])
+    if missing is not None:
         raise ValueError(
-            f"objects has no id at row {rows[int(str(missing))]}; every positive candidate "
-            "needs one."
-        ) from None
+            f"objects has no id at row {rows[missing]}; every positive candidate needs one."
+        )
     return objects

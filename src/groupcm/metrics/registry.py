@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.errors import ParameterError, PythonNote
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.decision import is_alarm
 from groupcm.metrics.intervals import Bounds, Edges, auc_bounds, wilson_by_quantile
@@ -38,12 +39,14 @@ __all__ = [
     "metric_name",
     "metric_named",
     "sensitivities_at",
+    "weighted_value",
 ]
 
 #: ``callable(y, scores, groups) -> float``, larger for better scores.
 Metric = Callable[[ArrayLike, ArrayLike, ArrayLike | None], float]
 
 Counts = NDArray[np.int64]
+_ROUNDING = 1e-12  # of sums of weights
 
 
 def _resampled_auc(ranking: Ranking) -> FunctionOfCounts:
@@ -214,6 +217,42 @@ def edges_of(function: Any, parameters: dict[str, Any], ranking: Ranking) -> Edg
     )
 
 
+def weighted_value(
+    metric: Callable[..., float],
+    is_positive: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    weight: NDArray[np.float64],
+) -> float:
+    """Return a metric of weighted groups: a group of weight 2 counts as two.
+
+    The weights are used by the metrics of groups that have a name, such as `group_roc_auc`. Any
+    other callable ignores them.
+
+    Parameters
+    ----------
+    metric : callable(y, scores, groups)
+    is_positive, scores, weight : ndarray of shape (n_groups,)
+
+    Examples
+    --------
+    >>> truth, scores = np.array([True, False, False]), np.array([2.0, 1.0, 3.0])
+    >>> weighted_value(group_roc_auc, truth, scores, np.array([1.0, 3.0, 1.0]))
+    0.75
+    """
+    from sklearn.metrics import average_precision_score, roc_auc_score, roc_curve
+
+    if metric is group_roc_auc:
+        return float(roc_auc_score(is_positive, scores, sample_weight=weight))
+    if metric is group_average_precision:
+        return float(average_precision_score(is_positive, scores, sample_weight=weight))
+    function, given = getattr(metric, "func", metric), getattr(metric, "keywords", {})
+    if function is sensitivity_at_specificity and given.keys() <= {"specificity"}:
+        fpr, tpr, _ = roc_curve(is_positive, scores, sample_weight=weight, drop_intermediate=False)
+        allowed = 1.0 - fpr >= given.get("specificity", 0.9) - _ROUNDING
+        return float(np.max(tpr[allowed]))
+    return metric(is_positive, scores, None)
+
+
 def metric_named(metric: str | Metric) -> Metric:
     """Return the callable(y, scores, groups) of a name; a callable is returned unchanged.
 
@@ -226,7 +265,12 @@ def metric_named(metric: str | Metric) -> Metric:
         return metric
     if not isinstance(metric, str) or metric not in METRICS:
         names = ", ".join(f'"{name}"' for name in METRICS)
-        raise ValueError(f"{metric!r} is no metric; use {names}, or a callable(y, scores, groups).")
+        raise ParameterError(
+            f"{metric!r} is no metric; use {names}",
+            PythonNote(", or a callable(y, scores, groups)"),
+            ".",
+            parameter="scoring",
+        )
     return METRICS[metric]
 
 

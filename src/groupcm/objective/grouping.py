@@ -1,5 +1,23 @@
 """Which rows count together: from labelled candidates to the terms of the objective.
 
+The chain from rows to blocks, with one type per stage::
+
+    rows         one id per row            an array, or a column of a source
+      │  index_groups; of a source CandidateIndex, which joins the runs of its chunks
+    GroupIndex   row → group               the ids, numbered in order of first appearance
+      │  Groups.from_index
+    Groups       group → its rows          ranges of positions, and the order of the rows
+      │  binary_terms, with the labels, the overlaps and the grouping below
+    Terms        term → its rows           the rows that count once, with a sign and a weight
+      │  blocks of a RowSource
+    Block        term → its features       the rows themselves, loaded when they are needed
+
+Two types hold what is known of whole groups, and take no part in the chain: `GroupTable`, the
+label and the patient of each group, for folds and metrics, and `TrainingGroups`, the same of the
+groups of a fit. Positions make the chain cheap: where the rows of every group are contiguous,
+``order`` is empty, nothing is sorted, and no stage copies a row or needs more than a few numbers
+per group.
+
 ===========  ==========================================  ==============================
 grouping     a positive group                            a negative group
 ===========  ==========================================  ==============================
@@ -10,39 +28,147 @@ grouping     a positive group                            a negative group
 
 A positive group may show several objects. With "negative" each of them counts by its own
 best-fitting candidate, and they share the weight of the group equally.
+
+With ``sample_weight`` ω, the term of a single row ``i`` is multiplied by ``ω_i``; a term that is
+the largest loss of several rows needs the same ω for all of them, and is multiplied by that.
+`Costs` turns these weights into the factors ``c`` of the objective.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.groups import index_groups, require_present
+from groupcm.errors import Argument, InputError, OverlapWarning
 from groupcm.objective.terms import NO_ORDER, Groups, Index, Terms
 
-__all__ = ["Costs", "binary_terms"]
+__all__ = ["Costs", "RowWeights", "binary_terms", "class_factors"]
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What one term and the penalty weigh.
+    """The factors of the objective: ``ρ`` of the penalty, ``c+`` and ``c−`` of the terms.
 
-    ``ρ = (1−λ)/d``, ``c+ = λ/n+``, ``c− = λ/n−``; in Problem 1's form,
-    where ``C`` is given, ``ρ = 1`` and ``c+ = c− = C``.
+    A term of weight ``ω_k`` (1 without ``sample_weight``) counts ``c± ω_k``. With ``W+`` and
+    ``W−``, the weights of the positive and of the negative groups together (without
+    ``sample_weight`` their numbers), and the class weights ``m+`` and ``m−`` of a dict::
+
+        class_weight   c+                      c−
+        "balanced"     λ / W+                  λ / W−
+        None           2λ / (W+ + W−)          2λ / (W+ + W−)
+        a dict         m+ · 2λ / (W+ + W−)     m− · 2λ / (W+ + W−)
+
+    and ``ρ = (1−λ)/d``. In Problem 1's form, where ``C`` is given, ``ρ = 1``, ``c+ = m+ C`` and
+    ``c− = m− C``, with ``m± = 1`` unless there is a dict.
+
+    Attributes
+    ----------
+    lam : float
+    C : float or None
+    factors : (float, float) or None
+        ``(m+, m−)``; None is "balanced". See `class_factors`.
+
+    Examples
+    --------
+    >>> Costs(0.5).of_weights(10, 40)
+    (0.05, 0.0125)
+    >>> Costs(0.5, factors=(3.0, 1.0)).of_weights(10, 40)
+    (0.06, 0.02)
     """
 
     lam: float
     C: float | None = None
+    factors: tuple[float, float] | None = None
 
     def rho(self, n_features: int) -> float:
         return 1.0 if self.C is not None else (1.0 - self.lam) / n_features
 
-    def of_each(self, n_terms: int) -> float:
-        return self.C if self.C is not None else self.lam / n_terms
+    def of_weights(self, positive: float, negative: float) -> tuple[float, float]:
+        """Return ``c+`` and ``c−`` where the groups of the two classes weigh so much together."""
+        if self.C is None and self.factors is None:
+            return self.lam / positive, self.lam / negative
+        each = 2.0 * self.lam / (positive + negative) if self.C is None else self.C
+        of_positive, of_negative = self.factors or (1.0, 1.0)
+        return each * of_positive, each * of_negative
+
+
+def class_factors(
+    class_weight: Mapping[Any, float] | str | None, classes: ArrayLike, number: int
+) -> tuple[float, float] | None:
+    """Return ``(m+, m−)`` for the class of this number against the rest; None for "balanced".
+
+    Of two classes ``m−`` is the weight of the other one. Of more, one class is trained against
+    the rest, and the rest weighs 1, as in scikit-learn's ``SGDClassifier``.
+
+    Parameters
+    ----------
+    class_weight : None, "balanced" or dict
+        The hyperparameter of an estimator. Labels that are missing from the dict weigh 1.
+    classes : array-like of labels
+    number : int
+        Which of the classes is the positive one.
+
+    Examples
+    --------
+    >>> class_factors({"polyp": 2.0}, ["background", "polyp"], 1)
+    (2.0, 1.0)
+    >>> class_factors({"a": 2.0, "b": 3.0}, ["a", "b", "c"], 0)
+    (2.0, 1.0)
+    """
+    if isinstance(class_weight, str):
+        return None
+    if class_weight is None:
+        return 1.0, 1.0
+    labels = np.asarray(classes).tolist()
+    of_label = [float(class_weight.get(label, 1.0)) for label in labels]
+    unknown = [label for label in class_weight if label not in labels]
+    # A class may be absent from a fold. Where another one has no weight, it is a slip.
+    if unknown and len(class_weight) - len(unknown) < len(of_label):
+        raise ValueError(
+            f"class_weight has a weight for {unknown[0]!r}, which is not a label of y; the labels "
+            f"are {', '.join(map(repr, labels))}."
+        )
+    return of_label[number], of_label[1 - number] if len(of_label) == 2 else 1.0
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """``sample_weight``: one weight above 0 per row, and the ids of the groups, for messages."""
+
+    values: NDArray[np.float64]
+    ids: NDArray[Any] | None = None
+
+    def of_groups(self, terms: Terms, groups: Groups | None) -> NDArray[np.float64]:
+        """Return the weight of each term that counts by one of its rows, whichever it is.
+
+        Raises `ValueError`, naming the group, where the weights of its rows differ.
+        """
+        rows = terms.rows(np.arange(terms.n_rows))
+        values = self.values[rows]
+        if terms.alone or not len(rows):
+            return values
+        size = terms.stop - terms.start
+        begin = np.cumsum(size) - size
+        low, high = np.minimum.reduceat(values, begin), np.maximum.reduceat(values, begin)
+        different = np.flatnonzero(low < high)
+        if len(different):
+            k = different[0]
+            row = rows[begin[k]]
+            group = row if groups is None else groups.of_rows(rows[begin[k : k + 1]])[0]
+            name = group if self.ids is None else self.ids[group]
+            raise InputError(
+                Argument("sample_weight"),
+                f" differs among the candidates of group {name!s} ({low[k]:g} and "
+                f"{high[k]:g}), which counts by one of them, whichever scores highest; give them "
+                "the same weight, or 0 to those that should be left out.",
+            )
+        return low
 
 
 @dataclass(frozen=True)
@@ -86,29 +212,36 @@ def binary_terms(
     min_overlap: float = 0.0,
     objects: NDArray[Any] | None = None,
     without: Index = NO_ORDER,
+    weights: RowWeights | None = None,
 ) -> list[Terms]:
     """The terms of the objective: positive ones first, then negative ones.
 
     ``objects`` says which object of its group a positive candidate shows; without it every
     group has one. The groups ``without`` (rows, where there are no groups) take no part.
-    Raises `ValueError` where one side is empty.
+    ``weights`` are those of ``sample_weight``. Raises `ValueError` where one side is empty.
     """
     if objects is not None and grouping != "negative":
-        raise ValueError(
-            f'objects needs grouping="negative", where each object counts by its best candidate; '
-            f"got grouping={grouping!r}: leave objects out."
+        raise InputError(
+            "objects needs ",
+            Argument("grouping", "negative"),
+            ", where each object counts by its best candidate; got ",
+            Argument("grouping", grouping),
+            ": leave objects out.",
         )
     if len(without):
         group = positive_rows if groups is None else groups.of_rows(positive_rows)
         positive_rows = positive_rows[~np.isin(group, without)]
     positives = _choose_positives(positive_rows, groups, overlap, min_overlap, objects)
     if len(positives.rows) == 0:
-        raise ValueError(
-            "no positive group is left to train on: "
-            f"all {len(positives.left_out)} overlap their annotation by less than "
-            f"min_overlap={min_overlap:g}; lower min_overlap."
-            if len(positives.left_out)
-            else "no candidate is positive; y needs both classes."
+        if not len(positives.left_out):
+            raise InputError("no candidate is positive; y needs both classes.")
+        raise InputError(
+            f"no positive group is left to train on: all {len(positives.left_out)} overlap their "
+            "annotation by less than ",
+            Argument("min_overlap", min_overlap),
+            "; lower ",
+            Argument("min_overlap"),
+            ".",
         )
     alone = grouping == "none" or groups is None
     if groups is None:
@@ -119,19 +252,35 @@ def binary_terms(
         if background == "negative":
             ranges.append(_backgrounds(groups, np.unique(positives.group), positive_rows))
     ranges = [r for r in ranges if len(r[0])]
-    n_negative = sum(int(np.sum(r[1] - r[0])) if alone else len(r[0]) for r in ranges)
-    if n_negative == 0:
-        raise ValueError(
+    if not ranges:
+        raise InputError(
             "no negative group: every group holds a candidate of the positive class (of two "
-            "labels the larger, or pos_label); add negative groups, set pos_label to the other "
-            'label, or set background="negative".'
+            "labels the larger, or ",
+            Argument("pos_label"),
+            "); add negative groups, name the other label with ",
+            Argument("pos_label"),
+            ", or use ",
+            Argument("background", "negative"),
+            ".",
         )
-    weight = costs.of_each(n_negative)
     negative = [
-        Terms(-1, start, stop, order, weight, alone or bool(np.all(stop - start == 1)))
+        Terms(-1, start, stop, order, 1.0, alone or bool(np.all(stop - start == 1)))
         for start, stop, order in ranges
     ]
-    return [_positive_terms(positives, grouping, overlap is not None, costs), *negative]
+    positive, sharing = _positive_terms(positives, grouping, overlap is not None)
+    if weights is None:
+        n_positive = len(positive) if grouping == "none" else positives.n_groups
+        totals: list[float] = [n_positive, *map(len, negative)]
+        of_terms: list[Any] = [1.0] * len(totals)
+    else:
+        of_terms = [weights.of_groups(part, groups) for part in (positive, *negative)]
+        totals = [float(np.sum(of_terms[0] / sharing)), *(float(np.sum(w)) for w in of_terms[1:])]
+    of_positive, of_negative = costs.of_weights(totals[0], sum(totals[1:]))
+    of_terms = [of_positive * of_terms[0] / sharing, *(of_negative * w for w in of_terms[1:])]
+    return [
+        replace(part, weight=weight, group_weight=total)
+        for part, weight, total in zip([positive, *negative], of_terms, totals, strict=True)
+    ]
 
 
 def _choose_positives(
@@ -160,12 +309,14 @@ def _choose_positives(
     kept_groups = np.unique(group[kept])
     left_out = np.setdiff1d(group, kept_groups)
     if len(left_out) and len(kept_groups):
-        warnings.warn(
+        warning = OverlapWarning(
             f"{len(left_out)} of {len(left_out) + len(kept_groups)} positive groups are left out: "
-            f"their best overlap is below min_overlap={min_overlap:g}.",
-            UserWarning,
-            stacklevel=2,
+            "their best overlap is below ",
+            Argument("min_overlap", min_overlap),
+            ".",
+            alike="overlap",
         )
+        warnings.warn(warning, stacklevel=2)
     return _Positives(rows[kept], group[kept], begins[kept], left_out)
 
 
@@ -180,22 +331,23 @@ def _first_showing(objects: NDArray[Any], rows: Index, group: Index) -> NDArray[
     return first[place]
 
 
-def _positive_terms(positives: _Positives, grouping: str, annotated: bool, costs: Costs) -> Terms:
-    weight = costs.of_each(positives.n_groups)
+def _positive_terms(
+    positives: _Positives, grouping: str, annotated: bool
+) -> tuple[Terms, float | NDArray[np.float64] | Index]:
+    """Return the terms, and among how many each one shares the weight of its group."""
     if grouping == "both":
         _, first = np.unique(positives.group, return_index=True)
         stop = np.append(first[1:], len(positives.group))
         alone = len(first) == len(positives.rows)
-        return Terms(1, first, stop, positives.rows, weight, alone)
+        return Terms(1, first, stop, positives.rows, 1.0, alone), 1.0
     if grouping == "none":
-        rows = positives.best if annotated else positives.rows
-        return Terms.of_rows(1, rows, costs.of_each(len(rows)))
+        return Terms.of_rows(1, positives.best if annotated else positives.rows, 1.0), 1.0
     sharing = positives.objects_in_group()
     if annotated:
         several = bool(np.any(sharing > 1))
-        return Terms.of_rows(1, positives.best, weight / sharing if several else weight)
+        return Terms.of_rows(1, positives.best, 1.0), sharing if several else 1.0
     candidates = positives.rows_in_object()
-    return Terms.of_rows(1, positives.rows, weight / np.repeat(sharing * candidates, candidates))
+    return Terms.of_rows(1, positives.rows, 1.0), np.repeat(sharing * candidates, candidates)
 
 
 _Ranges = tuple[Index, Index, Index]

@@ -4,9 +4,9 @@
 
     P(w, b) = ρ Σ_j h(f_j w_j) + Σ_k c_k L(min over i in term k of y_k s_i),   s_i = w·x_i + b
 
-    D(α)    = Σ_k c_k (A_k − δ A_k²) − ρ Σ_j h*(v_j / (ρ f_j))
+    D(α)    = −Σ_k c_k L*(−A_k) − ρ Σ_j h*(v_j / (ρ f_j))
 
-with ``α_i ≥ 0``, ``A_k = Σ_i α_i ≤ 1`` over the rows of term ``k``,
+with ``α_i ≥ 0``, ``A_k = Σ_i α_i`` at most the loss's steepest slope over the rows of term ``k``,
 ``v = Σ_k c_k y_k Σ_i α_i x_i`` and, because ``b`` is free,
 ``Σ_k c_k y_k A_k = 0``. Any such α bounds the optimum from below, also one
 that is zero on rows nobody has looked at.
@@ -25,8 +25,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groupcm.objective.losses import SmoothedHinge
-from groupcm.objective.penalties import Penalty, SmoothPenalty
+from groupcm.objective.losses.base import Loss
+from groupcm.objective.penalties.base import Penalty, SmoothPenalty
 from groupcm.utils.typing import Vector
 
 __all__ = ["DualSums", "PenaltyAt", "Problem"]
@@ -46,15 +46,18 @@ class DualSums:
     ----------
     moment : ndarray of shape (d + 1,)
         ``Σ_k c_k Σ_i α_i (x_i, 1)``; its last entry is ``Σ_k c_k A_k``.
-    square : float
-        ``Σ_k c_k A_k²``.
+    linear, square : float
+        The parts of ``−Σ_k c_k L*(−A_k)``, as the loss's `DualGain` divides it.
     """
 
     moment: Vector
+    linear: float
     square: float
 
     def __add__(self, other: DualSums) -> DualSums:
-        return DualSums(self.moment + other.moment, self.square + other.square)
+        return DualSums(
+            self.moment + other.moment, self.linear + other.linear, self.square + other.square
+        )
 
     @property
     def mass(self) -> float:
@@ -74,7 +77,7 @@ class PenaltyAt:
 class Problem:
     """Loss, penalty, ``ρ`` and ``f`` (``units``); the terms come from `grouping`."""
 
-    loss: SmoothedHinge
+    loss: Loss
     penalty: Penalty
     rho: float
     units: Vector | float = 1.0
@@ -104,25 +107,26 @@ class Problem:
         return self.penalty.smoothed(temperature * self.units)
 
     def lower_bound(self, positive: DualSums, negative: DualSums) -> float:
-        """The best ``D`` among the feasible multiples of a given α.
+        """Return the best lower bound among the feasible multiples of a given α.
 
-        The heavier side is scaled until ``Σ c y A = 0`` holds. What is left,
-        ``D(θ α) = θ · gain − θ² · cost`` for ``θ ≤ 1`` and inside the box
-        ``|v_j| ≤ ρ``, has its maximum in closed form.
+        The heavier side is scaled until ``Σ c y A = 0`` holds, then both until ``v`` is inside
+        the box of the penalty. What is left, ``D(θ α) ≥ θ · gain − θ² · cost`` for ``θ ≤ 1``, has
+        its maximum in closed form.
         """
         if positive.mass <= 0.0 or negative.mass <= 0.0:
             return 0.0
         on_positive = min(1.0, negative.mass / positive.mass)
         on_negative = min(1.0, positive.mass / negative.mass)
         v = (on_positive * positive.moment - on_negative * negative.moment)[:-1]
-        gain = on_positive * positive.mass + on_negative * negative.mass
+        mass = on_positive * positive.mass + on_negative * negative.mass
         # Rows are of about unit size: so much larger than its sum any of the v_j may really be.
-        u = (np.abs(v) + _MOMENT_ROUNDING * gain) / (self.rho * self.units)
-        cost = self.loss.delta * (
-            on_positive**2 * positive.square + on_negative**2 * negative.square
-        ) + self.rho * self.penalty.conjugate_factor * float(u @ u)
-        largest = float(np.max(u, initial=0.0))
-        scale = min(1.0, self.penalty.box / largest) if largest > 0.0 else 1.0
-        if cost > 0.0:
-            scale = min(scale, gain / (2.0 * cost))
+        u = (np.abs(v) + _MOMENT_ROUNDING * mass) / (self.rho * self.units)
+        box, largest = self.penalty.box, float(np.max(u, initial=0.0))
+        if largest > box:
+            on_positive, on_negative = (on * box / largest for on in (on_positive, on_negative))
+            u = np.minimum(u * (box / largest), box)
+        gain = on_positive * positive.linear + on_negative * negative.linear
+        cost = on_positive**2 * positive.square + on_negative**2 * negative.square
+        cost += self.rho * self.penalty.conjugate(u)
+        scale = min(1.0, gain / (2.0 * cost)) if cost > 0.0 else 1.0
         return scale * (gain - scale * cost) - _ROUNDING * gain

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupcm.kernels.terms import share_out, soft_minima
-from groupcm.objective.losses import Jet
+from groupcm.objective.losses.base import Jet
 from groupcm.objective.problem import DualSums, Problem
 from groupcm.utils.typing import Vector
 
@@ -171,12 +171,16 @@ def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) 
     """Value, dual sums and (on demand) curvature of one block at ``theta``."""
     rows = block.load()
     at = _terms_at(block, problem, temperature, block.sign * (rows @ theta))
-    mass = block.weight * at.A
+    mass, gain = block.weight * at.A, problem.loss.dual_gain(at.A)
     return BlockValue(
         n_rows=rows.shape[0],
         smooth=float(np.sum(block.weight * at.loss.value)),
         exact=float(np.sum(block.weight * problem.loss.value(at.hard))),
-        dual=DualSums(rows.T @ _to_rows(block, mass, at.share), float(np.sum(mass * at.A))),
+        dual=DualSums(
+            rows.T @ _to_rows(block, mass, at.share),
+            float(np.sum(block.weight * gain.linear)),
+            float(np.sum(block.weight * gain.square)),
+        ),
         curvature=lambda: _curvature(
             block, at, block.weight * at.loss.curvature, mass / temperature, temperature
         ),

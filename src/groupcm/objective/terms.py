@@ -1,5 +1,7 @@
 """Candidates in groups, and the terms of the objective they make.
 
+`groupcm.objective.grouping` shows the whole chain from rows to blocks.
+
 Conventions
 -----------
 A *row* is a row number of X. A *position* counts rows in group order:
@@ -46,8 +48,33 @@ class Groups:
         ptr = np.concatenate([[0], np.cumsum(np.bincount(index.codes))])
         return cls(ptr, np.argsort(index.codes, kind="stable"))
 
+    @classmethod
+    def of_each_row(cls, n_rows: int) -> Groups:
+        """Every row is a group of its own."""
+        return cls(np.arange(n_rows + 1), NO_ORDER)
+
     def __len__(self) -> int:
         return len(self.ptr) - 1
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether the rows of every group follow one another, the groups in order."""
+        return len(self.order) == 0
+
+    def numbers(self) -> Index:
+        """Return the group of every row.
+
+        Examples
+        --------
+        >>> Groups(ptr=np.array([0, 2, 3]), order=np.array([0, 2, 1])).numbers()
+        array([0, 1, 0])
+        """
+        of_position = np.repeat(np.arange(len(self)), np.diff(self.ptr))
+        if self.is_contiguous:
+            return of_position
+        of_row = np.empty_like(of_position)
+        of_row[self.order] = of_position
+        return of_row
 
     def of_rows(self, rows: Index) -> Index:
         """The group of each of these rows."""
@@ -93,6 +120,10 @@ class Terms:
     Term ``k`` holds positions ``start[k]`` to ``stop[k]``. Where ``alone`` is
     true every row in these ranges is a term of its own, and ``weight`` is one
     number or one a row.
+
+    ``group_weight`` is what the groups of all terms weigh together before the costs of
+    `grouping.Costs`: how many they are, without ``sample_weight``. It is that of all
+    terms, also for some of them.
     """
 
     sign: int
@@ -101,6 +132,7 @@ class Terms:
     order: Index
     weight: float | NDArray[np.float64]
     alone: bool
+    group_weight: float = 0.0
 
     @classmethod
     def of_rows(cls, sign: int, rows: Index, weight: float | NDArray[np.float64]) -> Terms:
@@ -131,6 +163,11 @@ class Terms:
     def weight_of(self, chosen: Index | slice) -> float | NDArray[np.float64]:
         """The weights of some of the terms, one number where all weigh the same."""
         return self.weight[chosen] if isinstance(self.weight, np.ndarray) else self.weight
+
+    def row_weights(self, chosen: Index) -> NDArray[np.float64]:
+        """The weight of the term of each of these rows, counted through the rows of all terms."""
+        of_term = np.broadcast_to(self.weight, len(self))
+        return of_term[chosen if self.alone else np.searchsorted(self._ends, chosen, "right")]
 
     def subset(self, chosen: Index) -> Terms:
         """Some of the terms, their weights raised by the share that is left out."""

@@ -2,6 +2,7 @@
 
     None, bool, int, str, finite float    as they are
     list; dict with text keys             as they are
+    dict with labels as keys              {"$dict": [[label, value], ...]}
     other floats                          {"$float": "inf"}
     tuple                                 {"$tuple": [...]}
     NumPy array or scalar                 {"$array": [...], "dtype": "<f8", "shape": [2, 3]}
@@ -52,6 +53,8 @@ _MODELS = {
     "Polynomial": "groupcm.features.polynomial",
     "RandomFourier": "groupcm.features.kernel_approximation",
 }
+# What the key of a dict may be.
+_LABELS = bool | int | float | str | np.generic
 _RECORDS = {
     "DecisionRule": "groupcm.metrics.decision",
     "Isotonic": "groupcm.estimators.calibrators",
@@ -110,6 +113,9 @@ def encode(value: Any, where: str) -> Any:
         return {"$tuple": encode(list(value), where)}
     if kind is dict and all(type(key) is str and not key.startswith("$") for key in value):
         return {key: encode(item, f"{where}[{key!r}]") for key, item in value.items()}
+    if kind is dict and all(isinstance(key, _LABELS) for key in value):
+        pairs = [[encode(k, where), encode(v, f"{where}[{k!r}]")] for k, v in value.items()]
+        return {"$dict": pairs}
     is_numpy = kind is np.ndarray or issubclass(kind, np.generic)
     if is_numpy and value.dtype.kind in _ARRAY_KINDS:
         return _encode_array(value, where)
@@ -211,6 +217,8 @@ class Decoder:
         if tag == "$tuple":
             (items,) = entries(value, where, "$tuple")
             return tuple(self.value(require(items, list, where), where, fitted=fitted))
+        if tag == "$dict":
+            return self._dict(value, where)
         if tag == "$array":
             return self._array(value, where)
         if tag == "$record":
@@ -225,6 +233,16 @@ class Decoder:
         """Decode the values of a JSON object."""
         items = require(value, dict, where).items()
         return {k: self.value(v, _inside(where, k), fitted=fitted) for k, v in items}
+
+    def _dict(self, value: dict[str, Any], where: str) -> dict[Any, Any]:
+        """Decode a dict whose keys are labels."""
+        (pairs,) = entries(value, where, "$dict")
+        found = {}
+        for pair in self.value(require(pairs, list, where), where):
+            if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], _LABELS):
+                raise Damaged(f"{where} is a dict with an entry that is no label and value")
+            found[pair[0]] = pair[1]
+        return found
 
     def sizes(self) -> Sizes:
         """Bounds for the sizes of a model."""
@@ -322,8 +340,11 @@ class Decoder:
         check_parameters_of(model, _prefix(where))
         if state:
             check_model(model, _prefix(where), self.sizes())
-            if hasattr(model, "_fill_in_threshold"):
-                model._fill_in_threshold()
+            from groupcm.estimators.thresholds import (
+                fill_in_threshold,  # scikit-learn is loaded by now
+            )
+
+            fill_in_threshold(model)
         elif fitted:
             raise Damaged(f"{where} is not fitted")
         return model

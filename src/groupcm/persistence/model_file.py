@@ -41,6 +41,7 @@ from groupcm.utils.fitted_state import (
     Sizes,
     StateError,
     Text,
+    declared_state,
     shown,
 )
 
@@ -161,7 +162,7 @@ def save(
     array([0, 1])
     """
     name = type(model).__name__
-    if not hasattr(type(model), "_fitted_state"):
+    if not declared_state(type(model)):
         raise InputError(f"cannot save a {name}: save takes an estimator of groupcm")
     if not fitted_state(model):
         from sklearn.exceptions import NotFittedError
@@ -233,8 +234,9 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
     except Exception as error:
         # What no check foresaw, such as an attribute that another version of scikit-learn lacks.
         raise _damaged(path) from error
-    if hasattr(type(model), "_file_notes"):
-        model._file_notes = _FileNotes(notes, model.threshold_)
+    from groupcm.estimators.thresholds import keep_file_notes  # scikit-learn is loaded by now
+
+    keep_file_notes(model, _FileNotes(notes, getattr(model, "threshold_", None)))
     return SavedModel(model, notes, content["groupcm"])
 
 
@@ -313,9 +315,11 @@ def _take_over_threshold(model: Any, notes: dict[str, Any]) -> None:
 
 def _notes_of_file(model: Any) -> dict[str, Any]:
     """Return what a model, or the one that it calibrates, was noted for when it was read."""
+    from groupcm.estimators.thresholds import file_notes_of  # scikit-learn is loaded by now
+
     threshold = getattr(model, "threshold_", None)
     while model is not None:
-        found = getattr(model, "_file_notes", None)
+        found = file_notes_of(model)
         if isinstance(found, _FileNotes):
             # The threshold is the model's now.
             notes = {k: v for k, v in found.notes.items() if k != "operating_point"}

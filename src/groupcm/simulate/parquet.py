@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from groupcm.data.tables.formats import parquet_writer
+from groupcm.errors import Argument, ParameterError
 from groupcm.simulate.frames import draw_chunk
 from groupcm.simulate.world import N_FEATURES, WORLD, Capsule, Plan, make_plan, require_whole
 from groupcm.utils import parallel
@@ -93,7 +94,7 @@ def capsule_to_parquet(
     ['frame', 'label', 'overlap', 'polyp', 'patient']
     """
     if layout not in _FEATURES:
-        raise ValueError(f"layout must be 'wide' or 'list'; got {layout!r}.")
+        raise ParameterError(Argument("layout"), f" must be 'wide' or 'list'; got {layout!r}.")
     n_threads = parallel.n_threads() if n_threads is None else n_threads
     require_whole("n_threads", n_threads, 1)
     require_whole("rows_a_row_group", rows_a_row_group, 1)

@@ -41,7 +41,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
+
+from groupcm.errors import Argument, ParameterError
 
 __all__ = [
     "COMMON",
@@ -97,6 +100,27 @@ class Capsule:
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def to_table(self) -> pa.Table:
+        """Return a table with the columns ``frame``, ``patient``, ``on_polyp`` and ``overlap``.
+
+        One more column holds each feature. The number of the polyp is left out: it would be taken
+        for a feature that gives the label away.
+
+        Examples
+        --------
+        >>> from groupcm.simulate import capsule
+        >>> capsule(3, n_positive=1, group_size=5).to_table().column_names[:4]
+        ['frame', 'patient', 'on_polyp', 'overlap']
+        """
+        columns = {
+            "frame": self.groups,
+            "patient": self.patient,
+            "on_polyp": self.y,
+            "overlap": self.overlap,
+        }
+        columns |= {name: self.X[:, j] for j, name in enumerate(self.feature_names)}
+        return pa.table({name: pa.array(np.ascontiguousarray(v)) for name, v in columns.items()})
 
     @property
     def n_groups(self) -> int:
@@ -154,7 +178,12 @@ def make_plan(
     require_whole("seed", seed, 0)
     m = n_negative + n_positive
     if m == 0:
-        raise ValueError("n_negative and n_positive are both 0; at least one frame is needed.")
+        raise ParameterError(
+            Argument("n_negative"),
+            " and ",
+            Argument("n_positive"),
+            " are both 0; at least one frame is needed.",
+        )
     if n_polyps is None:
         n_polyps = min(n_positive, max(1, round(n_positive * 100 / 293)))
     require_whole("n_polyps", n_polyps, min(1, n_positive), n_positive, "n_positive")
@@ -203,7 +232,7 @@ def require_whole(
     is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not is_whole or value < least or (most is not None and value > most):
         limit = f"at least {least}" if most is None else f"from {least} to {most_name} = {most}"
-        raise ValueError(f"{name} must be a whole number {limit}; got {value!r}.")
+        raise ParameterError(Argument(name), f" must be a whole number {limit}; got {value!r}.")
 
 
 # feature: polyp, fold, illumination I, turbidity T, common factor C

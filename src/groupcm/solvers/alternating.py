@@ -53,13 +53,13 @@ class Choice:
     groups : Terms
         All candidates of each group, with sign −1: the worst of a term is then the candidate of
         largest score.
-    weight : float
-        Of each chosen candidate.
+    weight : float or ndarray of shape (n_groups,)
+        Of the chosen candidate of each group.
     """
 
     task: Task
     groups: Terms
-    weight: float
+    weight: float | NDArray[np.float64]
 
     def task_with(self, chosen: Index) -> Task:
         """The convex problem in which these rows stand for their groups."""
@@ -105,7 +105,9 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
         Problems to solve at most.
     """
     source = choice.task.source
-    kept = [KeptRows(terms, source) for terms in choice.task.terms if not terms.alone]
+    zero_margin = choice.task.problem.loss.zero_margin
+    grouped = [terms for terms in choice.task.terms if not terms.alone]
+    kept = [KeptRows(terms, source, zero_margin) for terms in grouped]
     solution = working_set.solve(first, kept=kept)
     if solution.interrupted:
         raise KeyboardInterrupt(_NO_CHOICE)
@@ -148,7 +150,11 @@ def _every_negative_alone(task: Task) -> NDArray[np.float64]:
     alone = []
     for terms in task.terms:
         if terms.sign < 0:
-            terms = replace(terms, weight=terms.total_weight / terms.n_rows, alone=True)
+            weight = terms.total_weight / terms.n_rows
+            if isinstance(terms.weight, np.ndarray):
+                of_row = terms.row_weights(np.arange(terms.n_rows))
+                weight = terms.total_weight * of_row / np.sum(of_row)
+            terms = replace(terms, weight=weight, alone=True)
             if terms.n_rows > _ENOUGH_ROWS:
                 spread = np.linspace(0, terms.n_rows - 1, _ENOUGH_ROWS).astype(np.int64)
                 terms = terms.subset(spread)
@@ -209,7 +215,7 @@ class _WithMeans:
         self._source = source
         self._means = means
 
-    def terms(self, weight: float) -> Terms:
+    def terms(self, weight: float | NDArray[np.float64]) -> Terms:
         """The means, each alone."""
         return Terms.of_rows(1, self._FIRST + np.arange(self._means.shape[0]), weight)
 

@@ -78,7 +78,7 @@ def _evaluate(trace: Trace, alone: list[Block], theta: Vector) -> Evaluation:
     for terms in task.terms:
         if not terms.alone:
             found = task.source.worst(terms, theta)
-            costly = np.flatnonzero(found.margin < 1.0)
+            costly = np.flatnonzero(found.margin < task.problem.loss.zero_margin)
             rows = task.source.take(found.row[costly])
             weight = terms.weight_of(costly)
             blocks.append(Block(lambda rows=rows: rows, None, terms.sign, weight))
@@ -103,10 +103,12 @@ def _line_search(
 
 
 def _mix(old: DualSums, new: DualSums) -> DualSums:
-    """A convex combination of two duals; the mean of the squares bounds the square of the mean."""
+    """A convex combination of two duals; the mean of the gains bounds the gain of the mean."""
     kept = 1.0 - _NEWEST
     return DualSums(
-        kept * old.moment + _NEWEST * new.moment, kept * old.square + _NEWEST * new.square
+        kept * old.moment + _NEWEST * new.moment,
+        kept * old.linear + _NEWEST * new.linear,
+        kept * old.square + _NEWEST * new.square,
     )
 
 

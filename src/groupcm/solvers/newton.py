@@ -222,9 +222,11 @@ class Newton:
         heavier = max(here.positive, here.negative, key=lambda dual: dual.mass)
         imbalance = abs(float(here.gradient[-1]))
         moved = np.abs(here.gradient[:-1])
+        lost = 1.0
         if heavier.mass > 0.0:
             moved = moved + imbalance / heavier.mass * np.abs(heavier.moment[:-1])
-        cost = imbalance * (1.0 + abs(float(here.theta[-1])))
+            lost = heavier.linear / heavier.mass
+        cost = imbalance * (lost + abs(float(here.theta[-1])))
         cost += float(moved @ np.abs(here.theta[:-1]))
         moved = moved / units
         cost += penalty.conjugate_factor * float(moved @ moved) / rho

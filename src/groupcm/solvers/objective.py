@@ -84,7 +84,7 @@ def evaluate_blocks(
 ) -> Evaluation:
     """Sum the blocks, add the penalty, bound the optimum over the rows of the blocks."""
     values = over_blocks(lambda block: evaluate(block, problem, temperature, theta), blocks)
-    nothing = DualSums(np.zeros_like(theta), 0.0)
+    nothing = DualSums(np.zeros_like(theta), 0.0, 0.0)
     duals = {
         sign: reduce(
             add, (v.dual for b, v in zip(blocks, values, strict=True) if b.sign == sign), nothing

@@ -30,10 +30,14 @@ __all__ = ["ScreenedTask", "ScreenedTerms"]
 
 
 class ScreenedTerms:
-    """Terms of one sign: the rows kept of them, and how high the others reach."""
+    """Terms of one sign: the rows kept of them, and how high the others reach.
 
-    def __init__(self, terms: Terms, n_features: int, dtype: np.dtype) -> None:
+    A term whose smallest margin is above ``zero_margin`` costs nothing.
+    """
+
+    def __init__(self, terms: Terms, n_features: int, dtype: np.dtype, zero_margin: float) -> None:
         self.terms = terms
+        self._floor = -zero_margin
         self.rows = TermRows.of(terms)
         self.row: Index = NO_ORDER
         self.term: Index = NO_ORDER
@@ -99,8 +103,8 @@ class ScreenedTerms:
         """Of which terms a dropped row might win and cost; ``best`` of the terms ``number``."""
         if self.rows.alone:
             return np.zeros(0, dtype=bool)
-        winner = np.full(len(self.ceiling), -1.0)
-        winner[number] = np.maximum(best, -1.0)
+        winner = np.full(len(self.ceiling), self._floor)
+        winner[number] = np.maximum(best, self._floor)
         reach = self.ceiling.copy()
         for k, ball in enumerate(balls):
             of_ball = self.ball == k
@@ -123,7 +127,9 @@ class ScreenedTask:
     @classmethod
     def of(cls, task: Task, space: Space, n_raw: int, dtype: np.dtype) -> ScreenedTask:
         """Nothing kept yet."""
-        return cls(task, space, [ScreenedTerms(t, n_raw, dtype) for t in task.terms], [])
+        zero_margin = task.problem.loss.zero_margin
+        parts = [ScreenedTerms(terms, n_raw, dtype, zero_margin) for terms in task.terms]
+        return cls(task, space, parts, [])
 
     @property
     def n_kept(self) -> int:

@@ -30,6 +30,9 @@ _FEWEST_ROWS = 4e7
 # all terms, which is what rounding of both explains.
 _ROUNDING = 1e-9
 _ROUNDING_OF_LOSSES = 1e-12
+# Where the best intercept without weights is looked for if the loss never becomes zero: so far
+# the classes differ in weight by a factor of exp(100) at least.
+_FARTHEST_INTERCEPT = 100.0
 
 
 @dataclass
@@ -102,7 +105,7 @@ class Task:
 
     @property
     def total_weight(self) -> float:
-        """The weights of all terms: how much the objective changes at most per unit of score."""
+        """The weights of all terms."""
         return sum(terms.total_weight for terms in self.terms)
 
     def best_constant(self) -> tuple[float, float]:
@@ -111,13 +114,15 @@ class Task:
             sign: sum(terms.total_weight for terms in self.terms if terms.sign == sign)
             for sign in (1, -1)
         }
+        # Beyond the margin from which one side costs nothing, it only costs the other more.
+        far = min(self.problem.loss.zero_margin, _FARTHEST_INTERCEPT)
 
         def objective(b: float) -> float:
             loss = self.problem.loss.value(np.array([b, -b]))
             return float(weight[1] * loss[0] + weight[-1] * loss[1])
 
-        found: Any = minimize_scalar(objective, bounds=(-1.0, 1.0), method="bounded")
-        b = min((float(found.x), -1.0, 1.0), key=objective)
+        found: Any = minimize_scalar(objective, bounds=(-far, far), method="bounded")
+        b = min((float(found.x), -far, far), key=objective)
         return b, objective(b)
 
 

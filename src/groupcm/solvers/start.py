@@ -23,17 +23,22 @@ def mean_difference(task: Task) -> NDArray[np.float64]:
     ``w = 0``.
     """
     rng = np.random.default_rng(task.seed)
+    # Only sample_weight gives negative terms different weights.
+    is_weighted = any(isinstance(t.weight, np.ndarray) for t in task.terms if t.sign < 0)
     means = {}
     for sign in (1, -1):
-        rows = np.concatenate(
-            [
-                terms.rows(np.sort(rng.choice(terms.n_rows, min(terms.n_rows, _ROWS), False)))
-                for terms in task.terms
-                if terms.sign == sign
-            ]
-        )
-        taken = task.source.take(rows)
-        means[sign] = np.asarray(taken.mean(axis=0)).ravel()[:-1]
+        parts = [terms for terms in task.terms if terms.sign == sign]
+        chosen = [
+            np.sort(rng.choice(part.n_rows, min(part.n_rows, _ROWS), False)) for part in parts
+        ]
+        rows = [part.rows(some) for part, some in zip(parts, chosen, strict=True)]
+        taken = task.source.take(np.concatenate(rows))
+        if is_weighted:
+            weights = [part.row_weights(some) for part, some in zip(parts, chosen, strict=True)]
+            share = np.concatenate(weights)
+            means[sign] = np.asarray((share / share.sum()) @ taken).ravel()[:-1]
+        else:
+            means[sign] = np.asarray(taken.mean(axis=0)).ravel()[:-1]
     difference = means[1] - means[-1]
     w = 2.0 * difference / max(float(difference @ difference), 1e-12)
     w *= _best_margin(task, w)

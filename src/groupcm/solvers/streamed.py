@@ -235,12 +235,13 @@ def _n_grouped(terms: Sequence[Terms]) -> int:
 
 def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ball:
     """The ball, larger where that costs little, smaller where the rows kept would not fit."""
-    ball, n_rows = fit.ball, fit.trace.task.n_rows
+    ball, task = fit.ball, fit.trace.task
+    zero_margin = task.problem.loss.zero_margin
     row_bytes = sample.rows.itemsize * sample.n_raw + 2 * 8
     grouped = [rows for rows in fit.pending if not rows.alone]
 
     def n_kept(ball: Ball) -> float:
-        return sample.n_kept(Screen(space, [ball], [grouped]))
+        return sample.n_kept(Screen(space, [ball], [grouped], zero_margin))
 
     kept = n_kept(ball)
     for _ in range(_HALVINGS):
@@ -248,7 +249,9 @@ def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ba
             break
         ball = ball.scaled(0.5)
         kept = n_kept(ball)
-    cheap = min(_CHEAP_SHARE * n_rows, kept_bytes / row_bytes)
+    # Of a loss that never becomes zero, every term keeps a row.
+    at_least = 0 if np.isfinite(zero_margin) else sum(len(rows.number) for rows in grouped)
+    cheap = min(at_least + _CHEAP_SHARE * task.n_rows, kept_bytes / row_bytes)
     for _ in range(_ENLARGEMENTS):
         larger = ball.scaled(1.4)
         if n_kept(larger) > cheap:
@@ -263,10 +266,12 @@ def _pass(fits: Sequence[_Fit], stream: Stream, space: Space) -> None:
     # Fits in the same ball look at the same rows.
     leaders = list({id(fit.ball): fit for fit in reversed(fits)}.values())
     balls = [fit.ball for fit in leaders]
+    zero_margin = max(fit.trace.task.problem.loss.zero_margin for fit in leaders)
 
     def job(unit: int) -> Screen:
         lo, hi = int(ptr[unit]), int(ptr[unit + 1])
-        return Screen(space, balls, [[t.between(lo, hi) for t in fit.pending] for fit in leaders])
+        pending = [[t.between(lo, hi) for t in fit.pending] for fit in leaders]
+        return Screen(space, balls, pending, zero_margin)
 
     units = np.zeros(len(ptr) - 1, dtype=bool)
     for fit in leaders:

@@ -31,8 +31,8 @@ from groupcm.utils.typing import Vector
 
 __all__ = ["KeptRows", "bracket", "sample_of", "solve"]
 
-# Winners with a margin up to this are kept, though only those below 1 cost anything.
-_NEAR_MARGIN = 1.1
+# Winners are kept up to a margin so far above the one from which they cost nothing.
+_NEAR_MARGIN = 0.1
 # Of many terms only the runners-up not further behind than this are kept: few others become
 # winners when the weights change a little.
 _MANY_TERMS = 10_000
@@ -40,10 +40,14 @@ _CLOSE_BEHIND = 0.2
 
 
 class KeptRows:
-    """Some rows of some terms, standardised, in memory, sorted by term."""
+    """Some rows of some terms, standardised, in memory, sorted by term.
 
-    def __init__(self, terms: Terms, source: RowSource) -> None:
+    Of a loss that never becomes zero (``zero_margin`` is infinite), every term has some.
+    """
+
+    def __init__(self, terms: Terms, source: RowSource, zero_margin: float) -> None:
         self.terms = terms
+        self._kept_below = zero_margin + _NEAR_MARGIN
         self._source = source
         self._row: Index = np.empty(0, dtype=np.int64)
         self._term: Index = np.empty(0, dtype=np.int64)
@@ -57,7 +61,7 @@ class KeptRows:
 
         Returns how many of the winners were not kept before.
         """
-        near = winners.margin < _NEAR_MARGIN
+        near = winners.margin < self._kept_below
         new_winners = self._not_kept(np.flatnonzero(near), winners.row)
         behind = _CLOSE_BEHIND if len(self.terms) > _MANY_TERMS else np.inf
         close = np.flatnonzero(near & (winners.lead < behind))
@@ -203,7 +207,9 @@ def bracket(
     task = trace.task
     alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
     if kept is None:
-        kept = [KeptRows(terms, task.source) for terms in task.terms if not terms.alone]
+        zero_margin = task.problem.loss.zero_margin
+        grouped = [terms for terms in task.terms if not terms.alone]
+        kept = [KeptRows(terms, task.source, zero_margin) for terms in grouped]
     if task.n_rows <= _FEW_ROWS:
         for rows in kept:
             rows.keep_all()

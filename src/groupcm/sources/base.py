@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.data.groups import GroupIndex, index_groups
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
 from groupcm.sources.arrays import NonFiniteValue
@@ -103,6 +104,13 @@ class Source(ABC):
                     announce_reading(progress(int(self.unit_ptr[unit + 1])))
             self._index = build_index(units, self.n_rows, self.apart)
         return self._index
+
+    def group_index(self) -> GroupIndex:
+        """Return which rows belong to which group; without groups, every row is its own."""
+        known = self.index()
+        if known.groups is None or known.ids is None:
+            return index_groups(np.arange(self.n_rows))
+        return GroupIndex(known.ids, known.groups.ptr[:-1], np.arange(len(known.ids)), self.n_rows)
 
     def rename_classes(self, names: NDArray[Any]) -> None:
         """Call the classes by other names, one for each of ``index().classes``."""

@@ -32,6 +32,7 @@ from groupcm.data.tables.formats import (
     open_table,
     readable,
 )
+from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
 from groupcm.sources.base import Columns, LocalSource, require_batch_rows
@@ -104,11 +105,11 @@ def from_parquet(
     (True, 50)
     """
     files = [open_table(file) for file in _find(path)]
-    roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
+    roles = ColumnRoles(group, label, overlap, patient)
     features = expand_features(files, roles, features, exclude)
     if features is None:
         features = described_features(files, roles)
-    listed = list_column(files, {name for name in roles.values() if name}, features)
+    listed = list_column(files, set(roles.values()), features)
     require_batch_rows(batch_rows)
     if listed is not None:
         check_roles(files, roles, [listed])
@@ -186,7 +187,7 @@ class ParquetSource(LocalSource):
     def __init__(
         self,
         files: list[TableFile],
-        roles: dict[str, str | None],
+        roles: ColumnRoles,
         chosen: ChosenColumns,
         list_column: str | None,
         batch_rows: int,
@@ -201,9 +202,9 @@ class ParquetSource(LocalSource):
         self.batch_rows = batch_rows
         self._list_column = list_column
         self._constants = [dict(file.partitions) for file in files]
-        self.has_group = roles["group"] is not None
-        self.has_label = roles["label"] is not None
-        self.has_overlap = roles["overlap"] is not None
+        self.has_group = roles.group is not None
+        self.has_label = roles.label is not None
+        self.has_overlap = roles.overlap is not None
         self._readers = threading.local()
         self._metadata = [_metadata(path) for path in self.files]
         self._units = [
@@ -239,7 +240,7 @@ class ParquetSource(LocalSource):
             named = shlex.quote(str(folders.pop()))
         else:
             named = " ".join(shlex.quote(str(file)) for file in self.files)
-        group = shlex.quote(self.roles["group"] or "")
+        group = shlex.quote(self.roles.group or "")
         return f"sort first: groupcm sort {named} --group {group} -o sorted.parquet"
 
     def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
@@ -296,7 +297,7 @@ class ParquetSource(LocalSource):
             listed = self._list_column
             names += [listed] if listed is not None else self.feature_names or []
         for role in ("group", "label", "overlap"):
-            name = self.roles[role]
+            name = self.roles.get(role)
             if getattr(columns, role) and name is not None:
                 names.append(name)
         return names
@@ -318,9 +319,9 @@ class ParquetSource(LocalSource):
         if columns.features:
             features = self._features(table, self.files[unit.file], first_in_file)
         if columns.group and self.has_group:
-            runs = key_runs(self.roles["group"] or "", piece("group"))
+            runs = key_runs(self.roles.group or "", piece("group"))
         if columns.label and self.has_label:
-            labels = key_labels(self.roles["label"] or "", piece("label"))
+            labels = key_labels(self.roles.label or "", piece("label"))
         if columns.overlap and self.has_overlap:
             values = piece("overlap").values
             overlap = np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)

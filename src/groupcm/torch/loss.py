@@ -1,16 +1,12 @@
-"""The group objective as a module.
-
-The losses of `groupcm.losses`, as torch differentiates them.
-"""
+"""The group objective as a module."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from torch.nn.functional import smooth_l1_loss, softplus
-
 import torch
-from groupcm.objective.losses import make_loss
+from groupcm.estimators.hyperparameters import LINEAR
+from groupcm.objective.losses import LOSSES
 from groupcm.torch.batch import (
     checked_scores,
     number_groups,
@@ -21,36 +17,15 @@ from groupcm.torch.batch import (
 from groupcm.torch.block_groups import BlockGroups
 from groupcm.torch.maxima import PositiveTerms, first_winners, positive_terms, soft_maxima
 from groupcm.torch.row_groups import RowGroups
-from groupcm.utils.parameters import check_parameters, require_number
+from groupcm.utils.parameters import Parameter, check_parameters, number, or_none
 from torch import Tensor
 
-__all__ = ["GroupLoss", "margin_loss"]
+__all__ = ["GroupLoss"]
 
-# Beyond it softplus drops its exponential, which float64 no longer sees.
-_FAR = 50.0
-
-
-def margin_loss(t: Tensor, delta: float, temperature: float | None = None) -> Tensor:
-    """``L(t)``: `SmoothedHinge` with this δ, and with a temperature its `SoftHinge`.
-
-    ::
-
-        L(t) = α (z − δα),    α = min(z / 2δ, 1),    z = max(1 − t, 0)
-                                               or    z = T log(1 + exp((1 − t) / T))
-
-    Examples
-    --------
-    >>> margin_loss(torch.tensor([2.0, 0.5, -1.0]), delta=0.5)
-    tensor([0.0000, 0.1250, 1.5000])
-    """
-    if temperature is None:
-        short = torch.relu(1.0 - t)
-    else:
-        short = softplus(1.0 - t, beta=1.0 / temperature, threshold=_FAR)
-    if delta == 0.0:
-        return short
-    # z² / 2β up to β and z − β / 2 beyond it, in one step.
-    return smooth_l1_loss(short, torch.zeros_like(short), beta=2.0 * delta, reduction="none")
+_OWN = (
+    Parameter("temperature", or_none(number("a number above 0", lambda x: 0.0 < x < float("inf")))),
+    Parameter("pos_label", or_none(number("a number", lambda x: x == x))),
+)
 
 
 class GroupLoss(torch.nn.Module):
@@ -67,14 +42,14 @@ class GroupLoss(torch.nn.Module):
 
     Parameters
     ----------
-    loss : {"smoothed_hinge", "hinge"}
+    loss : {"smoothed_hinge", "hinge", "logistic"}
     delta : float
         Half the width of the smoothed hinge's bend; see `groupcm.objective.losses.SmoothedHinge`.
     temperature : float, optional
         None is the formula above. Its slope in a negative group is all the winner's, the first
         candidate's where several tie. A number is the smoothing of `groupcm.objective`:
         the maximum becomes ``T log Σ exp(s_i / T)``, whose slope all candidates near the winner
-        share, and the loss gets a soft corner. It is above the formula by ``T log(2 n_k)`` at most
+        share, and a hinge gets a soft corner. It is above the formula by ``T log(2 n_k)`` at most
         for a group of ``n_k``.
     background : {"ignore", "negative"}
         Whether the other candidates of a positive group take no part, or are one more negative
@@ -122,18 +97,10 @@ class GroupLoss(torch.nn.Module):
         pos_label: float | None = None,
     ) -> None:
         super().__init__()
-        check_parameters(
-            {"loss": loss, "delta": delta, "background": background, "min_overlap": min_overlap}
-        )
-        if temperature is not None:
-            given = {"temperature": temperature}
-            require_number(
-                given, "temperature", "None or a number above 0", lambda x: 0.0 < x < torch.inf
-            )
-        if pos_label is not None:
-            pos_label = int(pos_label) if isinstance(pos_label, bool) else pos_label
-            given = {"pos_label": pos_label}
-            require_number(given, "pos_label", "None or a number", lambda x: x == x)
+        shared = {"loss": loss, "delta": delta, "background": background}
+        check_parameters(shared | {"min_overlap": min_overlap}, LINEAR)
+        pos_label = int(pos_label) if isinstance(pos_label, bool) else pos_label
+        check_parameters({"temperature": temperature, "pos_label": pos_label}, _OWN)
         self.loss = loss
         self.delta = delta
         self.temperature = None if temperature is None else float(temperature)
@@ -194,8 +161,8 @@ class GroupLoss(torch.nn.Module):
         n_negative = len(margin) - len(terms.row)
         of_each_negative = scores.new_full((n_negative,), 1.0 / max(n_negative, 1))
         weight = torch.cat([terms.weight.to(scores.dtype), of_each_negative])
-        delta = make_loss(self.loss, self.delta).delta
-        return (weight * margin_loss(margin, delta, self.temperature)).sum()
+        loss = LOSSES.made_for(self.loss, self)
+        return (weight * loss.of_tensor(margin, self.temperature)).sum()
 
     def _margins(
         self,

@@ -88,7 +88,7 @@ def is_installed(package: str) -> bool:
     """
     try:
         return find_spec(package) is not None
-    except ValueError:  # what stands in sys.modules is no module
+    except (ImportError, ValueError):  # an entry of sys.modules need not be a module
         return False
 
 

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError, NotWritableError
 from groupcm.utils.locking import give_back, take
 
 __all__ = [
@@ -75,7 +75,11 @@ def check_output(path: str | os.PathLike[str], *, endings: Sequence[str] = ()) -
     if path.exists() and not path.is_file():
         raise InputError(f"cannot write {path}: it is not a regular file; give another name")
     if not os.access(folder, os.W_OK):
-        raise InputError(f"cannot write {path}: no permission to write in the folder {folder}")
+        raise NotWritableError(
+            "cannot write ",
+            FileName(path),
+            f": no permission to write in the folder {folder}",
+        )
     return path
 
 

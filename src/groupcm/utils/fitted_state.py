@@ -30,12 +30,12 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -458,6 +458,18 @@ class Part(Expected):
         if isinstance(self.kind, type):
             return isinstance(value, self.kind)
         return f"{type(value).__module__}.{type(value).__name__}" == self.kind
+
+
+class DeclaresState(Protocol):
+    """What a class may declare of its state: no other private name of a class is read here."""
+
+    _fitted_state: ClassVar[Mapping[str, Expected] | Sequence[str]]
+
+    def _check_parameters(self) -> None:
+        """Raise one sentence about the first hyperparameter that is not possible."""
+
+    def _check_state(self) -> None:
+        """Raise one sentence where fitted attributes contradict each other."""
 
 
 @cache

@@ -1,10 +1,12 @@
-"""Amounts of memory, as people write them."""
+"""Amounts of memory, written as 2GB or 1.5GiB."""
 
 from __future__ import annotations
 
 import os
 import re
 from operator import index
+
+from groupcm.errors import ParameterError
 
 __all__ = ["memory_to_use", "parse_memory"]
 
@@ -29,12 +31,15 @@ def parse_memory(amount: int | str) -> int:
     (2000000000, 1610612736, 800000000, 4096)
     >>> parse_memory("4")
     Traceback (most recent call last):
-    ValueError: '4' is not an amount of memory; write it with a unit, as 2GB, 500MB or 1.5GiB.
+    groupcm.errors.ParameterError: '4' is not an amount of memory; write it with a unit, as 2GB,
+    500MB or 1.5GiB.
     """
     if hasattr(amount, "__index__") and not isinstance(amount, bool | str):
         if (n_bytes := index(amount)) > 0:
             return n_bytes
-        raise ValueError(f"{amount} bytes is not an amount of memory; it must be above 0.")
+        raise ParameterError(
+            f"{amount} bytes is not an amount of memory; it must be above 0.", parameter="memory"
+        )
     found = _AMOUNT.fullmatch(amount) if isinstance(amount, str) else None
     if found is not None:
         number, step, binary, byte = found.groups()
@@ -43,13 +48,14 @@ def parse_memory(amount: int | str) -> int:
             power = 0 if step is None else 1 + _STEPS.index(step.upper())
             if (n_bytes := round(float(number) * base**power)) > 0:
                 return n_bytes
-    raise ValueError(
-        f"{amount!r} is not an amount of memory; write it with a unit, as 2GB, 500MB or 1.5GiB."
+    raise ParameterError(
+        f"{amount!r} is not an amount of memory; write it with a unit, as 2GB, 500MB or 1.5GiB.",
+        parameter="memory",
     )
 
 
 def memory_to_use(*wanted: int | str | None) -> int:
-    """The first amount that is given, in bytes; where none is, 60 % of what is free now.
+    """Return the first amount that is given, in bytes, or 60 % of the free memory.
 
     Examples
     --------

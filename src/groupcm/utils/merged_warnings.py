@@ -1,30 +1,31 @@
-"""Warnings of many fits or many numbers, each told once."""
+"""Warnings of many fits or many numbers, shown once each."""
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-__all__ = ["gathered_warnings"]
+from groupcm.errors import MessageWarning
 
-_NUMBER = re.compile(r"\d[\d.,e+-]*")
+__all__ = ["gathered_warnings"]
 
 
 @contextmanager
 def gathered_warnings() -> Iterator[None]:
-    """Within the block warnings wait; after it those that differ in numbers only are told once.
+    """Hold the warnings of the block back; after it, issue those that are alike once.
 
-    They are told, too, where the block ends in an error.
+    Warnings are alike that have the same class and the same text, or the same field ``alike``
+    (see `groupcm.errors.MessageWarning`). They are issued as well where the block ends in an error.
 
     Examples
     --------
     >>> always = warnings.catch_warnings(record=True, action="always")
-    >>> with always as told, gathered_warnings():
+    >>> with always as issued, gathered_warnings():
     ...     for gap in (0.1, 0.2, 3e-4):
-    ...         warnings.warn(f"stopped at a gap of {gap}.", stacklevel=1)
-    >>> [str(warning.message) for warning in told]
+    ...         warning = MessageWarning(f"stopped at a gap of {gap}.", alike="gap")
+    ...         warnings.warn(warning, stacklevel=1)
+    >>> [str(warning.message) for warning in issued]
     ['stopped at a gap of 0.1. (3 such warnings)']
     """
     caught: list[warnings.WarningMessage] = []
@@ -34,16 +35,23 @@ def gathered_warnings() -> Iterator[None]:
             yield
     except BaseException:
         with suppress(Warning):  # where warnings are errors, the block's own error comes first
-            _tell(caught)
+            _issue(caught)
         raise
-    _tell(caught)
+    _issue(caught)
 
 
-def _tell(caught: Sequence[warnings.WarningMessage]) -> None:
-    alike: dict[tuple[type[Warning], str], list[str]] = {}
+def _issue(caught: Sequence[warnings.WarningMessage]) -> None:
+    alike: dict[tuple[type[Warning], str], list[Warning | str]] = {}
     for warning in caught:
-        words = " ".join(str(warning.message).split())
-        alike.setdefault((warning.category, _NUMBER.sub("", words)), []).append(words)
+        text = " ".join(str(warning.message).split())
+        field = getattr(warning.message, "alike", None)
+        alike.setdefault((warning.category, field or text), []).append(warning.message)
     for (category, _), messages in alike.items():
         times = f" ({len(messages)} such warnings)" if len(messages) > 1 else ""
-        warnings.warn(f"{messages[0]}{times}", category, stacklevel=4)
+        first = messages[0]
+        merged = (
+            category(first, times)
+            if isinstance(first, MessageWarning)
+            else category(f"{' '.join(str(first).split())}{times}")
+        )
+        warnings.warn(merged, stacklevel=4)

@@ -1,100 +1,185 @@
-"""What the hyperparameters of an estimator may be."""
+"""How a hyperparameter is declared: its values, its help, and its option of ``groupcm fit``.
+
+`groupcm.estimators.hyperparameters` declares those of the estimators, each once:
+`check_parameters` checks the value from the declaration, and ``groupcm fit`` takes the option from
+the same one. Only the standard library is imported here, so that ``groupcm fit --help`` answers at
+once.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
-from typing import Any
 
-import numpy as np
-from sklearn.utils import check_random_state
+from groupcm.errors import Argument, ParameterError
 
-from groupcm.data.labels import require_pos_label
-from groupcm.utils.memory import parse_memory
+TYPE_CHECKING = False  # of `typing`, which takes long to import
+if TYPE_CHECKING:
+    from typing import Any
 
-__all__ = ["check_parameters", "require_number", "require_seed"]
+__all__ = [
+    "ABOVE_ZERO",
+    "Parameter",
+    "Values",
+    "check_parameters",
+    "is_whole",
+    "number",
+    "one_of",
+    "or_none",
+    "whole_number",
+]
 
-_CHOICES = {
-    "loss": ("smoothed_hinge", "hinge"),
-    "penalty": ("huber", "l2", "l1"),
-    "grouping": ("negative", "both", "none"),
-    "background": ("ignore", "negative"),
-    "solver": ("working_set", "lbfgs"),
-}
-_POSITIVE = ("epsilon", "tol", "max_passes")
+
+class Values:
+    """The values that a parameter may have.
+
+    Parameters
+    ----------
+    what : str
+        The values in words, as they follow "must be".
+    allow : callable
+        Returns whether a value is one of them, or raises a more helpful sentence of its own.
+    kind : str
+        How the command line reads one: "text", "number", "whole", "choice", "flag", or the name
+        of a reader of its own.
+    choices : tuple of str
+        All values, where they are few.
+    """
+
+    __slots__ = ("allow", "choices", "kind", "what")
+
+    def __init__(
+        self,
+        what: str,
+        allow: Callable[[Any], bool],
+        kind: str = "text",
+        choices: tuple[str, ...] = (),
+    ) -> None:
+        self.what = what
+        self.allow = allow
+        self.kind = kind
+        self.choices = choices
 
 
-def check_parameters(given: Mapping[str, Any]) -> None:
-    """Raise one sentence about the first option that is not possible.
+class Parameter:
+    """A hyperparameter of one or more estimators.
+
+    Parameters
+    ----------
+    name : str
+        Its name in Python.
+    values : Values
+        The values that it may have.
+    default : object
+        The default of the estimators; ``...`` where they differ, or where the help tells it.
+    option : str, optional
+        The option of ``groupcm fit`` that sets it; without it, the command line cannot.
+    help : str
+        The help of that option.
+    section : str
+        The part of the help in which the option is listed; by default that of its model.
+    metavar : str
+        What stands for the value in the help.
+    """
+
+    __slots__ = ("default", "help", "metavar", "name", "option", "section", "values")
+
+    def __init__(
+        self,
+        name: str,
+        values: Values,
+        default: object = ...,
+        *,
+        option: str | None = None,
+        help: str = "",
+        section: str = "",
+        metavar: str = "N",
+    ) -> None:
+        self.name = name
+        self.values = values
+        self.default = default
+        self.option = option
+        self.help = help
+        self.section = section
+        self.metavar = metavar
+
+    def check(self, value: Any) -> None:
+        """Raise one sentence where the parameter cannot have this value."""
+        if not self.values.allow(value):
+            raise ParameterError(
+                Argument(self.name), f" must be {self.values.what}; got {value!r}."
+            )
+
+
+def check_parameters(given: Mapping[str, Any], declared: Iterable[Parameter]) -> None:
+    """Raise one sentence about the first parameter that has an impossible value.
+
+    Parameters
+    ----------
+    given : mapping
+        The values of some of the parameters, by their names.
+    declared : iterable of Parameter
+        The parameters to check.
 
     Examples
     --------
-    >>> check_parameters({"penalty": "l3"})
+    >>> penalty = Parameter("penalty", one_of("huber", "l2", "l1"))
+    >>> check_parameters({"penalty": "l3"}, [penalty])
     Traceback (most recent call last):
-    ValueError: penalty must be one of 'huber', 'l2', 'l1'; got 'l3'.
+    groupcm.errors.ParameterError: penalty must be one of 'huber', 'l2', 'l1'; got 'l3'.
     """
-    for name, choices in _CHOICES.items():
-        if name in given and not (isinstance(given[name], str) and given[name] in choices):
-            listed = ", ".join(map(repr, choices))
-            raise ValueError(f"{name} must be one of {listed}; got {given[name]!r}.")
-    require_number(given, "lam", "a number between 0 and 1, both excluded", lambda x: 0.0 < x < 1.0)
-    require_number(given, "delta", "a number above 0", lambda x: 0.0 < x < float("inf"))
-    for name in _POSITIVE:
-        require_number(given, name, "a number above 0", lambda x: 0.0 < x < float("inf"))
-    for name in ("C", "max_time"):
-        if given.get(name) is not None:
-            what = "None or a number above 0"
-            require_number(given, name, what, lambda x: 0.0 < x < float("inf"))
-    require_number(given, "min_overlap", "a number", lambda x: x == x)
-    for name, what, kinds in (
-        ("verbose", "a whole number", Integral),
-        ("standardize", "True or False", Integral | np.bool_),
-        ("checkpoint", "None or a path", str | os.PathLike | None),
-    ):
-        if name in given and not isinstance(given[name], kinds):
-            raise ValueError(f"{name} must be {what}; got {given[name]!r}.")
-    require_seed(given.get("random_state"))
-    require_pos_label(given.get("pos_label"))
-    feature_map = given.get("feature_map")
-    if feature_map is not None and not callable(getattr(feature_map, "transform", None)):
-        raise ValueError(
-            "feature_map must be None, a map of groupcm.features or a fitted transformer of "
-            f"scikit-learn; {feature_map!r} has no transform."
-        )
-    if given.get("memory") is not None:
-        parse_memory(given["memory"])
+    for parameter in declared:
+        if parameter.name in given:
+            parameter.check(given[parameter.name])
 
 
-def require_seed(random_state: Any) -> None:
-    """Raise one sentence where ``random_state`` is nothing that scikit-learn takes.
+def one_of(*choices: str) -> Values:
+    """Return the values that are one of a few texts."""
+    what = f"one of {', '.join(map(repr, choices))}"
+    return Values(
+        what, lambda value: isinstance(value, str) and value in choices, "choice", choices
+    )
+
+
+def number(what: str, holds: Callable[[float], bool]) -> Values:
+    """Return the numbers for which ``holds`` is true, which ``what`` describes.
 
     Examples
     --------
-    >>> require_seed(-1)
-    Traceback (most recent call last):
-    ValueError: random_state must be None, a whole number from 0 to 4294967295 or a RandomState;
-    got -1.
+    >>> share = number("a share", lambda x: 0.0 <= x <= 1.0)
+    >>> share.allow(0.5), share.allow(2), share.allow(True), share.allow("0.5")
+    (True, False, False, False)
     """
-    try:
-        check_random_state(random_state)
-    except ValueError:
-        raise ValueError(
-            f"random_state must be None, a whole number from 0 to {2**32 - 1} or a RandomState; "
-            f"got {random_state!r}."
-        ) from None
+
+    def allow(value: Any) -> bool:
+        try:
+            return isinstance(value, Real) and not isinstance(value, bool) and holds(float(value))
+        except OverflowError:  # a whole number beyond all floats
+            return False
+
+    return Values(what, allow, "number")
 
 
-def require_number(
-    given: Mapping[str, Any], name: str, what: str, holds: Callable[[float], bool]
-) -> None:
-    """Raise one sentence where the option is given and is no number for which ``holds``."""
-    if name not in given:
-        return
-    value = given[name]
-    try:
-        number = None if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-    except OverflowError:  # a whole number beyond all floats
-        number = None
-    if number is None or not holds(number):
-        raise ValueError(f"{name} must be {what}; got {value!r}.")
+#: The numbers above 0.
+ABOVE_ZERO = number("a number above 0", lambda x: 0.0 < x < float("inf"))
+
+
+def whole_number(least: int) -> Values:
+    """Return the whole numbers from ``least``."""
+    what = f"a whole number of at least {least}"
+    return Values(what, lambda value: is_whole(value) and value >= least, "whole")
+
+
+def or_none(values: Values) -> Values:
+    """Return the same values and None."""
+    return Values(
+        f"None or {values.what}",
+        lambda value: value is None or values.allow(value),
+        values.kind,
+        values.choices,
+    )
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is a whole number, which True and False are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)

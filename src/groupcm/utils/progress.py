@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import ClassVar
@@ -26,6 +26,7 @@ __all__ = [
     "listening",
     "print_readings",
     "print_step",
+    "printing_progress",
     "relative_gap",
     "without_steps",
 ]
@@ -282,3 +283,8 @@ def print_readings(clock: Callable[[], float] = time.monotonic) -> Callable[[Rea
         print(told, flush=True)
 
     return show
+
+
+def printing_progress(verbose: int) -> AbstractContextManager[None]:
+    """Return a block within which a fit prints its steps where ``verbose`` is above 0."""
+    return listening(print_step, print_readings(), print) if verbose else nullcontext()

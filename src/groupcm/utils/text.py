@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 
-__all__ = ["is_control", "listed", "printable", "seconds"]
+__all__ = ["counted", "is_control", "listed", "printable", "seconds"]
 
 _LONGEST = 2_000
 _CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -86,3 +86,14 @@ def seconds(value: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "picture"), counted(10_000, "picture")
+    ('1 picture', '10,000 pictures')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"

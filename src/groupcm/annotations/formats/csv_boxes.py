@@ -21,7 +21,7 @@ from groupcm.annotations.parsing import read_number, read_whole, shortest, text_
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box
 from groupcm.annotations.writing import Writing
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_file
 
 __all__ = ["read", "write"]
@@ -100,7 +100,9 @@ def read(reading: Reading) -> Annotations:
     """Read a CSV of boxes."""
     text = text_of(reading.path)
     if not text.strip():
-        raise InputError(f"{reading.path} is empty; it should begin with the names of its columns")
+        raise InputError(
+            FileName(reading.path), " is empty; it should begin with the names of its columns"
+        )
     first = text.lstrip().splitlines()[0]
     separator = max(",;\t", key=first.count)
     lines = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)

@@ -32,7 +32,7 @@ from groupcm.annotations.reading import Draft, Reading, circle
 from groupcm.annotations.regions import Box, Mask, Polygons, Region, as_point
 from groupcm.annotations.runs import union
 from groupcm.annotations.writing import Writing, stems
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_folder
 
 __all__ = ["mask_from_text", "read", "text_from_mask", "write"]
@@ -86,7 +86,7 @@ def read(reading: Reading) -> Annotations:
     else:
         files = sorted(folder.rglob("*.json"))
         if not files:
-            raise InputError(f"there is no JSON file in {folder}")
+            raise InputError("there is no JSON file in ", FileName(folder))
     for file in files:
         place = "" if file == reading.path else file.relative_to(folder).as_posix()
         with reading.perhaps(place):

@@ -31,7 +31,7 @@ from groupcm.annotations.pictures import MASK_ENDING, MASK_SIDE_FILE, picture_fi
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Mask
 from groupcm.annotations.writing import Writing, stems
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_file, whole_folder
 
 __all__ = ["SIDE_FILE", "read", "write"]
@@ -64,7 +64,7 @@ def read(
         if Path(name).suffix.lower() in _SUFFIXES
     ]
     if not files:
-        raise InputError(f"there is no PNG mask in {folder}")
+        raise InputError("there is no PNG mask in ", FileName(folder))
     found = set()
     for file in files:
         with reading.perhaps(file.relative_to(folder).as_posix()):
@@ -95,8 +95,10 @@ def _only_meaning(found: set[int], folder: Path) -> MeaningName:
         return "binary"
     some = ", ".join(map(name_of_value, sorted(found)[:4])) + (", …" if len(found) > 4 else "")
     raise InputError(
-        f"the masks in {folder} hold {len(found)} values ({some}); say whether each is an object "
-        "(values='object'), a category (values='category'), or all are one (values='binary')"
+        "the masks in ",
+        FileName(folder),
+        f" hold {len(found)} values ({some}); say whether each is an object "
+        "(values='object'), a category (values='category'), or all are one (values='binary')",
     )
 
 

@@ -17,7 +17,7 @@ from groupcm.annotations.parsing import line_of, parse, read_number, read_whole,
 from groupcm.annotations.reading import Reading
 from groupcm.annotations.regions import Box
 from groupcm.annotations.writing import Writing, stems
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_folder
 
 __all__ = ["read", "write"]
@@ -36,7 +36,7 @@ def read(reading: Reading) -> Annotations:
         folder = folder / "Annotations" if (folder / "Annotations").is_dir() else folder
         files = sorted(folder.rglob("*.xml"))
         if not files:
-            raise InputError(f"there is no XML file in {folder}")
+            raise InputError("there is no XML file in ", FileName(folder))
     for file in files:
         place = "" if file == reading.path else file.relative_to(folder).as_posix()
         with reading.perhaps(place):

@@ -24,7 +24,7 @@ from groupcm.annotations.pictures import find_pictures
 from groupcm.annotations.reading import Draft, Reading
 from groupcm.annotations.regions import Box, Polygons
 from groupcm.annotations.writing import Writing, stems
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_file, whole_folder
 
 __all__ = ["NAME_FILES", "find_names", "read", "write"]
@@ -46,8 +46,9 @@ def find_names(folders: list[Path]) -> list[str]:
                 _check(names, file)
                 return names
     raise InputError(
-        f"{folders[0]} has no {NAME_FILES[0]} or {NAME_FILES[2]}; "
-        "write the names of the categories into one, in their order"
+        FileName(folders[0]),
+        f" has no {NAME_FILES[0]} or {NAME_FILES[2]}; "
+        "write the names of the categories into one, in their order",
     )
 
 
@@ -62,9 +63,11 @@ def _check(names: list[str], file: Path) -> None:
     seen: set[str] = set()
     for position, name in enumerate(names):
         if not name:
-            raise InputError(f"{file}: the category {position} has no name")
+            raise InputError(FileName(file), f": the category {position} has no name")
         if name in seen:
-            raise InputError(f"{file}: two categories have the name {name!r}; each needs its own")
+            raise InputError(
+                FileName(file), f": two categories have the name {name!r}; each needs its own"
+            )
         seen.add(name)
 
 
@@ -73,7 +76,7 @@ def _from_yaml(file: Path) -> list[str]:
     lines = [_without_comment(line) for line in text_of(file).splitlines()]
     begin = next((i for i, line in enumerate(lines) if re.match(r"names\s*:", line)), None)
     if begin is None:
-        raise InputError(f"{file} has no line 'names:' for the names of the categories")
+        raise InputError(FileName(file), " has no line 'names:' for the names of the categories")
     rest = lines[begin].split(":", 1)[1].strip()
     if rest:
         return _inline(" ".join([rest, *lines[begin + 1 :]]), file)
@@ -84,11 +87,12 @@ def _from_yaml(file: Path) -> list[str]:
         found = _LISTED.match(line) or _NUMBERED.match(line)
         if found is None:
             if line[0].isspace():
-                raise InputError(f"{file}, line {number}: this is no name of a category")
+                raise InputError(FileName(file), f", line {number}: this is no name of a category")
             break
         if (found.groupdict().get("number") or str(len(names))) != str(len(names)):
             raise InputError(
-                f"{file}, line {number}: the categories must be numbered 0, 1, 2 and so on"
+                FileName(file),
+                f", line {number}: the categories must be numbered 0, 1, 2 and so on",
             )
         names.append(_unquoted(found["name"]))
     return names
@@ -104,7 +108,7 @@ def _inline(text: str, file: Path) -> list[str]:
     """Names written as ``[polyp, 'vascular lesion']`` or ``{0: polyp}``."""
     closing = {"[": "]", "{": "}"}.get(text[0])
     if closing is None or closing not in text:
-        raise InputError(f"{file}: 'names' must be a list of the names of the categories")
+        raise InputError(FileName(file), ": 'names' must be a list of the names of the categories")
     inner = text[1 : text.index(closing)]
     items = []
     at = 0
@@ -139,7 +143,7 @@ def read(reading: Reading) -> Annotations:
         reading.known = _pictures_beside(labels)
     files = sorted(file for file in labels.rglob("*.txt") if file.name not in NAME_FILES)
     if not files:
-        raise InputError(f"there is no text file with labels in {labels}")
+        raise InputError("there is no text file with labels in ", FileName(labels))
     to_do = _to_do(labels)
     for file in files:
         place = file.relative_to(labels).as_posix()

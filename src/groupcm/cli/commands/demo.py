@@ -17,28 +17,23 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-
 from groupcm import simulate
 from groupcm.annotations import Annotations
-from groupcm.cli.commands.fit import fit_candidates
-from groupcm.cli.commands.fit_notes import fit_notes, fold_notes
-from groupcm.cli.commands.held_out import held_out_rows
-from groupcm.cli.commands.in_memory import InMemory
-from groupcm.cli.commands.score import score_candidates
-from groupcm.cli.output import Display, plain_warnings, print_line, seconds, show_rows, working
-from groupcm.cli.summaries import certificate, summary
-from groupcm.data.groups import index_groups
-from groupcm.data.tables.candidates import read_tables
+from groupcm.cli.commands.score import auc_rows
+from groupcm.cli.output import plain_warnings, print_line, seconds, show_rows, working
+from groupcm.cli.summaries import certificate, held_out_rows, summary
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError
 from groupcm.estimators.classifier_cv import GroupClassifierCV
-from groupcm.evaluation._evaluate import evaluate_scored
+from groupcm.estimators.tables import fit_tables
+from groupcm.evaluation.table_evaluation import evaluate_tables
+from groupcm.evaluation.table_scores import TableScores, score_tables
 from groupcm.images.synthetic import write_frames
 from groupcm.images.synthetic.frames import ANNOTATION_FILE, PICTURE_FOLDER
-from groupcm.persistence.model_file import read, save
+from groupcm.persistence.model_file import SavedModel, read, save
+from groupcm.report.model_card import fit_notes
 from groupcm.utils.extras import is_installed
+from groupcm.utils.progress import announce_stage, listening
 
 __all__ = [
     "Sizes",
@@ -221,34 +216,33 @@ def run_on_tables(folder: Path, seed: int) -> int:
         for name in ("train.parquet", "test.parquet", "model.json", "scores.parquet", "report.html")
     )
     model = GroupClassifierCV(lams=_N_LAMS)
-    with plain_warnings(), working(model.tol) as display:
-        display.status("simulating frames of capsule endoscopy")
-        # Another seed is other patients: nobody in the test was seen in training.
-        for path, own_seed in ((train, 2 * seed), (test, 2 * seed + 1)):
-            write_table(_as_table(simulate.capsule(seed=own_seed)), path)
-        seen = InMemory(read_tables([train], **_COLUMNS))
-        took = fit_candidates(model, seen, display)
-        model.tune_threshold(specificity=_SPECIFICITY)
-        notes = fit_notes(model, seen, _COLUMNS, [train])
-        notes |= fold_notes(model, seen, display)
-        save(model, model_file, notes=notes)
+    with (
+        plain_warnings(),
+        working(model.tol) as display,
+        listening(display.step, display.reading, display.status),
+    ):
+        announce_stage("simulating frames of capsule endoscopy")
+        # Another seed is other patients: no patient of the test was seen in training.
+        seen, unseen = simulate.capsule(seed=2 * seed), simulate.capsule(seed=2 * seed + 1)
+        for path, made in ((train, seen), (test, unseen)):
+            write_table(made.to_table(), path)
+        fit = fit_tables(model, train, **_COLUMNS, specificity=_SPECIFICITY)
+        save(fit.model, model_file, notes=fit_notes(fit))
         saved = read(model_file)
-        unseen = read_tables([test], **_COLUMNS, features=seen.feature_names)
-        scored = score_candidates(saved.model, InMemory(unseen), display, has_truth=True)
+        scored = score_tables(saved, test, label=_COLUMNS["label"])
         write_table(scored.table, scores)
-        has_report = _write_report(saved.model, InMemory(unseen), report, display)
+        has_report = _write_report(saved, test, report)
 
     print_line("Trained on made frames of capsule endoscopy, each with about 200 candidates:")
-    show_rows(summary(model, seen, took) + held_out_rows(model))
+    show_rows(summary(fit) + held_out_rows(fit))
     print_line(certificate(model))
     print_line()
     print_line(
         f"Scored {scored.table.num_rows:,} frames of other patients, by their best candidate:"
     )
-    label = np.asarray(unseen.label)
-    show_rows([*scored.auc, _alarms(scored.table, unseen.group.codes, label)])
+    show_rows([*auc_rows(scored), _alarms(scored, unseen)])
     print_line("The frames that score highest, and the truth:")
-    _show_highest(scored.table, unseen.group.codes, label)
+    _show_highest(scored, unseen)
     print_line()
     print_line("Files:")
     files = [
@@ -270,56 +264,45 @@ def run_on_tables(folder: Path, seed: int) -> int:
     return 0
 
 
-def _write_report(model: Any, unseen: InMemory, report: Path, display: Display) -> bool:
+def _write_report(model: SavedModel, test: Path, report: Path) -> bool:
     """Write the report, unless what draws it is not installed."""
     try:
         from groupcm.report.save import check_report, save_evaluation
 
         check_report(report)
     except InputError as error:
-        display.status(str(error))
+        announce_stage(str(error))
         return False
-    display.status("drawing the report")
-    evaluation = evaluate_scored(
-        model,
-        unseen.scored(model),
-        title="Polyps in made frames of capsule endoscopy",
-        data_name="test.parquet",
-    )
+    title = "Polyps in made frames of capsule endoscopy"
+    evaluation = evaluate_tables(model, test, title=title, name="model.json")
+    announce_stage("drawing the report")
     save_evaluation(evaluation, report)
     return True
 
 
-def _as_table(made: simulate.Capsule) -> pa.Table:
-    columns = {
-        _COLUMNS["group"]: made.groups,
-        _COLUMNS["patient"]: made.patient,
-        _COLUMNS["label"]: made.y,
-        _COLUMNS["overlap"]: made.overlap,
-    }
-    # The polyp's number stays out: a column of numbers left over would be taken for a feature.
-    columns |= {name: made.X[:, j] for j, name in enumerate(made.feature_names)}
-    return pa.table({name: pa.array(np.ascontiguousarray(v)) for name, v in columns.items()})
-
-
-def _alarms(scores: pa.Table, groups: np.ndarray, label: np.ndarray) -> tuple[str, str]:
+def _alarms(scored: TableScores, made: simulate.Capsule) -> tuple[str, str]:
     """Count the alarms of the scored frames."""
-    alarm = scores["alarm"].to_numpy(zero_copy_only=False)
-    winner = scores["winner"].to_numpy()
-    positive = index_groups(groups).maxima(label == 1)
-    found, false = positive & alarm, ~positive & alarm
+    rows = scored.table.to_pylist()
+    positive = set(made.groups[made.y == 1].tolist())
+    found = [row for row in rows if row["alarm"] and row["group"] in positive]
+    false = [row for row in rows if row["alarm"] and row["group"] not in positive]
+    on_polyp = sum(made.y[row["winner"]] == 1 for row in found)
     return (
         "at the threshold",
-        f"{found.sum()} of {positive.sum()} frames with a polyp are found, "
-        f"{(label[winner[found]] == 1).sum()} of them by a candidate on the polyp; "
-        f"{false.sum()} of {(~positive).sum():,} without one raise an alarm",
+        f"{len(found)} of {len(positive)} frames with a polyp are found, "
+        f"{on_polyp} of them by a candidate on the polyp; "
+        f"{len(false)} of {len(rows) - len(positive):,} without one raise an alarm",
     )
 
 
-def _show_highest(scores: pa.Table, groups: np.ndarray, label: np.ndarray, count: int = 8) -> None:
-    group, score, winner = (scores[name].to_numpy() for name in ("group", "score", "winner"))
+def _show_highest(scored: TableScores, made: simulate.Capsule, count: int = 8) -> None:
+    positive = set(made.groups[made.y == 1].tolist())
     print_line("     frame   score  winner row  the frame has   the winner is on")
-    for k in np.argsort(-score)[:count]:
-        frame = "a polyp" if label[groups == group[k]].any() else "no polyp"
-        candidate = "the polyp" if label[winner[k]] else "something else"
-        print_line(f"  {group[k]:>8}  {score[k]:+6.2f}  {winner[k]:>10}  {frame:<14}  {candidate}")
+    rows = sorted(scored.table.to_pylist(), key=lambda row: -row["score"])
+    for row in rows[:count]:
+        frame = "a polyp" if row["group"] in positive else "no polyp"
+        candidate = "the polyp" if made.y[row["winner"]] else "something else"
+        print_line(
+            f"  {row['group']:>8}  {row['score']:+6.2f}  {row['winner']:>10}  {frame:<14}  "
+            f"{candidate}"
+        )

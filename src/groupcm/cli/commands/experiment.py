@@ -5,22 +5,18 @@ from __future__ import annotations
 import argparse
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
-
-from groupcm.cli.commands.compared_tables import (
-    marks_of,
-    positive_class,
-    read_compared,
-    require_complete,
+from groupcm.cli.output import (
+    mistakes,
+    plain_warnings,
+    positive_words,
+    print_line,
+    show_rows,
+    working,
 )
-from groupcm.cli.options.mistakes import mistakes_in_options
-from groupcm.cli.output import plain_warnings, print_line, show_rows, working
-from groupcm.data.tables.candidates import CandidateTable
 from groupcm.data.tables.formats import check_not_input
 from groupcm.errors import InputError
-from groupcm.experiments.annotation import annotation_curve
+from groupcm.experiments.annotation import annotation_curve_of_tables
 from groupcm.experiments.annotation_report import save_annotation
 from groupcm.experiments.annotation_text import (
     against_misvm,
@@ -35,16 +31,9 @@ from groupcm.experiments.paper_text import summary_sentence
 from groupcm.experiments.sizes import SCALES, Sizes
 from groupcm.report.formatting import interval
 from groupcm.utils.extras import require_report_extra
+from groupcm.utils.progress import announce_stage, listening, without_steps
 
 __all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]
-
-_OPTION_OF_PARAMETER = {
-    "use cv=": "use --folds ",
-    "cv must": "--folds must",
-    "sizes ": "--sizes ",
-    "repeats must": "--repeats must",
-    "n_settings": "--settings",
-}
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -86,32 +75,35 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
     folder = check_folder(arguments.output)
     page = folder / "annotation.html"
     check_not_input(page, arguments.tables)
-    with plain_warnings(), working() as display:
-        table = read_compared(arguments, display)
-        _require_two_classes(table, arguments.label)
-        require_complete(table, "this experiment needs", "fill the values in")
-        positive = positive_class(table, arguments)
-        marks = marks_of(table, arguments, positive)
-        with mistakes_in_options(_OPTION_OF_PARAMETER):
-            curve = annotation_curve(
-                table.X,
-                np.asarray(table.label),
-                table.group.per_row(),
-                table.overlap,
-                None if table.patient is None else table.patient.per_row(),
-                annotated=marks.get("annotated"),
-                objects=marks.get("objects"),
-                pos_label=positive,
-                sizes=arguments.sizes,
-                repeats=arguments.repeats,
-                n_folds=arguments.folds,
-                n_settings=arguments.settings,
-                random_state=arguments.seed,
-                progress=display.status,
-            )
-        display.status("drawing the figure")
+    with (
+        plain_warnings(),
+        working() as display,
+        mistakes(),
+        listening(display.step, display.reading, display.status),
+        without_steps(),
+    ):
+        curve = annotation_curve_of_tables(
+            arguments.tables,
+            group=arguments.group,
+            label=arguments.label,
+            overlap=arguments.overlap,
+            patient=arguments.patient,
+            annotated=arguments.annotated,
+            object=arguments.object,
+            weight=arguments.weight,
+            features=arguments.features,
+            exclude=arguments.exclude,
+            pos_label=arguments.positive,
+            sizes=arguments.sizes,
+            repeats=arguments.repeats,
+            n_folds=arguments.folds,
+            n_settings=arguments.settings,
+            random_state=arguments.seed,
+        )
+        announce_stage("drawing the figure")
         folder.mkdir(parents=True, exist_ok=True)
-        save_annotation(curve, folder, _name_of(table.files))
+        save_annotation(curve, folder, curve.name)
+    print_line(positive_words(curve.labels))
     print_line(
         "Group AUC (95 % interval) by annotated positive groups: GCM, GCM with the others "
         "unannotated, MI-SVM:"
@@ -130,16 +122,3 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
     print_line(next_hundred(curve))
     print_line(f"Wrote {page}, annotation.json and the figure beside it.")
     return 0
-
-
-def _name_of(files: list[Path]) -> str:
-    return files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more"
-
-
-def _require_two_classes(table: CandidateTable, label: str) -> None:
-    classes = np.unique(np.asarray(table.label))
-    if len(classes) != 2:
-        raise InputError(
-            f"the label column {label!r} holds {len(classes)} "
-            f"class{'es' * (len(classes) > 1)}; this experiment needs two"
-        )

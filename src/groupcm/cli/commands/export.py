@@ -7,7 +7,7 @@ from pathlib import Path
 
 from groupcm.cli.output import plain_warnings, print_line
 from groupcm.errors import InputError
-from groupcm.estimators.thresholds import threshold_of
+from groupcm.metrics.decision import resolve_threshold
 from groupcm.persistence.model_file import read
 from groupcm.persistence.onnx import export_onnx
 from groupcm.report.formatting import threshold_rule
@@ -23,8 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
     with plain_warnings():
         export_onnx(saved.model, output, groups=not arguments.no_groups)
     print_line(f"Wrote {output}.")
-    if saved.model.threshold_ is not None:
-        own = threshold_of(saved.model)
+    own = resolve_threshold(saved.model)
+    if own is not None:
         print_line(f"Threshold, {own.chosen}: {threshold_rule(own.value)}.")
     return 0
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.options.mistakes import mistakes_in_options
-from groupcm.cli.output import plain_warnings, show_rows, working
-from groupcm.cli.summaries import OPTION_OF_PARAMETER, proposed_rows, show_written
+from groupcm.cli.output import mistakes, plain_warnings, show_rows, working
+from groupcm.cli.summaries import proposed_rows, show_written
 from groupcm.images.tables.relabel import label_table
 
 __all__ = ["run"]
@@ -14,7 +13,7 @@ __all__ = ["run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Label, write, and say what came of it."""
-    with plain_warnings(), working() as display, mistakes_in_options(OPTION_OF_PARAMETER):
+    with plain_warnings(), working() as display, mistakes():
         display.status(f"labelling {arguments.table}")
         done = label_table(
             arguments.table,

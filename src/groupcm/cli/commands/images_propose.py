@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 import time
 
-from groupcm.cli.options.mistakes import mistakes_in_options
 from groupcm.cli.options.recipe import recipe_of
-from groupcm.cli.output import plain_warnings, print_error, seconds, show_rows, working
-from groupcm.cli.summaries import OPTION_OF_PARAMETER, proposed_rows, show_written
+from groupcm.cli.output import mistakes, plain_warnings, print_error, seconds, show_rows, working
+from groupcm.cli.summaries import proposed_rows, show_written
 from groupcm.images.tables.propose import Proposed, propose_folder
 from groupcm.utils.progress import listening
 
@@ -23,8 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt as error:
         if not error.args:
             raise
-        kept = str(error).replace("the same call", "the same command")
-        print_error(f"groupcm: stopped by Ctrl-C; {kept}")
+        print_error(f"groupcm: stopped by Ctrl-C; {error}")
         return 130
     for picture in done.skipped:
         print_error(f"groupcm: left out: {picture.reason}")
@@ -37,7 +35,7 @@ def _propose(arguments: argparse.Namespace) -> Proposed:
     with (
         plain_warnings(),
         working() as display,
-        mistakes_in_options(OPTION_OF_PARAMETER),
+        mistakes(),
         listening(display.step, display.reading, display.status),
     ):
         display.status("looking at the pictures")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.commands.described_columns import fill_in_columns, require_columns
 from groupcm.cli.output import mistakes, print_line, show_rows, show_share, working
 from groupcm.data.tables.formats import PARQUET, check_not_input
 from groupcm.data.tables.sorting import sort_tables
@@ -15,10 +14,9 @@ __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Sort, and say how much there was to sort."""
+    """Sort the rows, and print how many there were."""
     output = check_output(arguments.output, endings=PARQUET)
     check_not_input(output, arguments.tables)
-    require_columns(arguments, fill_in_columns(arguments), ("group",))
     with mistakes():
         memory = parse_memory(arguments.memory)
     with working() as display:

@@ -1,1 +1,1 @@
-"""Options of the commands."""
+"""The options of every command; only the standard library is imported here."""

@@ -1,4 +1,4 @@
-"""The options of the commands that work on pictures.
+"""The options of the commands that work on pictures: ``images``, ``annotate`` and ``review``.
 
 Only the standard library is imported here, so that ``--help`` answers at once.
 """
@@ -7,35 +7,41 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.options.parts import names, number, whole
+from groupcm.cli.options.common import names, number, whole
 
-__all__ = ["FEATURES", "OVERLAPS", "PROPOSALS", "add_images"]
+__all__ = ["FEATURES", "OVERLAPS", "PROPOSALS", "add_annotate", "add_images", "add_review"]
 
-# As the modules of pictures call them; a test compares.
+_PORT = 8765
+_HIGHEST_PORT = 65_535
+# The names of `groupcm.images`; a test compares them.
 PROPOSALS = ("superpixels", "merging", "extremal", "ridges", "windows", "given")
 FEATURES = (
     *("shape", "colour", "contrast", "sides", "lines", "texture", "gradients", "place"),
     "network",
 )
 OVERLAPS = ("iou", "dice", "object_coverage", "candidate_coverage", "box_iou")
-_ANNOTATIONS = (
-    "what people marked: COCO, Pascal VOC, YOLO, labelme, Label Studio, CVAT, PNG masks or CSV"
-)
-
-
+_FORMATS = "COCO, Pascal VOC, YOLO, labelme, Label Studio, CVAT, PNG masks or CSV"
+_ANNOTATIONS = f"the annotations: {_FORMATS}"
 _UNMARKED = (
-    "pictures to do, which the annotations do not name or only list: leave them out, or take them "
-    "to show no object; pictures in progress, which hold objects and are not finished, are always "
-    "left out (default: %(default)s)"
+    "unannotated pictures, which the annotations do not name or only list: leave them out, or "
+    "treat them as showing no object; pictures in progress, which have objects but are not "
+    "finished, are always left out (default: %(default)s)"
 )
+_FOLDER = "a folder of pictures, searched with its subfolders"
+_MODEL = "a model that groupcm fit wrote"
 
 
 def add_images(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm images``."""
     steps = parser.add_subparsers(metavar="STEP", dest="step", required=True)
     for name, help, add in (
-        ("propose", "write the candidates of pictures, with features, as a table", _add_propose),
-        ("label", "label a table of candidates anew", _add_label),
-        ("score", "score pictures with a model, and show where", _add_score),
+        (
+            "propose",
+            "write a table of the candidates of pictures, with their features",
+            _add_propose,
+        ),
+        ("label", "label a table of candidates again, from other annotations", _add_label),
+        ("score", "score pictures with a model, and locate what it finds", _add_score),
     ):
         described = help[0].upper() + help[1:] + "."
         add(steps.add_parser(name, help=help, description=described, allow_abbrev=False))
@@ -45,39 +51,42 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
     _add_folder(parser)
     parser.add_argument("--annotations", metavar="FILE", help=_ANNOTATIONS)
     parser.add_argument(
-        "-o", "--output", required=True, metavar="TABLE", help="table to write: .parquet"
+        "-o", "--output", required=True, metavar="TABLE", help="the table to write: .parquet"
     )
     candidates = parser.add_argument_group(
-        "candidates", "The model remembers these, so that scoring needs none of them."
+        "candidates", "The model stores these, so that scoring needs none of them."
     )
     candidates.add_argument(
         "--proposals",
         type=names,
         metavar="A,B",
-        help=f"ways to find candidates, of {', '.join(PROPOSALS)} "
-        "(default: merging,extremal,ridges,windows); the whole picture is always one more",
+        help=f"methods that propose candidates, of {', '.join(PROPOSALS)} "
+        "(default: merging,extremal,ridges,windows); the whole picture is always a candidate, too",
     )
     candidates.add_argument(
         "--features",
         type=names,
         metavar="A,B",
         help=f"families of features, of {', '.join(FEATURES)} (default: all but place and "
-        "network); network takes those of --network alone",
+        "network); network uses the features of --network alone",
     )
     candidates.add_argument(
-        "--at-most", type=whole, metavar="N", help="candidates a picture at most (default: 300)"
+        "--at-most",
+        type=whole,
+        metavar="N",
+        help="the largest number of candidates per picture (default: 300)",
     )
     candidates.add_argument(
         "--longest-side",
         type=whole,
         metavar="N",
-        help="look at larger pictures shrunk to so many pixels (default: 512)",
+        help="shrink larger pictures to this many pixels (default: 512)",
     )
     _add_given(candidates)
     _add_network(
         candidates,
-        "also measure candidates with this network, ONNX or of torch; a file "
-        "of torch is a program, so give only those you trust",
+        "also compute features with this network, ONNX or of torch; a file of torch is a program, "
+        "so use only those that you trust",
     )
     _add_labelling(parser)
     _add_patient(parser)
@@ -86,49 +95,51 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
 
 def _add_label(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "table", metavar="CANDIDATES", help="table that groupcm images propose wrote"
+        "table", metavar="CANDIDATES", help="a table that groupcm images propose wrote"
     )
     parser.add_argument("--annotations", required=True, metavar="FILE", help=_ANNOTATIONS)
     parser.add_argument(
         "--images",
         metavar="FOLDER",
-        help="the pictures, where the annotations know more of them than the table",
+        help="the pictures, if the annotations cover more of them than the table",
     )
     parser.add_argument(
-        "-o", "--output", required=True, metavar="TABLE", help="table to write: .parquet"
+        "-o", "--output", required=True, metavar="TABLE", help="the table to write: .parquet"
     )
     _add_labelling(parser)
     _add_patients(parser)
 
 
 def _add_score(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="model that groupcm fit wrote")
-    _add_folder(parser, "pictures, also in folders within it, or a table of groupcm images propose")
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    _add_folder(parser, f"{_FOLDER}, or a table that groupcm images propose wrote")
     parser.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="SCORES",
-        help="table to write, a row a picture: .parquet, .csv or .arrow",
+        help="the table to write, one row per picture: .parquet, .csv or .arrow",
     )
-    where = parser.add_argument_group("where")
+    where = parser.add_argument_group("localisation")
     where.add_argument(
-        "--overlays", metavar="DIR", help="folder for the pictures with what was found drawn in"
+        "--overlays",
+        metavar="DIR",
+        help="the folder for the pictures with the found regions drawn in",
     )
     where.add_argument(
         "--threshold",
         type=number,
         metavar="X",
-        help="mark every candidate that scores at least this (default: that of the model)",
+        help="mark every candidate with at least this score (default: that of the model)",
     )
     where.add_argument(
-        "--vote", action="store_true", help="let the best candidates vote where the object is"
+        "--vote", action="store_true", help="let the best candidates vote on where the object is"
     )
     where.add_argument(
         "--marks", metavar="FILE", help="write the marked candidates as annotations: .json (COCO)"
     )
     where.add_argument(
-        "--annotations", metavar="FILE", help=f"to compare with: {_ANNOTATIONS.partition(': ')[2]}"
+        "--annotations", metavar="FILE", help=f"the annotations to compare with: {_FORMATS}"
     )
     _add_category(where)
     where.add_argument(
@@ -137,23 +148,21 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     _add_missing(where)
     _add_patients(where)
     _add_given(where)
-    _add_network(where, "network that the model needs and does not carry")
+    _add_network(where, "a network that the model needs and does not contain")
     _add_work(parser)
 
 
-def _add_folder(
-    parser: argparse.ArgumentParser, help: str = "pictures, also in folders within it"
-) -> None:
+def _add_folder(parser: argparse.ArgumentParser, help: str = _FOLDER) -> None:
     parser.add_argument("folder", nargs="?", metavar="FOLDER", help=help)
     parser.add_argument(
-        "--video", metavar="FILE", help="take the frames of a video instead of a folder"
+        "--video", metavar="FILE", help="use the frames of a video instead of a folder"
     )
     parser.add_argument(
         "--every",
         type=whole,
         default=1,
         metavar="N",
-        help="of a video, one frame in so many (default: %(default)s)",
+        help="use one frame of a video in N (default: %(default)s)",
     )
 
 
@@ -161,7 +170,7 @@ def _add_given(parser) -> None:
     parser.add_argument(
         "--given",
         metavar="FILE",
-        help="candidates of your own detector, in any format of annotations",
+        help="candidates of another detector, in any annotation format",
     )
 
 
@@ -174,7 +183,7 @@ def _add_category(parser) -> None:
         "--category",
         action="append",
         metavar="NAME",
-        help="what to look for; give it again for several (default: whatever is marked)",
+        help="the category to find; repeat the option for several (default: all annotated ones)",
     )
 
 
@@ -192,7 +201,7 @@ def _add_labelling(parser: argparse.ArgumentParser) -> None:
         type=number,
         default=0.3,
         metavar="X",
-        help="from this overlap on a candidate is positive; the best one of a picture always is "
+        help="the overlap from which a candidate is positive; the best one of a picture always is "
         "(default: %(default)s)",
     )
     truth.add_argument(
@@ -209,7 +218,7 @@ def _add_missing(parser) -> None:
         "--missing-pictures",
         choices=("error", "skip"),
         default="error",
-        help="annotations of pictures that are not there: stop, or skip and count them "
+        help="annotations of pictures that do not exist: stop, or skip and count them "
         "(default: %(default)s)",
     )
 
@@ -221,7 +230,7 @@ def _add_patients(parser) -> None:
         help="CSV with the columns image and patient, split or both, one row per picture",
     )
     parser.add_argument(
-        "--split", metavar="NAME", help="take pictures of this split of --patients alone"
+        "--split", metavar="NAME", help="use only the pictures of this split of --patients"
     )
 
 
@@ -230,8 +239,8 @@ def _add_patient(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--patient-from",
         metavar="REGEX",
-        help="the patient is the first group of this pattern in the picture's name, as "
-        r"'^(patient\d+)' (default: what the annotations say)",
+        help="the patient is the first group of this pattern in the name of the picture, as "
+        r"'^(patient\d+)' (default: the patients of the annotations)",
     )
 
 
@@ -240,13 +249,124 @@ def _add_work(parser: argparse.ArgumentParser) -> None:
     work.add_argument(
         "--skip-unreadable",
         action="store_true",
-        help="list pictures that cannot be read and go on without them",
+        help="list the pictures that cannot be read, and continue without them",
     )
     work.add_argument(
         "--most-pixels",
         type=whole,
         default=50_000_000,
         metavar="N",
-        help="a larger picture counts as unreadable (default: %(default)s)",
+        help="treat larger pictures as unreadable (default: %(default)s)",
     )
-    work.add_argument("--workers", type=whole, metavar="N", help="processes (default: one a core)")
+    work.add_argument(
+        "--workers", type=whole, metavar="N", help="number of processes (default: one per core)"
+    )
+
+
+def add_annotate(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm annotate``."""
+    parser.add_argument("folder", metavar="FOLDER", help=_FOLDER)
+    parser.add_argument(
+        "--annotations",
+        metavar="FILE",
+        help="the annotations, a COCO file: .json (default: FOLDER/annotations.json)",
+    )
+    parser.add_argument(
+        "--import",
+        dest="import_from",
+        metavar="FILE",
+        help="first import annotations of any format, for pictures that have none yet",
+    )
+    parser.add_argument(
+        "--unannotated",
+        choices=("todo", "negative"),
+        default="todo",
+        help="pictures that FILE lists without objects and without a state: still to annotate, or "
+        "without an object (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--categories",
+        type=names,
+        default=[],
+        metavar="A,B",
+        help="the categories of objects, in addition to those of the file (default: object)",
+    )
+    help = parser.add_argument_group("help for the annotator")
+    help.add_argument(
+        "--model",
+        metavar="MODEL",
+        help=f"{_MODEL}: show first the pictures that it would learn most from",
+    )
+    help.add_argument(
+        "--first",
+        metavar="CSV",
+        help="a list of groupcm review: show the pictures to correct first",
+    )
+    help.add_argument(
+        "--no-suggestions", action="store_true", help="suggest no regions to accept with a click"
+    )
+    _add_page(parser)
+
+
+def add_review(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm review``."""
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    parser.add_argument("folder", metavar="FOLDER", help=_FOLDER)
+    parser.add_argument(
+        "--annotations", metavar="FILE", help="the true regions, if known, in any format"
+    )
+    parser.add_argument(
+        "--unmarked",
+        choices=("leave-out", "negative"),
+        default="leave-out",
+        help="unannotated pictures, which the annotations do not name or only list: of unknown "
+        "truth, or without an object; pictures in progress are always of unknown truth "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--marks",
+        metavar="FILE",
+        help="the file of the pictures to correct: .csv (default: FOLDER/review.csv)",
+    )
+    parser.add_argument(
+        "--category",
+        action="append",
+        metavar="NAME",
+        help="the category that the model finds; repeat the option for several (default: all "
+        "annotated ones)",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=number,
+        metavar="T",
+        help="the score from which a picture raises an alarm (default: that of the model)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=whole,
+        metavar="N",
+        help="number of processes that score (default: one per core)",
+    )
+    _add_page(parser)
+
+
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    page = parser.add_argument_group("page")
+    page.add_argument(
+        "--port",
+        type=_port,
+        default=_PORT,
+        metavar="N",
+        help="the port of the page, on this computer alone; 0 chooses a free one "
+        "(default: %(default)s)",
+    )
+    page.add_argument(
+        "--no-browser", action="store_true", help="print the address without opening a browser"
+    )
+
+
+def _port(text: str) -> int:
+    port = whole(text)
+    if port > _HIGHEST_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port; the highest is {_HIGHEST_PORT}")
+    return port

@@ -1,4 +1,4 @@
-"""The options of the commands that score, describe and export models, and make data.
+"""The options of the commands that use tables and models, or make data.
 
 Only the standard library is imported here, so that ``--help`` answers at once.
 """
@@ -7,108 +7,296 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.options.parts import (
+from groupcm.cli.options.common import (
     TABLES,
     add_all_groups,
+    add_columns,
     add_features,
     add_positive,
+    add_report,
     add_whole_numbers,
+    names,
+    number,
     whole,
+    wholes,
 )
 
-__all__ = ["add_demo", "add_describe", "add_export", "add_score", "add_simulate", "add_sort"]
+__all__ = [
+    "add_compare",
+    "add_demo",
+    "add_describe",
+    "add_evaluate",
+    "add_experiment",
+    "add_export",
+    "add_score",
+    "add_simulate",
+    "add_sort",
+]
+
+_MODEL = "a model that groupcm fit wrote"
+_SAVED = f"{_MODEL}, or groupcm.save"
 
 
 def add_score(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="model written by groupcm fit")
+    """Add the options of ``groupcm score``."""
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
     parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     parser.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="SCORES",
-        help="table to write, a row a group: .parquet, .csv or .arrow",
+        help="the table to write, one row per group: .parquet, .csv or .arrow",
     )
-    add_all_groups(parser, "the column of --group and, where it is given, that of --label")
+    add_all_groups(parser, "the column of --group and, if given, that of --label")
     columns = parser.add_argument_group("columns")
     columns.add_argument("--group", metavar="COL", help="default: as in training")
-    columns.add_argument("--label", metavar="COL", help="the truth, to print the group AUC")
+    columns.add_argument("--label", metavar="COL", help="the true label, to print the group AUC")
     add_positive(
         columns,
-        "the positive label of these tables, where their labels are others than in training",
+        "the positive label of these tables, if their labels differ from those of the training",
     )
-    add_features(columns, "default: by the names the model was trained with")
+    add_features(columns, "default: those that the model was trained with")
 
 
 def add_describe(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="model written by groupcm fit, or save")
-    parser.add_argument("--json", action="store_true", help="print the card as JSON")
+    """Add the options of ``groupcm describe``."""
+    parser.add_argument("model", metavar="MODEL", help=_SAVED)
+    parser.add_argument("--json", action="store_true", help="print the model card as JSON")
     parser.add_argument(
-        "-o", "--output", metavar="CARD", help="write the card to a file instead: .md or .json"
+        "-o", "--output", metavar="CARD", help="write the model card to a file: .md or .json"
     )
 
 
 def add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="model written by groupcm fit, or save")
+    """Add the options of ``groupcm export``."""
+    parser.add_argument("model", metavar="MODEL", help=_SAVED)
     parser.add_argument(
-        "-o", "--output", required=True, metavar="ONNX", help="file to write: .onnx"
+        "-o", "--output", required=True, metavar="ONNX", help="the file to write: .onnx"
     )
     parser.add_argument(
         "--no-groups",
         action="store_true",
-        help="a graph that scores candidates and takes no groups (see groupcm.export_onnx)",
+        help="write a graph that scores candidates and takes no groups (see groupcm.export_onnx)",
     )
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm demo``."""
     parser.add_argument(
         "-o",
         "--output",
         default="groupcm-demo",
         metavar="DIR",
-        help="folder for the files (default: %(default)s)",
+        help="the folder for the files (default: %(default)s)",
     )
     parser.add_argument(
-        "--tables", action="store_true", help="begin with tables of candidates, not with pictures"
+        "--tables", action="store_true", help="start from tables of candidates instead of pictures"
     )
     parser.add_argument(
-        "--seed", type=whole, default=0, metavar="N", help="of the made data (default: 0)"
+        "--seed", type=whole, default=0, metavar="N", help="seed of the synthetic data (default: 0)"
     )
 
 
 def add_sort(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm sort``."""
     parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     parser.add_argument(
         "--group",
         metavar="COL",
-        help="which group a row is in; a table that groupcm images made knows it",
+        help="the group that a row belongs to; a table that groupcm images wrote describes it",
     )
     parser.add_argument(
-        "-o", "--output", required=True, metavar="SORTED", help="table to write: .parquet"
+        "-o", "--output", required=True, metavar="SORTED", help="the table to write: .parquet"
     )
     parser.add_argument(
         "--memory",
         default="2GB",
         metavar="SIZE",
-        help="beyond it, rows go to temporary files beside SORTED (default: %(default)s)",
+        help="the memory to use; rows beyond it go to temporary files next to SORTED "
+        "(default: %(default)s)",
     )
 
 
 def add_simulate(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm simulate``."""
     parser.add_argument(
-        "-o", "--output", required=True, metavar="OUT", help="file, or folder with --files"
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help="the file to write, or the folder with --files",
     )
     add_whole_numbers(
         parser,
-        ("negatives", 2000, "groups without a polyp"),
-        ("positives", 293, "groups with a polyp"),
-        ("group-size", 200, "mean number of rows a group"),
-        ("files", 1, "files to write; more than one go into the folder OUT"),
-        ("seed", 0, "another seed makes other patients"),
+        ("negatives", 2000, "number of groups without a polyp"),
+        ("positives", 293, "number of groups with a polyp"),
+        ("group-size", 200, "mean number of rows per group"),
+        ("files", 1, "number of files; more than one are written into the folder OUT"),
+        ("seed", 0, "seed; another seed gives other patients"),
     )
     parser.add_argument(
         "--layout",
         choices=("wide", "list"),
         default="wide",
-        help="a column a feature, or one column of lists (default: %(default)s)",
+        help="one column per feature, or one column of lists (default: %(default)s)",
+    )
+
+
+def add_evaluate(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm evaluate``."""
+    parser.add_argument("model", metavar="MODEL", help=_MODEL)
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
+    add_report(parser)
+    parser.add_argument("--title", metavar="TEXT", help="the title of the report")
+    columns = parser.add_argument_group("columns")
+    for role, help in (
+        ("label", "the true label (default: as in training)"),
+        ("group", "the group that a row belongs to (default: as in training)"),
+        ("patient", "the patient of a row, for patient-level bootstrap (default: as in training)"),
+        ("object", "the object that a positive row overlaps, such as a polyp, for the FROC curve"),
+        ("overlap", "how well a row overlaps the object (default: as in training, if present)"),
+        (
+            "annotated",
+            "true or false, the same in all rows of a group: a positive group with false counts in "
+            "group-level metrics only (default: as in training, if present)",
+        ),
+    ):
+        columns.add_argument(f"--{role}", metavar="COL", help=help)
+    add_positive(
+        columns,
+        "the positive label of these tables, if their labels differ from those of the training",
+    )
+    columns.add_argument(
+        "--least-overlap",
+        type=number,
+        default=0.3,
+        metavar="X",
+        help="the overlap from which the winning row of a group counts as on the object "
+        "(default: %(default)s)",
+    )
+    add_features(columns, "default: those that the model was trained with")
+    add_all_groups(
+        parser,
+        "the columns of --group and --label, and that of --patient if the tables have patients",
+    )
+    pictures = parser.add_argument_group("pictures in the report")
+    pictures.add_argument(
+        "--images",
+        metavar="FOLDER",
+        help="the pictures of these tables; the cases of the report are shown with their winning "
+        "candidate",
+    )
+    pictures.add_argument(
+        "--annotations", metavar="FILE", help="the annotations of these pictures, drawn as outlines"
+    )
+    choice = parser.add_argument_group("threshold (default: that of the model)")
+    for name, help in (
+        ("specificity", "choose the threshold that keeps this specificity"),
+        ("sensitivity", "choose the threshold that keeps this sensitivity"),
+        ("threshold", "use this threshold"),
+    ):
+        choice.add_argument(f"--{name}", type=number, metavar="S", help=help)
+    choice.add_argument(
+        "--validation",
+        nargs="+",
+        metavar="TABLE",
+        help="choose the threshold on these groups instead of the evaluated ones",
+    )
+    parser.add_argument(
+        "--train",
+        nargs="+",
+        metavar="TABLE",
+        help="draw a learning curve: train again on more and more negative groups of these tables",
+    )
+
+
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm compare``."""
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
+    add_report(parser)
+    parser.add_argument("--title", metavar="TEXT", help="the title of the report")
+    add_columns(parser.add_argument_group("columns"), with_marks=True)
+    how = parser.add_argument_group("comparison")
+    how.add_argument(
+        "--models",
+        type=names,
+        metavar="A,B",
+        help="the models to compare (default: svm,misvm,gcm-none,gcm, and trees if LightGBM is "
+        "installed; also logistic, lightgbm, lightgbm-ranker, xgboost)",
+    )
+    add_whole_numbers(
+        how,
+        ("folds", 5, "number of folds, which split no group and no patient"),
+        (
+            "settings",
+            10,
+            "number of hyperparameter settings that each model tries inside the folds",
+        ),
+        ("max-negatives", 100_000, "largest number of negatives for models of single candidates"),
+        ("seed", 0, "seed of the folds"),
+    )
+    how.add_argument(
+        "--no-learning",
+        dest="learning",
+        action="store_false",
+        help="leave out the learning curves over the number of negative groups",
+    )
+
+
+def add_experiment(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm experiment``."""
+    experiments = parser.add_subparsers(metavar="EXPERIMENT", dest="experiment", required=True)
+    for name, help, add in (
+        ("paper", "the tables and figures of the paper, and whether its claims hold", _add_paper),
+        ("annotation", "the gain to expect from annotating more groups", _add_annotation),
+    ):
+        described = f"Compute and draw {help}."
+        add(experiments.add_parser(name, help=help, description=described, allow_abbrev=False))
+
+
+def _add_paper(parser: argparse.ArgumentParser) -> None:
+    _add_folder(parser)
+    parser.add_argument(
+        "--scale",
+        choices=("small", "default", "full"),
+        default="default",
+        help="train on up to 1e5, 1e7 or 1e8 negatives (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--repeats", type=whole, metavar="N", help="number of training sets (default: by the scale)"
+    )
+    parser.add_argument(
+        "--keep", action="store_true", help="keep the files of synthetic candidates in DIR"
+    )
+    add_whole_numbers(parser, ("seed", 0, "seed of the synthetic candidates"))
+
+
+def _add_annotation(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
+    _add_folder(parser)
+    add_columns(parser.add_argument_group("columns"), with_marks=True)
+    how = parser.add_argument_group("experiment")
+    how.add_argument(
+        "--sizes",
+        type=wholes,
+        metavar="N,N",
+        help="numbers of annotated positive groups (default: spread over those available)",
+    )
+    add_whole_numbers(
+        how,
+        ("repeats", 5, "number of draws for each number of groups"),
+        ("folds", 5, "number of folds, which split no group and no patient"),
+        ("settings", 5, "number of values of λ to choose from, inside the folds"),
+        ("seed", 0, "seed of the folds and the draws"),
+    )
+
+
+def _add_folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="DIR",
+        help="the folder for the page and the figures",
     )

@@ -11,6 +11,7 @@ import numpy as np
 from groupcm.data.tables.column_selection import choose_columns, expand_features, require_rows
 from groupcm.data.tables.columns import KeyColumn, Missing, Piece, fill, key_column, number_column
 from groupcm.data.tables.formats import TableFile, find_tables, open_tables
+from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.utils.text import printable
 
@@ -104,7 +105,7 @@ def read_tables(
     >>> table.feature_names, table.X.shape, table.group.per_row().tolist()
     (['size', 'red'], (3, 2), ['a', 'a', 'b'])
     """
-    roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
+    roles = ColumnRoles(group, label, overlap, patient)
     files = open_tables(find_tables(paths), (group, patient))
     if not allow_empty:
         require_rows(files)

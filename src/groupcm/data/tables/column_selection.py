@@ -14,7 +14,7 @@ import pyarrow as pa
 from groupcm.data.tables.columns import is_number, kind_of
 from groupcm.data.tables.formats import TableFile, is_parquet
 from groupcm.data.tables.roles import agreed
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 
 __all__ = [
     "ChosenColumns",
@@ -115,7 +115,7 @@ def expand_features(
             by_pattern.update(more)
         found = [name for name in found if name not in left_out]
     if not found:
-        raise InputError(f"{file.path} has no feature columns left by --exclude")
+        raise InputError(FileName(file.path), " has no feature columns left by --exclude")
     return found
 
 
@@ -178,7 +178,7 @@ def described_features(files: list[TableFile], roles: Mapping[str, str | None]) 
 def require_rows(files: Sequence[TableFile]) -> None:
     """Raise where no table has a row; scores can be computed all the same, and are none."""
     if not any(file.n_rows for file in files):
-        raise InputError(f"{files[0].path} has no rows; a fit or an evaluation needs some")
+        raise InputError(FileName(files[0].path), " has no rows; a fit or an evaluation needs some")
 
 
 def check_roles(
@@ -201,14 +201,17 @@ def _check_request(
         if column is not None and taken[column] != role:
             raise InputError(
                 f"the column {column!r} is named as both {role} and {taken[column]}; "
-                "each needs a column of its own"
+                "each needs a column of its own",
+                column=column,
             )
     seen: set[str] = set()
     for name in features or ():
         if name in taken:
-            raise InputError(f"the {taken[name]} column {name!r} cannot be a feature as well")
+            raise InputError(
+                f"the {taken[name]} column {name!r} cannot be a feature as well", column=name
+            )
         if name in seen:
-            raise InputError(f"the feature {name!r} is named twice; name it once")
+            raise InputError(f"the feature {name!r} is named twice; name it once", column=name)
         seen.add(name)
 
 
@@ -226,19 +229,25 @@ def _choose_features(
                 advice = "; leave it out with --exclude, or name the features with --features A,B"
                 advice = "" if features else advice
                 raise InputError(
-                    f"{file.path}: the column {name!r} holds "
+                    FileName(file.path),
+                    f": the column {name!r} holds "
                     f"{kind_of(file.schema.field(name).type)}, and a feature must hold numbers"
-                    f"{advice}"
+                    f"{advice}",
+                    column=name,
                 )
         chosen = chosen or found
         for name in set(chosen) ^ set(found):
             has, lacks = (files[0], file) if name in chosen else (file, files[0])
             raise InputError(
-                f"{lacks.path} lacks the column {name!r} that {has.path} has; "
-                "all tables need the same columns, or name the features with --features A,B"
+                FileName(lacks.path),
+                f" lacks the column {name!r} that {has.path} has; "
+                "all tables need the same columns, or name the features with --features A,B",
+                column=name,
             )
     if not chosen:
-        raise InputError(f"{files[0].path} has no feature columns beside {', '.join(taken)}")
+        raise InputError(
+            FileName(files[0].path), f" has no feature columns beside {', '.join(taken)}"
+        )
     return chosen
 
 
@@ -247,11 +256,14 @@ def _leftover(file: TableFile, taken: dict[str, str]) -> list[str]:
     for position, name in enumerate(names):
         if not name:
             raise InputError(
-                f"{file.path}: column {position + 1} has no name; "
-                "name it, or name the features with --features A,B"
+                FileName(file.path),
+                f": column {position + 1} has no name; "
+                "name it, or name the features with --features A,B",
             )
         if names.count(name) > 1:
-            raise InputError(f"{file.path} has two columns called {name!r}; rename one")
+            raise InputError(
+                FileName(file.path), f" has two columns called {name!r}; rename one", column=name
+            )
     # pandas stores a frame's row index as such a column; it is not a measurement.
     aside = taken.keys() | file.partitions.keys()
     return [n for n in names if n not in aside and not n.startswith("__index_level_")]
@@ -260,13 +272,17 @@ def _leftover(file: TableFile, taken: dict[str, str]) -> list[str]:
 def require_column(file: TableFile, column: str, what: str) -> None:
     names = file.schema.names
     if names.count(column) > 1:
-        raise InputError(f"{file.path} has two columns called {column!r}; rename one")
+        raise InputError(
+            FileName(file.path), f" has two columns called {column!r}; rename one", column=column
+        )
     if column not in names:
         same = {name.lower(): name for name in names}
         near = difflib.get_close_matches(column.lower(), same, n=1)
         listed = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         hint = f"did you mean {same[near[0]]!r}?" if near else f"it has {listed}"
-        raise InputError(f"{file.path} has no column {column!r} for {what}; {hint}")
+        raise InputError(
+            FileName(file.path), f" has no column {column!r} for {what}; {hint}", column=column
+        )
 
 
 def _check_kinds(files: list[TableFile], taken: dict[str, str]) -> None:
@@ -279,10 +295,12 @@ def _check_kinds(files: list[TableFile], taken: dict[str, str]) -> None:
                     f"the column {column!r} holds {kinds[0]} in {filled[0].path} "
                     f"but {kind} in {file.path}; all tables need the same kind"
                 )
-            if kind.startswith("values") or (role == "overlap" and kind == "text"):
-                right = "numbers" if role == "overlap" else "integers or text"
+            if kind.startswith("values") or (role in ("overlap", "weight") and kind == "text"):
+                right = "numbers" if role in ("overlap", "weight") else "integers or text"
                 raise InputError(
-                    f"{file.path}: the {role} column {column!r} holds {kind}; use {right}"
+                    FileName(file.path),
+                    f": the {role} column {column!r} holds {kind}; use {right}",
+                    column=column,
                 )
 
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 
 __all__ = [
     "REFUSED",
@@ -147,8 +147,11 @@ def fill(
         i, j = np.argwhere(refused)[0]
         advice = missing.advice if np.isnan(block[i, j]) else ""
         raise InputError(
-            f"{path}: the feature {names[j]!r} is {block[i, j]} in row {row + i} "
-            f"(counted from 0); features must be finite numbers{advice}"
+            FileName(path),
+            f": the feature {names[j]!r} is {block[i, j]} in row {row + i} "
+            f"(counted from 0); features must be finite numbers{advice}",
+            column=names[j],
+            row=row + i,
         )
 
 
@@ -180,9 +183,12 @@ def _refuse_inexact(numbers: np.ndarray, name: str, path: Path, row: int) -> Non
     if bad.any():
         i = int(bad.argmax())
         raise InputError(
-            f"{path}: the column {name!r} is {numbers[i]} in row {row + i} (counted from 0), "
+            FileName(path),
+            f": the column {name!r} is {numbers[i]} in row {row + i} (counted from 0), "
             "beyond 2**53, where a float no longer holds every integer; "
-            "is it an identifier rather than a feature?"
+            "is it an identifier rather than a feature?",
+            column=name,
+            row=row + i,
         )
 
 
@@ -190,8 +196,11 @@ def _refuse_null(values: pa.Array, name: str, path: Path, row: int, advice: str 
     if values.null_count:
         i = pc.index(values.is_null(), True).as_py()
         raise InputError(
-            f"{path}: the column {name!r} is missing in row {row + i} (counted from 0); "
-            f"every row needs a value{advice}"
+            FileName(path),
+            f": the column {name!r} is missing in row {row + i} (counted from 0); "
+            f"every row needs a value{advice}",
+            column=name,
+            row=row + i,
         )
 
 
@@ -203,8 +212,11 @@ def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
         if not np.isfinite(part).all():
             i = int((~np.isfinite(part)).argmax())
             raise InputError(
-                f"{piece.path}: the column {name!r} is {part[i]} in row {piece.first_row + i} "
-                "(counted from 0); write 0 where nothing is annotated"
+                FileName(piece.path),
+                f": the column {name!r} is {part[i]} in row {piece.first_row + i} "
+                "(counted from 0); write 0 where nothing is annotated",
+                column=name,
+                row=piece.first_row + i,
             )
         parts.append(part)
     return np.concatenate(parts) if parts else np.empty(0)
@@ -218,13 +230,18 @@ def check_key(name: str, role: str, piece: Piece) -> None:
             piece.values.validate(full=True)
         except pa.ArrowInvalid as error:
             raise InputError(
-                f"{piece.path}: the {role} column {name!r} holds text that is not UTF-8, at or "
-                f"after row {piece.first_row} (counted from 0); is the file damaged?"
+                FileName(piece.path),
+                f": the {role} column {name!r} holds text that is not UTF-8, at or "
+                f"after row {piece.first_row} (counted from 0); is the file damaged?",
+                column=name,
             ) from error
     if (i := _first_empty(piece.values)) >= 0:
         raise InputError(
-            f"{piece.path}: the {role} column {name!r} is empty in row "
-            f"{piece.first_row + i} (counted from 0); every row needs a value"
+            FileName(piece.path),
+            f": the {role} column {name!r} is empty in row "
+            f"{piece.first_row + i} (counted from 0); every row needs a value",
+            column=name,
+            row=piece.first_row + i,
         )
 
 

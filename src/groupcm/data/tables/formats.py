@@ -30,7 +30,7 @@ import pyarrow.parquet
 
 from groupcm.data.tables.columns import partitions_of, with_constants
 from groupcm.data.tables.text import is_lost_in_numbers, read_as_written, read_text
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_file
 
 __all__ = [
@@ -83,8 +83,9 @@ class TableFile:
         if n_read != self.n_rows:
             more = "more" if n_read > self.n_rows else f"{n_read:,}"
             raise InputError(
-                f"{self.path} says that it has {self.n_rows:,} rows and has {more}; "
-                "it is damaged, so write it again"
+                FileName(self.path),
+                f" says that it has {self.n_rows:,} rows and has {more}; "
+                "it is damaged, so write it again",
             )
 
     def is_guessed(self, column: str) -> bool:
@@ -308,12 +309,14 @@ def readable(path: Path, place: str = "") -> Iterator[None]:
         where = f" in {place}" if place else ""
         if isinstance(error, MemoryError):
             raise InputError(
-                f"{path} needs more memory than there is{where}; is it whole, and is it so large?"
+                FileName(path),
+                f" needs more memory than there is{where}; is it whole, and is it so large?",
             ) from error
         kind = _kind(path) or "a table"
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(
-            f"{path} cannot be read as {kind}{where} ({reason}); is it whole, and is it {kind}?"
+            FileName(path),
+            f" cannot be read as {kind}{where} ({reason}); is it whole, and is it {kind}?",
         ) from error
 
 
@@ -321,14 +324,16 @@ def open_table(path: Path) -> TableFile:
     """Open one table by the suffix of its name."""
     suffix = _suffix(path)
     if suffix is None:
-        raise InputError(f"{path} is not a table by its name; use one of {', '.join(_OPENERS)}")
+        raise InputError(
+            FileName(path), f" is not a table by its name; use one of {', '.join(_OPENERS)}"
+        )
     if path.stat().st_size == 0:
-        raise InputError(f"{path} is an empty file; a table has column names and rows")
+        raise InputError(FileName(path), " is an empty file; a table has column names and rows")
     with readable(path):
         table = _OPENERS[suffix][1](path)
         _ = table.schema.names  # decodes them
     if table.n_rows < 0:
-        raise InputError(f"{path} says that it has {table.n_rows:,} rows; it is damaged")
+        raise InputError(FileName(path), f" says that it has {table.n_rows:,} rows; it is damaged")
     return _with_partitions(table)
 
 
@@ -405,11 +410,11 @@ def find_tables(paths: Sequence[str | Path]) -> list[Path]:
         elif path.exists():
             found.append(path)
         else:
-            raise InputError(f"{path} does not exist; give a table or a folder of tables")
+            raise InputError(FileName(path), " does not exist; give a table or a folder of tables")
     seen: set[Path] = set()
     for path in found:
         if path.resolve() in seen:
-            raise InputError(f"{path} is given twice; each table is read once")
+            raise InputError(FileName(path), " is given twice; each table is read once")
         seen.add(path.resolve())
     return found
 

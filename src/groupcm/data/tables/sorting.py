@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from groupcm.data.tables.buckets import RowGroups, Sorter, open_writer
 from groupcm.data.tables.columns import KeyColumn
 from groupcm.data.tables.joined import Listener, open_tables
+from groupcm.data.tables.roles import ColumnRoles, described
 from groupcm.errors import InputError
 from groupcm.utils.files import temporary_name, whole_file
 from groupcm.utils.memory import parse_memory
@@ -110,7 +111,7 @@ def sort_tables(
     paths: Sequence[str | Path],
     output: str | Path,
     *,
-    group: str,
+    group: str | None = None,
     memory: int | str = "2GB",
     temporary: str | Path | None = None,
     on_rows: Listener | None = None,
@@ -128,8 +129,8 @@ def sort_tables(
         Parquet, CSV or Arrow files or folders of them, all with the same columns.
     output : str or Path
         The Parquet file; it appears whole or not at all.
-    group : str
-        The column that says which group a row is in.
+    group : str, optional
+        The column of groups; by default the one that the tables describe.
     memory : int or str
         Bytes, or text like ``"2GB"``: how much to hold before rows go to temporary files.
     temporary : str or Path, optional
@@ -153,6 +154,10 @@ def sort_tables(
     >>> pyarrow.parquet.read_table(folder / "sorted.parquet").to_pydict()
     {'frame': ['b', 'b', 'a'], 'size': [1, 3, 2]}
     """
+    about = described(paths)
+    roles = ColumnRoles(group=group).filled_in(about, ["group"])
+    roles.require(["group"], paths[0], about)
+    group = roles["group"]
     share = max(1, int(parse_memory(memory) * _SHARE_OF_MEMORY))
     output, folder = Path(output), Path(temporary or Path(os.path.realpath(output)).parent)
     if temporary is not None and not folder.is_dir():

@@ -8,13 +8,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from groupcm.errors import (
+    Argument,
+    ConstantFeaturesWarning,
+    InputError,
+    OverlapWarning,
+    ParameterError,
+    warn_user,
+)
 from groupcm.estimators.training.data import TrainingData
+from groupcm.estimators.training.hyperparameters import Hyperparameters
 from groupcm.features import Fitted, as_feature_map
 from groupcm.features.scaling import (
     Scaling,
@@ -22,13 +31,13 @@ from groupcm.features.scaling import (
     rows_to_measure,
     store_nearly_full_columns,
 )
-from groupcm.objective.grouping import Costs, binary_terms
+from groupcm.objective.grouping import Costs, binary_terms, class_factors
 from groupcm.objective.terms import NO_ORDER, Groups, Index, Terms
 from groupcm.sources.rows.sample import choose_units, units_of
 from groupcm.sources.rows.space import FeatureMap, make_space
 from groupcm.utils.text import printable
 
-__all__ = ["Options", "Prepared", "naming_features"]
+__all__ = ["Prepared", "costs_of", "naming_features"]
 
 _NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names of features", default=None)
 
@@ -45,33 +54,12 @@ _TINY_SAMPLE = 5_000
 _FEW_TERMS = 20
 
 
-class Options(Protocol):
-    """The estimator's parameters that training needs."""
-
-    lam: float
-    C: float | None
-    loss: str
-    delta: float
-    penalty: str
-    epsilon: float
-    grouping: str
-    background: str
-    min_overlap: float
-    feature_map: Any
-    standardize: bool
-    solver: str
-    tol: float
-    max_passes: float
-    max_time: float | None
-    memory: int | str | None
-    checkpoint: Any
-
-
 class Prepared:
     """The data of a fit in the space its weights live in.
 
     Attributes
     ----------
+    hyperparameters : Hyperparameters
     data : TrainingData
     terms : list
         For each class that is trained against the rest, its terms; None for a class that
@@ -85,22 +73,29 @@ class Prepared:
         When the fit should end, on the clock of `time.perf_counter`.
     """
 
-    def __init__(self, options: Options, data: TrainingData, labels: Sequence[int]) -> None:
+    def __init__(self, options: Hyperparameters, data: TrainingData) -> None:
         if data.stream is not None and options.solver != "working_set":
-            raise ValueError(
-                f"solver={options.solver!r} needs all rows in memory, and these do not fit; "
-                'use solver="working_set", or raise memory.'
+            raise ParameterError(
+                Argument("solver", options.solver),
+                " needs all rows in memory, and these do not fit; use ",
+                Argument("solver", "working_set"),
+                ", or raise ",
+                Argument("memory"),
+                ".",
             )
         if data.stream is None and not isinstance(data.X, np.ndarray):
             data = replace(data, X=store_nearly_full_columns(data.X))
+        if data.weights is not None and options.C is None and np.ptp(data.weights.values) == 0.0:
+            data = replace(data, weights=None)  # the same objective
         self.data = data
-        self._options = options
+        self.hyperparameters = options
         limit = np.inf if options.max_time is None else float(options.max_time)
         self.deadline = time.perf_counter() + limit
         self.unannotated = data.unannotated_groups()
         if len(self.unannotated):
             _require_choosable(options, data, self.unannotated)
-        self.terms = [_terms_of(options, data, number, self.unannotated) for number in labels]
+        trained = range(len(data.classes)) if len(data.classes) > 2 else [1]
+        self.terms = [_terms_of(options, data, number, self.unannotated) for number in trained]
         if data.stream is not None:
             _load_sample(data, self.terms)
         self.feature_map = _fit_map(options, data)
@@ -114,15 +109,17 @@ class Prepared:
     def terms_without(self, groups: Index) -> list[Terms]:
         """The terms of the second of two classes when these groups are left out."""
         with warnings.catch_warnings():
-            # What is left out for its overlap was said when all groups were prepared.
-            warnings.filterwarnings("ignore", ".*below min_overlap", UserWarning)
-            terms = _terms_of(self._options, self.data, 1, np.union1d(groups, self.unannotated))
+            # The warning was issued when all groups were prepared.
+            warnings.simplefilter("ignore", OverlapWarning)
+            terms = _terms_of(
+                self.hyperparameters, self.data, 1, np.union1d(groups, self.unannotated)
+            )
         assert terms is not None
         return terms
 
 
 def _terms_of(
-    options: Options, data: TrainingData, number: int, without: Index = NO_ORDER
+    options: Hyperparameters, data: TrainingData, number: int, without: Index = NO_ORDER
 ) -> list[Terms] | None:
     positive_rows = data.rows_of(number)
     if len(data.classes) > 2 and _every_group_has(data.groups, positive_rows):
@@ -131,17 +128,24 @@ def _terms_of(
         data.n_rows,
         positive_rows,
         data.groups,
-        costs=Costs(options.lam, options.C),
+        costs=costs_of(options, data, number),
         grouping=options.grouping,
         background=options.background,
         overlap=data.overlap,
         min_overlap=options.min_overlap,
         objects=data.objects,
         without=without,
+        weights=data.weights,
     )
 
 
-def _require_choosable(options: Options, data: TrainingData, unannotated: Index) -> None:
+def costs_of(options: Hyperparameters, data: TrainingData, number: int = 1) -> Costs:
+    """Return the costs of the terms of one class against the rest."""
+    factors = class_factors(options.class_weight, data.classes, number)
+    return Costs(options.lam, options.C, factors)
+
+
+def _require_choosable(options: Hyperparameters, data: TrainingData, unannotated: Index) -> None:
     """Refuse what cannot go with positive groups in which a candidate must be chosen."""
     n = len(unannotated)
     which = f"{n:,} positive group{'s are' if n > 1 else ' is'} not annotated"
@@ -159,14 +163,19 @@ def _require_choosable(options: Options, data: TrainingData, unannotated: Index)
     for name, right in wanted.items():
         given = getattr(options, name)
         if given != right:
-            raise ValueError(
-                f"{which}, which needs {name}={right!r}; got {name}={given!r}: change it, or leave "
-                "those groups out."
+            raise ParameterError(
+                f"{which}, which needs ",
+                Argument(name, right),
+                "; got ",
+                Argument(name, given),
+                ": change it, or leave those groups out.",
             )
     if data.stream is not None:
-        raise ValueError(
+        raise InputError(
             f"{which}, which needs all {data.n_rows:,} candidates in memory, and they do not fit; "
-            "raise memory, or leave those groups out."
+            "raise ",
+            Argument("memory"),
+            ", or leave those groups out.",
         )
 
 
@@ -216,7 +225,7 @@ def _some_rows(parts: Sequence[Terms], units: Sequence[int], ptr: Index) -> Inde
     return found[~np.isin(np.searchsorted(ptr, found, side="right") - 1, units)]
 
 
-def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:
+def _fit_map(options: Hyperparameters, data: TrainingData) -> FeatureMap | None:
     """The feature map, fitted on the rows that are measured unless it came fitted."""
     given: Any = as_feature_map(options.feature_map)
     if given is None:
@@ -240,7 +249,7 @@ def _fit_map(options: Options, data: TrainingData) -> FeatureMap | None:
     return fresh.fit(rows)
 
 
-def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None) -> Scaling:
+def _scale(options: Hyperparameters, data: TrainingData, feature_map: FeatureMap | None) -> Scaling:
     """Measure the features and warn of constant ones.
 
     Without ``standardize`` the solver still works on rows of moderate size, and the penalty is
@@ -249,14 +258,16 @@ def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None)
     n_features = data.n_features if feature_map is None else feature_map.n_features_out_
     rows = rows_to_measure(data.n_rows, n_features, data.groups)
     all_rows = len(rows) == data.n_rows
+    weight = None if data.weights is None else data.weights.values
+    of_rows = None if weight is None else weight[rows]
     if feature_map is not None:
-        scaling = _scaling_of(feature_map.transform(data.take(rows)), all_rows)
+        scaling = _scaling_of(feature_map.transform(data.take(rows)), all_rows, of_rows)
     elif data.stream is not None:
-        scaling = _scaling_of(data.take(rows), all_rows)
+        scaling = _scaling_of(data.take(rows), all_rows, of_rows)
     else:
-        scaling = measure_scaling(data.X, rows, all_rows=True)
+        scaling = measure_scaling(data.X, rows, all_rows=True, weight=weight)
         if not all_rows and np.any(scaling.constant):
-            scaling = _with_rare_values(scaling, data.X)
+            scaling = _with_rare_values(scaling, data.X, weight)
     measured = np.isfinite(scaling.mean) & (np.isfinite(scaling.scale) | scaling.constant)
     if not np.all(measured):
         data.require_finite()
@@ -272,17 +283,21 @@ def _scale(options: Options, data: TrainingData, feature_map: FeatureMap | None)
     return scaling
 
 
-def _with_rare_values(scaling: Scaling, X: NDArray[np.floating]) -> Scaling:
+def _with_rare_values(
+    scaling: Scaling, X: NDArray[np.floating], weight: NDArray[np.float64] | None
+) -> Scaling:
     """Measure the columns that are constant in a sample over all rows."""
     columns = np.flatnonzero(scaling.constant)
-    whole = _scaling_of(np.ascontiguousarray(X[:, columns]), all_rows=True)
+    whole = _scaling_of(np.ascontiguousarray(X[:, columns]), True, weight)
     mean, scale, constant = scaling.mean.copy(), scaling.scale.copy(), scaling.constant.copy()
     mean[columns], scale[columns], constant[columns] = whole.mean, whole.scale, whole.constant
     return replace(scaling, mean=mean, scale=scale, constant=constant)
 
 
-def _scaling_of(rows: NDArray[np.floating], all_rows: bool) -> Scaling:
-    return measure_scaling(rows, np.arange(len(rows)), all_rows=all_rows)
+def _scaling_of(
+    rows: NDArray[np.floating], all_rows: bool, weight: NDArray[np.float64] | None
+) -> Scaling:
+    return measure_scaling(rows, np.arange(len(rows)), all_rows=all_rows, weight=weight)
 
 
 @contextmanager
@@ -311,9 +326,8 @@ def _warn_of_constant(
 ) -> None:
     named = _names_of(np.flatnonzero(constant), names, feature_map)
     shown = ", ".join(named[:5]) + ("…" if len(named) > 5 else "")
-    warnings.warn(
+    warn_user(
         f"{len(named)} of {len(constant)} features are constant up to rounding and get weight 0: "
         f"{shown}.",
-        UserWarning,
-        stacklevel=4,
+        ConstantFeaturesWarning,
     )

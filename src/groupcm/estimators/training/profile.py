@@ -290,7 +290,7 @@ def draw_candidates(groups: Groups, n_features: int, unit_ptr: Index | None = No
     random = np.random.default_rng(0).random(len(chosen))
     size = groups.sizes(chosen)
     place = groups.ptr[chosen] + np.minimum((random * size).astype(np.int64), size - 1)
-    return np.sort(place if len(groups.order) == 0 else groups.order[place])
+    return np.sort(place if groups.is_contiguous else groups.order[place])
 
 
 def compare_with_profile(
@@ -454,7 +454,7 @@ def _limits(n_trained: NDArray[np.int64], n_new: int, n_compared: int) -> tuple[
 
 
 def _groups_or_rows(groups: Groups | None, n_rows: int) -> Groups:
-    return Groups(np.arange(n_rows + 1), NO_ORDER) if groups is None else groups
+    return Groups.of_each_row(n_rows) if groups is None else groups
 
 
 def _groups_in_memory(stream: Stream, groups: Groups) -> Index:

@@ -1,228 +1,261 @@
-"""From prepared candidates to the solution of each class against the rest."""
+"""One fit of a linear model, from checked rows to certified solutions.
+
+::
+
+    read_training_data(estimator, X, y, groups, …)   →  TrainingData  rows, classes, groups
+    Training(data, Hyperparameters.of(estimator))    →  Prepared      terms, sample, map, scale
+        .solve(lam)                                  →  Solved        what the estimator stores
+
+An estimator is a face of scikit-learn around these three lines: it validates, trains and stores.
+"""
 
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from groupcm.errors import Argument, MessageWarning, warn_user
 from groupcm.estimators.training.data import TrainingData
-from groupcm.estimators.training.fit_setup import Options, Prepared
-from groupcm.objective.grouping import Costs
-from groupcm.objective.losses import make_loss
-from groupcm.objective.penalties import make_penalty
-from groupcm.objective.problem import Problem
+from groupcm.estimators.training.fit_setup import Prepared, costs_of
+from groupcm.estimators.training.hyperparameters import Hyperparameters
+from groupcm.estimators.training.tasks import as_returned, make_task, solve_tasks, solving
 from groupcm.objective.terms import Terms
-from groupcm.solvers import lbfgs, streamed, working_set
-from groupcm.solvers.alternating import Alternation, Choice, alternate
-from groupcm.solvers.checkpoint import Checkpoint
-from groupcm.solvers.objective import whole_objective
-from groupcm.solvers.solution import Budget, Solution, Task
-from groupcm.sources.arrays import ArraySource, NonFiniteValue, source_in
-from groupcm.sources.rows.sample import Sample
-from groupcm.sources.rows.stream import StreamedRows
-from groupcm.utils.parallel import one_blas_thread
+from groupcm.solvers.alternating import Alternation, Choice, alternate, problem_of_means
+from groupcm.solvers.solution import Solution, Task
 
-__all__ = [
-    "as_returned",
-    "make_task",
-    "saying_what_is_kept",
-    "solve_choosing",
-    "solve_classes",
-    "solve_path",
-    "solving",
-    "warn_unless_converged",
-    "warn_unless_settled",
-]
+__all__ = ["Solved", "StoppedWarning", "Training", "saying_what_is_kept"]
 
-# The share of the memory allowed that the rows kept of a pass may take, of one task and of many
-# together. With less than so many bytes in all, a stream is read over and over.
-_KEPT_MEMORY = 0.25
-_ALL_KEPT_MEMORY = 0.5
-_LEAST_KEPT = 8e6
 # Features whose deviations are larger than this, or λ, explain why a fit did not converge.
 _BAD_SCALE = 1e4
 _NEAR_ONE = 0.999
-# A change of the objective by less than this share is not worth a look at the rows.
-_VISIBLE = 1e-12
 # Problems that a choice of candidates may take; most settle within ten.
 _MOST_ROUNDS = 50
 
 
-def solve_classes(options: Options, prepared: Prepared, seed: int) -> list[Solution | None]:
-    """Each class against the rest; None for a class that every group holds."""
-    tasks = [
-        None if terms is None else make_task(options, prepared, terms, options.lam, seed)
-        for terms in prepared.terms
-    ]
-    trained = [task for task in tasks if task is not None]
-    for task in trained:
-        task.budget.share(len(trained))
-    found = iter(_solve(options, prepared, trained, related=False))
-    solutions = [None if task is None else next(found) for task in tasks]
-    for solution in solutions:
-        if solution is not None:
-            warn_unless_converged(options, prepared, solution)
-    return solutions
+class StoppedWarning(MessageWarning, ConvergenceWarning):
+    """A fit stopped before it reached the gap that was asked for, or before choices settled."""
 
 
-def solve_path(
-    options: Options,
-    prepared: Prepared,
-    lams: Sequence[float],
-    seed: int,
-    terms: list[Terms] | None = None,
-    near: NDArray[np.float64] | None = None,
-) -> list[Solution]:
-    """The one trained class for each λ, each from the one before, the first from ``near``.
+@dataclass(frozen=True)
+class Solved:
+    """What a training found.
 
-    ``terms``, made for ``options.lam``, are by default those of all groups.
+    Attributes
+    ----------
+    solutions : list of Solution or None
+        One per class that is trained against the rest; None for a class that every group holds.
+    alternation : Alternation or None
+        How candidates were chosen in groups without annotation; None where there are none.
     """
-    if terms is None:
-        (terms,) = prepared.terms
-    assert terms is not None
-    tasks = [
-        make_task(options, prepared, _weighted(terms, lam / options.lam), lam, seed) for lam in lams
-    ]
-    solutions = _solve(options, prepared, tasks, related=True, near=near)
-    for lam, solution in zip(lams, solutions, strict=True):
-        warn_unless_converged(options, prepared, solution, lam)
-    return solutions
+
+    solutions: list[Solution | None]
+    alternation: Alternation | None = None
 
 
-def solve_choosing(options: Options, prepared: Prepared, lam: float) -> Alternation:
-    """The one trained class, with a candidate chosen in each positive group nobody annotated.
+class Training:
+    """The rows of one fit, prepared, and the problems that they can be solved for.
 
-    The first choice is that of the problem of the annotated groups. Nothing is random.
+    Parameters
+    ----------
+    data : TrainingData
+    hyperparameters : Hyperparameters
+
+    Attributes
+    ----------
+    prepared : Prepared
+        The rows in the space that the weights live in.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.estimators.training.data import read_training_data
+    >>> estimator = GroupClassifier(lam=0.9)
+    >>> data = read_training_data(estimator, [[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1], "none")
+    >>> training = Training(data, Hyperparameters.of(estimator))
+    >>> [solution.converged for solution in training.solve().solutions]
+    [True]
     """
-    (terms,) = prepared.terms
-    assert terms is not None
-    if options.C is None:
-        terms = _weighted(terms, lam / options.lam)
-    first = make_task(options, prepared, terms, lam, seed=0)
-    positive = [part for part in terms if part.sign > 0]
-    negative = [part for part in terms if part.sign < 0]
-    rows = np.concatenate([part.rows(np.arange(part.n_rows)) for part in positive])
-    n_annotated = len(prepared.data.groups_of(rows))
-    costs = Costs(lam, options.C)
-    weight = costs.of_each(n_annotated + len(prepared.unannotated))
-    fixed = [*_weighted(positive, weight / costs.of_each(n_annotated)), *negative]
-    groups = Terms.of_groups(-1, prepared.data.groups, prepared.unannotated)
-    with solving(prepared.data):
+
+    def __init__(self, data: TrainingData, hyperparameters: Hyperparameters) -> None:
+        self.hyperparameters = hyperparameters
+        self.prepared = Prepared(hyperparameters, data)
+
+    def solve(self, lam: float | None = None) -> Solved:
+        """Solve for each class against the rest, on all groups.
+
+        Parameters
+        ----------
+        lam : float, optional
+            λ, for two classes; by default the hyperparameter.
+        """
+        if len(self.prepared.unannotated):
+            found = self.choose_unannotated(self.hyperparameters.lam if lam is None else lam)
+            return Solved([found.solution], found)
+        return Solved(self.solve_classes() if lam is None else [*self.solve_path([lam])])
+
+    def solve_classes(self) -> list[Solution | None]:
+        """Solve for each class against the rest; None for a class that every group holds."""
+        lam, seed = self.hyperparameters.lam, self.hyperparameters.draw_seed()
+        tasks = [
+            None if terms is None else make_task(self.prepared, terms, lam, seed)
+            for terms in self.prepared.terms
+        ]
+        trained = [task for task in tasks if task is not None]
+        for task in trained:
+            task.budget.share(len(trained))
+        found = iter(solve_tasks(self.prepared, trained, related=False))
+        solutions = [None if task is None else next(found) for task in tasks]
+        for solution in solutions:
+            if solution is not None:
+                self._warn_unless_converged(solution)
+        return solutions
+
+    def solve_path(
+        self,
+        lams: Sequence[float],
+        terms: list[Terms] | None = None,
+        near: NDArray[np.float64] | None = None,
+    ) -> list[Solution]:
+        """Solve for each λ from the solution of the one before, the first from ``near``.
+
+        ``terms``, made for the hyperparameter λ, are by default those of all groups.
+        """
+        terms = self._only_terms() if terms is None else terms
+        seed = self.hyperparameters.draw_seed()
+        tasks = [
+            make_task(self.prepared, _weighted(terms, lam / self.hyperparameters.lam), lam, seed)
+            for lam in lams
+        ]
+        solutions = solve_tasks(self.prepared, tasks, related=True, near=near)
+        for lam, solution in zip(lams, solutions, strict=True):
+            self._warn_unless_converged(solution, lam)
+        return solutions
+
+    def choose_unannotated(self, lam: float) -> Alternation:
+        """Solve with a candidate chosen in each positive group without annotation.
+
+        The first choice is that of the problem of the annotated groups. Nothing is random.
+        """
+        prepared = self.prepared
+        terms = self._only_terms()
+        if self.hyperparameters.C is None:
+            terms = _weighted(terms, lam / self.hyperparameters.lam)
+        first = make_task(self.prepared, terms, lam, seed=0)
+        positive = [part for part in terms if part.sign > 0]
+        negative = [part for part in terms if part.sign < 0]
+        groups = Terms.of_groups(-1, prepared.data.groups, prepared.unannotated)
+        weights, of_groups = prepared.data.weights, np.ones(len(groups))
+        if weights is not None:
+            of_groups = weights.of_groups(groups, prepared.data.groups)
+        costs = replace(costs_of(self.hyperparameters, prepared.data), lam=lam)
+        annotated, others = (
+            sum(part.group_weight for part in side) for side in (positive, negative)
+        )
+        before = costs.of_weights(annotated, others)
+        after = costs.of_weights(annotated + float(np.sum(of_groups)), others)
+        fixed = [
+            *_weighted(positive, after[0] / before[0]),
+            *_weighted(negative, after[1] / before[1]),
+        ]
+        weight = after[0] if weights is None else after[0] * of_groups
         choice = Choice(replace(first, terms=fixed), groups, weight)
-        found = alternate(choice, first, most_rounds=_MOST_ROUNDS)
-        task = choice.task_with(found.witnesses)
-        found = replace(found, solution=as_returned(prepared, task, found.solution))
-    warn_unless_converged(options, prepared, found.solution)
-    warn_unless_settled(found, "the choice in groups nobody annotated", "annotate more of them")
-    return found
+        found = self._alternate(choice, lambda _: first, _MOST_ROUNDS)
+        _warn_unless_settled(
+            found, "the choice in groups nobody annotated", "annotate more of them"
+        )
+        return found
+
+    def choose_everywhere(self, most_rounds: int) -> Alternation:
+        """Solve MI-SVM: a candidate is chosen in every positive group, whatever its labels.
+
+        The first choice is that of the means of the groups. Nothing is random.
+        """
+        data, terms = self.prepared.data, self._only_terms()
+        groups = Terms.of_groups(-1, data.groups, data.groups_of(data.rows_of(1)))
+        total = sum(part.total_weight for part in terms if part.sign > 0)
+        negative = [part for part in terms if part.sign < 0]
+        task = make_task(self.prepared, negative, self.hyperparameters.lam, seed=0)
+        weight = total / len(groups)
+        if data.weights is not None:
+            of_groups = data.weights.of_groups(groups, data.groups)
+            weight = total * of_groups / np.sum(of_groups)
+        choice = Choice(task, groups, weight)
+        found = self._alternate(choice, problem_of_means, most_rounds)
+        _warn_unless_settled(found, "MI-SVM", "raise ", Argument("max_iter"))
+        return found
+
+    def _alternate(
+        self, choice: Choice, first_problem: Callable[[Choice], Task], most_rounds: int
+    ) -> Alternation:
+        with solving(self.prepared.data):
+            found = alternate(choice, first_problem(choice), most_rounds=most_rounds)
+            task = choice.task_with(found.witnesses)
+            found = replace(found, solution=as_returned(self.prepared, task, found.solution))
+        self._warn_unless_converged(found.solution)
+        return found
+
+    def _only_terms(self) -> list[Terms]:
+        """Return the terms of the one class that is trained, of two."""
+        (terms,) = self.prepared.terms
+        assert terms is not None
+        return terms
+
+    def _warn_unless_converged(self, solution: Solution, lam: float | None = None) -> None:
+        """Warn how far a solution is from the optimum, where that is more than was asked for.
+
+        ``lam`` is the solution's, where that is not the hyperparameter.
+        """
+        if solution.converged:
+            return
+        options = self.hyperparameters
+        warning = StoppedWarning(
+            f"stopped after {solution.passes:.3g} passes at a relative gap of {solution.gap:.2g}, "
+            "above ",
+            Argument("tol", options.tol),
+            "; ",
+            *self._advice(solution, options.lam if lam is None else lam),
+            ".",
+            alike=str(solution.stop),
+        )
+        warn_user(warning)
+
+    def _advice(self, solution: Solution, lam: float) -> tuple[object, ...]:
+        """Return the parts of a sentence: what would help against a gap that did not close."""
+        options, prepared = self.hyperparameters, self.prepared
+        passes, tol = Argument("max_passes"), Argument("tol")
+        if solution.interrupted:
+            return ("it was interrupted",)
+        if solution.stop == "passes":
+            return "raise ", passes
+        if solution.stop == "time":
+            return Argument("max_time", options.max_time), " was used up, so raise it"
+        scaling = prepared.scaling
+        if solution.stop == "rounding":
+            far = int(np.argmax(np.abs(solution.weights * scaling.mean / scaling.scale)))
+            name = prepared.feature_names()[far]
+            return (
+                f"the values of feature {name} lie so far from zero that its weight and the "
+                "intercept lose the digits that matter, so subtract a constant from it",
+            )
+        if not options.standardize and np.max(1.0 / scaling.units) > _BAD_SCALE:
+            scale = "the features are on a large scale, so "
+            return scale, "rescale them or leave out ", Argument("standardize", False)
+        if options.C is None and lam > _NEAR_ONE:
+            lower = (" leaves next to no penalty, so lower ", Argument("lam"), " or raise ", tol)
+            return Argument("lam", lam), *lower
+        if solution.stop == "work":
+            return "the work allowed was used up, so raise ", passes, " or ", tol
+        return "no more progress was made, so raise ", tol
 
 
 def _weighted(terms: Sequence[Terms], factor: float) -> list[Terms]:
     return [replace(part, weight=part.weight * factor) for part in terms]
-
-
-def make_task(
-    options: Options, prepared: Prepared, terms: list[Terms], lam: float, seed: int
-) -> Task:
-    """The problem of one class, or one λ, on the prepared rows."""
-    data, space = prepared.data, prepared.space
-    problem = Problem(
-        make_loss(options.loss, options.delta),
-        make_penalty(options.penalty, options.epsilon),
-        Costs(lam, options.C).rho(space.n_features),
-        prepared.scaling.units,
-    )
-    if data.stream is not None:
-        rows = StreamedRows(data.stream, space)
-    elif isinstance(data.X, np.ndarray):
-        rows = source_in(space, data.X)
-    else:
-        rows = ArraySource(data.X, space.mean, space.scale)
-    n_rows = sum(part.n_rows for part in terms)
-    budget = Budget.for_passes(options.max_passes, n_rows, prepared.deadline)
-    return Task(problem, terms, rows, options.tol, options.max_passes, seed, budget)
-
-
-def _solve(
-    options: Options,
-    prepared: Prepared,
-    tasks: Sequence[Task],
-    *,
-    related: bool,
-    near: NDArray[np.float64] | None = None,
-) -> list[Solution]:
-    """Solve each task; the certificates are those of the weights that the user is given."""
-    checkpoint = None
-    if options.checkpoint is not None:
-        checkpoint = Checkpoint(options.checkpoint, tasks, prepared.space)
-    with solving(prepared.data):
-        solutions = [
-            as_returned(prepared, task, solution)
-            for task, solution in zip(
-                tasks,
-                _solve_in_space(options, prepared, tasks, checkpoint, near, related=related),
-                strict=True,
-            )
-        ]
-    if checkpoint is not None and not any(solution.interrupted for solution in solutions):
-        checkpoint.remove()
-    return solutions
-
-
-def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
-    """Return the solution with the objective of the weights that the user is given.
-
-    Where a mean is many deviations from zero, the intercept that undoes it is a large number and
-    loses digits: its rounding error shifts every score. The objective is then computed again, by
-    one more pass.
-    """
-    scaling = prepared.scaling
-    coef, intercept = scaling.in_units(solution.weights[None, :], np.array([solution.intercept]))
-    theta = scaling.from_units(coef[0], float(intercept[0]))
-    shift = task.total_weight * abs(float(theta[-1]) - solution.intercept)
-    if shift <= _VISIBLE * solution.objective:
-        return solution
-    if prepared.data.stream is not None:
-        objective = streamed.objective_at(task, prepared.data.stream, prepared.space, theta)
-    else:
-        alone = [part for part in task.terms if part.alone]
-        blocks = [block for part in alone for block in task.source.blocks(part)]
-        objective = whole_objective(task, blocks, theta).value
-    found = replace(solution, objective=objective)
-    converged = found.gap <= task.tol
-    stop = "rounding" if solution.converged and not converged else solution.stop
-    return replace(found, converged=converged, stop=stop)
-
-
-def _solve_in_space(
-    options: Options,
-    prepared: Prepared,
-    tasks: Sequence[Task],
-    checkpoint: Checkpoint | None,
-    near: NDArray[np.float64] | None,
-    *,
-    related: bool,
-) -> list[Solution]:
-    """Solve each task in the space of the prepared rows."""
-    data = prepared.data
-    if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
-        return _solve_one_by_one(options, prepared, tasks, checkpoint, near, related=related)
-    return streamed.solve(
-        tasks,
-        data.stream,
-        prepared.space,
-        Sample(data.stream),
-        kept_bytes=_kept_bytes(data.memory, len(tasks)),
-        related=related,
-        checkpoint=checkpoint,
-    )
 
 
 @contextmanager
@@ -242,119 +275,22 @@ def saying_what_is_kept(checkpoint: str | os.PathLike[str] | None) -> Iterator[N
         raise KeyboardInterrupt(f"the fit was interrupted before it had a model: {kept}.") from None
 
 
-@contextmanager
-def solving(data: TrainingData) -> Iterator[None]:
-    """Within the block, a value that is not finite is named by its place.
-
-    Matrices are multiplied by one thread of BLAS, and several of them by threads of our own:
-    BLAS rounds differently with another number of threads.
-    """
-    try:
-        with one_blas_thread():
-            yield
-    except NonFiniteValue:
-        data.require_finite()
-        raise
-
-
-def _kept_bytes(memory: float, n_tasks: int) -> float:
-    """What the rows kept of each task may take."""
-    return max(min(_KEPT_MEMORY, _ALL_KEPT_MEMORY / n_tasks) * memory, _LEAST_KEPT / n_tasks)
-
-
-def _solve_one_by_one(
-    options: Options,
-    prepared: Prepared,
-    tasks: Sequence[Task],
-    checkpoint: Checkpoint | None,
-    near: NDArray[np.float64] | None,
-    *,
-    related: bool,
-) -> list[Solution]:
-    left = checkpoint.read() if checkpoint is not None else {}
-    solutions: list[Solution] = []
-    for k, task in enumerate(tasks):
-        near = solutions[-1].point if related and solutions else near
-        try:
-            solution = _solve_task(options, prepared, task, left.get(k, near))
-            solutions.append(solution)
-            if solution.interrupted and k + 1 < len(tasks):
-                raise KeyboardInterrupt
-        except KeyboardInterrupt:
-            if checkpoint is not None and solutions:
-                checkpoint.write([solved.point for solved in solutions])
-            raise
-        if solution.interrupted and checkpoint is not None:
-            checkpoint.write([solved.point for solved in solutions])
-    return solutions
-
-
-def _solve_task(
-    options: Options, prepared: Prepared, task: Task, near: NDArray[np.float64] | None
-) -> Solution:
-    if prepared.data.stream is not None:
-        return streamed.solve_alone(task, prepared.space, Sample(prepared.data.stream), near)
-    if options.solver == "lbfgs":
-        return lbfgs.solve(task, near)
-    return working_set.solve(task, near)
-
-
-def warn_unless_converged(
-    options: Options, prepared: Prepared, solution: Solution, lam: float | None = None
-) -> None:
-    """Warn how far a solution is from the optimum, where that is more than was asked for.
-
-    ``lam`` is the solution's, where that is not the one of the options.
-    """
-    if solution.converged:
-        return
-    advice = _advice(options, prepared, solution, options.lam if lam is None else lam)
-    warnings.warn(
-        f"stopped after {solution.passes:.3g} passes at a relative gap of "
-        f"{solution.gap:.2g}, above tol={options.tol:g}; {advice}.",
-        ConvergenceWarning,
-        stacklevel=4,
-    )
-
-
-def _advice(options: Options, prepared: Prepared, solution: Solution, lam: float) -> str:
-    """Return what would help against the cause of a gap that did not close."""
-    if solution.interrupted:
-        return "it was interrupted"
-    limits = {
-        "passes": "raise max_passes",
-        "time": f"max_time={options.max_time} was used up, so raise it",
-    }
-    if solution.stop in limits:
-        return limits[solution.stop]
-    scaling = prepared.scaling
-    if solution.stop == "rounding":
-        far = int(np.argmax(np.abs(solution.weights * scaling.mean / scaling.scale)))
-        name = prepared.feature_names()[far]
-        return (
-            f"the values of feature {name} lie so far from zero that its weight and the intercept "
-            "lose the digits that matter, so subtract a constant from it"
-        )
-    if not options.standardize and np.max(1.0 / scaling.units) > _BAD_SCALE:
-        return "the features are on a large scale, so set standardize=True or rescale them"
-    if options.C is None and lam > _NEAR_ONE:
-        return f"lam={lam:g} leaves next to no penalty, so lower lam or raise tol"
-    if solution.stop == "work":
-        return "the work allowed was used up, so raise max_passes or tol"
-    return "no more progress was made, so raise tol"
-
-
-def warn_unless_settled(found: Alternation, what: str, advice: str) -> None:
-    """Say that choices of candidates still changed, where they did; ``advice`` is against that."""
+def _warn_unless_settled(found: Alternation, what: str, *advice: object) -> None:
+    """Warn where the choices of candidates still changed; ``advice`` are parts of a sentence."""
     if found.outcome in ("settled", "interrupted"):  # an interrupt needs no warning
         return
-    why = {
-        "cycled": "the choices of candidates came back to earlier ones, so they cycle; "
-        "a smaller tol may end that",
-        "exhausted": f"choices of candidates still changed; {advice}",
+    why: dict[str, tuple[object, ...]] = {
+        "cycled": (
+            "the choices of candidates came back to earlier ones, so they cycle; a smaller ",
+            Argument("tol"),
+            " may end that",
+        ),
+        "exhausted": ("choices of candidates still changed; ", *advice),
     }
-    warnings.warn(
-        f"{what} stopped after {found.rounds} problems: {why[found.outcome]}.",
-        ConvergenceWarning,
-        stacklevel=4,
+    warning = StoppedWarning(
+        f"{what} stopped after {found.rounds} problems: ",
+        *why[found.outcome],
+        ".",
+        alike=found.outcome,
     )
+    warn_user(warning)

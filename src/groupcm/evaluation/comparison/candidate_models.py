@@ -26,6 +26,7 @@ from groupcm.data.validation import (
     require_no_infinity,
     rows_with,
 )
+from groupcm.errors import Argument, ParameterError
 from groupcm.estimators.adapters import takes_missing
 from groupcm.estimators.scoring import GroupScores, among_all_groups, best_of_groups
 from groupcm.objective.grouping import Costs, binary_terms
@@ -161,7 +162,9 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         chosen = np.arange(negative.n_rows)
         if self.max_negatives is not None and self.max_negatives < len(chosen):
             if self.max_negatives < 1:
-                raise ValueError(f"max_negatives must be at least 1; got {self.max_negatives!r}.")
+                raise ParameterError(
+                    Argument("max_negatives"), f" must be at least 1; got {self.max_negatives!r}."
+                )
             random = check_random_state(self.random_state)
             chosen = random.choice(len(chosen), self.max_negatives, replace=False)
         positive_rows = positive.rows(np.arange(positive.n_rows))

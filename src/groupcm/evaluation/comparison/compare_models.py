@@ -23,9 +23,7 @@ from groupcm.metrics import Metric, compare
 from groupcm.utils.merged_warnings import gathered_warnings
 from groupcm.utils.text import listed
 
-__all__ = [
-    "compare_models",
-]
+__all__ = ["chosen_contenders", "compare_models"]
 
 
 def _unannotated_notes(data: LabelledCandidates, models: Sequence[Contender]) -> list[str]:
@@ -148,7 +146,7 @@ def compare_models(
     data = LabelledCandidates.check(
         X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
     )
-    chosen = _contenders(models, n_settings, max_negatives, random_state)
+    chosen = chosen_contenders(models, n_settings, max_negatives, random_state)
     # Folds come first, because their errors name the user's own ids.
     folds = folds_of(data, cv, random_state)
     data = data.numbered()
@@ -190,9 +188,10 @@ def _end_note(fit: CrossFit) -> str:
     )
 
 
-def _contenders(
+def chosen_contenders(
     models: Sequence[str | Contender], n_settings: int, max_negatives: int | None, seed: int
 ) -> list[Contender]:
+    """Return the contenders, those that are named with ``n_settings`` settings each."""
     names = [model for model in models if isinstance(model, str)]
     if models and not names:
         return [model for model in models if isinstance(model, Contender)]

@@ -12,7 +12,7 @@ from typing import Any
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.misvm import MISVMClassifier
 from groupcm.evaluation.comparison.candidate_models import CandidateModel
@@ -233,9 +233,11 @@ def contenders(
     ValueError: there is no model 'forest' to compare; choose among svm, logistic, lightgbm, ...
     """
     if n_settings < 1:
-        raise ValueError(f"n_settings must be at least 1; got {n_settings}.")
+        raise ParameterError(Argument("n_settings"), f" must be at least 1; got {n_settings}.")
     if max_negatives is not None and max_negatives < 1:
-        raise ValueError(f"max_negatives must be at least 1; got {max_negatives}.")
+        raise ParameterError(
+            Argument("max_negatives"), f" must be at least 1; got {max_negatives}."
+        )
     wanted = [name.lower() for name in names]
     unknown = next((name for name in wanted if name not in _MAKERS), None)
     if unknown is not None or not wanted:

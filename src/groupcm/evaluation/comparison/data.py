@@ -19,8 +19,8 @@ from groupcm.data.validation import (
     as_objects,
     as_overlap,
     distinct,
+    warn_without_groups,
 )
-from groupcm.estimators.training.data import warn_without_groups
 from groupcm.evaluation.scored import require_whole_groups
 from groupcm.objective.smoothed import Matrix
 

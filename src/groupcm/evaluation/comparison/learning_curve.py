@@ -1,7 +1,6 @@
-"""Group AUC against the number of negative groups trained on.
+"""The learning curves of a comparison: `groupcm.evaluation.learning` on its folds.
 
-The folds are those of the comparison. Each training part has its own training sets, as
-`groupcm.evaluation.learning_sets` makes them, the same for all contenders.
+Each training part has its own training sets, the same for all contenders.
 
 Scores of several folds' models on one scale.
 
@@ -30,6 +29,7 @@ other training data would give other models is not in them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import log
 from typing import Any
 
@@ -38,11 +38,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.folds import Folds
 from groupcm.data.group_table import group_level
-from groupcm.evaluation._learning_curve import learning_sizes, places_of_groups
+from groupcm.evaluation._learning_curve import learning_sizes, places_of_groups, trace_curve
 from groupcm.evaluation.comparison.crossfit import CrossFit, CrossFits, Progress
 from groupcm.evaluation.comparison.data import LabelledCandidates
-from groupcm.evaluation.results import LearningCurve, LearningLine
-from groupcm.metrics import bootstrap_interval
+from groupcm.evaluation.results import LearningCurve
+from groupcm.metrics import Interval, bootstrap_interval
 
 __all__ = ["default_sizes", "fold_percentiles", "learning_curve"]
 
@@ -157,26 +157,22 @@ def learning_curve(
         )
     left_out = fits.left_out
     truth, fold = data.take(left_out), fits.fold[left_out]
-    lines = []
-    for result in fits.results:
-        contender = result.contender
-        found = []
-        for size in sizes:
-            say(f"{contender.name}: learning curve, {size:,} negative groups")
-            scores = _out_of_fold(result, data, fits.folds, orders, size)
-            pooled = fold_percentiles(truth.y, scores[left_out], truth.groups, fold)
-            found.append(
-                bootstrap_interval(
-                    truth.y,
-                    pooled,
-                    truth.groups,
-                    clusters=truth.clusters,
-                    random_state=random_state,
-                    **interval,
-                )
-            )
-        lines.append(LearningLine(contender.name, found))
-    return LearningCurve(sizes, "negative groups", lines)
+
+    def measure(result: CrossFit, size: int, draw: int) -> Interval:
+        say(f"{result.contender.name}: learning curve, {size:,} negative groups")
+        scores = _out_of_fold(result, data, fits.folds, orders, size)
+        pooled = fold_percentiles(truth.y, scores[left_out], truth.groups, fold)
+        return bootstrap_interval(
+            truth.y,
+            pooled,
+            truth.groups,
+            clusters=truth.clusters,
+            random_state=random_state,
+            **interval,
+        )
+
+    measures = [(each.contender.name, partial(measure, each)) for each in fits.results]
+    return trace_curve(sizes, measures)
 
 
 class _NegativesInOrder:

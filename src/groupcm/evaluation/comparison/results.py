@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from groupcm.evaluation.results import DataCounts, LearningCurve, Roc
 from groupcm.metrics import Comparison
@@ -46,7 +47,8 @@ class Pair:
 class ModelComparison:
     """Several models on the same folds, each tuned over ``n_settings`` hyperparameters.
 
-    ``notes`` are sentences on missing annotation and on grids that were too narrow.
+    ``notes`` are sentences on missing annotation and on grids that were too narrow. ``labels`` are
+    the negative and the positive label, where they are known.
     """
 
     title: str
@@ -60,3 +62,4 @@ class ModelComparison:
     learning: LearningCurve | None = None
     level: float = 0.95
     notes: Sequence[str] = ()
+    labels: tuple[Any, Any] | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.errors import Argument, ParameterError
 from groupcm.images.proposals.base import Proposer, distinct, turn_order
 from groupcm.images.proposals.extremal import ExtremalRegions, Ridges
 from groupcm.images.proposals.merging import Merging
@@ -49,7 +50,7 @@ class Proposals:
         if not self.parts:
             raise ValueError("there is no way to find candidates; name one or more")
         if self.at_most < 1:
-            raise ValueError(f"at_most is {self.at_most}; it must be 1 or more")
+            raise ParameterError(Argument("at_most"), f" is {self.at_most}; it must be 1 or more")
         if not 0 < self.distinct <= 1:
             raise ValueError(f"distinct is {self.distinct}; it must be above 0 and at most 1")
 

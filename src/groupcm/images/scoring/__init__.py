@@ -1,1 +1,1 @@
-"""Scores of pictures with a fitted model."""
+"""Pictures scored by a model: a folder, a video or a table of candidates."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol
 from zlib import crc32
@@ -19,20 +17,17 @@ from numpy.typing import NDArray
 from groupcm.annotations import Region
 from groupcm.errors import InputError
 from groupcm.images.features.network_embedding import with_networks
-from groupcm.images.listing import list_pictures
-from groupcm.images.parallel import PictureFile, Unreadable, map_pictures
 from groupcm.images.reading import Pixels
 from groupcm.images.recipe import Recipe, needed_part, noted_recipe, trained_names
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.vote import vote as voted
-from groupcm.metrics.decision import is_alarm
+from groupcm.metrics.decision import is_alarm, resolve_threshold
 
 __all__ = [
     "CandidateModel",
     "PictureScore",
     "PictureScorer",
     "SavedPictureModel",
-    "score_folder",
     "score_picture",
 ]
 
@@ -171,11 +166,11 @@ class PictureScorer:
         ``path`` is how an error calls the model; ``networks`` are files of those that its recipe
         names and does not carry.
         """
-        if threshold is None:
-            threshold = getattr(saved.model, "threshold_", None)
+        chosen = resolve_threshold(saved.model, threshold)
         recipe = noted_recipe(saved.notes, path)
         recipe = replace(recipe, features=with_networks(recipe.features, networks))
-        return cls(saved.model, recipe, vote=vote, threshold=threshold)
+        value = None if chosen is None else chosen.value
+        return cls(saved.model, recipe, vote=vote, threshold=value)
 
     def __call__(
         self, pixels: Pixels, name: str = "", given: Sequence[Region] | None = None
@@ -242,57 +237,11 @@ def score_picture(
     return PictureScorer(model, recipe, vote=vote, threshold=threshold)(pixels, name, given)
 
 
-def score_folder(
-    saved: SavedPictureModel,
-    folder: str | os.PathLike[str],
-    *,
-    vote: bool = False,
-    threshold: float | None = None,
-    networks: Sequence[str | os.PathLike[str]] = (),
-    skip_unreadable: bool = False,
-    workers: int | None = None,
-) -> Generator[PictureScore | Unreadable]:
-    """Score every picture of a folder, several at a time, in the order of their names.
-
-    Parameters
-    ----------
-    saved
-        A model with its notes, as `groupcm.persistence.model_file.read` gives it.
-    folder
-        Pictures; see `groupcm.images.listing.list_pictures`.
-    vote
-        See `PictureScorer`.
-    threshold
-        See `PictureScore`; left out, the model's ``threshold_``.
-    networks
-        Files of networks that the model needs and does not carry.
-    skip_unreadable, workers
-        See `groupcm.images.parallel.map_pictures`.
-    """
-    scorer = PictureScorer.of_saved(saved, vote=vote, threshold=threshold, networks=networks)
-    folder = Path(folder)
-    names = list_pictures(folder)
-    tasks = (PictureFile(folder, name) for name in names)
-    options = {"doing": "scoring", "workers": workers, "skip_unreadable": skip_unreadable}
-    work = _Scoring(scorer)
-    with closing(map_pictures(work, tasks, n_tasks=len(names), **options)) as found:
-        for _, result in found:
-            yield result
-
-
-@dataclass(frozen=True)
-class _Scoring:
-    scorer: PictureScorer
-
-    def __call__(self, task: PictureFile, pixels: Pixels) -> PictureScore:
-        return self.scorer(pixels, task.name)
-
-
 def _scores(model: CandidateModel, values: NDArray[np.float32]) -> NDArray[np.float64]:
     # Which warnings are shown is one setting of all threads.
     with _ONE_THREAD, warnings.catch_warnings():
         # They are in the order of its names.
-        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        warnings.filterwarnings("ignore", category=UserWarning, module=r"sklearn\.")
         scores = np.asarray(model.decision_function(values), dtype=np.float64)
     if scores.ndim != 1:
         raise InputError(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.errors import Argument, ParameterError
 from groupcm.images.overlap import OVERLAPS, best_overlap, overlap
 from groupcm.images.parallel import Unreadable
 from groupcm.images.proposals.recall import Recall, best_of_objects
@@ -75,8 +76,9 @@ class Labelling:
         if self.overlap not in OVERLAPS:
             raise ValueError(f"overlap is {self.overlap!r}; it must be one of " + _listed(OVERLAPS))
         if not 0 < self.positive_overlap <= 1:
-            raise ValueError(
-                f"positive_overlap is {self.positive_overlap:g}; it must be above 0 and at most 1"
+            raise ParameterError(
+                Argument("positive_overlap"),
+                f" is {self.positive_overlap:g}; it must be above 0 and at most 1",
             )
 
     def of(self, candidates: Regions, objects: Regions) -> Labels:

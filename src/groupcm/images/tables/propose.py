@@ -17,7 +17,7 @@ import pyarrow as pa
 from groupcm import __version__
 from groupcm.annotations import Annotations
 from groupcm.data.tables.formats import PARQUET
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError
 from groupcm.images.listing import list_pictures
 from groupcm.images.parallel import Unreadable, map_pictures
 from groupcm.images.patients import PictureNotes, notes_of
@@ -183,12 +183,20 @@ def propose_folder(
     """
     output = check_output(output, endings=PARQUET)
     if (folder is None) == (video is None):
-        raise InputError("give a folder of pictures or a video, one of the two")
+        raise InputError("give either a folder of pictures or ", Argument("video"))
     if annotations is None and category is not None:
-        raise InputError("a category is given and no annotations that would tell where it is")
+        raise InputError(
+            Argument("category"),
+            " is given and no ",
+            Argument("annotations"),
+            " that would show where it is",
+        )
     if annotations is None and unmarked != "leave_out":
         raise InputError(
-            f"unmarked is {unmarked!r} and no annotations are given that would tell what is marked"
+            Argument("unmarked", unmarked),
+            " is given and no ",
+            Argument("annotations"),
+            " that would show what is marked",
         )
     notes = _notes(patients, patient_from, split, folder is None)
     recipe = recipe or Recipe()
@@ -235,10 +243,12 @@ def _notes(
 ) -> PictureNotes | None:
     """Read the file of patients and splits, and refuse what contradicts it."""
     if patients is not None and is_video:
-        raise InputError("patients=FILE names the pictures of a folder; a video has none")
+        raise InputError(Argument("patients"), " names the pictures of a folder; a video has none")
     notes = notes_of(patients, split)
     if patient_from is not None and notes is not None and notes.has_patients:
-        raise InputError(f"patient_from and {patients} both give the patients; leave out one")
+        raise InputError(
+            Argument("patient_from"), f" and {patients} both give the patients; leave out one"
+        )
     return notes
 
 
@@ -246,12 +256,14 @@ def _check_given(recipe: Recipe, is_given: bool) -> None:
     is_asked = any(isinstance(part, Given) for part in recipe.proposals.parts)
     if is_asked and not is_given:
         raise InputError(
-            "the recipe asks for the candidates of your own detector; give them with given=FILE"
+            "the recipe asks for the candidates of your own detector; give them with ",
+            Argument("given"),
         )
     if is_given and not is_asked:
         raise InputError(
-            "candidates of your own detector are given and the recipe does not ask for them; "
-            "add 'given' to its proposals"
+            "candidates of your own detector are given and the recipe does not ask for them; add "
+            "'given' to the ",
+            Argument("proposals"),
         )
 
 
@@ -302,7 +314,7 @@ def _propose(
                 parts.add(task.place, done, rows)
                 tally.add(task.place, done)
         if not tally.n_pictures:
-            raise InputError(_nothing(tally, tasks))
+            raise _nothing(tally, tasks)
         announce_stage(f"writing {parts.output}")
         parts.join()
     warn_of_small_ranges(tally.small_ranges)
@@ -335,20 +347,23 @@ def _keeping(parts: Parts) -> Iterator[None]:
         parts.flush()
         if not parts.n_done:
             raise
-        kept = f"{parts.n_done:,} pictures are done and kept: the same call goes on after them"
+        kept = f"{parts.n_done:,} pictures are done and kept: repeat this to continue after them"
         if isinstance(error, KeyboardInterrupt):
             raise KeyboardInterrupt(kept) from error
         if isinstance(error, InputError):
-            raise InputError(f"{error}; {kept}") from error
+            raise InputError(error, f"; {kept}") from error
         error.add_note(kept)
         raise
 
 
-def _nothing(tally: Tally, tasks: ProposalTasks) -> str:
+def _nothing(tally: Tally, tasks: ProposalTasks) -> InputError:
     if tally.skipped:
         first = next(iter(tally.skipped.values()))
-        return f"no picture could be read; the first is {first.name}: {first.reason}"
-    return (
-        f"{tasks.n_left_out:,} pictures are there and the annotations say of none that it is "
-        'finished; unmarked="negative" takes those without objects to show none'
+        return InputError(
+            f"no picture could be read; the first is {first.name}: ", first.message, file=first.name
+        )
+    return InputError(
+        f"the annotations mark none of the {tasks.n_left_out:,} pictures as finished; ",
+        Argument("unmarked", "negative"),
+        " takes those without objects to show none",
     )

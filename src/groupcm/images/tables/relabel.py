@@ -18,8 +18,8 @@ from groupcm.data.tables.formats import (
     open_table,
     parquet_writer,
 )
-from groupcm.data.tables.roles import TableDescription, describe
-from groupcm.errors import InputError
+from groupcm.data.tables.roles import ColumnRoles, TableDescription, describe
+from groupcm.errors import Argument, InputError
 from groupcm.images.listing import list_pictures
 from groupcm.images.patients import PictureNote, PictureNotes, notes_of
 from groupcm.images.regions import Regions
@@ -118,8 +118,9 @@ def label_table(
             raise InputError(f"{patients} puts no picture of {table} into the split {split!r}")
         if not tally.n_pictures:
             raise InputError(
-                f"{truth.where} says of no picture of {table} that it is finished; "
-                'unmarked="negative" takes those without objects to show none'
+                f"no picture of {table} is finished in {truth.where}; ",
+                Argument("unmarked", "negative"),
+                " takes those without objects to show none",
             )
         if held:
             writer.write_table(pa.concat_tables(held))
@@ -178,13 +179,12 @@ def _labelled_schema(
         has = {"patient": notes.has_patients, "split": notes.has_splits}
         columns = {name: pa.string() for name in has if has[name]}
     roles = {**about.roles, **{name: name for name in (*columns, *LABEL_COLUMNS)}}
-    roles.pop("split", None)
     columns |= LABEL_COLUMNS
     kept = [field for field in schema if field.name not in columns]
     place = [field.name for field in kept].index(REGION_COLUMNS[0])
     new = [pa.field(name, kind) for name, kind in columns.items()]
     labelled = pa.schema([*kept[:place], *new, *kept[place:]], metadata=schema.metadata)
-    return describe(labelled, replace(about, roles=roles))
+    return describe(labelled, replace(about, roles=ColumnRoles.of(roles)))
 
 
 def _with_columns(rows: pa.Table, values: dict[str, Any], schema: pa.Schema) -> pa.Table:

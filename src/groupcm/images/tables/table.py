@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from groupcm.annotations import Annotations, Mask, Picture
 from groupcm.annotations.runs import compress_many, decompress
 from groupcm.data.tables.formats import TableFile, is_parquet
-from groupcm.data.tables.roles import TableDescription, describe, description_of
+from groupcm.data.tables.roles import ColumnRoles, TableDescription, describe, description_of
 from groupcm.errors import InputError
 from groupcm.images.patients import PictureNote, PictureNotes
 from groupcm.images.recipe import PictureCandidates, Recipe
@@ -80,7 +80,7 @@ def candidate_schema(
     kinds |= dict.fromkeys(_EDGES, pa.float32())
     kinds |= {"mask": pa.string(), "height": pa.int32(), "width": pa.int32()}
     kinds |= dict.fromkeys(recipe.feature_names, pa.float32())
-    about = TableDescription(roles, recipe.feature_names, recipe.to_json())
+    about = TableDescription(ColumnRoles.of(roles), recipe.feature_names, recipe.to_json())
     return describe(pa.schema(kinds), about)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from groupcm.annotations import Annotations, Region
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError
 from groupcm.images.parallel import PictureFile, VideoFrame
 from groupcm.images.patients import PictureNotes
 from groupcm.images.reading import MOST_PIXELS, Pixels
@@ -241,17 +241,21 @@ def _patients_in_names(names: Sequence[str], pattern: str) -> dict[str, str]:
     try:
         compiled = re.compile(pattern)
     except re.error as error:
-        raise InputError(f"patient_from {pattern!r} is no regular expression: {error}") from error
+        raise InputError(
+            Argument("patient_from"), f" {pattern!r} is no regular expression: {error}"
+        ) from error
     if not compiled.groups:
         raise InputError(
-            f"patient_from {pattern!r} has no group in parentheses, which would be the patient"
+            Argument("patient_from"),
+            f" {pattern!r} has no group in parentheses, which would be the patient",
         )
     patients = {}
     for name in names:
         found = compiled.search(name)
         if found is None or not found[1]:
             raise InputError(
-                f"patient_from {pattern!r} finds no patient in the name of the picture {name!r}"
+                Argument("patient_from"),
+                f" {pattern!r} finds no patient in the name of the picture {name!r}",
             )
         patients[name] = found[1]
     return patients

@@ -17,6 +17,7 @@ from groupcm import __version__
 from groupcm.errors import InputError
 from groupcm.estimators.calibration import CalibratedGroupClassifier
 from groupcm.estimators.group_model import GroupModel
+from groupcm.metrics.decision import resolve_threshold
 from groupcm.persistence.onnx.graph import Graph, Shape
 from groupcm.persistence.onnx.outputs import (
     candidate_scores,
@@ -38,10 +39,11 @@ def metadata(model: Any) -> dict[str, str]:
         "classes": json.dumps(model.classes_.tolist(), default=str),
         "decision": _decision(model),
     }
-    if model.threshold_ is not None:
+    own = resolve_threshold(model)
+    if own is not None:
         told["positive_class"] = json.dumps(model.classes_.tolist()[1], default=str)
-        told["threshold"] = repr(float(model.threshold_))
-        told["threshold_chosen"] = model.decision_.words
+        told["threshold"] = repr(own.value)
+        told["threshold_chosen"] = own.chosen
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         told["feature_names"] = json.dumps([str(name) for name in names])

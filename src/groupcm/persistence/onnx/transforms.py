@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.features import AdditiveChi2, Fitted, Nystroem, Polynomial, RandomFourier
+from groupcm.features.polynomial import monomials_of
 from groupcm.persistence.onnx.graph import Graph
 from groupcm.utils.typing import Matrix
 
@@ -235,7 +236,7 @@ def mapped(graph: Graph, x: str, feature_map: Any) -> str:
 
 def _monomials(graph: Graph, x: str, feature_map: Polynomial) -> str:
     """Each degree from the one before: ``x1² x3`` is ``x1²`` times ``x3``."""
-    monomials = feature_map._trie().monomials
+    monomials = monomials_of(feature_map)
     levels: list[str] = []
     place: dict[tuple[int, ...], int] = {}
     for _, same_degree in groupby(monomials, key=len):

@@ -7,13 +7,14 @@ from groupcm.report.model_card.card import (
     best_validation,
     held_out_of,
 )
-from groupcm.report.model_card.reading import model_card, training_notes
+from groupcm.report.model_card.reading import fit_notes, model_card, training_notes
 
 __all__ = [
     "HeldOut",
     "ModelCard",
     "Validation",
     "best_validation",
+    "fit_notes",
     "held_out_of",
     "model_card",
     "training_notes",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -13,9 +14,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from groupcm.estimators.thresholds import held_out_groups_of, threshold_of
+from groupcm.estimators.tables import TableFit
+from groupcm.estimators.thresholds import held_out_groups_of
 from groupcm.evaluation.explanation import linear_part, tree_part
 from groupcm.metrics import metric_name
+from groupcm.metrics.decision import resolve_threshold
 from groupcm.persistence.model_file import SavedModel, read
 from groupcm.report.model_card.card import (
     Certificate,
@@ -29,8 +32,11 @@ from groupcm.report.model_card.card import (
     best_validation,
     held_out_of,
 )
+from groupcm.sources.candidates import Candidates
+from groupcm.sources.tables import Tables, name_of
+from groupcm.utils.progress import announce_stage
 
-__all__ = ["model_card", "training_notes"]
+__all__ = ["fit_notes", "model_card", "training_notes"]
 
 
 def model_card(model: Any) -> ModelCard:
@@ -154,10 +160,8 @@ def _held_out(model: Any, notes: Mapping[str, Any], threshold: Threshold | None)
 
 
 def _threshold(model: Any) -> Threshold | None:
-    if len(model.classes_) != 2:
-        return None
-    own = threshold_of(model)
-    return Threshold(own.value, own.chosen)
+    own = resolve_threshold(model)
+    return None if own is None else Threshold(own.value, own.chosen)
 
 
 def _calibration(model: Any) -> str | None:
@@ -175,7 +179,66 @@ def _parameters(trained: Any) -> dict[str, Any]:
     return {name: plain(value) for name, value in trained.get_params(deep=False).items()}
 
 
-def training_notes(model: Any, tables: Sequence[str | Path]) -> dict[str, Any]:
+def fit_notes(fit: TableFit) -> dict[str, Any]:
+    """Return the notes to save with a model that was fitted to tables.
+
+    Parameters
+    ----------
+    fit : TableFit
+        The result of `groupcm.estimators.tables.fit_tables`.
+
+    Returns
+    -------
+    dict
+        For `groupcm.save`: the columns, which scoring and evaluation then find there, the
+        amount of data, the recipe of pictures, and how well groups that folds left out are ranked.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.estimators.tables import fit_tables
+    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
+    >>> _ = path.write_text("frame,polyp,size\\na,1,2.5\\na,0,1.5\\nb,0,2.1\\nb,0,1.2\\n")
+    >>> notes = fit_notes(fit_tables(GroupClassifier(), path, group="frame", label="polyp"))
+    >>> notes["columns"]["group"], notes["trained_on"]["n_negative_groups"]
+    ('frame', 1)
+    """
+    candidates, roles = fit.candidates, fit.candidates.roles
+    notes = {
+        "columns": {role: getattr(roles, role) for role in roles.names()},
+        "trained_on": _counts(candidates, fit.tables),
+        **training_notes(fit.trained, fit.tables),
+    }
+    if candidates.description is not None and candidates.description.recipe is not None:
+        notes["recipe"] = candidates.description.recipe
+    model = fit.cross_validated
+    if model is not None:
+        drawn = "groups" if candidates.n_patients is None else "patients"
+        announce_stage(f"resampling {drawn} for an interval")
+        patients = candidates.patient_of_groups()
+        if patients is not None:
+            patients = patients[candidates.weighted_groups()]
+        held_out = held_out_of(model, model.threshold_, patients)
+        notes["held_out"] = asdict(held_out)
+    return notes
+
+
+def _counts(candidates: Candidates, tables: Tables) -> dict[str, Any] | None:
+    """Count groups and candidates; None for more than two classes."""
+    if len(candidates.classes) > 2:
+        return None
+    is_positive = candidates.groups_with(candidates.positive)
+    return {
+        "name": name_of(tables),
+        "n_candidates": int(candidates.n_rows),
+        "n_positive_groups": int(is_positive.sum()),
+        "n_negative_groups": int((~is_positive).sum()),
+        "n_patients": candidates.n_patients,
+    }
+
+
+def training_notes(model: Any, tables: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
     """Return notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
 
     Parameters

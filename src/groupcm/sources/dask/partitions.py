@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from groupcm.data.tables.column_selection import choose_columns
 from groupcm.data.tables.columns import Piece, fill
 from groupcm.data.tables.formats import TableFile
+from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.sources.base import Columns, Job
 from groupcm.sources.parquet import list_column
@@ -131,15 +132,15 @@ class Wanted:
 
     Attributes
     ----------
-    roles : dict
-        The column of each role, None for a role that has none.
+    roles : ColumnRoles
+        The column of each role that has one.
     features : list of str or None
         The feature columns; None: every column without a role.
     order, dtype : list of str and dtype, or None
         Features in this order and as this type; None: as the table has them.
     """
 
-    roles: dict[str, str | None]
+    roles: ColumnRoles
     features: list[str] | None
     order: list[str] | None = None
     dtype: np.dtype[Any] | None = None
@@ -147,7 +148,7 @@ class Wanted:
     @property
     def taken(self) -> set[str]:
         """The columns that have a role."""
-        return {name for name in self.roles.values() if name is not None}
+        return set(self.roles.values())
 
 
 def prepare(number: int, wanted: Wanted, data: Any) -> Partition:
@@ -231,7 +232,7 @@ def _matrix(
 
 def _keys(table: pa.Table, place: Path, wanted: Wanted) -> Keys:
     def column(role: str) -> tuple[str, Piece] | None:
-        name = wanted.roles[role]
+        name = wanted.roles.get(role)
         return None if name is None else (name, Piece(place, 0, _whole(table, name)))
 
     group, label, overlap = map(column, ("group", "label", "overlap"))

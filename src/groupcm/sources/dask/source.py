@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from groupcm.data.tables.column_selection import ChosenColumns, choose_columns, require_rows
+from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
 from groupcm.sources.base import Columns, Job, Source
@@ -99,7 +100,7 @@ def from_dask(
     ...     source, source.index().classes
     (<DaskSource 1 partition: 3 rows × 1 feature>, array([0, 1]))
     """
-    roles = {"group": group, "label": label, "overlap": overlap, "patient": patient}
+    roles = ColumnRoles(group, label, overlap, patient)
     named = [features] if isinstance(features, str) else features
     wanted = Wanted(roles, None if named is None else list(named))
     limit = None if memory is None else parse_memory(memory)
@@ -168,9 +169,9 @@ class DaskSource(Source):
     ) -> None:
         self.memory = memory
         self.roles = wanted.roles
-        self.has_group = wanted.roles["group"] is not None
-        self.has_label = wanted.roles["label"] is not None
-        self.has_overlap = wanted.roles["overlap"] is not None
+        self.has_group = wanted.roles.group is not None
+        self.has_label = wanted.roles.label is not None
+        self.has_overlap = wanted.roles.overlap is not None
         self._held = held
         try:
             self._describe(recipes, wanted)
@@ -219,8 +220,8 @@ class DaskSource(Source):
 
     def sort_advice(self) -> str:
         return (
-            f"sort first: data.sort_values({self.roles['group']!r}) for a Dask DataFrame, "
-            f"groupcm sort FILE --group {self.roles['group']} -o SORTED for files, "
+            f"sort first: data.sort_values({self.roles.group!r}) for a Dask DataFrame, "
+            f"groupcm sort FILE --group {self.roles.group} -o SORTED for files, "
             "and give the partitions in that order"
         )
 

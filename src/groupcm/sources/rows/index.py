@@ -1,4 +1,4 @@
-"""Which rows are which group's, and of which class.
+"""Which rows of a source belong to which group, and to which class.
 
 What a table says of its rows beside the features: which group, which class.
 
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.data.groups import GroupIndex, index_groups
 from groupcm.errors import InputError
 from groupcm.objective.terms import NO_ORDER, Groups, Index
 
@@ -129,7 +130,13 @@ class CandidateIndex:
         """The number of each row's group; None where every row is its own."""
         if self.groups is None:
             return None
-        return np.repeat(np.arange(len(self.groups)), np.diff(self.groups.ptr))
+        return self.groups.numbers()
+
+    def group_index(self, n_rows: int) -> GroupIndex:
+        """Return which of the rows belong to which group."""
+        if self.groups is None or self.ids is None:
+            return index_groups(np.arange(n_rows))
+        return GroupIndex(self.ids, self.groups.ptr[:-1], np.arange(len(self.ids)), n_rows)
 
     def group_labels(self, label: Any) -> NDArray[np.bool_]:
         """Which groups hold a candidate of this class."""

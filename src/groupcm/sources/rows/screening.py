@@ -143,11 +143,15 @@ class KeptOfTerms:
 
 @dataclass(frozen=True)
 class Screen:
-    """The job of a pass: for each ball, what is kept of each of its terms."""
+    """The job of a pass: for each ball, what is kept of each of its terms.
+
+    A term whose smallest margin stays above ``zero_margin`` costs nothing.
+    """
 
     space: Space
     balls: Sequence[Ball]
     terms: Sequence[Sequence[TermRows]]
+    zero_margin: float
 
     def __call__(self, chunk: Chunk) -> list[list[KeptOfTerms]]:
         features = chunk.features
@@ -160,13 +164,21 @@ class Screen:
             scores, norm = self.space.scores_and_norms(features, points)
             score = dict(zip(used, scores, strict=True))
         return [
-            [_screen(chunk, terms, ball, score.get(k), norm) for terms in parts[k]]
+            [
+                _screen(chunk, terms, ball, self.zero_margin, score.get(k), norm)
+                for terms in parts[k]
+            ]
             for k, ball in enumerate(self.balls)
         ]
 
 
 def _screen(
-    chunk: Chunk, terms: TermRows, ball: Ball, score: Vector | None, norm: Vector
+    chunk: Chunk,
+    terms: TermRows,
+    ball: Ball,
+    zero_margin: float,
+    score: Vector | None,
+    norm: Vector,
 ) -> KeptOfTerms:
     features = chunk.features
     assert features is not None
@@ -189,7 +201,7 @@ def _screen(
         terms.start - offset,
         terms.stop - offset,
         ball.radius,
-        -1.0 - ball.shift,
+        -zero_margin - ball.shift,
         kept,
         kept_term,
         ceiling,

@@ -34,7 +34,7 @@ from groupcm.annotations.formats.coco import (
 )
 from groupcm.annotations.parsing import load
 from groupcm.annotations.reading import Reading, Unannotated
-from groupcm.errors import InputError
+from groupcm.errors import FileName, InputError, NotWritableError
 from groupcm.utils.files import check_output
 from groupcm.web.server.file_stamp import GuardedFile
 
@@ -117,7 +117,7 @@ class AnnotationFile:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = _writable(path)
         if self.path.suffix.lower() != ".json":
-            raise InputError(_other_format(self.path, "not a COCO file, which ends in .json"))
+            raise _other_format(self.path, "not a COCO file, which ends in .json")
         self._file = GuardedFile(self.path)
 
     def read(self, names: list[str], revision: int, unannotated: Unannotated = "todo") -> Content:
@@ -137,13 +137,13 @@ class AnnotationFile:
         try:
             content = load(self.path)
             if not (isinstance(content, dict) and "images" in content):
-                raise InputError(_other_format(self.path, _title(self.path)))
+                raise _other_format(self.path, _title(self.path))
             return _content(content, _FileReading(self.path, names, unannotated), revision)
+        except _OtherFormatError:
+            raise
         except InputError as error:
             kept = "; the file is kept as it is: correct it, or choose another with --annotations"
-            raise InputError(
-                str(error) if "--import" in str(error) else f"{error}{kept}"
-            ) from error
+            raise InputError(error, kept) from error
 
     def write(self, content: Content) -> None:
         """Write the whole file, unless it is no longer the one that was read or written last."""
@@ -160,11 +160,12 @@ def _writable(path: str | os.PathLike[str]) -> Path:
     try:
         checked = check_output(path)
         if checked.exists() and not os.access(checked, os.W_OK):
-            raise InputError(f"cannot write {path}: no permission to write this file")
-    except InputError as error:
-        told = str(error)
-        elsewhere = "" if ";" in told else "; keep the work elsewhere with --annotations FILE.json"
-        raise InputError(told + elsewhere) from error
+            raise NotWritableError(
+                "cannot write ", FileName(path), ": no permission to write this file"
+            )
+    except NotWritableError as error:
+        elsewhere = "; keep the work elsewhere with --annotations FILE.json"
+        raise InputError(error, elsewhere) from error
     return checked
 
 
@@ -233,10 +234,15 @@ def _title(path: Path) -> str:
         return "not a COCO file"
 
 
-def _other_format(path: Path, what: str) -> str:
-    return (
-        f"{path} is {what}, and work is kept in COCO; take over what it holds with "
-        f"--import {path}, and keep the work in another file with --annotations FILE.json"
+class _OtherFormatError(InputError):
+    """A file of another format, in which the work cannot be kept."""
+
+
+def _other_format(path: Path, what: str) -> _OtherFormatError:
+    return _OtherFormatError(
+        FileName(path),
+        f" is {what}, and work is kept in COCO; take over what it holds with --import {path}, and "
+        "keep the work in another file with --annotations FILE.json",
     )
 
 

@@ -14,18 +14,18 @@ import tempfile
 import unicodedata
 import warnings
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
 from typing import NamedTuple
 
 from groupcm.annotations import FORMATS, Annotations, Picture, write
-from groupcm.annotations.files import ReadingSome, sniff
+from groupcm.annotations.files import ReadingSome, UnknownFormatError, sniff
 from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
 from groupcm.annotations.model import StateCounts, relative_name
-from groupcm.annotations.reading import Unannotated
-from groupcm.errors import InputError
+from groupcm.annotations.reading import AnnotationWarning, Unannotated
+from groupcm.errors import Argument, FileName, InputError, Message
 from groupcm.utils.text import printable
 from groupcm.web.annotate.store import AnnotationStore
 from groupcm.web.server.library import PictureLibrary
@@ -237,7 +237,7 @@ def import_bytes(
         try:
             return import_path(store, library, path, format, unannotated)
         except InputError as error:
-            raise InputError(_without_place(str(error), path)) from error
+            raise InputError(error.message(_in_upload(path))) from error
 
 
 def import_file(
@@ -252,8 +252,9 @@ def import_file(
             return import_bytes(store, library, path.read_bytes(), unannotated=unannotated)
         return import_path(store, library, path, unannotated=unannotated)
     except InputError as error:
-        told = str(error)
-        raise InputError(told if printable(path) in told else f"{path}: {told}") from error
+        if error.file is not None:
+            raise
+        raise InputError(FileName(path), ": ", error) from error
 
 
 def import_path(
@@ -272,7 +273,9 @@ def import_path(
         raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
     name = format or _format_of(path)
     if path.is_dir() and not FORMATS[name].folder:
-        raise InputError(f"{path} is a folder; annotations of {FORMATS[name].title} are one file")
+        raise InputError(
+            FileName(path), f" is a folder; annotations of {FORMATS[name].title} are one file"
+        )
     if not path.is_dir() and FORMATS[name].folder and name not in _ALSO_ONE_FILE:
         raise InputError(
             f"annotations of {FORMATS[name].title} are a folder; pack it as a ZIP file"
@@ -292,13 +295,12 @@ def import_path(
 
 
 def _format_of(path: Path) -> str:
-    """Format of a file; nobody who imports can say which it is."""
+    """Return the format of a file; the page has no option that names it."""
     try:
         return sniff(path)
-    except InputError as error:
-        words, advice, _ = str(error).partition("; say which ")
+    except UnknownFormatError as error:
         titles = ", ".join(each.title for each in FORMATS.values())
-        raise InputError(f"{words}; it may be of {titles}" if advice else words) from error
+        raise InputError(error, f"; it may be of {titles}") from error
 
 
 def _fitting(read: Annotations, library: PictureLibrary, left_out: _LeftOut) -> Iterator[Picture]:
@@ -356,13 +358,25 @@ def _told_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def _of(told: Sequence[warnings.WarningMessage], path: Path) -> tuple[str, ...]:
-    """Sentences of warnings, which do not name the file that they are all about."""
-    sentences = (printable(" ".join(str(each.message).split())) for each in told)
-    named = printable(f"{path}: ")
-    return tuple(_without_place(words.removeprefix(named), path) for words in sentences)
+    """Return the sentences of warnings, without the file that they are all about."""
+    return tuple(_sentence(each.message, path) for each in told)
 
 
-def _without_place(words: str, path: Path) -> str:
-    """Words that do not tell where a file lies for a moment, of which nobody knows."""
-    place = printable(path)
-    return words.replace(f"{place}/", "").replace(place, "the file")
+def _sentence(warning: Warning | str, path: Path) -> str:
+    if isinstance(warning, AnnotationWarning):
+        return printable(warning.sentence)
+    if isinstance(warning, Message):
+        return warning.message(_in_upload(path))
+    return printable(" ".join(str(warning).split()))
+
+
+def _in_upload(path: Path) -> Callable[[Argument | FileName], str]:
+    """Return how to spell a file of an upload: without the temporary folder that holds it."""
+
+    def spell(part: Argument | FileName) -> str:
+        file = Path(str(part.path)) if isinstance(part, FileName) else None
+        if file is None or not file.is_relative_to(path):
+            return str(part)
+        return "the file" if file == path else file.relative_to(path).as_posix()
+
+    return spell

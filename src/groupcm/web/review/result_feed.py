@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from groupcm.errors import InputError
-from groupcm.evaluation.outcomes import LEAST_OVERLAP
 from groupcm.images.overlap import overlap
 from groupcm.images.parallel import Unreadable
 from groupcm.images.regions import Regions
 from groupcm.images.truth import Truth, object_regions
+from groupcm.metrics.froc import LEAST_OVERLAP
 from groupcm.web.review.flags import MarksFile
 from groupcm.web.server.background import Result
 from groupcm.web.server.library import PictureLibrary

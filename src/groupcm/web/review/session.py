@@ -87,7 +87,7 @@ def _row(result: Mapping[str, Any], threshold: float | None) -> dict[str, Any]:
     return {
         **{name: result[name] for name in ("score", "probability", "on_object", "error")},
         **dict(box),
-        "alarm": "" if score is None or threshold is None else score >= threshold,
+        "alarm": "" if score is None or threshold is None else bool(is_alarm(score, threshold)),
         "truth": truth_word(result["truth"]),
         "outcome": outcome_of(score, result["truth"], threshold),
         "marked": mark is not None,

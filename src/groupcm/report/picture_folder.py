@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations.model import relative_name
 from groupcm.annotations.pictures import pillow
-from groupcm.cli.commands.winner_regions import read_regions
+from groupcm.data.tables.formats import TableFile, find_tables, open_table
 from groupcm.errors import InputError
 from groupcm.evaluation.results import Case, Evaluation
 from groupcm.images.listing import list_pictures
@@ -21,10 +21,11 @@ from groupcm.images.overlay import draw_overlay
 from groupcm.images.reading import read_named
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.score import PictureScore
+from groupcm.images.tables.table import REGION_COLUMNS, row_regions
 from groupcm.images.truth import Truth, object_regions, read_truth
 from groupcm.report.page import CasePictures
 
-__all__ = ["PictureFolder", "small_jpeg"]
+__all__ = ["PictureFolder", "read_regions", "small_jpeg"]
 
 _LONGEST_SIDE = 480
 _MOST_BYTES = 40_000
@@ -51,7 +52,7 @@ class PictureFolder:
     def draw_cases(self, evaluation: Evaluation, tables: Sequence[str | Path]) -> CasePictures:
         """Draw the winner of each group that a report shows onto its picture.
 
-        A picture that cannot be shown is told in a warning, and in its place in the report.
+        A warning, and the place of the picture in the report, say why one cannot be shown.
 
         Parameters
         ----------
@@ -99,7 +100,7 @@ def _shown(evaluation: Evaluation) -> Iterator[Case]:
 
 
 def small_jpeg(pixels: NDArray[np.uint8]) -> bytes:
-    """A JPEG file of at most 480 pixels a side and 40 kB, for a page.
+    """Return a JPEG file of at most 480 pixels a side and 40 kB, for a page.
 
     Examples
     --------
@@ -117,3 +118,50 @@ def small_jpeg(pixels: NDArray[np.uint8]) -> bytes:
         if len(data) <= _MOST_BYTES:
             break
     return data
+
+
+def read_regions(tables: Sequence[str | Path], rows: Sequence[int]) -> dict[int, Regions]:
+    """Return the region of each of these rows, alone in its picture.
+
+    Parameters
+    ----------
+    tables : sequence of path
+        With the columns that ``groupcm images propose`` writes.
+    rows : sequence of int
+        Counted from 0 over all tables, in ascending order.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "boxes.csv"
+    >>> _ = path.write_text(
+    ...     "left,top,right,bottom,mask,height,width\\n0,0,2,2,,9,9\\n1,1,4,3,,9,9\\n"
+    ... )
+    >>> read_regions([path], [1])[1].areas
+    array([6.])
+    """
+    wanted = iter(rows)
+    row, first = next(wanted, None), 0
+    found: dict[int, Regions] = {}
+    for file in map(open_table, find_tables(tables)):
+        _require_columns(file)
+        for batch in file.batches(REGION_COLUMNS):
+            while row is not None and row < first + batch.num_rows:
+                try:
+                    found[row] = row_regions(batch.slice(row - first, 1))
+                except (TypeError, ValueError) as error:
+                    raise InputError(
+                        f"{file.path}: a candidate has no place in its picture: {error}"
+                    ) from error
+                row = next(wanted, None)
+            first += batch.num_rows
+    return found
+
+
+def _require_columns(file: TableFile) -> None:
+    lacking = [name for name in REGION_COLUMNS if name not in file.schema.names]
+    if lacking:
+        raise InputError(
+            f"{file.path} has no column {lacking[0]!r}, so where its candidates are in the "
+            "pictures is not known; use a table that groupcm images propose wrote"
+        )

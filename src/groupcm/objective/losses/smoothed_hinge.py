@@ -1,13 +1,22 @@
-"""Losses: convex, never increasing functions of a margin ``t = y (w·x + b)``."""
+"""The smoothed hinge, the hinge, and both with a soft corner."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Jet", "SmoothedHinge", "SoftHinge", "make_loss"]
+from groupcm.objective.losses.base import DualGain, Jet, as_floats
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+__all__ = ["SmoothedHinge", "SoftHinge", "hinge"]
+
+# Beyond it torch's softplus drops its exponential, which float64 no longer sees.
+_FAR = 50.0
 
 
 @dataclass(frozen=True)
@@ -34,6 +43,13 @@ class SmoothedHinge:
     """
 
     delta: float = 0.5
+    zero_margin: ClassVar[float] = 1.0
+    steepest: ClassVar[float] = 1.0
+
+    @property
+    def least_curvature(self) -> float:
+        """Newton's steps need some where the smoothed hinge is zero or a line."""
+        return 0.1 if self.delta > 0.0 else 0.0
 
     def value(self, t: ArrayLike) -> NDArray[np.float64]:
         """``L(t)``."""
@@ -46,31 +62,56 @@ class SmoothedHinge:
         return -self.alpha(np.maximum(1.0 - np.asarray(t, dtype=np.float64), 0.0))
 
     def curvature(self, t: ArrayLike) -> NDArray[np.float64]:
-        """``L''(t)``, taken from the quadratic piece at its ends."""
-        t = np.asarray(t, dtype=np.float64)
-        if self.delta == 0.0:
-            return np.zeros_like(t)
-        inside = (t < 1.0) & (t >= 1.0 - 2.0 * self.delta)
-        return np.where(inside, 0.5 / self.delta, 0.0)
+        """``L''(t)``, at the ends of the quadratic piece 0."""
+        return self.jet(t).curvature
+
+    def jet(self, t: ArrayLike) -> Jet:
+        """Return value, slope and curvature."""
+        short = np.maximum(1.0 - as_floats(t), 0.0)
+        alpha = self.alpha(short)
+        inside = (alpha > 0.0) & (alpha < 1.0)
+        bend = 0.5 / self.delta if self.delta > 0.0 else 0.0
+        return Jet(alpha * (short - self.delta * alpha), -alpha, bend * inside.astype(short.dtype))
+
+    def conjugate(self, a: ArrayLike) -> NDArray[np.float64]:
+        """``L*(−a) = δ a² − a``."""
+        a = np.asarray(a, dtype=np.float64)
+        return (self.delta * a - 1.0) * a
+
+    def dual_gain(self, a: ArrayLike) -> DualGain:
+        """``a − δ a²``."""
+        a = np.asarray(a, dtype=np.float64)
+        return DualGain(a, self.delta * a * a)
 
     def smoothed(self, temperature: float) -> SoftHinge:
-        """A loss nearby that is curved everywhere."""
+        """Return the loss with a soft corner."""
         return SoftHinge(self, temperature)
+
+    def of_tensor(self, t: Tensor, temperature: float | None) -> Tensor:
+        """``L(t)`` of a tensor, and with a temperature `SoftHinge`."""
+        from torch.nn.functional import smooth_l1_loss, softplus
+
+        from torch import relu, zeros_like
+
+        if temperature is None:
+            short = relu(1.0 - t)
+        else:
+            short = softplus(1.0 - t, beta=1.0 / temperature, threshold=_FAR)
+        if self.delta == 0.0:
+            return short
+        # z² / 2β up to β and z − β / 2 beyond it, in one step.
+        return smooth_l1_loss(short, zeros_like(short), beta=2.0 * self.delta, reduction="none")
 
     def alpha(self, short: NDArray[np.float64]) -> NDArray[np.float64]:
         """The maximiser of ``α · short − δ α²`` over ``0 ≤ α ≤ 1``."""
         if self.delta == 0.0:
-            return (short > 0.0).astype(np.float64)
+            return (short > 0.0).astype(short.dtype)
         return np.minimum(short / (2.0 * self.delta), 1.0)
 
 
-@dataclass(frozen=True)
-class Jet:
-    """A function's value, slope and curvature at the same points."""
-
-    value: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    curvature: NDArray[np.float64]
+def hinge() -> SmoothedHinge:
+    """Return the hinge, ``L(t) = max(0, 1 − t)``."""
+    return SmoothedHinge(0.0)
 
 
 @dataclass(frozen=True)
@@ -117,14 +158,3 @@ class SoftHinge:
         if self.of.delta > 0.0:
             curvature += np.where(z <= 2.0 * self.of.delta, sigmoid**2 / (2.0 * self.of.delta), 0.0)
         return Jet(alpha * (z - self.of.delta * alpha), -alpha * sigmoid, curvature)
-
-
-def make_loss(name: str, delta: float) -> SmoothedHinge:
-    """The loss an estimator's ``loss`` and ``delta`` speak of.
-
-    Examples
-    --------
-    >>> make_loss("hinge", delta=0.5)
-    SmoothedHinge(delta=0.0)
-    """
-    return SmoothedHinge({"smoothed_hinge": float(delta), "hinge": 0.0}[name])

@@ -1,8 +1,9 @@
-"""Scores of pictures as they come in: the rows of a table, the marks, and what is told of them."""
+"""The scores of many pictures: one row of a table per picture, and what the rows say together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,33 +13,73 @@ from numpy.typing import NDArray
 
 from groupcm.annotations import Mask, Picture
 from groupcm.annotations.runs import compress
-from groupcm.cli.output import print_error
 from groupcm.data.tables.formats import write_table
-from groupcm.estimators.training.profile import compare_with_profile, profile_of, warn_of_shift
-from groupcm.evaluation.outcomes import LEAST_OVERLAP
+from groupcm.estimators.training.profile import (
+    Shift,
+    compare_with_profile,
+    profile_of,
+    warn_of_shift,
+)
 from groupcm.images.patients import PictureNotes
 from groupcm.images.scoring.scored_picture import ScoredPicture, marks_of, write_marks
 from groupcm.metrics import group_roc_auc
+from groupcm.metrics.froc import LEAST_OVERLAP
 
-__all__ = ["PictureScores"]
+__all__ = ["Agreement", "PictureScores"]
 
 # Pictures whose drawn candidates are kept.
 _MOST_DRAWN = 4_000
 _Column = tuple[pa.DataType, Callable[[ScoredPicture], Any]]
 
 
+@dataclass(frozen=True)
+class Agreement:
+    """How scores agree with the annotations of pictures.
+
+    Attributes
+    ----------
+    n_pictures, n_positive
+        The number of annotated pictures, and of those that show an object.
+    auc
+        The AUC of the annotated pictures; None where all or none of them show an object.
+    n_located
+        The number of annotated pictures with an object in which the place was compared with it.
+    n_winner_on_object, n_vote_on_object
+        The number of those where the winner, or the candidate that the best ones vote for, is on
+        the object.
+    """
+
+    n_pictures: int
+    n_positive: int
+    auc: float | None
+    n_located: int
+    n_winner_on_object: int
+    n_vote_on_object: int
+
+
 class PictureScores:
-    """Results of pictures, kept small.
+    """Scores of many pictures, without their candidates, so that they fit into memory.
 
     Parameters
     ----------
-    probability, threshold, vote
-        Whether pictures have a probability, a threshold, and a candidate that was voted for;
-        there are columns for what they have.
+    probability, vote
+        Whether pictures have a probability, and a candidate that was voted for; there are columns
+        for what they have.
+    threshold
+        Pictures that score at least this raise an alarm; None without columns for that.
     category
-        What marks are called; None where no marks are asked for.
+        The category of the marked candidates; None where they are not kept.
     notes
         The patient and the split of each picture, which become columns.
+
+    Examples
+    --------
+    >>> from groupcm.images.regions import Regions
+    >>> place = Regions.from_boxes([[1, 1, 4, 3]], height=9, width=9)
+    >>> scores = PictureScores(probability=False, threshold=0.0, vote=False, category=None)
+    >>> scores.add(ScoredPicture("a.png", 9, 9, 0.5, None, True, 0, 0, 12, place, n_marked=1))
+    >>> scores.table()["alarm"].to_pylist(), scores.n_alarms, scores.n_candidates
+    ([True], 1, 12)
     """
 
     def __init__(
@@ -50,7 +91,7 @@ class PictureScores:
         category: str | None,
         notes: PictureNotes | None = None,
     ) -> None:
-        self._threshold, self._category = threshold, category
+        self.threshold, self._category = threshold, category
         self._columns = _columns(probability, threshold is not None, vote, notes)
         self._values: dict[str, list[Any]] = {name: [] for name in self._columns}
         self._marked: list[Picture] = []
@@ -76,23 +117,40 @@ class PictureScores:
         if found.winner_overlap is not None and found.vote_overlap is not None:
             self._overlaps.append((found.winner_overlap, found.vote_overlap))
 
-    def warn_of_shift(self, model: Any) -> None:
-        """Warn where the pictures differ from those of the training by more than chance.
+    @property
+    def n_candidates(self) -> int:
+        """The number of candidates of all pictures."""
+        return sum(self._values["n_candidates"])
 
-        A line says where there are too few pictures for that.
+    @property
+    def n_alarms(self) -> int | None:
+        """The number of pictures that raise an alarm; None without a threshold."""
+        return None if self.threshold is None else sum(self._values["alarm"])
+
+    @property
+    def n_marked(self) -> int | None:
+        """The number of candidates that score at least the threshold; None without one."""
+        return None if self.threshold is None else sum(self._values["n_marked"])
+
+    def shift_from_training(self, model: Any) -> Shift | None:
+        """Compare the pictures with those of the training, and warn where they differ.
+
+        Returns
+        -------
+        Shift or None
+            None where the model has no profile of its training, or there are no pictures.
         """
         profile = profile_of(model)
         if profile is None or not len(self):
-            return
+            return None
         values = np.stack(self._drawn) if self._drawn else None
         names = getattr(model, "feature_names_in_", None)
         shift = compare_with_profile(profile, self._values["score"], values, names)
         warn_of_shift(shift)
-        if shift.note is not None:
-            print_error(f"groupcm: {shift.note}")
+        return shift
 
     def table(self) -> pa.Table:
-        """Return a row a picture."""
+        """Return a table of one row per picture."""
         return pa.table(
             {name: pa.array(self._values[name], kind) for name, (kind, _) in self._columns.items()}
         )
@@ -103,39 +161,22 @@ class PictureScores:
         if marks is not None and self._category is not None:
             write_marks(self._marked, marks, self._category)
 
-    def words(self) -> list[tuple[str, str]]:
-        """Tell how many pictures there are, and how well they agree with what people marked."""
-        candidates = sum(self._values["n_candidates"])
-        rows = [
-            ("pictures", f"{len(self):,}"),
-            ("candidates", f"{candidates:,}, {candidates / max(len(self), 1):.0f} a picture"),
-        ]
-        if self._threshold is not None:
-            alarms, marked = sum(self._values["alarm"]), sum(self._values["n_marked"])
-            rows += [
-                ("threshold", f"{self._threshold:.6g}"),
-                ("alarms", f"{alarms:,} of {len(self):,} pictures"),
-                ("marked", f"{marked:,} candidates"),
-            ]
-        return rows + self._truth_words()
-
-    def _truth_words(self) -> list[tuple[str, str]]:
+    def agreement(self) -> Agreement | None:
+        """Return how the scores agree with annotations; None where there are none."""
         if not self._truth:
-            return []
+            return None
         score, positive = (np.array(each) for each in zip(*self._truth, strict=True))
-        told = f"{len(score):,} pictures, {positive.sum():,} of them with an object"
-        rows = [("annotated", told)]
-        if positive.all() or not positive.any():
-            which = "every" if positive.all() else "no"
-            rows.append(("AUC", f"not defined: {which} annotated picture shows an object"))
-        else:
-            rows.append(("AUC", f"{group_roc_auc(positive, score):.4f}"))
-        if self._overlaps:
-            on = np.array(self._overlaps) >= LEAST_OVERLAP
-            for name, hits in zip(("winner on object", "vote on object"), on.T, strict=True):
-                share = f"{hits.mean():.3f}, {hits.sum():,} of {len(hits):,} positive pictures"
-                rows.append((name, f"{share} (box IoU {LEAST_OVERLAP:g} or more)"))
-        return rows
+        is_defined = positive.any() and not positive.all()
+        on_object = np.array(self._overlaps).reshape(-1, 2) >= LEAST_OVERLAP
+        winner, vote = on_object.sum(axis=0).tolist()
+        return Agreement(
+            n_pictures=len(score),
+            n_positive=int(positive.sum()),
+            auc=float(group_roc_auc(positive, score)) if is_defined else None,
+            n_located=len(on_object),
+            n_winner_on_object=winner,
+            n_vote_on_object=vote,
+        )
 
 
 def _columns(

@@ -1,0 +1,248 @@
+"""Scores of the groups of tables, as a table of one row per group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from groupcm.data.side_columns import AllGroups, read_all_groups
+from groupcm.data.tables.roles import ColumnRoles
+from groupcm.errors import Argument, InputError
+from groupcm.estimators.scoring import GroupScores, among_all_groups
+from groupcm.estimators.thresholds import ChosenThreshold, threshold_of
+from groupcm.estimators.training.profile import (
+    Shift,
+    compare_with_profile,
+    drawn_values,
+    profile_of,
+    warn_of_shift,
+)
+from groupcm.evaluation.scoring import class_numbers, truth_of_all_groups
+from groupcm.evaluation.trained_tables import TrainedTables, group_scores_of_rows, take_classes
+from groupcm.metrics import group_roc_auc
+from groupcm.metrics.decision import is_alarm
+from groupcm.sources.candidates import Candidates
+from groupcm.sources.tables import Tables
+from groupcm.utils.progress import announce_stage
+
+__all__ = ["GroupAuc", "TableScores", "score_tables"]
+
+
+@dataclass(frozen=True)
+class GroupAuc:
+    """The group AUC of one class.
+
+    Attributes
+    ----------
+    label : label
+        The class.
+    auc : float or None
+        None where every group holds the class, or none does.
+    n_holding, n_groups : int
+        The number of groups that hold the class, and of all groups.
+    """
+
+    label: Any
+    auc: float | None
+    n_holding: int
+    n_groups: int
+
+
+@dataclass(frozen=True)
+class TableScores:
+    """Scores of the groups of tables; made by `score_tables`.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        One row per group: ``group``, ``score``, ``winner``, ``alarm`` (whether the score is at
+        least the model's threshold), and ``probability`` where the model is calibrated; with more
+        than two classes one score and one winner per class. A group without candidates has the
+        score -inf, the winner -1, and never an alarm.
+    n_rows : int
+        The number of candidates.
+    threshold : ChosenThreshold or None
+        The threshold of the model; None with more than two classes.
+    auc : sequence of GroupAuc
+        One of the positive class, or one of each of more than two classes; empty where the truth
+        is not known.
+    shift : Shift or None
+        The comparison with the groups of training; None where the model has no profile of them.
+    """
+
+    table: pa.Table
+    n_rows: int
+    threshold: ChosenThreshold | None = None
+    auc: Sequence[GroupAuc] = ()
+    shift: Shift | None = None
+
+    @property
+    def n_alarms(self) -> int | None:
+        """The number of groups that reach the threshold; None with more than two classes."""
+        if "alarm" not in self.table.column_names:
+            return None
+        return int(np.count_nonzero(self.table["alarm"].to_numpy()))
+
+
+def score_tables(
+    model: Any,
+    tables: Tables,
+    *,
+    group: str | None = None,
+    label: str | None = None,
+    features: Sequence[str] | None = None,
+    pos_label: Any = None,
+    all_groups: str | Path | None = None,
+    name: str = "the model",
+) -> TableScores:
+    """Score the groups of tables; ``groupcm score`` calls this function.
+
+    A `groupcm.errors.ShiftWarning` says where the groups differ from those of the training by
+    more than chance.
+
+    Parameters
+    ----------
+    model : estimator or SavedModel
+        As `groupcm.load` or `groupcm.persistence.model_file.read` returns it.
+    tables : path, or sequence of paths
+        Files and folders; see `groupcm.sources.read_candidates`.
+    group : str, optional
+        The column of groups; by default the one that the tables describe, or that of training.
+    label : str, optional
+        The column of labels, where they are known: the group AUC is computed from them.
+    features : sequence of str, optional
+        Feature columns in the order of training; by default those of the model, by name.
+    pos_label : label, optional
+        The positive label of the tables, where their labels differ from the model's.
+    all_groups : path, optional
+        A table that lists every group, those without candidates included.
+    name : str
+        What an error calls the model.
+
+    Returns
+    -------
+    TableScores
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.estimators.tables import fit_tables
+    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
+    >>> _ = path.write_text("frame,polyp,size\\na,1,2.5\\na,0,1.5\\nb,0,2.0\\nb,0,1.0\\n")
+    >>> fit = fit_tables(GroupClassifier(), path, group="frame", label="polyp")
+    >>> found = score_tables(fit.model, path, group="frame", label="polyp")
+    >>> found.table["group"].to_pylist(), found.auc[0].auc
+    (['a', 'b'], 1.0)
+    """
+    roles = ColumnRoles(group, label)
+    trained = TrainedTables(
+        model,
+        tables,
+        roles,
+        features=features,
+        pos_label=pos_label,
+        name=name,
+        roles=("group", "label"),
+    )
+    label = trained.given.label
+    if pos_label is not None and label is None:
+        raise InputError(
+            Argument("pos_label"),
+            " says which label is positive; name their column with ",
+            Argument("label"),
+        )
+    candidates = trained.read_to_score()
+    listed = None
+    if all_groups is not None:
+        listed = read_all_groups(all_groups, group=trained.group, label=label)
+    if label is not None:
+        listed = take_classes(candidates, trained.model, pos_label, listed)
+        _check_labels(trained.model, candidates)
+    return _score(trained.model, candidates, listed)
+
+
+def _score(model: Any, candidates: Candidates, listed: AllGroups | None) -> TableScores:
+    announce_stage(f"scoring {candidates.n_rows:,} rows")
+    proposed = group_scores_of_rows(model, candidates)
+    found = among_all_groups(proposed, None if listed is None else listed.ids)
+    table = _table(model, found)
+    shift = _shift(model, candidates, table)
+    threshold = threshold_of(model) if found.score.ndim == 1 else None
+    auc: Sequence[GroupAuc] = ()
+    if candidates.roles.label is not None:
+        held = _held(model, candidates, proposed, listed)
+        auc = _aucs(model, held, found) if len(proposed.group) else ()
+    return TableScores(table, candidates.n_rows, threshold, auc, shift)
+
+
+def _table(model: Any, found: GroupScores) -> pa.Table:
+    columns: dict[str, Any] = {"group": pa.array(found.group)}
+    if found.score.ndim == 1:
+        alarm = is_alarm(found.score, threshold_of(model).value)
+        columns |= {"score": pa.array(found.score), "winner": pa.array(found.winner)}
+        columns["alarm"] = pa.array(alarm)
+        if hasattr(model, "calibrator_"):
+            columns["probability"] = pa.array(model.calibrator_(found.score))
+        return pa.table(columns)
+    for c, value in enumerate(model.classes_):
+        columns[f"score_{value}"] = pa.array(np.ascontiguousarray(found.score[:, c]))
+        columns[f"winner_{value}"] = pa.array(np.ascontiguousarray(found.winner[:, c]))
+    return pa.table(columns)
+
+
+def _shift(model: Any, candidates: Candidates, table: pa.Table) -> Shift | None:
+    """Compare the groups with those of training, and warn where they differ."""
+    profile = profile_of(model)
+    if profile is None or not candidates.n_rows:
+        return None
+    groups = None if candidates.is_streamed else candidates.group_index.codes
+    values = drawn_values(candidates.X, groups)
+    scores = table["score"].to_numpy()
+    shift = compare_with_profile(profile, scores, values, candidates.feature_names)
+    warn_of_shift(shift)
+    return shift
+
+
+def _held(
+    model: Any, candidates: Candidates, proposed: GroupScores, listed: AllGroups | None
+) -> NDArray[np.bool_]:
+    """Return which classes each group holds."""
+    held = np.zeros((len(proposed.group), len(model.classes_)), dtype=bool)
+    if len(held):
+        held = np.column_stack([candidates.groups_with(value) for value in model.classes_])
+    if listed is None:
+        return held
+    codes = class_numbers(model.classes_, listed.labels)
+    return truth_of_all_groups(
+        model, np.asarray(proposed.group), held, np.asarray(listed.ids), codes
+    )
+
+
+def _check_labels(model: Any, candidates: Candidates) -> None:
+    known = model.classes_.tolist()
+    unknown = sorted(set(candidates.classes.tolist()) - set(known), key=str)
+    if unknown:
+        raise InputError(
+            f"the label {unknown[0]!r} is not a class of the model; "
+            f"it knows {', '.join(map(repr, known))}"
+        )
+
+
+def _aucs(model: Any, held: NDArray[np.bool_], found: GroupScores) -> list[GroupAuc]:
+    if found.score.ndim == 1:
+        return [_auc(model.classes_[1], held[:, 1], found.score)]
+    return [_auc(c, held[:, j], found.score[:, j]) for j, c in enumerate(model.classes_)]
+
+
+def _auc(label: Any, holds: NDArray[np.bool_], score: NDArray[np.float64]) -> GroupAuc:
+    """Compare the groups that hold a class with those that do not, where there are both."""
+    is_defined = holds.any() and not holds.all()
+    auc = group_roc_auc(holds, score) if is_defined else None
+    return GroupAuc(label, auc, int(holds.sum()), len(holds))
