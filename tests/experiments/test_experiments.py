@@ -307,7 +307,14 @@ def test_no_repeats_are_refused(tmp_path):
 def annotation_arguments(tables, output, **options):
     columns = {"group": "frame", "label": "label", "overlap": "overlap", "patient": "patient"}
     columns |= {"object": None, "annotated": None, "exclude": [], "positive": None}
-    rest = {"features": FEATURE_NAMES, "sizes": None, "repeats": 2, "folds": 3, "settings": 2}
+    rest = {
+        "features": FEATURE_NAMES,
+        "sizes": None,
+        "repeats": 2,
+        "folds": 3,
+        "settings": 2,
+        "weight": None,
+    }
     return argparse.Namespace(
         experiment="annotation", tables=tables, output=output, seed=0, **columns | rest | options
     )
