@@ -109,7 +109,7 @@ def _held_out(
         score=index.maxima(fit.scores[tested]).tolist(),
         positive=index.maxima(rows.y[tested] == 1).tolist(),
         cluster=index_groups(patients[first]).codes.tolist(),
-        chosen=[contender.words(contender.settings[k]) for k in fit.chosen],
+        chosen=[contender.describe(contender.settings[k]) for k in fit.chosen],
         seconds=fit.seconds,
     )
 

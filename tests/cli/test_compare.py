@@ -148,11 +148,11 @@ def test_features_that_are_all_alike_still_compare(folder, seen, made, capsys):
 
 def test_patients_are_drawn_where_they_are_known(folder, seen, capsys):
     assert compare(models=["gcm"], settings=1, report=None) == 0
-    assert "drawing patients again for the intervals" in capsys.readouterr().err
+    assert "resampling patients for the intervals" in capsys.readouterr().err
     assert (
         compare(models=["gcm"], settings=1, report=None, patient=None, features=["contrast"]) == 0
     )
-    assert "drawing groups again for the intervals" in capsys.readouterr().err
+    assert "resampling groups for the intervals" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["gaps.parquet", "gaps.csv"])

@@ -31,7 +31,7 @@ COLUMNS = {"group": "picture", "label": "label", "overlap": "overlap"}
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch):
     """Curves and intervals take most of the time, and other tests look at them."""
-    monkeypatch.setattr("groupcm.report.evaluation.evaluation_plates", lambda _: [])
+    monkeypatch.setattr("groupcm.report.evaluation.evaluation_figures", lambda _: [])
     quick = table_evaluation.evaluate_scored
     monkeypatch.setattr(
         table_evaluation, "evaluate_scored", lambda *a, **k: quick(*a, **k, n_resamples=20)

@@ -87,7 +87,7 @@ def test_a_linear_fit_knows_them(here, capsys, marked, table):
     without = marked.fitted(GroupClassifier(0.9), objects=None)
     assert not np.allclose(without.coef_, expected.coef_, rtol=1e-3)
     assert "5 positive groups: the fit chose a candidate of each, in " in said
-    assert "with the candidates it chose" in said
+    assert "for the candidates that training chose" in said
     assert saved.notes["columns"]["annotated"] == "known"
     assert saved.notes["n_unannotated_groups"] == 5
 
@@ -223,8 +223,8 @@ def test_a_comparison_knows_them(here, capsys, marked, table):
         assert model.candidate_roc is not None
         assert found[model.name].startswith(f"{model.group_roc.auc.estimate:.3f} (")
         assert found[model.name].endswith(f" {model.candidate_roc.auc.estimate:.3f}")
-    assert expected.remarks[0].startswith("5 of 20 positive groups are not annotated: ")
-    assert all(remark in found[""].splitlines() for remark in expected.remarks)
+    assert expected.notes[0].startswith("5 of 20 positive groups are not annotated: ")
+    assert all(note in found[""].splitlines() for note in expected.notes)
 
 
 def test_marks_that_are_numbers_leak_into_no_model(here, capsys, marked):
@@ -276,7 +276,7 @@ def test_an_evaluation_knows_them_from_the_model(here, capsys, marked, table):
     assert fit(table, *MARKS) == 0
     capsys.readouterr()
     rows = evaluation(capsys, table, "--object", "thing")
-    assert rows["not annotated"].startswith("5 of 20 positive groups; numbers of groups have")
+    assert rows["not annotated"].startswith("5 of 20 positive groups; metrics of groups include")
     assert rows["groups"] == "60, of them 20 positive"
     known = marked.annotated
     score = read("m.json").model.decision_function(pd.DataFrame(marked.X, columns=marked.names))
@@ -311,7 +311,7 @@ def test_reports_say_it(here, capsys, marked):
     assert fit("t.parquet", *MARKS) == 0
     assert main(["evaluate", "m.json", "t.parquet", "--report", "e.html"]) == 0
     page = (here / "e.html").read_text(encoding="utf-8")
-    assert "5 of 20 positive groups; numbers of groups have them" in page
+    assert "5 of 20 positive groups; metrics of groups include them" in page
     assert "annotated groups found, the candidate that raised the alarm" in page
     compare(capsys, "t.parquet", *MARKS, "--models", "gcm", "--report", "c.html")
     page = (here / "c.html").read_text(encoding="utf-8")

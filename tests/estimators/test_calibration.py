@@ -464,8 +464,8 @@ def test_interval_is_wilsons():
 @pytest.mark.parametrize(
     ("y", "p", "groups", "options", "message"),
     [
-        ([0, 1], [0.1], None, {}, r"one number a candidate, shape \(2,\); got shape \(1,\)"),
-        ([0, 1, 0], [0.1, 0.2, 0.3], [1, 1, 2], {}, r"one number a group, shape \(2,\)"),
+        ([0, 1], [0.1], None, {}, r"one number per candidate, shape \(2,\); got shape \(1,\)"),
+        ([0, 1, 0], [0.1, 0.2, 0.3], [1, 1, 2], {}, r"one number per group, shape \(2,\)"),
         ([0, 1], [0.1, 1.2], None, {}, "holds 1.2 for candidate 1; a probability lies between"),
         ([0, 1], [np.nan, 0.2], None, {}, "holds nan for candidate 0"),
         ([0, 1], [0.1, 0.2], [1], {}, "y has 2 rows but groups has 1"),

@@ -117,7 +117,7 @@ def test_every_contender_has_the_same_number_of_settings():
         found = contenders(contender_names(), n_settings)
         assert {len(contender.settings) for contender in found} == {n_settings}
         for contender in found:
-            words = {contender.words(setting) for setting in contender.settings}
+            words = {contender.describe(setting) for setting in contender.settings}
             assert len(words) == n_settings
 
 
@@ -476,7 +476,7 @@ def test_settings_of_any_kind_are_told():
     contender = Contender("spy", "", [{}], RowSpy)
     setting = {"lam": 0.12345, "kernel": "rbf", "depth": None, "fair": True, "n": np.int64(12)}
     words = "λ = 0.123, kernel = rbf, depth = None, fair = True, n = 12"
-    assert contender.words(setting) == words
+    assert contender.describe(setting) == words
 
 
 def test_learning_curve_trains_each_fold_with_its_own_setting(spied):
@@ -528,7 +528,7 @@ def test_a_value_chosen_at_the_end_is_remarked_on(made, monkeypatch):
     found = compare_models(
         made.X, made.y, made.groups, models=models, cv=3, learning=False, n_resamples=20
     )
-    (remark,) = found.remarks
-    assert remark.startswith("end chose the smallest value tried, λ = 0.97, in 3 of 3 folds")
+    (note,) = found.notes
+    assert note.startswith("end chose the smallest value tried, λ = 0.97, in 3 of 3 folds")
     tie = replace(fits[0].results[1], tuning=np.full((3, 3), 0.9))
     assert tie.n_at_ends == (0, 0)

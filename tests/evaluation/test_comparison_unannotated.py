@@ -168,13 +168,13 @@ def test_a_setting_chosen_by_candidates_looks_at_annotated_ones(made):
 
 def test_the_comparison_says_so(made):
     found = compared(made, made.y, made.overlap, models=["svm", "gcm"], learning=False)
-    assert found.remarks[0].startswith("10 of 20 positive groups are not annotated: GCM chooses")
-    assert found.remarks[0].endswith("and SVM trains without them.")
+    assert found.notes[0].startswith("10 of 20 positive groups are not annotated: GCM chooses")
+    assert found.notes[0].endswith("and SVM trains without them.")
     whole = compare_models(
         made.X, made.true_y, made.groups, models=["svm"], cv=2, n_settings=1, learning=False,
         n_resamples=20, annotated=np.ones(len(made.y), dtype=bool),
     )  # fmt: skip
-    assert whole.remarks == []
+    assert whole.notes == []
 
 
 def test_no_curve_of_candidates_where_a_fold_has_no_annotated_positive(made):

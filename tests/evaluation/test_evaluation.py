@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from functools import partial
@@ -25,6 +26,7 @@ from groupcm import (
 from groupcm.cli.summaries import evaluation_rows
 from groupcm.estimators.calibrators import Sigmoid
 from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold
+from groupcm.evaluation import metric_table, metric_values
 from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation._learning_curve import (
     LearningGroups,
@@ -43,6 +45,7 @@ from groupcm.metrics.clusters import FewClustersWarning
 from groupcm.metrics.decision import DecisionRule
 from groupcm.metrics.intervals import share_interval, wilson_bounds
 from groupcm.metrics.reliability import group_brier_score
+from groupcm.report import evaluation_page, save_evaluation
 from groupcm.report.evaluation import alarms_sentence
 from groupcm.sources import from_parquet
 
@@ -580,3 +583,39 @@ def test_a_chosen_threshold_is_kept_as_it_is(model, test):
     chosen = ChosenThreshold(0.25, DecisionRule(chosen_on="as agreed"), is_chosen_here=True)
     decision = quick(model, test.X, test.y, test.groups, threshold=chosen).decision
     assert (decision.chosen, decision.is_chosen_here) == ("as agreed", True)
+
+
+def test_a_metric_of_the_report_is_declared_once(test, model, monkeypatch, tmp_path):
+    own = metric_table.EvaluationMetric(
+        "at_90",
+        "ranking",
+        label="sensitivity at 90 %",
+        function=metrics.sensitivity_at_specificity,
+        detail=lambda found: "of specificity",
+        tile="Found where 1 in 10 may alarm",
+        style="percent",
+    )
+    monkeypatch.setattr(metric_table, "METRIC_TABLE", (*metric_table.METRIC_TABLE, own))
+    found = evaluate(model, test.X, test.y, test.groups, n_resamples=40)
+    value = found.metrics["at_90"]
+    assert value.estimate == metrics.sensitivity_at_specificity(
+        test.y, model.decision_function(test.X), test.groups
+    )
+    assert dict(evaluation_rows(found))["sensitivity at 90 %"].endswith("; of specificity")
+    assert "Found where 1 in 10 may alarm" in evaluation_page(found)
+    files = save_evaluation(found, tmp_path / "report.html")
+    written = json.loads(next(file for file in files if file.suffix == ".json").read_text())
+    assert written["at_90"] == dict(zip(("value", "low", "high"), value, strict=True))
+    assert list(written)[:1] == ["group_roc_auc"]
+    assert written == metric_values(found)
+
+
+def test_metrics_that_are_unknown_or_absent(test, model):
+    found = evaluate(model, test.X, test.y, test.groups, n_resamples=40, threshold=math.inf)
+    values = metric_values(found)
+    assert values["precision"] == {"value": None}
+    assert values["sensitivity"]["value"] == 0.0
+    assert not {"brier_score", "localisation", "objects_found", "winners_right"} & set(values)
+    names = [each.name for each in metric_table.METRIC_TABLE]
+    assert len(set(names)) == len(names)
+    assert set(values) < set(names)

@@ -121,7 +121,7 @@ def test_winners_of_unknown_groups_are_not_judged(found, made, unknown):
 
 def test_it_is_said(found):
     rows = dict(evaluation_rows(found))
-    assert rows["not annotated"].startswith("10 of 30 positive groups; numbers of groups have them")
+    assert rows["not annotated"].startswith("10 of 30 positive groups; metrics of groups include")
     assert " of 20 annotated positive groups, with an overlap" in rows["winner on the object"]
     assert " annotated positive groups found, by a positive candidate" in rows["winners right"]
     assert found.notes["Not annotated"] == rows["not annotated"]

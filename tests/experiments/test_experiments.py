@@ -29,11 +29,11 @@ from groupcm.experiments.annotation import (
     fit_with_others,
     mean_interval,
 )
-from groupcm.experiments.annotation_report import annotation_plate
+from groupcm.experiments.annotation_report import captioned_annotation_figure
 from groupcm.experiments.annotation_text import (
     against_misvm,
+    annotation_notes,
     next_hundred,
-    remarks,
     what_others_add,
 )
 from groupcm.experiments.areas import Areas, mean_roc
@@ -307,7 +307,14 @@ def test_no_repeats_are_refused(tmp_path):
 def annotation_arguments(tables, output, **options):
     columns = {"group": "frame", "label": "label", "overlap": "overlap", "patient": "patient"}
     columns |= {"object": None, "annotated": None, "exclude": [], "positive": None}
-    rest = {"features": FEATURE_NAMES, "sizes": None, "repeats": 2, "folds": 3, "settings": 2}
+    rest = {
+        "features": FEATURE_NAMES,
+        "sizes": None,
+        "repeats": 2,
+        "folds": 3,
+        "settings": 2,
+        "weight": None,
+    }
     return argparse.Namespace(
         experiment="annotation", tables=tables, output=output, seed=0, **columns | rest | options
     )
@@ -400,7 +407,7 @@ def test_the_next_hundred_is_worded_by_what_is_known():
     assert "100 more would add about 0.033" in rises
     assert "may be chance" in next_hundred(curve_of([[0.80, 0.82, 0.81], [0.79, 0.86, 0.81]]))
     assert "fell by 0.010" in next_hundred(curve_of([[0.80, 0.82, 0.81], [0.79, 0.81, 0.80]]))
-    assert "one size does not tell" in next_hundred(curve_of([[0.8, 0.82, 0.81]]))
+    assert "one size does not show" in next_hundred(curve_of([[0.8, 0.82, 0.81]]))
 
 
 def test_intervals_that_exclude_nothing_are_unknown():
@@ -416,16 +423,16 @@ def test_intervals_that_exclude_nothing_are_unknown():
     for sentence in (next_hundred(curve), what_others_add(curve), against_misvm(curve)):
         assert "(interval not known)" in sentence
     assert "hardly more" not in next_hundred(curve)
-    assert "interval not known" in annotation_plate(curve).shows
+    assert "interval not known" in captioned_annotation_figure(curve).description
     # Where something is excluded, the interval ends where areas do.
     some = curve.auc(np.array([0.7, 0.9, 0.99]))
     assert 0 < some.low < some.high == 1.0
     # Repeats that agree do not show how much others would vary.
     assert np.isnan(curve.auc(np.ones(5))[1:]).all()
-    assert remarks(curve) == [
+    assert annotation_notes(curve) == [
         "2 repeats are few: the intervals are wide, and more repeats would make them narrower."
     ]
-    assert remarks(replace(curve, gcm=np.full((2, 5), 0.7))) == []
+    assert annotation_notes(replace(curve, gcm=np.full((2, 5), 0.7))) == []
 
 
 def test_a_difference_of_areas_is_between_minus_one_and_one():
@@ -465,7 +472,7 @@ def test_what_others_add_is_worded_by_what_is_known():
 
 def test_without_other_groups_nothing_is_said_of_them():
     curve = curve_of([[0.80, 0.82, 0.81]], n_all=100)
-    assert "nothing tells what unannotated ones add" in what_others_add(curve)
+    assert "the gain from unannotated ones is unknown" in what_others_add(curve)
     assert curve.added == []
 
 
@@ -473,13 +480,13 @@ def test_the_range_of_the_figure_is_that_of_the_gcm():
     gcm = np.array([[0.90, 0.92, 0.91], [0.94, 0.95, 0.94]])
     misvm = np.array([[0.3, 0.5, 0.4], [0.94, 0.93, 0.94]])
     curve = AnnotationCurve([50, 100], gcm, gcm + 0.01, misvm, misvm[1], 150, 900, 120, 3, "group")
-    upper, lower = annotation_plate(curve).figure.axes
+    upper, lower = captioned_annotation_figure(curve).drawing.axes
     assert upper.get_ylim()[0] > 0.8
     assert [text.get_text() for text in upper.texts] == ["0.40 ↓"]
     assert lower.get_ylabel() == "Added AUC"
     whole = replace(curve, n_all=50, sizes=[25, 50])
-    assert len(annotation_plate(whole).figure.axes) == 2
-    assert len(annotation_plate(replace(curve, n_all=50)).figure.axes) == 1
+    assert len(captioned_annotation_figure(whole).drawing.axes) == 2
+    assert len(captioned_annotation_figure(replace(curve, n_all=50)).drawing.axes) == 1
 
 
 @pytest.fixture(scope="module")

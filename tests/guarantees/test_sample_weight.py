@@ -40,7 +40,7 @@ from groupcm.metrics import (
     group_roc_auc_scorer,
     sensitivity_at_specificity,
 )
-from groupcm.metrics.resampling import weighted_value
+from groupcm.metrics.registry import weighted_value
 from groupcm.objective.grouping import class_factors
 from groupcm.simulate import capsule
 

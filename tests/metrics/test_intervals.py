@@ -355,7 +355,7 @@ def test_many_resamples_of_one_class_are_left_out_and_counted():
         ),
         ({"clusters": list("pq")}, r"clusters must hold .* shape \(6,\) to match y; got .*\(2,\)"),
         ({"clusters": [1, 1, 1, 2, np.nan, 3]}, "clusters has no id at row 4"),
-        ({"level": 95}, "level=95 is no level"),
+        ({"level": 95}, "level=95 is not valid"),
         ({"n_resamples": 1}, "n_resamples=1 must be a whole number, at least 2"),
         ({"n_resamples": 2.5}, "n_resamples=2.5 must be"),
         ({"metric": "auc"}, "'auc' is no metric"),

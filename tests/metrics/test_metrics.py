@@ -98,7 +98,7 @@ def test_columns_of_data_frames_are_taken():
         (["a", "b", "c"], [1, 2, 3], None, "y holds more than two labels"),
         ([0, 1], [1, 2], [5, 5], "every group is positive; .* one negative group"),
         ([0.0, np.nan], [1, 2], None, "y has no label at row 1"),
-        ([], [], None, "y must hold one label a candidate"),
+        ([], [], None, "y must hold one label per candidate"),
         ([0, 1], [1, np.nan], None, "scores is NaN at row 1"),
         ([0, 1], [[1], [2]], None, r"scores must .* shape \(2,\) to match y; got shape \(2, 1\)"),
         ([0, 1], [1, 2, 3], None, r"got shape \(3,\)"),

@@ -25,9 +25,9 @@ from groupcm.metrics import (
     sensitivity_at_threshold,
     specificity_at_threshold,
 )
+from groupcm.metrics.bootstrap import on_rebuilt_rows
 from groupcm.metrics.clusters import read_clusters
-from groupcm.metrics.resampled import on_rebuilt_rows
-from groupcm.metrics.resampling import WEIGHTED, sensitivities_at
+from groupcm.metrics.registry import RESAMPLED, sensitivities_at
 from groupcm.metrics.roc import rank
 from groupcm.metrics.truth import read_truth
 
@@ -103,9 +103,9 @@ def test_counts_weigh_like_sklearns_sample_weight(resample):
     if not (count @ ranking.positives and count @ ranking.negatives):
         return
     area = roc_auc_score(is_positive, scores, sample_weight=weight)
-    assert WEIGHTED[group_roc_auc](ranking)(count) == pytest.approx(area)
+    assert RESAMPLED[group_roc_auc](ranking)(count) == pytest.approx(area)
     precision = average_precision_score(is_positive, scores, sample_weight=weight)
-    assert WEIGHTED[group_average_precision](ranking)(count) == pytest.approx(precision)
+    assert RESAMPLED[group_average_precision](ranking)(count) == pytest.approx(precision)
     fpr, tpr, _ = roc_curve(is_positive, scores, sample_weight=weight, drop_intermediate=False)
     grid = np.array([0.0, 0.1, 0.5, 0.9, 1.0])
     expected = [max(tpr[fpr <= f + 1e-12]) for f in grid]
@@ -132,7 +132,7 @@ def test_counts_give_what_the_gathered_rows_give(resample):
             ranking = rank(y, scores, clusters.of_row, clusters.n_clusters)
         else:
             ranking, *_ = ranked(resample)
-        by_counts = WEIGHTED[function](ranking, **parameters)(count)
+        by_counts = RESAMPLED[function](ranking, **parameters)(count)
         by_rows = on_rebuilt_rows(metric, y, scores, group_of_row, clusters)(count)
         assert by_counts == pytest.approx(by_rows, abs=1e-12), metric
 
@@ -146,7 +146,7 @@ def test_a_share_that_is_just_reached_counts(n_negative):
     count = np.ones(len(alone), dtype=np.int64)
     for k in range(n_negative + 1):
         reached = (n_negative - k) / n_negative
-        by_counts = WEIGHTED[sensitivity_at_specificity](ranking, specificity=reached)(count)
+        by_counts = RESAMPLED[sensitivity_at_specificity](ranking, specificity=reached)(count)
         assert by_counts == sensitivity_at_specificity(y, scores, specificity=reached)
         assert by_counts == min(1, (k + 1) / n_negative)
         assert sensitivities_at(ranking, np.array([k / n_negative]))(count)[0] == by_counts

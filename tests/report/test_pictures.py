@@ -54,7 +54,7 @@ ALL_ROWS = [first + k for first in (100, 200, 300) for k in range(4)]
 def _no_figures():
     """Drawing curves takes most of the time of a page, and other tests look at them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("groupcm.report.evaluation.evaluation_plates", lambda _: [])
+        patch.setattr("groupcm.report.evaluation.evaluation_figures", lambda _: [])
         yield
 
 

@@ -30,8 +30,8 @@ from groupcm.report import (
     save_comparison,
     save_evaluation,
 )
-from groupcm.report.comparison import comparison_plates, looks_of
-from groupcm.report.evaluation import evaluation_plates
+from groupcm.report.comparison import comparison_figures, looks_of
+from groupcm.report.evaluation import evaluation_figures
 from groupcm.report.save import FIGURE_NAMES
 
 LONG_NAMES = [f"texture_gabor_orientation_{k}_scale_{k % 5}_pattern_mean" for k in range(60)]
@@ -120,7 +120,7 @@ def test_an_evaluation_begins_with_plain_words():
     assert f"{point.false_positives} of 300 negative groups raise a false alarm" in text
     assert text.index("In short") < text.index("positive groups are found")
     assert text.index("positive groups are found") < text.index("Certificate")
-    assert "No other weights can make the objective more than 0.00049 % smaller" in text
+    assert "Certified: within 0.00049 % of the global optimum" in text
 
 
 def test_a_threshold_chosen_here_is_flagged():
@@ -196,9 +196,9 @@ def test_markup_in_names_stays_text(name):
 
 
 def test_markup_in_names_stays_text_in_drawings():
-    plates = comparison_plates(made_comparison([NASTY, "GCM"], is_full=False))
-    for plate in plates:
-        root = ElementTree.fromstring(plate.svg)
+    figures = comparison_figures(made_comparison([NASTY, "GCM"], is_full=False))
+    for figure in figures:
+        root = ElementTree.fromstring(figure.svg)
         tags = {element.tag.rpartition("}")[2] for element in root.iter()}
         assert tags.isdisjoint({"script", "img"})
         assert "script>" in "".join(root.itertext())
@@ -210,7 +210,7 @@ def test_files_are_named_after_what_they_show(tmp_path):
     names = ["group_roc", "group_roc_high_specificity", "group_precision_recall"]
     names += ["score_distribution", "weights"]
     expected = [folder / f"{name}.{kind}" for name in names for kind in ("svg", "png")]
-    assert files == [tmp_path / "frames.v2.html", *expected]
+    assert files == [tmp_path / "frames.v2.html", *expected, folder / "metrics.json"]
     assert {*tmp_path.rglob("*")} == {*files, folder}
     for file in expected:
         content = file.read_bytes()
@@ -260,16 +260,16 @@ def test_a_file_in_the_place_of_the_figures_is_said_before_anything_is_written(t
 def test_a_model_has_one_colour_in_all_figures():
     comparison = made_comparison()
     looks = looks_of(comparison)
-    plates = {plate.name: plate.figure for plate in comparison_plates(comparison)}
+    figures = {figure.name: figure.drawing for figure in comparison_figures(comparison)}
     for name in ("group_roc", "candidate_roc", "learning_curve"):
         colours = {
             str(line.get_label()).split(":")[0]: line.get_color()
-            for line in plates[name].axes[0].get_lines()
+            for line in figures[name].axes[0].get_lines()
             if not str(line.get_label()).startswith("_")
         }
         assert colours == {model: look.colour for model, look in looks.items()}, name
     marks = [
-        line for line in plates["group_auc"].axes[0].get_lines() if line.get_marker() != "None"
+        line for line in figures["group_auc"].axes[0].get_lines() if line.get_marker() != "None"
     ]
     best_first = sorted(comparison.models, key=lambda model: -model.group_roc.auc.estimate)
     assert [mark.get_color() for mark in marks] == [looks[m.name].colour for m in best_first]
@@ -278,13 +278,13 @@ def test_a_model_has_one_colour_in_all_figures():
 def test_the_threshold_is_marked_where_it_is():
     evaluation = made_evaluation(is_full=False)
     point = evaluation.decision.point
-    plates = {plate.name: plate.figure for plate in evaluation_plates(evaluation)}
+    figures = {figure.name: figure.drawing for figure in evaluation_figures(evaluation)}
     for name, expected in (
         ("group_roc", (1 - point.specificity, point.sensitivity)),
         ("group_roc_high_specificity", (1 - point.specificity, point.sensitivity)),
         ("group_precision_recall", (point.sensitivity, point.precision)),
     ):
-        lines = plates[name].axes[0].get_lines()
+        lines = figures[name].axes[0].get_lines()
         mark = next(line for line in lines if line.get_label() == "chosen threshold")
         np.testing.assert_allclose(np.asarray(mark.get_xydata())[0], expected)
 
@@ -311,7 +311,7 @@ def test_numbers_that_are_not_known_are_said_to_be_so():
             band_low=np.full_like(evaluation.group_roc.band_low, math.nan),
             band_high=np.full_like(evaluation.group_roc.band_high, math.nan),
         ),
-        average_precision=unknown,
+        metrics={"average_precision": unknown},
         decision=replace(
             evaluation.decision, point=point, sensitivity=unknown, specificity=unknown
         ),

@@ -1,4 +1,4 @@
-"""Made data in Parquet: the same bits as in memory, in the row groups and files asked for."""
+"""Synthetic data in Parquet: the same bits as in memory, in the requested row groups and files."""
 
 from __future__ import annotations
 
@@ -106,14 +106,14 @@ def test_look_ahead_is_bounded(tmp_path, small_chunks, monkeypatch):
     def counting(plan, chunk):
         nonlocal drawn
         drawn += 1
-        return frames.fill_alone(plan, chunk)
+        return frames.draw_chunk(plan, chunk)
 
     def on_rows(done, n_rows):
         nonlocal written, largest
         written = done
         largest = max(largest, drawn * 100 - written)
 
-    monkeypatch.setattr(parquet, "fill_alone", counting)
+    monkeypatch.setattr(parquet, "draw_chunk", counting)
     capsule_to_parquet(
         tmp_path / "made.parquet",
         400,
@@ -131,9 +131,9 @@ def test_failure_leaves_nothing(tmp_path, small_chunks, monkeypatch, n_files):
     def failing(plan, chunk):
         if chunk == 6:
             raise OSError(28, "No space left on device")
-        return frames.fill_alone(plan, chunk)
+        return frames.draw_chunk(plan, chunk)
 
-    monkeypatch.setattr(parquet, "fill_alone", failing)
+    monkeypatch.setattr(parquet, "draw_chunk", failing)
     with pytest.raises(OSError, match="No space"):
         capsule_to_parquet(
             tmp_path / "made", 50, group_size=20, n_files=n_files, rows_a_row_group=50

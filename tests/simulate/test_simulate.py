@@ -1,4 +1,4 @@
-"""The made data: its counts, its reproducibility, and that folds are hard."""
+"""The synthetic data: its counts, its reproducibility, and that folds are hard."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from groupcm.metrics import group_roc_auc, index_groups
 from groupcm.simulate import Capsule, capsule, capsule_chunks, frames, world
-from groupcm.simulate.frames import _chunk
+from groupcm.simulate.frames import draw_chunk
 from groupcm.simulate.world import make_plan
 
 COLUMNS = ("X", "y", "groups", "overlap", "polyp", "patient")
@@ -127,7 +127,7 @@ def test_frames_share_effects_and_tails_are_heavy(data):
 
 def test_the_winner_of_a_negative_group_is_mostly_a_fold():
     plan = make_plan(400, 0, None, None, 200, 3)
-    chunks = [_chunk(plan, chunk) for chunk in range(plan.n_chunks)]
+    chunks = [draw_chunk(plan, chunk) for chunk in range(plan.n_chunks)]
     kinds = np.concatenate([kind for _, kind in chunks])
     data = joined([piece for piece, _ in chunks])
     winners = index_groups(data.groups).winners(data.X @ winner_direction())

@@ -92,7 +92,7 @@ def made_evaluation(
         group_roc=made_roc(shift, n_positive, n_negative, seed=1),
         candidate_roc=made_roc(1.4, 4 * n_positive, 40 * n_negative) if is_full else None,
         precision_recall=group_precision_recall_curve(y, scores),
-        average_precision=about(0.86, 0.05),
+        metrics={"average_precision": about(0.86, 0.05)},
         froc=_made_froc() if is_full else None,
         decision=Decision(
             point,

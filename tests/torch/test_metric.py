@@ -90,7 +90,7 @@ def test_scores_that_carry_slopes_in_half_precision():
 @pytest.mark.parametrize(
     ("batch", "message"),
     [
-        (([0.1], [0, 1], [0, 1]), "scores must hold one number a candidate"),
+        (([0.1], [0, 1], [0, 1]), "scores must hold one number per candidate"),
         (([0.1, np.nan], [0, 1], [0, 1]), "scores is NaN at row 1"),
         (([0.1, 0.2], [0, 2], [0, 1]), "labels must hold one label per candidate, each 0 or 1"),
         (([0.1, 0.2], [0, 1], [0]), "labels has 2 rows but groups has 1"),

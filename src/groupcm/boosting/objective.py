@@ -27,7 +27,7 @@ from groupcm.data.validation import (
     rows_with,
 )
 from groupcm.metrics import metric_named
-from groupcm.metrics.resampling import weighted_value
+from groupcm.metrics.registry import weighted_value
 from groupcm.metrics.truth import positive_rows
 from groupcm.objective.grouping import Costs, RowWeights, binary_terms, class_factors
 from groupcm.objective.terms import Groups, Index, Terms

@@ -1,9 +1,4 @@
-"""What a fit prints at its end: the numbers, and what they prove.
-
-The main numbers of an evaluation, as names and values.
-
-The summary that is printed after proposing or labelling candidates.
-"""
+"""Terminal summaries of fits, evaluations and proposals, as names and values."""
 
 from __future__ import annotations
 
@@ -17,24 +12,26 @@ from groupcm.estimators.group_model import scorer_of
 from groupcm.estimators.path import chosen_lams
 from groupcm.estimators.tables import TableFit
 from groupcm.estimators.thresholds import held_out_groups_of
-from groupcm.evaluation._evaluate import unannotated_words
+from groupcm.evaluation._evaluate import unannotated_note
 from groupcm.evaluation.explanation import feature_names, feature_weights, linear_part
+from groupcm.evaluation.metric_table import CountOf, Section, shown
 from groupcm.evaluation.results import Evaluation
 from groupcm.images.proposals import Recall
 from groupcm.images.tables.labelling import Proposed
 from groupcm.metrics import Interval, at_threshold, group_roc_auc, metric_name
 from groupcm.metrics.decision import rule_words
+from groupcm.report.formatting import certified_gap
 from groupcm.report.model_card import best_validation
 from groupcm.sources.candidates import Candidates
 
 __all__ = [
     "certificate",
     "evaluation_rows",
+    "format_threshold",
     "held_out_rows",
     "proposed_rows",
     "show_written",
     "summary",
-    "threshold_words",
 ]
 
 _MOST_WEIGHTS = 5
@@ -48,7 +45,7 @@ _SMALLEST_WEIGHT = 1e-6  # of a standard deviation; what is smaller decides noth
 
 
 def summary(fit: TableFit) -> list[tuple[str, str]]:
-    """Return what was read and what came out, as names and values."""
+    """Return the data and the result of a fit, as names and values."""
     model, candidates = fit.trained, fit.candidates
     n_features = len(candidates.feature_names)
     rows = [
@@ -78,7 +75,7 @@ def _of_linear(model: Any, took: float) -> list[tuple[str, str]]:
 
 
 def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
-    """How many trees there are, and the features whose splits gained most in training."""
+    """Return the number of trees, and the features whose splits gained most in training."""
     scorer, names = scorer_of(model), feature_names(model)
     counts = ", ".join(f"{n:,}" for n in scorer.n_trees())
     rows = [("trees", f"{counts}, {seconds(took)}"), *_validation(model), *_unannotated(model)]
@@ -92,28 +89,28 @@ def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
 
 
 def _validation(model: Any) -> list[tuple[str, str]]:
-    """What the number of trees was chosen by, where it was."""
+    """Return the validation metric that the number of trees was chosen by, if it was."""
     found = best_validation(model)
     if found is None:
         return []
-    told = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
-    return [(found.metric.replace("_", " "), told)]
+    text = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
+    return [(found.metric.replace("_", " "), text)]
 
 
 def _unannotated(model: Any) -> list[tuple[str, str]]:
-    """Positive groups whose candidate the fit chose, and how the choosing ended."""
+    """Return the positive groups whose candidate the fit chose, and how that ended."""
     n_groups = len(getattr(model, "witnesses_", ()))
     if n_groups == 0:
         return []
-    told = f"{n_groups:,} positive groups: the fit chose a candidate of each"
+    text = f"{n_groups:,} positive groups: the fit chose a candidate of each"
     ended = _OUTCOMES.get(str(getattr(model, "outcome_", "")))
     if ended is not None:
-        told += f", in {model.n_rounds_:,} rounds until {ended}"
-    return [("not annotated", told)]
+        text += f", in {model.n_rounds_:,} rounds until {ended}"
+    return [("not annotated", text)]
 
 
 def _positive(model: Any) -> list[tuple[str, str]]:
-    """Which class a large score means."""
+    """Return the class of large scores."""
     if len(model.classes_) != 2:
         return []
     negative, positive = model.classes_.tolist()
@@ -154,16 +151,11 @@ def _values(value: Any) -> list[float]:
 
 
 def certificate(model: Any) -> str:
-    """Say in words what the gap proves, or that nothing is proved."""
+    """Return what the certificate proves, or that there is none."""
     if not hasattr(model, "gap_"):
-        return "No certificate: how far these trees are from the best possible is not known."
-    gap, tol = max(_values(model.gap_)), model.tol
-    chosen = len(getattr(model, "witnesses_", ()))
-    proof = (
-        f"Certificate: no weights whatever have an objective more than {100 * gap:.2g} % "
-        f"below this model's{', with the candidates it chose' if chosen else ''}."
-    )
-    return proof if gap <= tol else f"{proof} That is not yet the {100 * tol:.2g} % asked for."
+        return "No certificate: the distance of these trees from the optimum is not known."
+    gap, chose = max(_values(model.gap_)), len(getattr(model, "witnesses_", ())) > 0
+    return f"Certified: {certified_gap(gap, model.tol, chose_candidates=chose)}."
 
 
 def held_out_rows(fit: TableFit) -> list[tuple[str, str]]:
@@ -209,66 +201,21 @@ def _chosen_lam(model: Any) -> list[tuple[str, str]]:
 
 
 def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
-    """What was evaluated, how well groups are told apart, and what the threshold does."""
-    data, decision, froc = evaluation.data, evaluation.decision, evaluation.froc
-    point = decision.point
-
-    def told(value: Interval) -> str:
-        return with_interval(value, evaluation.level)
-
-    which = "annotated positive" if evaluation.n_unannotated else "positive"
+    """Return the data, the metrics and the threshold of an evaluation, as names and values."""
+    data, decision = evaluation.data, evaluation.decision
     n_groups = data.n_positive_groups + data.n_negative_groups
     rows = [
         ("candidates", f"{data.n_candidates:,}"),
         ("groups", f"{n_groups:,}, of them {data.n_positive_groups:,} positive"),
     ]
     if evaluation.n_unannotated:
-        told_of = unannotated_words(evaluation.n_unannotated, data.n_positive_groups)
-        rows.append(("not annotated", told_of))
+        note = unannotated_note(evaluation.n_unannotated, data.n_positive_groups)
+        rows.append(("not annotated", note))
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
-    rows.append(("group AUC", told(evaluation.group_roc.auc)))
-    localisation = evaluation.localisation
-    if localisation is not None:
-        rows.append(
-            (
-                "winner on the object",
-                f"{told(localisation.share)}; {localisation.n_on_object:,} of "
-                f"{localisation.n_positive_groups:,} {which} groups, with an overlap of "
-                f"{localisation.least_overlap:g} or more; the candidates allow "
-                f"{localisation.n_reachable:,}",
-            )
-        )
-    if evaluation.candidate_roc is not None:
-        rows.append(("candidate AUC", told(evaluation.candidate_roc.auc)))
-    rows += [
-        ("average precision", told(evaluation.average_precision)),
-        ("threshold", f"{threshold_words(point.threshold)} ({decision.chosen})"),
-        (
-            "sensitivity",
-            f"{told(decision.sensitivity)}; "
-            f"{point.true_positives:,} of {data.n_positive_groups:,} positive groups found",
-        ),
-        (
-            "specificity",
-            f"{told(decision.specificity)}; "
-            f"{point.false_positives:,} of {data.n_negative_groups:,} negative groups alarm",
-        ),
-    ]
-    if froc is not None:
-        if data.n_objects is not None:
-            rows.append(("objects found", f"{point.objects_found:,} of {point.n_objects:,}"))
-        rows.append(("false alarms", f"{point.false_alarms:.3g} candidates per group"))
-    if decision.n_winners_on_object is not None and decision.n_judged:
-        rows.append(
-            (
-                "winners right",
-                f"{decision.n_winners_on_object:,} of {decision.n_judged:,} {which} groups found, "
-                "by a positive candidate",
-            )
-        )
-    if evaluation.reliability is not None:
-        rows.append(("Brier score", f"{evaluation.reliability.brier:.4f}"))
+    rows += _metric_rows(evaluation, "ranking")
+    rows.append(("threshold", f"{format_threshold(decision.point.threshold)} ({decision.chosen})"))
+    rows += _metric_rows(evaluation, "threshold", "probabilities")
     if decision.contradiction is not None:
         rows.append(("caution", decision.contradiction))
     if decision.is_chosen_here:
@@ -276,12 +223,26 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     return rows
 
 
-def threshold_words(value: float) -> str:
-    """Say a threshold; what none or every group reaches is said so.
+def _metric_rows(evaluation: Evaluation, *sections: Section) -> list[tuple[str, str]]:
+    rows = []
+    for metric, value, detail in shown(evaluation, *sections):
+        if isinstance(value, Interval):
+            text, separator = with_interval(value, evaluation.level), "; "
+        elif isinstance(value, CountOf):
+            text, separator = f"{value.n:,} of {value.total:,}", " "
+        else:
+            text, separator = f"{value:{'.3g' if metric.style == 'number' else '.4f'}}", " "
+        if metric.label is not None:
+            rows.append((metric.label, f"{text}{separator}{detail}" if detail else text))
+    return rows
+
+
+def format_threshold(value: float) -> str:
+    """Format a threshold; an infinite one with its meaning.
 
     Examples
     --------
-    >>> threshold_words(0.4213721), threshold_words(float("inf"))
+    >>> format_threshold(0.4213721), format_threshold(float("inf"))
     ('0.421372', '∞, no group raises an alarm')
     """
     if isinf(value):
@@ -290,7 +251,7 @@ def threshold_words(value: float) -> str:
 
 
 def with_interval(value: Interval, level: float = 0.95) -> str:
-    """Say an estimate and its bounds.
+    """Format an estimate with its bounds.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Features that look like labels: by their names, or because one alone separates the classes.
+"""Detection of label leakage: features named like labels, or separating the classes alone.
 
 A table often holds labels of other tasks next to the one that is learnt, and a fit takes every
-column that is not named otherwise as a feature. What gives the answer away makes a model look
-perfect, and is not there when it is used.
+column that has no other role as a feature. Such a column makes a model look perfect, and is missing
+when the model is used.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ __all__ = [
     "warn_of_patients",
 ]
 
-# What begins, or ends, the name of a label whatever the others are called.
+# The first, or last, word of a name that is always that of a label.
 _ALWAYS = {"label", "labels", "target", "targets", "truth", "groundtruth", "gt"}
-# What does so where the label's own name begins, or ends, with it.
+# The same where the name of the label column begins, or ends, with the word.
 _LIKE_THE_LABEL = _ALWAYS | {"y", "is", "has", "class", "outcome", "diagnosis"}
 
-# What a column that tells patients apart is called.
+# The names of columns that identify patients.
 _PATIENT = re.compile(
     r"(id|number|no|nr)?[\W_]*(patient|subject|participant|person|case)s?[\W_]*"
     r"(id|ids|uid|key|code|number|num|no|nr|name|index)?",
@@ -47,7 +47,7 @@ _PATIENT = re.compile(
 _LARGEST_AREA = 0.99
 _FEWEST_ROWS = 10
 _MOST_ROWS = 2_000
-# Groups of a class that are looked at, and rows of each of them, at most.
+# Groups of a class that are checked, and rows of each of them, at most.
 _MOST_GROUPS, _MOST_ROWS_OF_GROUP = 200, 10
 _MOST_VALUES = 4_000_000
 _MOST_CLASSES = 10
@@ -79,7 +79,7 @@ def _ends(name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class RowsToCheck:
-    """Some rows of a table, by which features are compared with labels.
+    """A sample of the rows of a table, on which features are compared with labels.
 
     Attributes
     ----------
@@ -89,9 +89,9 @@ class RowsToCheck:
     group : ndarray of int of shape (n,)
         The number of each row's group.
     holds : ndarray of bool of shape (n, n_classes)
-        Whether any row of the group, looked at or not, has each of the labels.
+        Whether any row of the group, sampled or not, has each of the labels.
     is_of_class, is_of_group : ndarray of bool of shape (n,)
-        The rows that stand for their class, and those that stand for their group.
+        The rows that were sampled from a class, and those that were sampled from a group.
     """
 
     rows: NDArray[np.intp]
@@ -108,7 +108,7 @@ def rows_to_check(
     n_features: int,
     within: NDArray[np.intp] | None = None,
 ) -> RowsToCheck:
-    """Choose some rows of every class, and some of groups with and without it, evenly spread.
+    """Sample evenly spread rows of every class, and of groups with and without it.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def rows_to_check(
     groups : GroupIndex
         The group of each row.
     n_features : int
-        Of many, fewer rows are chosen.
+        With many features, fewer rows are sampled.
     within : ndarray of int, optional
         The rows to choose from, in ascending order; by default all.
 
@@ -187,16 +187,8 @@ def separating_features(
     [('other_label', 1.0)]
     """
     classes = np.unique(labels)
-    found = []
-    for j, name in enumerate(names):
-        known = np.isfinite(X[:, j])
-        areas = [
-            _area(X[known, j], labels[known] == value)
-            for value in (classes[1:] if len(classes) == 2 else classes[:_MOST_CLASSES])
-        ]
-        if (largest := max(areas, default=0.5)) > _LARGEST_AREA:
-            found.append((name, largest))
-    return found
+    classes = classes[1:] if len(classes) == 2 else classes[:_MOST_CLASSES]
+    return _separating([X], labels[:, None] == classes, names)
 
 
 def separating_groups(
@@ -232,24 +224,24 @@ def separating_groups(
     known = np.isfinite(X)
     high = np.maximum.reduceat(np.where(known, X, -np.inf), start)
     low = np.minimum.reduceat(np.where(known, X, np.inf), start)
+    return _separating([high, low], holds[start], names)
+
+
+def _separating(
+    tables: Sequence[NDArray[np.floating]], classes: NDArray[np.bool_], names: Sequence[str]
+) -> list[tuple[str, float]]:
+    """Return the features that separate a class in any of the tables, with the largest AUC."""
     found = []
     for j, name in enumerate(names):
-        is_known = np.isfinite(high[:, j])
-        largest = max(
-            (
-                _area(values[is_known, j], of_class[is_known])
-                for values in (high, low)
-                for of_class in holds[start].T
-            ),
-            default=0.5,
-        )
-        if largest > _LARGEST_AREA:
+        known = np.isfinite(tables[0][:, j])
+        areas = [_area(X[known, j], of_class[known]) for X in tables for of_class in classes.T]
+        if (largest := max(areas, default=0.5)) > _LARGEST_AREA:
             found.append((name, largest))
     return found
 
 
 def patient_columns(features: Sequence[str]) -> list[str]:
-    """Return the features whose names say that they tell patients apart.
+    """Return the features whose names say that they identify patients.
 
     Examples
     --------
@@ -276,7 +268,7 @@ def warn_of_leakage(
     names: Sequence[str],
     measured: Collection[str] = (),
 ) -> None:
-    """Warn, in one sentence, of features that look like labels, and say how to leave them out.
+    """Warn of features that look like labels, and suggest how to leave them out.
 
     Parameters
     ----------
@@ -297,11 +289,11 @@ def warn_of_leakage(
     if named:
         is_like = "is named like a label" if len(named) == 1 else "are named like labels"
         reasons.append(f"{_named(named)} {is_like}")
-    told: list[str] = []
+    reported: list[str] = []
     for what, separating in _separations(X, found, names):
-        new = [(name, area) for name, area in separating if name not in told]
+        new = [(name, area) for name, area in separating if name not in reported]
         if new:
-            told += [name for name, _ in new]
+            reported += [name for name, _ in new]
             by_itself = "separates" if len(new) == 1 else "each separate"
             reasons.append(
                 f"{_named([name for name, _ in new])} {by_itself} {what} "
@@ -309,7 +301,7 @@ def warn_of_leakage(
             )
     if not reasons:
         return
-    both = list(dict.fromkeys([*named, *told]))
+    both = list(dict.fromkeys([*named, *reported]))
     warnings.warn(
         f"of the features, {', and '.join(reasons)}; leave out with {_excluding(both)} what is "
         "not known when the model is used.",
@@ -321,7 +313,7 @@ def warn_of_leakage(
 def _separations(
     X: NDArray[np.floating], found: RowsToCheck, names: Sequence[str]
 ) -> list[tuple[str, list[tuple[str, float]]]]:
-    """Return what features separate, in words, and which features do: by values or their lack."""
+    """Return a text on what is separated, and the features that do so by values or their lack."""
     some, whole = found.is_of_class, found.is_of_group
     labels, group, holds = found.labels[some], found.group[whole], found.holds[whole]
     missing = ~np.isfinite(X)

@@ -21,7 +21,7 @@ from groupcm.estimators.training.groups import TrainingGroups
 from groupcm.estimators.training.hyperparameters import Hyperparameters
 from groupcm.estimators.training.training import Training
 from groupcm.metrics import Metric, metric_name, metric_named
-from groupcm.metrics.resampling import weighted_value
+from groupcm.metrics.registry import weighted_value
 from groupcm.objective.terms import Index
 from groupcm.solvers.solution import Solution
 from groupcm.utils.fitted_state import Array, Expected, Number, StateError

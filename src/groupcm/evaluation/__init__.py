@@ -1,4 +1,4 @@
-"""From truth and scores to named results: evaluation, comparison and explanation."""
+"""Evaluation, comparison and explanation of models: from labels and scores to named results."""
 
 from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
 
@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from groupcm.evaluation.comparison.compare_models import compare_models
     from groupcm.evaluation.comparison.tables import compare_tables
     from groupcm.evaluation.explanation import explain_scores, feature_weights
+    from groupcm.evaluation.metric_table import metric_values
     from groupcm.evaluation.scoring import score_candidates, score_source
     from groupcm.evaluation.table_evaluation import evaluate_tables
     from groupcm.evaluation.table_scores import score_tables
@@ -21,6 +22,7 @@ __all__ = [
     "explain_scores",
     "feature_weights",
     "learning_curve",
+    "metric_values",
     "score_candidates",
     "score_source",
     "score_tables",
@@ -38,6 +40,7 @@ __getattr__, __dir__ = lazy_names(
         "explain_scores": "explanation",
         "feature_weights": "explanation",
         "learning_curve": "_learning_curve",
+        "metric_values": "metric_table",
         "score_candidates": "scoring",
         "score_source": "scoring",
     },

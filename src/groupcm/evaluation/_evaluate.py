@@ -1,7 +1,4 @@
-"""From a model and groups it has not seen to all numbers of an evaluation.
-
-What an evaluation makes of positive groups nobody annotated, in words.
-"""
+"""The evaluation of a fitted model on groups that it has not seen."""
 
 from __future__ import annotations
 
@@ -14,13 +11,13 @@ from groupcm import __version__
 from groupcm.estimators.thresholds import choose_threshold
 from groupcm.evaluation.cases import find_cases
 from groupcm.evaluation.curves import reliability_of, roc_of, thinned
+from groupcm.evaluation.metric_table import compute_metrics
 from groupcm.evaluation.outcomes import decide, localisation_of
 from groupcm.evaluation.results import DataCounts, Evaluation, Froc, Roc
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import score_candidates, with_all_groups
 from groupcm.evaluation.training_summary import training_of
 from groupcm.metrics import (
-    bootstrap_interval,
     froc_curve,
     group_precision_recall_curve,
     index_groups,
@@ -29,27 +26,12 @@ from groupcm.metrics.decision import ChosenThreshold, resolve_threshold
 from groupcm.metrics.froc import LEAST_OVERLAP
 from groupcm.utils.merged_warnings import gathered_warnings
 
-__all__ = ["evaluate", "evaluate_scored", "unannotated_words"]
-
-
-def unannotated_words(n_unannotated: int, n_positive: int) -> str:
-    """Say how many there are and which numbers have them.
-
-    Examples
-    --------
-    >>> unannotated_words(5, 20)
-    '5 of 20 positive groups; numbers of groups have them, numbers of candidates and of winners
-    leave them out'
-    """
-    return (
-        f"{n_unannotated:,} of {n_positive:,} positive groups; numbers of groups have them, "
-        "numbers of candidates and of winners leave them out"
-    )
+__all__ = ["evaluate", "evaluate_scored", "unannotated_note"]
 
 
 _N_CASES = 10
 _N_CONTRIBUTIONS = 4
-# Of candidates there are many; drawing them again takes as many steps as rows are drawn.
+# There are many candidates, and a resample takes as many steps as there are rows.
 _MOST_DRAWS = 1_000_000_000
 _FEWEST_RESAMPLES = 200
 
@@ -74,34 +56,34 @@ def evaluate(
     Parameters
     ----------
     model : estimator
-        Any that has ``classes_`` and ``decision_function``, a score a candidate; weights and
-        certificate are told of those that have them, reliability of those that give
-        probabilities of groups.
+        Any estimator with ``classes_`` and ``decision_function``, one score per candidate. Weights
+        and certificate are included where it has them, reliability where it gives probabilities
+        of groups.
     X : array, CSR matrix or data frame of shape (n, d), or a source
-        A source brings its labels, groups and overlap; a few numbers a row of it are held in
+        A source provides its labels, groups and overlap; a few numbers per row of it are held in
         memory.
     y : array-like of shape (n,)
         One label per candidate. The positive class is the model's.
     groups : array-like of shape (n,), or "none", optional
         The group of each candidate; without it every row is its own group.
     patients : array-like of shape (n,), optional
-        Whose each candidate is. Intervals then come from drawing patients, else groups.
+        The patient of each candidate. Intervals then resample patients, otherwise groups.
     objects : array-like of shape (n,), optional
-        Which object, such as a polyp, each positive candidate lies on.
+        The object, such as a polyp, that each positive candidate lies on.
     overlap : array-like of shape (n,), optional
         How well each candidate fits an object; with it, the share of winners on the object.
     annotated : array-like of bool of shape (n,), optional
-        False for the candidates of positive groups nobody annotated: numbers of groups have
-        them, numbers of candidates do not.
+        False for the candidates of unannotated positive groups: metrics of groups include them,
+        metrics of candidates do not.
     pos_label : label, optional
         The positive label of ``y``, where its labels are others than the model's.
     all_groups : mapping, optional
         The label of every group, those without candidates included: such a group has the score
-        -inf and never alarms, and is missed where it is positive.
+        -inf, never raises an alarm, and is missed where it is positive.
     all_patients : mapping, optional
         The patient of every group, needed with ``all_groups`` where there are ``patients``.
     **options
-        As of `evaluate_scored`.
+        The options of `evaluate_scored`.
 
     Returns
     -------
@@ -160,17 +142,17 @@ def evaluate_scored(
         See `groupcm.estimators.choose_threshold` for one from validation data. By default that
         of the model, its ``threshold_``.
     specificity, sensitivity : float, optional
-        Instead, choose the threshold that keeps it on these very groups; the evaluation
-        says so.
+        Instead, choose the threshold that reaches this value on the evaluated groups themselves;
+        the evaluation reports that.
     title, data_name, object_word : str
-        Words of the report: its title, what was evaluated, what an object is.
+        The title of the report, the name of the evaluated data, and the word for an object.
     least_overlap : float, default=0.3
-        From this overlap on, a winner lies on the object.
+        The overlap from which on a winner lies on the object.
     trained_on : DataCounts, optional
     n_resamples, level, random_state
-        Of the intervals.
+        The options of the confidence intervals.
     notes : mapping, optional
-        Kept as they are.
+        Kept unchanged.
     """
     resampling: dict[str, Any] = {
         "n_resamples": n_resamples,
@@ -191,9 +173,7 @@ def evaluate_scored(
             group_roc=roc_of(positive, score, clusters=clusters, **resampling),
             candidate_roc=_candidate_roc(candidates, resampling),
             precision_recall=thinned(group_precision_recall_curve(positive, score)),
-            average_precision=bootstrap_interval(
-                positive, score, metric="group_average_precision", clusters=clusters, **resampling
-            ),
+            metrics=compute_metrics(positive, score, clusters=clusters, **resampling),
             froc=_froc(candidates, object_word),
             decision=decide(candidates, chosen, level),
             weights=found.weights,
@@ -206,7 +186,7 @@ def evaluate_scored(
             positive_scores=score[positive],
             negative_scores=score[~positive],
             reliability=reliability_of(model, candidates, level),
-            notes={**(notes or {}), **_unannotated_note(candidates), **_empty_note(candidates)},
+            notes={**(notes or {}), **_notes(candidates)},
             level=level,
             n_unannotated=candidates.n_unannotated,
         )
@@ -237,35 +217,49 @@ def _threshold(
     return chosen
 
 
-def _unannotated_note(candidates: ScoredCandidates) -> dict[str, str]:
-    if not candidates.n_unannotated:
-        return {}
-    return {"Not annotated": unannotated_words(candidates.n_unannotated, candidates.n_positive)}
+def unannotated_note(n_unannotated: int, n_positive: int) -> str:
+    """Describe how many positive groups are unannotated, and which metrics include them.
 
-
-def _empty_note(candidates: ScoredCandidates) -> dict[str, str]:
-    if candidates.empty is None or not candidates.n_empty:
-        return {}
-    n_positive = int(candidates.empty.is_positive.sum())
-    words = (
-        f"{candidates.n_empty:,} groups have no candidates and never alarm, {n_positive:,} of "
-        "them positive and missed"
+    Examples
+    --------
+    >>> unannotated_note(5, 20)
+    '5 of 20 positive groups; metrics of groups include them, metrics of candidates and of winners
+    exclude them'
+    """
+    return (
+        f"{n_unannotated:,} of {n_positive:,} positive groups; metrics of groups include them, "
+        "metrics of candidates and of winners exclude them"
     )
-    if candidates.objects is not None and n_positive:
-        words += "; their objects are not known and not in the FROC curve"
-    return {"Without candidates": words}
 
 
-def _tells_candidates_apart(candidates: ScoredCandidates) -> bool:
-    """Whether groups have several candidates, and some positive ones are annotated."""
+def _notes(candidates: ScoredCandidates) -> dict[str, str]:
+    """Describe the groups that are unannotated, and those without candidates."""
+    notes = {}
+    if candidates.n_unannotated:
+        n_positive = candidates.n_positive
+        notes["Not annotated"] = unannotated_note(candidates.n_unannotated, n_positive)
+    if candidates.empty is not None and candidates.n_empty:
+        n_positive = int(candidates.empty.is_positive.sum())
+        text = (
+            f"{candidates.n_empty:,} groups have no candidates and never alarm, {n_positive:,} of "
+            "them positive and missed"
+        )
+        if candidates.objects is not None and n_positive:
+            text += "; their objects are not known and not in the FROC curve"
+        notes["Without candidates"] = text
+    return notes
+
+
+def _has_candidate_metrics(candidates: ScoredCandidates) -> bool:
+    """Return whether groups have several candidates, and some positive ones are annotated."""
     index = candidates.index
     is_annotated = (candidates.group_positive & candidates.group_has_labels)[: index.n_groups]
     return index.n_groups < index.n_rows and bool(is_annotated.any())
 
 
 def _candidate_roc(candidates: ScoredCandidates, resampling: Mapping[str, Any]) -> Roc | None:
-    """None where groups have one candidate each: it would be the groups' again."""
-    if not _tells_candidates_apart(candidates):
+    """Return None where groups have one candidate each: it would equal the curve of groups."""
+    if not _has_candidate_metrics(candidates):
         return None
     index, known = candidates.index, candidates.has_label
     clusters = candidates.group_clusters[index.codes]
@@ -277,8 +271,8 @@ def _candidate_roc(candidates: ScoredCandidates, resampling: Mapping[str, Any]) 
 
 
 def _froc(candidates: ScoredCandidates, object_word: str) -> Froc | None:
-    """Without objects, the positive candidates of each group lie on one of its own."""
-    if not _tells_candidates_apart(candidates):
+    """Compute the FROC curve; without objects, each positive group holds one of its own."""
+    if not _has_candidate_metrics(candidates):
         return None
     rows = candidates.all_rows
     is_positive, score = rows.is_positive[rows.has_label], rows.score[rows.has_label]

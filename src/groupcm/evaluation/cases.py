@@ -1,4 +1,4 @@
-"""The groups worth looking at: where the model is most wrong, and why."""
+"""The cases of a report: groups that the model finds hardest or surest, with explanations."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ __all__ = ["Findings", "find_cases"]
 
 Matrix = NDArray[np.floating]
 
-# Features that are in memory at once to measure deviations: 80 MB of float32.
+# Feature values that are in memory at once to measure deviations: 80 MB of float32.
 _MOST_VALUES = 20_000_000
 _MOST_ROWS = 20_000
 _VALUES_AT_ONCE = 1 << 20
-# Shapley values of a row take as long as some thousand scores.
+# The Shapley values of one row take as long as some thousand scores.
 _MOST_ROWS_OF_TREES = 1_000
 
 
 @dataclass(frozen=True)
 class Findings:
-    """The groups to look at, and what explains them: weights, or importances of trees."""
+    """The cases, and what explains them: weights, or importances of trees."""
 
     highest_negatives: Sequence[Case]
     lowest_positives: Sequence[Case]
@@ -50,7 +50,7 @@ class Findings:
 def find_cases(
     model: Any, candidates: ScoredCandidates, n_cases: int, n_contributions: int
 ) -> Findings:
-    """The groups of each class that the model finds hardest, and its surest positives."""
+    """Find the groups of each class that the model finds hardest, and its surest positives."""
     n = candidates.index.n_groups  # without candidates there is no winner to look at
     positive, score = candidates.group_positive[:n], candidates.group_score[:n]
     highest = _first(np.flatnonzero(~positive), -score, n_cases)
@@ -134,7 +134,7 @@ def _explain_trees(
 
 
 def _read(candidates: ScoredCandidates, *wanted: Index) -> list[np.ndarray]:
-    """The features of several choices of rows, each row read once."""
+    """Return the features of several selections of rows, reading each row once."""
     rows, place = np.unique(np.concatenate(wanted), return_inverse=True)
     features = candidates.rows(rows.astype(np.int64))
     parts = np.split(place, np.cumsum([len(w) for w in wanted])[:-1])
@@ -142,12 +142,12 @@ def _read(candidates: ScoredCandidates, *wanted: Index) -> list[np.ndarray]:
 
 
 def _first(groups: Index, key: np.ndarray, n: int) -> Index:
-    """The ``n`` groups of smallest key, the earlier one first where they tie."""
+    """Return the ``n`` groups of smallest key, the earlier one first where they tie."""
     return groups[np.argsort(key[groups], kind="stable")[:n]]
 
 
 def _spread(n: int, wanted: int) -> Index:
-    """Return numbers below ``n`` at equal distances; none where ``n`` is 0."""
+    """Return evenly spaced numbers below ``n``; none where ``n`` is 0."""
     if n == 0:
         return np.empty(0, dtype=np.int64)
     return np.unique(np.linspace(0, n - 1, min(n, wanted)).astype(np.int64))

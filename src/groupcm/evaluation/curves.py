@@ -1,11 +1,7 @@
-"""A ROC curve with the interval of its area and the band around it.
+"""ROC curves with intervals and bands, the reliability curve, and the thinning of curves.
 
-Groups and candidates are the same thing here: without ``groups`` every row counts alone, and
-``clusters`` says which rows are drawn together when the data is drawn again.
-
-Fewer points of a curve, chosen so that nobody could see the difference.
-
-Whether predicted probabilities of groups are the shares observed.
+`roc_of` serves groups and candidates alike: without ``groups`` every row counts alone, and
+``clusters`` are resampled together.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.metrics import bootstrap_interval, group_roc_curve, roc_band
 from groupcm.metrics.reliability import group_brier_score, reliability_curve
 
-__all__ = ["BAND_FPR", "reliability_of", "roc_of", "thinned"]
+__all__ = ["reliability_of", "roc_of", "thinned"]
 
 Curve = TypeVar("Curve", bound=tuple[Any, ...])
 
@@ -28,17 +24,17 @@ _MOST_POINTS = 2000
 
 
 def thinned(curve: Curve, most: int = _MOST_POINTS) -> Curve:
-    """At most about ``most`` points of a curve, its ends among them, as the same kind of tuple.
+    """Return at most about ``most`` points of a curve, its ends included, as the same type.
 
-    The points are spread evenly along the curve's two axes, both scaled to 1, so that steep
-    and flat parts keep theirs.
+    The points are spread evenly along the curve's two axes, both scaled to 1, so that the thinned
+    curve looks the same in steep and in flat parts.
 
     Parameters
     ----------
     curve : named tuple of arrays
         The first two are the axes.
     most : int
-        How many points to keep; a curve that has no more is kept as it is.
+        The number of points to keep; a shorter curve is returned unchanged.
 
     Examples
     --------
@@ -58,13 +54,13 @@ def thinned(curve: Curve, most: int = _MOST_POINTS) -> Curve:
 
 
 def _steps(values: NDArray[Any]) -> NDArray[np.float64]:
-    """How far apart neighbours are, in units of the whole axis; gaps without end count as none."""
+    """Return the distances of neighbours in units of the whole axis; infinite ones count as 0."""
     finite = np.where(np.isfinite(values), values, 0.0).astype(np.float64)
     return np.abs(np.diff(finite)) / max(float(np.ptp(finite)), 1e-300)
 
 
-# Where the band is known: closer together where specificity is high.
-BAND_FPR: NDArray[np.float64] = np.unique(
+# The false positive rates of the band, denser where specificity is high.
+_BAND_FPR: NDArray[np.float64] = np.unique(
     np.concatenate([[0.0], np.geomspace(1e-3, 0.1, 21), np.linspace(0.1, 1.0, 46)])
 )
 
@@ -79,21 +75,21 @@ def roc_of(
     level: float = 0.95,
     random_state: Any = 0,
 ) -> Roc:
-    """The ROC curve of groups, its area with an interval, and the band of its sensitivity.
+    """Compute the ROC curve of groups, its area with an interval, and the sensitivity band.
 
     Parameters
     ----------
     y, scores : array-like of shape (n,)
-        A label and a score a candidate; the larger label is the positive one.
+        One label and one score per candidate; the larger label is the positive one.
     groups : array-like of shape (n,), optional
         The group of each candidate. Without it every row counts alone: that is the ROC curve
         of candidates.
     clusters : array-like of shape (n,), optional
-        What is drawn together when the data is drawn again: the patient of each candidate, or
-        for the curve of candidates their group. By default the groups.
+        What is resampled together: the patient of each candidate, or for the curve of candidates
+        their group. By default the groups.
     n_resamples : int, default=2000
     level : float, default=0.95
-        Of the interval, and of the band at each false positive rate.
+        The confidence level of the interval, and of the band at each false positive rate.
     random_state : int, default=0
 
     Returns
@@ -115,12 +111,12 @@ def roc_of(
         "random_state": random_state,
     }
     auc = bootstrap_interval(y, scores, groups, metric="group_roc_auc", **options)
-    low, high = roc_band(y, scores, groups, fpr=BAND_FPR, **options)
-    return Roc(thinned(group_roc_curve(y, scores, groups)), auc, BAND_FPR, low, high)
+    low, high = roc_band(y, scores, groups, fpr=_BAND_FPR, **options)
+    return Roc(thinned(group_roc_curve(y, scores, groups)), auc, _BAND_FPR, low, high)
 
 
 def reliability_of(model: Any, candidates: ScoredCandidates, level: float) -> Reliability | None:
-    """The reliability of a calibrated model; None of one that gives no probabilities."""
+    """Compute the reliability of a calibrated model; return None without probabilities."""
     probability = getattr(model, "calibrator_", None)
     if probability is None:
         return None

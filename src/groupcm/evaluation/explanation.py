@@ -1,19 +1,17 @@
-"""The score of a candidate as a baseline and one contribution per feature.
+"""Explanations of scores: a baseline plus one contribution per feature, and feature weights.
 
     score  =  base + Σ_j contribution_j
     linear:  contribution_j = coef_j (φ_j(x) − mean_j),    base = Σ_j coef_j mean_j + intercept
     trees:   contribution_j = exact Shapley value of x_j,  base = mean score in training
 
 The baseline is the same wherever a score is explained: the training data. ``mean_j`` is the mean
-of what the weights multiply over the training candidates, which a linear model keeps as
+of what the weights multiply over the training candidates, which a linear model stores as
 ``feature_means_``; ``φ`` is its feature map, if it has one. Of trees, ``base`` is every leaf's
 value by the share of the training candidates that reached it.
 
 Model files of version 0.1 hold no means. Their linear models are explained against features that
 are all 0: ``contribution_j = coef_j φ_j(x)``, ``base = intercept``, and ``typical`` is None. Fit
 such a model again to see contributions relative to the training data.
-
-What a model looks at: the weights of a linear one, by the names of its features.
 """
 
 from __future__ import annotations
@@ -45,21 +43,27 @@ __all__ = [
 ]
 
 
+_MEAN_CANDIDATE = "the average training candidate"
+_MEAN_SCORE = "the training candidates on average"
+_ALL_ZERO = "a candidate whose features are all 0"
+_SMALLEST_SHARE = 1e-9  # of the largest contribution; anything smaller is rounding
+
+
 @dataclass(frozen=True)
 class FeatureWeights:
-    """What each feature adds to the score of one class.
+    """The weights of all features in the score of one class.
 
     Attributes
     ----------
     label : object
-        The class whose score it is.
+        The class.
     names : list of str
         The features; with a feature map, its outputs.
     trained : ndarray
-        For one unit of training: a standard deviation where the features were put on one
-        scale, else a unit of the feature.
+        The weights as trained: per standard deviation where the features were standardised,
+        else per unit of the feature.
     per_unit : ndarray
-        For one unit of the feature.
+        The weights per unit of the feature.
     is_standardized : bool
     """
 
@@ -71,7 +75,7 @@ class FeatureWeights:
 
 
 def linear_part(model: Any) -> Any | None:
-    """The linear model of groupcm within a model, such as one that is calibrated, or None.
+    """Return the linear model of groupcm within a model, such as a calibrated one, or None.
 
     Examples
     --------
@@ -84,7 +88,7 @@ def linear_part(model: Any) -> Any | None:
 
 
 def tree_part(model: Any) -> Any | None:
-    """The trees of groupcm within a model, such as one that is calibrated, or None.
+    """Return the trees of groupcm within a model, such as a calibrated one, or None.
 
     Examples
     --------
@@ -102,7 +106,7 @@ def _part_with(model: Any, *attributes: str) -> Any | None:
 
 
 def feature_weights(model: Any) -> list[FeatureWeights]:
-    """The weights of a linear model: one entry for two classes, one a class for more.
+    """Return the weights of a linear model: one entry for two classes, else one per class.
 
     Examples
     --------
@@ -122,26 +126,22 @@ def feature_weights(model: Any) -> list[FeatureWeights]:
 
 
 def feature_names(model: Any) -> list[str]:
-    """The names of what is weighed or split, ``x0``, ``x1`` and so on where nobody named it."""
-    given = getattr(model, "feature_names_in_", None)
-    if given is None:
-        given = [f"x{j}" for j in range(model.n_features_in_)]
-    names = np.asarray(given, dtype=object)
-    feature_map = getattr(model, "feature_map_", None)
+    """Return the names of the features, or of a feature map's outputs; ``x0``, … by default."""
+    names, feature_map = _input_names(model), getattr(model, "feature_map_", None)
     if feature_map is not None:
-        names = feature_map.get_feature_names_out(names)
+        names = feature_map.get_feature_names_out(np.asarray(names, dtype=object))
     return [str(name) for name in names]
 
 
-_MEAN_CANDIDATE = "the average training candidate"
-_MEAN_SCORE = "the training candidates on average"
-_ALL_ZERO = "a candidate whose features are all 0"
-_SMALLEST_SHARE = 1e-9  # of the largest contribution; anything smaller is rounding
+def _input_names(model: Any) -> list[str]:
+    given = getattr(model, "feature_names_in_", None)
+    count = range(model.n_features_in_)
+    return [f"x{j}" for j in count] if given is None else [str(name) for name in given]
 
 
 @dataclass(frozen=True)
 class FeatureContribution:
-    """What one feature adds to the score of a candidate.
+    """The contribution of one feature to the score of a candidate.
 
     Attributes
     ----------
@@ -152,7 +152,7 @@ class FeatureContribution:
     typical
         Its mean over the training candidates; None where the model does not store it.
     contribution
-        What it adds to the baseline.
+        The contribution to the score, relative to the baseline.
     """
 
     feature: str
@@ -170,13 +170,13 @@ class ScoreExplanation:
     score
         The score of the candidate.
     baseline, base
-        What the contributions are relative to, in words, and its score.
+        A description of what the contributions are relative to, and its score.
     names, values
         The features, in the model's order.
     typical
         Their means over the training candidates; None where the model does not store them.
     contributions
-        What each feature adds; together with ``base`` they are the score.
+        One contribution per feature; with ``base`` they add up to the score.
     """
 
     score: float
@@ -222,7 +222,7 @@ class ScoreExplanation:
 def explain_scores(
     model: Any, rows: Any, *, names: Sequence[str] | NDArray[Any] | None = None
 ) -> list[ScoreExplanation]:
-    """Split the scores of candidates into what their features add to the baseline.
+    """Split the scores of candidates into a baseline and contributions of their features.
 
     Reports, review pages and this function give the same numbers for the same candidate.
 
@@ -338,12 +338,6 @@ def require_without_map(model: Any) -> None:
             f"the model weighs what the map {type(feature_map).__name__} makes of the "
             "features; only the scores of a model without map can be explained by features"
         )
-
-
-def _input_names(part: Any) -> list[str]:
-    given = getattr(part, "feature_names_in_", None)
-    count = range(part.n_features_in_)
-    return [f"x{j}" for j in count] if given is None else [str(name) for name in given]
 
 
 def _columns(wanted: Sequence[str], names: Sequence[str] | NDArray[Any]) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""What an evaluation found: plain numbers, before anybody draws them."""
+"""The results of an evaluation, as plain values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DataCounts:
-    """How much there is in some tables."""
+    """The numbers of candidates, groups, patients and objects in a data set."""
 
     name: str
     n_candidates: int
@@ -44,7 +44,7 @@ class DataCounts:
 
 @dataclass(frozen=True)
 class Training:
-    """What was trained, and the proof of its optimum where there is one."""
+    """The model, its hyperparameters, and the certificate of its optimum where there is one."""
 
     model: str
     parameters: Mapping[str, str]
@@ -71,7 +71,7 @@ class Roc:
 class Froc:
     """Share of objects found against false alarms per group, at every threshold.
 
-    What happens at the threshold of the decision is counted in its ``point``.
+    The counts at the chosen threshold are in the ``point`` of the decision.
     """
 
     curve: FrocCurve
@@ -81,11 +81,11 @@ class Froc:
 
 @dataclass(frozen=True)
 class Decision:
-    """A threshold, how it was chosen, and what it does on these groups.
+    """A threshold, how it was chosen, and its outcomes on these groups.
 
     Of ``n_winners_judged`` positive groups that are found and annotated, the winner of
-    ``n_winners_on_object`` is positive. ``contradiction`` is a sentence where the share found
-    is below the one that the threshold was chosen for, by more than chance.
+    ``n_winners_on_object`` is positive. ``contradiction`` is a sentence where the share of groups
+    found is significantly below the one that the threshold was chosen for.
     """
 
     point: OperatingPoint
@@ -99,17 +99,17 @@ class Decision:
 
     @property
     def n_judged(self) -> int:
-        """Found groups whose winner is judged: all, where nobody says otherwise."""
+        """The number of groups found whose winner is judged: all of them by default."""
         found = self.point.true_positives
         return found if self.n_winners_judged is None else self.n_winners_judged
 
 
 @dataclass(frozen=True)
 class Localisation:
-    """How many winners of positive groups truly lie on the object.
+    """The number of winners of positive groups that lie on the object.
 
     A winner does where its overlap is ``least_overlap`` or more. In ``n_reachable`` positive
-    groups any candidate does: no winner can lie on the object in the others.
+    groups some candidate does; in the others no winner can lie on the object.
     """
 
     n_positive_groups: int
@@ -121,7 +121,7 @@ class Localisation:
 
 @dataclass(frozen=True)
 class Weight:
-    """The weight of a feature: for one standard deviation of it, and for one unit."""
+    """The weight of a feature: per standard deviation, and per unit."""
 
     feature: str
     per_deviation: float
@@ -130,7 +130,7 @@ class Weight:
 
 @dataclass(frozen=True)
 class Importance:
-    """By how much a feature moves the score of a winner from the baseline, on average."""
+    """The mean absolute contribution of a feature to the score of a winner."""
 
     feature: str
     moves: float
@@ -138,7 +138,7 @@ class Importance:
 
 @dataclass(frozen=True)
 class Case:
-    """A group worth looking at, and the candidate that gave it its score."""
+    """A group to look at, and the candidate that gave it its score."""
 
     group: str
     score: float
@@ -163,7 +163,7 @@ class Reliability:
 
 @dataclass(frozen=True)
 class LearningLine:
-    """One model's group AUC at each training size."""
+    """The group AUC of one model at each training size."""
 
     model: str
     auc: Sequence[Interval | None]
@@ -171,7 +171,7 @@ class LearningLine:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """Group AUC against how much was trained on; ``unit`` says of what."""
+    """Group AUC against the size of the training data, which is counted in ``unit``."""
 
     sizes: Sequence[int]
     unit: str
@@ -180,10 +180,11 @@ class LearningCurve:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One model on groups it has not seen.
+    """The evaluation of one model on groups that it has not seen.
 
-    Of the positive groups nobody annotated ``n_unannotated``: their label counts, and those of
-    their candidates do not. ``baseline`` says what the contributions of features are relative to.
+    ``metrics`` holds what `groupcm.evaluation.metric_table` computes, by name. ``n_unannotated``
+    positive groups are not annotated: metrics of groups include them, and metrics of candidates
+    exclude them. ``baseline`` is what the contributions of features are relative to.
     """
 
     title: str
@@ -193,7 +194,7 @@ class Evaluation:
     group_roc: Roc
     candidate_roc: Roc | None
     precision_recall: PrecisionRecallCurve
-    average_precision: Interval
+    metrics: Mapping[str, Interval]
     froc: Froc | None
     decision: Decision
     weights: Sequence[Weight]
@@ -211,3 +212,8 @@ class Evaluation:
     importances: Sequence[Importance] = ()
     n_unannotated: int = 0
     baseline: str = ""
+
+    @property
+    def average_precision(self) -> Interval:
+        """The average precision of groups."""
+        return self.metrics["average_precision"]

@@ -1,10 +1,8 @@
-"""What an evaluation looks at: every candidate's score and truth, and how to see a few of them.
+"""Scored candidates, the input of an evaluation: scores, labels, and access to features.
 
 Conventions: ``n`` candidates (rows), ``m`` groups: those that have candidates, in order of first
-appearance, and then those that have none. A few numbers a row are in memory; features are read for
-the rows asked for only.
-
-A positive group is annotated as a whole, or not at all.
+appearance, and then those that have none. A few numbers per row are in memory; features are read
+only for requested rows. A positive group is annotated as a whole, or not at all.
 """
 
 from __future__ import annotations
@@ -30,13 +28,13 @@ __all__ = ["EmptyGroups", "ScoredCandidates", "ScoredRows", "require_whole_group
 def require_whole_groups(
     index: GroupIndex, positive: NDArray[np.bool_], annotated: NDArray[np.bool_]
 ) -> None:
-    """Refuse a positive group of which some candidates are annotated and others are not.
+    """Raise where some candidates of a positive group are annotated and others are not.
 
     Parameters
     ----------
     index : GroupIndex
-    positive : ndarray of bool, one a group
-    annotated : ndarray of bool, one a candidate
+    positive : ndarray of bool, one per group
+    annotated : ndarray of bool, one per candidate
 
     Examples
     --------
@@ -61,7 +59,7 @@ Rows = Callable[[Index], NDArray[np.floating]]
 
 @dataclass(frozen=True)
 class EmptyGroups:
-    """Groups without candidates, whose score is -inf: they never alarm.
+    """Groups without candidates: their score is -inf, and they never raise an alarm.
 
     Attributes
     ----------
@@ -83,7 +81,7 @@ class EmptyGroups:
         is_positive: NDArray[np.bool_],
         patients: NDArray[Any] | None = None,
     ) -> EmptyGroups:
-        """Return those of all groups, listed once each, that were not found among the candidates.
+        """Return the groups of a complete list that have no candidates.
 
         Examples
         --------
@@ -105,7 +103,7 @@ class ScoredRows(NamedTuple):
         Without objects, the positive candidates of each group are on one of its own.
     has_label : ndarray of bool of shape (n,)
         Whether the row has a label of its own. A positive group without candidates has none where
-        objects are known: which of them it shows is not.
+        objects are known, because its object is not.
     """
 
     is_positive: NDArray[np.bool_]
@@ -117,25 +115,25 @@ class ScoredRows(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoredCandidates:
-    """Candidates with their scores and their truth.
+    """Candidates with their scores and labels.
 
     Attributes
     ----------
     index : GroupIndex
-        Which rows belong to which group.
+        The rows of each group.
     score : ndarray of shape (n,)
     is_positive : ndarray of bool of shape (n,)
     rows : callable
         From row numbers to the features of these rows.
     by_patient : GroupIndex, or None where patients are not known
-        Which rows belong to which patient.
+        The rows of each patient.
     objects : ndarray of shape (n,), or None
-        The object a positive candidate lies on; of no meaning where it is not positive.
+        The object that a positive candidate lies on; ignored where it is not positive.
     overlap : ndarray of shape (n,), or None
         How well each candidate fits an object of its group.
     annotated : ndarray of bool of shape (n,), or None
-        False for the candidates of positive groups nobody annotated: of those the label of the
-        group is known, and those of its candidates mean nothing.
+        False for the candidates of unannotated positive groups: the label of the group is known,
+        and those of its candidates are ignored.
     empty : EmptyGroups or None
         The groups that have no candidates.
     """
@@ -167,12 +165,12 @@ class ScoredCandidates:
 
     @property
     def n_empty(self) -> int:
-        """How many groups have no candidates."""
+        """The number of groups without candidates."""
         return 0 if self.empty is None else len(self.empty.ids)
 
     @property
     def n_groups(self) -> int:
-        """How many groups there are."""
+        """The number of groups."""
         return self.index.n_groups + self.n_empty
 
     @property
@@ -213,7 +211,7 @@ class ScoredCandidates:
 
     @property
     def group_clusters(self) -> NDArray[np.intp]:
-        """What is drawn together, a number a group: its patient, or the group itself."""
+        """The unit of resampling, one number per group: its patient, or the group itself."""
         patient = self.group_patient
         return np.arange(self.n_groups) if patient is None else patient
 
@@ -221,7 +219,7 @@ class ScoredCandidates:
     def group_has_labels(self) -> NDArray[np.bool_]:
         """Whether the candidates of a group have labels of their own: it is annotated, or negative.
 
-        What tells candidates apart counts these groups only.
+        Metrics of candidates count these groups only.
         """
         if self.annotated is None:
             return np.ones(self.n_groups, dtype=bool)
@@ -252,23 +250,23 @@ class ScoredCandidates:
 
     @property
     def n_positive(self) -> int:
-        """How many groups are positive."""
+        """The number of positive groups."""
         return int(self.group_positive.sum())
 
     @property
     def n_unannotated(self) -> int:
-        """How many positive groups nobody annotated."""
+        """The number of unannotated positive groups."""
         return int(np.count_nonzero(~self.group_has_labels))
 
     @cached_property
     def n_objects(self) -> int | None:
-        """How many objects the positive candidates lie on."""
+        """The number of objects that the positive candidates lie on."""
         if self.objects is None:
             return None
         return len(np.unique(self.objects[self.is_positive & self.has_label]))
 
     def counts(self, name: str) -> DataCounts:
-        """How much there is."""
+        """Count candidates, groups, patients and objects."""
         return DataCounts(
             name,
             self.index.n_rows,

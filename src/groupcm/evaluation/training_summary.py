@@ -1,7 +1,4 @@
-"""What was trained, in words and numbers.
-
-What people call a model.
-"""
+"""The name, the hyperparameters and the certificate of a fitted model."""
 
 from __future__ import annotations
 
@@ -18,6 +15,9 @@ from groupcm.evaluation.results import DataCounts, Training
 
 __all__ = ["calibrated_part", "model_name", "training_of"]
 
+_ALWAYS_SHOWN = ("lam", "C")
+# These control how a model is computed, not which one.
+_NEVER_SHOWN = {"verbose", "memory", "checkpoint", "estimator"}
 _GCM = {
     "negative": "GCM",
     "none": "GCM without grouping",
@@ -26,7 +26,7 @@ _GCM = {
 
 
 def model_name(model: Any) -> str:
-    """A model's plain name; of models that are not groupcm's, the name of their class.
+    """Return the common name of a model; for models from elsewhere, the name of their class.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def model_name(model: Any) -> str:
 
 
 def calibrated_part(model: CalibratedGroupClassifier) -> Any:
-    """The model whose scores are calibrated, trained where it is.
+    """Return the model whose scores are calibrated, the fitted one if there is one.
 
     Examples
     --------
@@ -58,19 +58,14 @@ def calibrated_part(model: CalibratedGroupClassifier) -> Any:
     return getattr(model, "estimator_", model.estimator)
 
 
-_ALWAYS = ("lam", "C")
-# How it was computed, not what was.
-_NEVER = {"verbose", "memory", "checkpoint", "estimator"}
-
-
 def training_of(model: Any, trained_on: DataCounts | None = None) -> Training:
-    """A fitted model's name, the parameters that matter, and its certificate.
+    """Return the name of a fitted model, its hyperparameters, and its certificate.
 
     Parameters
     ----------
     model : estimator
     trained_on : DataCounts, optional
-        Where somebody noted it.
+        The training data, where it is known.
 
     Examples
     --------
@@ -93,7 +88,7 @@ def training_of(model: Any, trained_on: DataCounts | None = None) -> Training:
 
 
 def _parameters(model: Any) -> Mapping[str, str]:
-    """λ or C, and whatever else is not as the estimator has it by default."""
+    """Return λ or C, and all parameters that differ from their defaults."""
     if isinstance(model, CalibratedGroupClassifier):
         return {**_parameters(calibrated_part(model)), "probabilities": f"{model.method} curve"}
     given: dict[str, str] = {}
@@ -104,17 +99,17 @@ def _parameters(model: Any) -> Mapping[str, str]:
 
 
 def _own(model: Any) -> dict[str, str]:
-    """The parameters of a model itself, without those of a model within."""
+    """Return the parameters of a model itself, without those of a model inside it."""
     given: dict[str, str] = {}
     defaults = signature(type(model).__init__).parameters
     for name, value in model.get_params(deep=False).items():
-        if name in _NEVER:
+        if name in _NEVER_SHOWN:
             continue
-        is_shown = name in _ALWAYS and value is not None
+        is_shown = name in _ALWAYS_SHOWN and value is not None
         if is_shown or repr(value) != repr(defaults[name].default):
             given[name] = f"{value:g}" if isinstance(value, float) else " ".join(str(value).split())
     if given.get("C") is not None:
-        given.pop("lam", None)  # not used beside C
+        given.pop("lam", None)  # C replaces it
     chosen = getattr(model, "lam_", None)
     if chosen is not None:
         given["lam"] = f"{chosen:.4g}, chosen by cross-validation"

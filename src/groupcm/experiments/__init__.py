@@ -1,1 +1,1 @@
-"""The paper's experiment on made data, and what annotation buys on a user's own."""
+"""The paper's experiment on synthetic data, and the value of annotation on the user's own data."""

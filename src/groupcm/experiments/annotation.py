@@ -1,24 +1,21 @@
-"""What annotation buys: group AUC against the number of annotated positive groups.
+"""The value of annotation: group AUC against the number of annotated positive groups.
 
 Each repeat leaves one fold of groups (patients) out and puts the positive groups of the rest in
 a random order. At size m the GCM is trained on the first m positive groups, annotated, and MI-SVM
 on the same m groups by their labels alone; both have all negative groups of the rest, and choose
 λ by folds inside it. A larger size contains the smaller ones. Positive groups beyond m take no
-part, and in one more training of the GCM they take part unannotated, by their labels alone. Where
-there are more repeats than folds, the groups are cut into folds anew.
+part, and in one more training of the GCM they take part unannotated, by their labels alone: λ is
+then chosen by folds that train on the annotated groups and score all of them, and the last training
+chooses a candidate in each of the others (see `GroupClassifierCV`). Where there are more repeats
+than folds, the groups are divided into new folds.
 
-The positive groups that nobody annotated, of which a training part knows the label alone.
-
-λ is chosen by folds that train on the annotated groups and score all of them; the last training
-chooses a candidate in each of the others (see `groupcm.classifier_cv.GroupClassifierCV`).
-
-The mean of repeats whose training parts overlap, and what it leaves open.
+The interval of a mean over R repeats with standard deviation s, each of which left one of K folds
+out, is
 
     mean ± t_{R−1} · s · sqrt(1 / R + 1 / (K − 1))
 
-over R repeats with standard deviation s, each of which left one of K folds out. The second
-term under the root is Nadeau and Bengio's: training parts share most of their groups, so that
-their scores vary less than those of independent ones would.
+The second term under the root is Nadeau and Bengio's: training parts share most of their groups, so
+that their scores vary less than those of independent ones would.
 """
 
 from __future__ import annotations
@@ -57,22 +54,24 @@ __all__ = [
 ]
 
 _MOST_FOLDS = 3
+_STEPS = (1, 2, 5)
+_FEWEST = 10
 
 
 def fit_with_others(
     data: LabelledCandidates, annotated: NDArray[np.bool_], n_settings: int, seed: int
 ) -> GroupClassifierCV:
-    """Train on all groups, the candidates of some positive ones not annotated.
+    """Train on all groups, where some positive ones are not annotated.
 
     Parameters
     ----------
     data : LabelledCandidates
     annotated : ndarray of bool of shape (n,)
-        Whether a candidate's group is.
+        Whether the group of each candidate is annotated.
     n_settings : int
-        λ to choose among.
+        The number of values of λ to choose among.
     seed : int
-        Of the folds.
+        The seed of the folds.
 
     Examples
     --------
@@ -97,7 +96,7 @@ def fit_with_others(
 
 
 def _n_folds(data: LabelledCandidates, annotated: NDArray[np.bool_]) -> int:
-    """As many as there are patients (groups) on both sides, and no more than a few."""
+    """Return a small number of folds, at most one per patient (group) of either class."""
     table = group_level(data.y, data.groups, data.patients)
     is_annotated = table.index.maxima(annotated)
     sides = (table.positive & is_annotated, ~table.positive)
@@ -107,8 +106,8 @@ def _n_folds(data: LabelledCandidates, annotated: NDArray[np.bool_]) -> int:
 def mean_interval(values: NDArray[np.float64], n_folds: int, level: float = 0.95) -> Interval:
     """Return the mean of one value per repeat, with its interval.
 
-    Fewer than two repeats, or repeats that are all the same, do not show how much others would
-    vary: the bounds are then NaN.
+    The bounds are NaN where the variation is unknown: with fewer than two repeats, or with repeats
+    that are all the same.
 
     Examples
     --------
@@ -125,10 +124,6 @@ def mean_interval(values: NDArray[np.float64], n_folds: int, level: float = 0.95
     return Interval(mean, mean - reach, mean + reach)
 
 
-_STEPS = (1, 2, 5)
-_FEWEST = 10
-
-
 @dataclass(frozen=True, eq=False)
 class AnnotationCurve:
     """Group AUC at each number of annotated positive groups.
@@ -140,15 +135,15 @@ class AnnotationCurve:
         The AUC on the groups that each repeat left out; ``with_others`` is the GCM's where the
         other positive groups take part unannotated.
     misvm_of_all : ndarray of shape (n_repeats,)
-        Of MI-SVM with every positive group of the training part, ``n_all`` of them at least.
+        The AUC of MI-SVM with every positive group of the training part, at least ``n_all``.
     n_positive, n_negative, n_all : int
-        Groups there are, and positive ones that every training part has.
+        The numbers of groups, and of positive groups that every training part has.
     n_folds : int
     folds_by : {"patient", "group"}
     n_left_out : int
-        Positive groups that took no part, since nobody annotated them.
+        The number of positive groups that took no part because they are not annotated.
     name : str
-        What the data is called.
+        The name of the data.
     labels : tuple or None
         The negative and the positive label, where they are known.
     """
@@ -186,16 +181,16 @@ class AnnotationCurve:
 
     @property
     def last_step(self) -> Interval | None:
-        """What the last step in size added to the GCM's AUC; None where there is one size."""
+        """The gain in the GCM's AUC from the last step in size; None where there is one size."""
         if len(self.sizes) < 2:
             return None
         return self._mean(self.gcm[-1] - self.gcm[-2])
 
     @property
     def added(self) -> list[Interval]:
-        """What the other positive groups, unannotated, add to the GCM's AUC at each size.
+        """The gain in the GCM's AUC at each size from the other, unannotated positive groups.
 
-        Sizes at which there is no other are left out.
+        Sizes without other groups are left out.
         """
         return [
             self._mean(more - alone)
@@ -205,12 +200,12 @@ class AnnotationCurve:
 
     @property
     def over_misvm(self) -> Interval:
-        """How far the GCM's AUC at the largest size is above that of MI-SVM with all groups."""
+        """The GCM's AUC at the largest size minus that of MI-SVM with all groups."""
         return self._mean(self.gcm[-1] - self.misvm_of_all)
 
 
 def annotation_sizes(n_positive: int) -> list[int]:
-    """10, 20, 50, 100, … annotated groups, and all at the end.
+    """Return the sizes 10, 20, 50, 100, …, and the number of all groups at the end.
 
     Examples
     --------
@@ -252,13 +247,13 @@ def annotation_curve(
         Numbers of annotated positive groups; by default `annotation_sizes` of what the smallest
         training part has.
     repeats : int, default=5
-        At least 2.
+        The number of repeats, at least 2.
     n_folds : int, default=5
     n_settings : int, default=5
-        λ that each model chooses among, inside the training part.
+        The number of values of λ that each model chooses among, inside the training part.
     random_state : int, default=0
     progress : callable, optional
-        Hears in words what begins now.
+        Is called with a text at the start of each step.
 
     Returns
     -------
@@ -291,12 +286,12 @@ def annotation_curve(
     n_all = min(len(part.positives) for part in parts)
     table = group_level(data.y, data.groups)
     chosen = _checked_sizes(sizes, n_all, int(table.positive.sum()))
-    say = progress or (lambda text: None)
+    report = progress or (lambda text: None)
     auc = np.empty((3, len(chosen), repeats))
     of_all = np.empty(repeats)
     for r, part in enumerate(parts):
         for k, size in enumerate(chosen):
-            say(f"repeat {r + 1} of {repeats}: {size:,} annotated groups")
+            report(f"repeat {r + 1} of {repeats}: {size:,} annotated groups")
             auc[:2, k, r] = _scored(data, models, part, size, random_state)
             auc[2, k, r] = auc[0, k, r]
             if size < len(part.positives):
@@ -305,7 +300,7 @@ def annotation_curve(
         if n_positive == chosen[-1]:
             of_all[r] = auc[1, -1, r]
         else:
-            say(f"repeat {r + 1} of {repeats}: MI-SVM with all {n_positive:,} positive groups")
+            report(f"repeat {r + 1} of {repeats}: MI-SVM with all {n_positive:,} positive groups")
             (of_all[r],) = _scored(data, models[1:], part, n_positive, random_state)
     return AnnotationCurve(
         chosen,
@@ -386,7 +381,7 @@ def annotation_curve_of_tables(
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What one repeat trains on, its positive groups in a random order, and what it tests on."""
+    """The training rows of one repeat, its positive groups in a random order, and its test rows."""
 
     train: NDArray[np.int64]
     place: NDArray[np.intp]  # of each training row's group among the positive ones; -1: negative

@@ -1,8 +1,7 @@
-"""What annotation buys, on the disk: one figure, one page, the numbers.
+"""The report of the annotation experiment: a page with one figure, and the numbers as JSON.
 
-The figure of what annotation buys.
-
-AUC against annotated groups, and below it what the others add when they take part.
+The figure shows the AUC against the number of annotated groups, and below it the gain from the
+other positive groups when they take part unannotated.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from groupcm import __version__
 from groupcm.experiments.annotation import AnnotationCurve
@@ -25,10 +23,11 @@ from groupcm.experiments.annotation_text import (
     next_hundred,
     what_others_add,
 )
-from groupcm.experiments.output import SizeLine, size_figure, write_text
+from groupcm.experiments.output import write_text
 from groupcm.experiments.sizes import GCM, METHODS, MISVM
-from groupcm.report.figures.axes import plain
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.axes import plain_ticks
+from groupcm.report.figures.figure import CaptionedFigure
+from groupcm.report.figures.learning import SizeLine, draw_repeats, size_figure
 from groupcm.report.figures.style import (
     MUTED,
     NAMED_COLOURS,
@@ -39,10 +38,17 @@ from groupcm.report.figures.style import (
     series_of,
 )
 from groupcm.report.formatting import count, fraction, interval
+from groupcm.report.page import render
 from groupcm.report.save import save_page
-from groupcm.utils.extras import require_report_extra
 
-__all__ = ["annotation_figure", "annotation_json", "annotation_plate", "save_annotation"]
+__all__ = ["captioned_annotation_figure", "save_annotation"]
+
+
+_HEIGHT = 5.0
+_UPPER_SHARE = 2.4  # of the lower axes' height
+_MARGIN = 0.06  # of the range shown
+_BESIDE = 1.02
+_WITH_OTHERS = Series(NAMED_COLOURS["series-6"], "solid", "v")
 
 
 def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Path]:
@@ -54,24 +60,21 @@ def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Pat
     folder : Path
         An existing folder.
     name : str
-        Of the data.
+        The name of the data.
 
     Returns
     -------
     list of Path
         The files, the page first.
     """
-    require_report_extra()
-    from groupcm.report.page import render
-
-    plate = annotation_plate(curve)
+    figure = captioned_annotation_figure(curve)
     rows = [
         (size, curve.auc(gcm), curve.auc(misvm))
         for size, gcm, misvm in zip(curve.sizes, curve.gcm, curve.misvm, strict=True)
     ]
     page = render(
         "experiment_annotation.html",
-        [plate],
+        [figure],
         title="What annotation buys",
         version=__version__,
         name=name,
@@ -82,12 +85,12 @@ def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Pat
         summary=[next_hundred(curve), what_others_add(curve), against_misvm(curve)],
         method=method_sentences(curve),
     )
-    numbers = write_text(folder / "annotation.json", annotation_json(curve))
-    return [*save_page(page, [plate], folder / "annotation.html"), numbers]
+    numbers = write_text(folder / "annotation.json", _annotation_json(curve))
+    return [*save_page(page, [figure], folder / "annotation.html"), numbers]
 
 
-def annotation_json(curve: AnnotationCurve) -> str:
-    """Write sizes and the AUC of every repeat."""
+def _annotation_json(curve: AnnotationCurve) -> str:
+    """Write sizes and the AUC of every repeat as JSON."""
     found = {
         "version": __version__,
         "positive_groups": curve.n_positive,
@@ -104,14 +107,47 @@ def annotation_json(curve: AnnotationCurve) -> str:
     return json.dumps(found, indent=1) + "\n"
 
 
-_HEIGHT = 5.0
-_UPPER_SHARE = 2.4  # of the lower axes' height
-_MARGIN = 0.06  # of the range shown
-_BESIDE = 1.02
+def captioned_annotation_figure(curve: AnnotationCurve) -> CaptionedFigure:
+    """Draw group AUC against annotated groups, and MI-SVM with all positive groups as a level."""
+    looks = series_of(METHODS)
+    drawn = [
+        (looks[GCM], "GCM, annotated", curve.gcm),
+        (_WITH_OTHERS, "GCM, others unannotated", curve.with_others),
+        (looks[MISVM], "MI-SVM, labels alone", curve.misvm),
+    ]
+    if not curve.added:
+        del drawn[1]
+    lines = [
+        SizeLine(name, look, curve.sizes, [curve.auc(one) for one in values], values.tolist())
+        for look, name, values in drawn
+    ]
+    focus = lines[:-1]
+    of_all = curve.auc(curve.misvm_of_all)
+    if curve.sizes[-1] < curve.n_all:
+        look = Series(MUTED, (0, (3, 2)), "P")
+        name = "MI-SVM, all positive groups"
+        lines.append(SizeLine(name, look, [curve.n_all], [of_all], [curve.misvm_of_all.tolist()]))
+    shows = " ".join(
+        f"With {count(size)} annotated groups GCM {interval(curve.auc(gcm))}, with the others "
+        f"unannotated {interval(curve.auc(more))}, MI-SVM {interval(curve.auc(misvm))}."
+        for size, gcm, more, misvm in zip(
+            curve.sizes, curve.gcm, curve.with_others, curve.misvm, strict=True
+        )
+    )
+    return CaptionedFigure(
+        "annotation",
+        "Group AUC against annotated positive groups",
+        "Marks are means over repeats, small dots the single repeats, lines 95 % intervals. A line "
+        "that still rises at its right end shows that more annotation would help. Below: what the "
+        "positive groups that are not annotated add, repeat by repeat; an interval that contains 0 "
+        "leaves open whether they do.",
+        shows,
+        _annotation_figure(curve, lines, focus, _WITH_OTHERS),
+    )
 
 
 @in_style
-def annotation_figure(
+def _annotation_figure(
     curve: AnnotationCurve, lines: Sequence[SizeLine], focus: Sequence[SizeLine], look: Series
 ) -> Figure:
     """Draw the lines over the range of those in focus, and the differences below them.
@@ -166,77 +202,11 @@ def _show_range_of(axes: Axes, lines: Sequence[SizeLine], focus: Sequence[SizeLi
 
 
 def _draw_differences(axes: Axes, curve: AnnotationCurve, look: Series) -> None:
-    """The mean change of each size with its interval, and the single repeats."""
-    added = curve.added
-    x = np.asarray(curve.sizes[: len(added)], float)
+    """Draw the mean change at each size with its interval, and the single repeats."""
+    n = len(curve.added)
+    x = np.asarray(curve.sizes[:n], float)
     axes.axhline(0.0, color=MUTED, linewidth=0.9)
-    low, middle, high = (
-        np.array([getattr(each, end) for each in added]) for end in ("low", "estimate", "high")
-    )
-    axes.vlines(x, low, high, color=look.colour, linewidth=1.2, alpha=0.8)
-    for at, alone, more in zip(x, curve.gcm, curve.with_others, strict=False):
-        dots = more - alone
-        axes.plot(
-            np.full(len(dots), at * _BESIDE),
-            dots,
-            "o",
-            color=look.colour,
-            markersize=2.2,
-            alpha=0.55,
-        )
-    axes.plot(
-        x,
-        middle,
-        color=look.colour,
-        linestyle=look.dashes,
-        marker=look.marker,
-        markersize=5,
-        markeredgecolor=SURFACE,
-        markeredgewidth=0.6,
-        linewidth=1.5,
-    )
-    axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    repeats = list(curve.with_others[:n] - curve.gcm[:n])
+    draw_repeats(axes, x, curve.added, repeats, look, beside=_BESIDE)
+    plain_ticks(axes.yaxis, 4)
     axes.set_ylabel("Added AUC")
-
-
-_WITH_OTHERS = Series(NAMED_COLOURS["series-6"], "solid", "v")
-
-
-def annotation_plate(curve: AnnotationCurve) -> Plate:
-    """Draw group AUC against annotated groups, and MI-SVM with all positive groups as a level."""
-    looks = series_of(METHODS)
-    drawn = [
-        (looks[GCM], "GCM, annotated", curve.gcm),
-        (_WITH_OTHERS, "GCM, others unannotated", curve.with_others),
-        (looks[MISVM], "MI-SVM, labels alone", curve.misvm),
-    ]
-    if not curve.added:
-        del drawn[1]
-    lines = [
-        SizeLine(name, look, curve.sizes, [curve.auc(one) for one in values], values.tolist())
-        for look, name, values in drawn
-    ]
-    focus = lines[:-1]
-    of_all = curve.auc(curve.misvm_of_all)
-    if curve.sizes[-1] < curve.n_all:
-        look = Series(MUTED, (0, (3, 2)), "P")
-        name = "MI-SVM, all positive groups"
-        lines.append(SizeLine(name, look, [curve.n_all], [of_all], [curve.misvm_of_all.tolist()]))
-    shows = " ".join(
-        f"With {count(size)} annotated groups GCM {interval(curve.auc(gcm))}, with the others "
-        f"unannotated {interval(curve.auc(more))}, MI-SVM {interval(curve.auc(misvm))}."
-        for size, gcm, more, misvm in zip(
-            curve.sizes, curve.gcm, curve.with_others, curve.misvm, strict=True
-        )
-    )
-    return Plate(
-        "annotation",
-        "Group AUC against annotated positive groups",
-        "Marks are means over repeats, small dots the single repeats, lines 95 % intervals. A line "
-        "that still rises at its right end says that more annotation would help. Below: what the "
-        "positive groups that are not annotated add, repeat by repeat; an interval that holds 0 "
-        "leaves open whether they do.",
-        shows,
-        annotation_figure(curve, lines, focus, _WITH_OTHERS),
-    )

@@ -1,4 +1,4 @@
-"""What annotation buys, in sentences."""
+"""The sentences of the annotation experiment."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from groupcm.metrics import Interval
 from groupcm.report.formatting import count, counted, fraction, interval
 from groupcm.utils.text import listed
 
-__all__ = ["against_misvm", "method_sentences", "next_hundred", "remarks", "what_others_add"]
+__all__ = [
+    "against_misvm",
+    "annotation_notes",
+    "method_sentences",
+    "next_hundred",
+    "what_others_add",
+]
 
 _NEXT = 100
 _FEW_REPEATS = 3
 
 
 def next_hundred(curve: AnnotationCurve) -> str:
-    """Say what the last step bought, and what another hundred would if it goes on like this.
+    """Describe the gain of the last step, and the extrapolated gain of another hundred groups.
 
-    The AUC is taken to grow with the logarithm of the number of annotated groups, as in the last
+    The AUC is assumed to grow with the logarithm of the number of annotated groups, as in the last
     step; real curves flatten sooner or later.
 
     Examples
@@ -29,15 +35,15 @@ def next_hundred(curve: AnnotationCurve) -> str:
     >>> gcm = np.array([[0.80, 0.82, 0.81], [0.84, 0.85, 0.84]])
     >>> curve = AnnotationCurve([50, 100], gcm, gcm, gcm, gcm[1], 150, 900, 100, 3, "patient")
     >>> next_hundred(curve)
-    'From 50 to 100 annotated positive groups the group AUC rose by 0.033 (0.011 to 0.056). If it
-    went on like this, 100 more would add about 0.033 (0.011 to 0.056); curves flatten, so less is
-    likelier than more.'
+    'From 50 to 100 annotated positive groups the group AUC rose by 0.033 (0.011 to 0.056). If the
+    trend continued, 100 more would add about 0.033 (0.011 to 0.056); curves flatten, so less is
+    more likely.'
     """
     step = curve.last_step
     if step is None:
         return (
             f"With {counted(curve.sizes[-1], 'annotated positive group')} the group AUC is "
-            f"{interval(curve.auc(curve.gcm[-1]))}; one size does not tell what more would buy."
+            f"{interval(curve.auc(curve.gcm[-1]))}; one size does not show what more would add."
         )
     before, after = curve.sizes[-2:]
     factor = log((after + _NEXT) / after) / log(after / before)
@@ -52,17 +58,17 @@ def next_hundred(curve: AnnotationCurve) -> str:
     if not step.low > 0:
         at_most = f", and hardly more than {fraction(max(more.high, 0.0))}"
         return (
-            f"{found} That may be chance: it is not shown that {_NEXT} more would buy anything"
+            f"{found} That may be chance: it is not shown that {_NEXT} more would add anything"
             f"{'' if np.isnan(more.high) else at_most}."
         )
     return (
-        f"{found} If it went on like this, {_NEXT} more would add about {interval(more)}; curves "
-        "flatten, so less is likelier than more."
+        f"{found} If the trend continued, {_NEXT} more would add about {interval(more)}; curves "
+        "flatten, so less is more likely."
     )
 
 
 def what_others_add(curve: AnnotationCurve) -> str:
-    """Say what positive groups nobody annotated add, and where that may be chance.
+    """Describe the gain from unannotated positive groups, and where it may be chance.
 
     Examples
     --------
@@ -76,7 +82,7 @@ def what_others_add(curve: AnnotationCurve) -> str:
     """
     cases = list(zip(curve.sizes, curve.added, strict=False))
     if not cases:
-        return "Every positive group is annotated, so nothing tells what unannotated ones add."
+        return "Every positive group is annotated, so the gain from unannotated ones is unknown."
     (fewest, found), *later = cases
     groups = counted(fewest, "annotated positive group")
     first = f"With {groups} the other {count(curve.n_all - fewest)} or more, unannotated,"
@@ -86,7 +92,7 @@ def what_others_add(curve: AnnotationCurve) -> str:
         sentences = [f"{first} lower the group AUC by {interval(_turned(found))}."]
     else:
         sentences = [f"{first} change the group AUC by {interval(found)}, which may be chance."]
-    for verdict, told in (
+    for verdict, changed in (
         ("they add {}", [(size, interval(d)) for size, d in later if d.low > 0]),
         ("they lower it by {}", [(size, interval(_turned(d))) for size, d in later if d.high < 0]),
         (
@@ -94,14 +100,14 @@ def what_others_add(curve: AnnotationCurve) -> str:
             [(size, fraction(d.estimate, 3)) for size, d in later if not (d.low > 0 or d.high < 0)],
         ),
     ):
-        if told:
-            sizes, changes = listed([count(size) for size, _ in told]), [of for _, of in told]
+        if changed:
+            sizes, changes = listed([count(size) for size, _ in changed]), [of for _, of in changed]
             sentences.append(f"With {sizes} {verdict.format(listed(changes))}.")
     return " ".join(sentences)
 
 
 def _as_much_as(curve: AnnotationCurve) -> str:
-    """The most annotated groups whose mean AUC the fewest reach with the others' help."""
+    """Describe how many annotated groups alone reach what the fewest do with the others."""
     reached = float(np.mean(curve.with_others[0]))
     below = [
         size
@@ -118,39 +124,35 @@ def _turned(difference: Interval) -> Interval:
 
 
 def against_misvm(curve: AnnotationCurve) -> str:
-    """Say how the annotated groups compare with labels of groups alone."""
+    """Compare the annotated groups with labels of groups alone."""
     found = curve.over_misvm
-    which = (
-        "above"
-        if found.low > 0
-        else "below"
-        if found.high < 0
-        else "not clearly above or below that"
+    what = (
+        f"that of MI-SVM, which has the labels of all {count(curve.n_all)} or more positive groups"
     )
-    what = f"of MI-SVM, which has the labels of all {count(curve.n_all)} or more positive groups"
-    size = found if found.estimate >= 0 else _turned(found)
     gcm = f"With {count(curve.sizes[-1])} annotated groups the AUC of GCM is"
-    if which in ("above", "below"):
-        return f"{gcm} {interval(size)} {which} that {what}."
-    return f"{gcm} {which} {what}: the difference is {interval(found)}."
+    if found.low > 0:
+        return f"{gcm} {interval(found)} above {what}."
+    if found.high < 0:
+        return f"{gcm} {interval(_turned(found))} below {what}."
+    return f"{gcm} not clearly above or below {what}: the difference is {interval(found)}."
 
 
-def remarks(curve: AnnotationCurve) -> list[str]:
-    """Say what took no part, and where the repeats are too few to tell much.
+def annotation_notes(curve: AnnotationCurve) -> list[str]:
+    """Describe which groups took no part, and whether the repeats are few.
 
     Examples
     --------
     >>> gcm = np.array([[0.80, 0.92]])
     >>> few = AnnotationCurve([50], gcm, gcm, gcm, gcm[0], 50, 900, 40, 5, "patient", n_left_out=7)
-    >>> print(*remarks(few), sep="\\n")
+    >>> print(*annotation_notes(few), sep="\\n")
     7 positive groups are not annotated; they took no part.
     2 repeats are few: the intervals are wide, and more repeats would make them narrower.
     """
     found = []
     if curve.n_left_out:
-        verb, who = ("is", "it") if curve.n_left_out == 1 else ("are", "they")
+        verb, pronoun = ("is", "it") if curve.n_left_out == 1 else ("are", "they")
         groups = counted(curve.n_left_out, "positive group")
-        found.append(f"{groups} {verb} not annotated; {who} took no part.")
+        found.append(f"{groups} {verb} not annotated; {pronoun} took no part.")
     if curve.n_repeats <= _FEW_REPEATS:
         found.append(
             f"{counted(curve.n_repeats, 'repeat')} are few: the intervals are wide, and more "
@@ -160,7 +162,7 @@ def remarks(curve: AnnotationCurve) -> list[str]:
 
 
 def method_sentences(curve: AnnotationCurve) -> list[str]:
-    """What was done."""
+    """Describe the method."""
     return [
         f"There are {count(curve.n_positive)} positive and {count(curve.n_negative)} negative "
         f"groups. Each of {counted(curve.n_repeats, 'repeat')} left one of {curve.n_folds} folds "
@@ -175,5 +177,5 @@ def method_sentences(curve: AnnotationCurve) -> list[str]:
         "that train on the annotated groups and score the others, too.",
         "Intervals (95 %) are of the mean over repeats, widened because the repeats' training "
         "parts overlap. A difference is taken repeat by repeat, at each size for itself.",
-        *remarks(curve),
+        *annotation_notes(curve),
     ]

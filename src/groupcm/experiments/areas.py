@@ -1,21 +1,18 @@
-"""Areas under the curves of many models, with what training and testing leave open.
+"""The AUC and the mean ROC curve of models that were trained repeatedly.
 
     A_b = m_b + sqrt(R / (R − 1)) (d_b − m_b),    d_b = mean over r in D_b of AUC_b(r)
 
-Resample b draws test patients again and, of R training sets, R again (``D_b``), both with
-replacement; all models share it. ``AUC_b(r)`` is the area of the model of training set r on the
-patients of resample b, ``m_b`` its mean over all r. The root makes up for the sets drawn being
-closer to their own mean than to that of all training sets there could be. So the interval of
-``A_b`` holds what another test set and other training sets would change. A difference of two
-models is taken resample by resample, and its p-value is that of `groupcm.metrics.compare`,
-whose result this is where there is one training set.
-
-The ROC curve of a method whose training was repeated.
+Resample b draws test patients and, of R training sets, R (``D_b``), both with replacement; all
+models share it. ``AUC_b(r)`` is the area of the model of training set r on the patients of resample
+b, ``m_b`` its mean over all r. The root corrects for the drawn sets being closer to their own mean
+than to that of all possible training sets. The interval of ``A_b`` thus covers the variation of the
+test set and of the training sets. A difference of two models is taken resample by resample, and its
+p-value is that of `groupcm.metrics.compare`, which this equals with one training set.
 
     tpr(x) = mean over repeats r of tpr_r(x)
 
-where ``tpr_r(x)`` is the largest sensitivity of repeat r with at most a share x of false alarms;
-its area is the mean of the areas.
+is the mean ROC curve, where ``tpr_r(x)`` is the largest sensitivity of repeat r with at most a
+share x of false alarms; its area is the mean of the areas.
 """
 
 from __future__ import annotations
@@ -29,9 +26,9 @@ from groupcm.evaluation.results import Roc
 from groupcm.experiments.datasets import Entries
 from groupcm.experiments.sizes import Trial
 from groupcm.metrics import Comparison, Interval, RocCurve, group_roc_auc, group_roc_curve
+from groupcm.metrics.bootstrap import resampled_metric
 from groupcm.metrics.comparison import normal_p_value
 from groupcm.metrics.intervals import difference_at_edges, ranked_alike
-from groupcm.metrics.resampled import resampled_metric
 from groupcm.metrics.resampling import Resampling
 
 __all__ = ["Areas", "mean_roc"]
@@ -44,7 +41,7 @@ class Areas:
     ----------
     trials : sequence of Trial
     entries : Entries
-        The truth.
+        The labels and patients.
     scores : ndarray of shape (n_repeats, n_entries, n_trials)
     n_resamples : int
     level : float
@@ -98,9 +95,9 @@ class Areas:
             self._means += np.sqrt(n_repeats / (n_repeats - 1)) * (again - self._means)
 
     def of(self, trial: Trial) -> Interval:
-        """The mean AUC over training sets."""
+        """Return the mean AUC over training sets."""
         k = self._number[trial]
-        # The root above may lead beyond what an area can be.
+        # The correction above may lead beyond 0 or 1.
         means = np.clip(self._means[:, k], 0.0, 1.0)
         estimate = float(self.of_repeats[k].mean())
         interval = self._resampling.interval(estimate, means, self._n_clusters)
@@ -111,11 +108,11 @@ class Areas:
         return self._scores[number * n_repeats : (number + 1) * n_repeats]
 
     def repeats(self, trial: Trial) -> NDArray[np.float64]:
-        """The AUC of each training set."""
+        """Return the AUC of each training set."""
         return self.of_repeats[self._number[trial]]
 
     def difference(self, a: Trial, b: Trial) -> Comparison:
-        """``a − b``, on the same test patients and training sets."""
+        """Compute ``a − b`` on the same test patients and training sets."""
         one, other = self._number[a], self._number[b]
         differences = self._means[:, one] - self._means[:, other]
         estimate = float(np.mean(self.of_repeats[one] - self.of_repeats[other]))
@@ -138,14 +135,14 @@ _POINTS = 400
 
 
 def mean_roc(entries: Entries, scores: NDArray[np.float64], auc: Interval) -> Roc:
-    """Average curves at the same share of false alarms; the band is the range of the repeats.
+    """Average curves at equal shares of false alarms; the band is the range of the repeats.
 
     Parameters
     ----------
     entries : Entries
     scores : ndarray of shape (n_repeats, n_entries)
     auc : Interval
-        Of the mean area.
+        The interval of the mean area.
 
     Examples
     --------

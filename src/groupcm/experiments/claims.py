@@ -1,4 +1,4 @@
-"""What the paper claims, and whether it holds here."""
+"""The claims of the paper, and the verdict on each from the measured differences."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ _NOTICEABLE = 0.1  # of what the smaller training set leaves to be gained
 
 @dataclass(frozen=True)
 class Finding:
-    """One difference that a claim is about.
+    """One measured difference that a claim is about.
 
     Attributes
     ----------
     a, b : Trial
     of : {"group", "candidate"}
-        Which AUC.
+        The kind of AUC.
     claimed : {"higher", "lower", "no noticeable gain"}
-        What the paper says of ``a`` against ``b``.
+        The claim of the paper on ``a`` against ``b``.
     comparison : Comparison
     repeats : tuple of float
-        ``a − b`` with each training set.
+        The difference ``a − b`` with each training set.
     margin : float
-        From where on a gain is noticeable.
+        The smallest noticeable gain.
     """
 
     a: Trial
@@ -60,7 +60,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, and the differences it is judged by."""
+    """A statement of the paper, and the differences that decide on it."""
 
     id: str
     statement: str
@@ -78,9 +78,8 @@ def verdict(
 
     A claim of a difference holds where the interval lies on its side of 0, does not hold where
     it lies on the other, and is open where it contains 0, or p is 0.05 or more: with few training
-    sets the two may disagree. A claim of no noticeable gain holds
-    where the interval lies below ``margin``, does not hold where it lies above, and is open where
-    it contains it.
+    sets the two may disagree. A claim of no noticeable gain holds where the interval lies below
+    ``margin``, does not hold where it lies above, and is open where it contains ``margin``.
 
     Examples
     --------
@@ -101,7 +100,7 @@ def verdict(
 
 
 def joint_verdict(verdicts: Sequence[str]) -> str:
-    """A claim of several differences holds where all do, and fails where one does.
+    """Return the verdict on several differences: all must hold, and one can fail the claim.
 
     Examples
     --------
@@ -122,7 +121,7 @@ class _Difference:
 
 
 def paper_claims(sizes: Sizes) -> list[tuple[str, str, list[_Difference]]]:
-    """Every claim: its letter, its words, and the differences it is about."""
+    """Return every claim: its letter, its statement, and the differences it is about."""
     few, most = sizes.fewest, sizes.most
     groups, many = f"{sizes.groups(few)} groups", f"{most:,}"
     svm, svm_in_groups = Trial(SVM, few, in_groups=False), Trial(SVM, few)
@@ -191,7 +190,7 @@ def paper_claims(sizes: Sizes) -> list[tuple[str, str, list[_Difference]]]:
 
 
 def judge(sizes: Sizes, areas: Mapping[str, Areas]) -> list[Claim]:
-    """Measure every claim's differences; ``areas`` are those of "group" and "candidate"."""
+    """Measure the differences of every claim; ``areas`` are those of "group" and "candidate"."""
     return [
         Claim(id, statement, [_measure(one, areas[one.of]) for one in differences])
         for id, statement, differences in paper_claims(sizes)

@@ -1,7 +1,4 @@
-"""Training sets of the paper's experiment, and the smaller ones inside them.
-
-The test set of the paper's experiment, and the scores of all models on it.
-"""
+"""The synthetic training sets and the test set of the paper's experiment."""
 
 from __future__ import annotations
 
@@ -44,13 +41,13 @@ class TrainingSet:
     Attributes
     ----------
     held : LabelledCandidates
-        All positive frames, and as many negative ones as memory is meant to hold.
+        All positive frames, and as many negative ones as are held in memory.
     polyp : ndarray of shape (n,)
         The polyp of each row's frame, -1 where there is none.
     order : ndarray
         The negative frames that are held, in a random order.
     file : Path or None
-        Where all negative frames are, if they are more.
+        The file of all negative frames, if they are more.
     """
 
     held: LabelledCandidates
@@ -59,7 +56,7 @@ class TrainingSet:
     file: Path | None = None
 
     def first(self, n_groups: int, polyps: NDArray[np.int32] | None = None) -> LabelledCandidates:
-        """The first negative frames, and the positive ones of all polyps or of these."""
+        """Return the first negative frames, and the positive ones of all or of some polyps."""
         if n_groups >= len(self.order) and polyps is None:
             return self.held
         negative = np.isin(self.held.groups, self.order[:n_groups])
@@ -67,7 +64,7 @@ class TrainingSet:
         return self.held.take(np.flatnonzero(negative | positive))
 
     def one_by_one(self, n_candidates: int, rng: np.random.Generator) -> LabelledCandidates:
-        """Negative candidates drawn from all frames, and each positive frame's best one."""
+        """Return negative candidates drawn from all frames, and the best of each positive frame."""
         negatives = np.flatnonzero(self.polyp < 0)
         drawn = rng.choice(negatives, min(n_candidates, len(negatives)), replace=False)
         rows = np.concatenate([best_rows(self.held), drawn])
@@ -75,7 +72,7 @@ class TrainingSet:
 
 
 def best_rows(data: LabelledCandidates) -> NDArray[np.intp]:
-    """The positive candidate of largest overlap of each positive group, of several the first.
+    """Return the positive candidate of largest overlap in each positive group, the first of ties.
 
     Examples
     --------
@@ -92,47 +89,59 @@ def best_rows(data: LabelledCandidates) -> NDArray[np.intp]:
 def draw_training_set(
     sizes: Sizes, seed: int, folder: Path | None = None, on_rows: OnRows | None = None
 ) -> TrainingSet:
-    """Make one.
+    """Draw a training set.
 
     Parameters
     ----------
     sizes : Sizes
     seed : int
-        Which patients, polyps and frames.
+        The seed of patients, polyps and frames.
     folder : Path, optional
-        Where to put the Parquet file of a training set larger than memory is meant to hold.
+        The folder for the Parquet file of a training set larger than ``sizes.held_in_memory``.
     on_rows : callable, optional
-        Hears the number of rows written so far and of all rows.
+        Is called with the number of rows written so far and of all rows.
 
     Examples
     --------
     >>> sizes = Sizes(negatives=(500, 1000), n_positive=9, n_polyps=3, n_patients=20, group_size=10)
-    >>> made = draw_training_set(sizes, seed=1)
-    >>> small = made.first(50)
+    >>> small = draw_training_set(sizes, seed=1).first(50)
     >>> len(set(small.groups)), len(set(small.groups[small.y == 1]))
     (59, 9)
     """
     rng = np.random.default_rng([seed, 1])
-    made: dict[str, Any] = {
-        "n_negative": sizes.groups(sizes.most),
-        "n_positive": sizes.n_positive,
-        "n_polyps": sizes.n_polyps,
+    frames = _draw_frames(
+        sizes,
+        sizes.most,
+        {"n_positive": sizes.n_positive, "n_polyps": sizes.n_polyps, "seed": seed},
+        None if folder is None else folder / f"training-{seed}.parquet",
+        on_rows,
+    )
+    if isinstance(frames, Path):
+        return _partly_held(frames, sizes.groups(sizes.largest_held), rng)
+    held = LabelledCandidates(frames.X, frames.y, frames.groups, frames.overlap, frames.patient)
+    negative = np.unique(frames.groups[frames.polyp < 0])
+    return TrainingSet(held, frames.polyp, rng.permutation(negative))
+
+
+def _draw_frames(
+    sizes: Sizes,
+    n_negatives: int,
+    options: dict[str, Any],
+    file: Path | None,
+    on_rows: OnRows | None,
+) -> Capsule | Path:
+    """Draw frames with so many negative candidates, into a file if memory should not hold them."""
+    options |= {
+        "n_negative": sizes.groups(n_negatives),
         "n_patients": sizes.n_patients,
         "group_size": sizes.group_size,
-        "seed": seed,
     }
-    if sizes.most <= sizes.held_in_memory:
-        all_held = capsule(**made)
-        held = LabelledCandidates(
-            all_held.X, all_held.y, all_held.groups, all_held.overlap, all_held.patient
-        )
-        negative = np.unique(all_held.groups[all_held.polyp < 0])
-        return TrainingSet(held, all_held.polyp, rng.permutation(negative))
-    if folder is None:
-        raise ValueError("a training set larger than held_in_memory needs a folder.")
-    file = folder / f"training-{seed}.parquet"
-    capsule_to_parquet(file, **made, on_rows=on_rows)
-    return _partly_held(file, sizes.groups(sizes.largest_held), rng)
+    if n_negatives <= sizes.held_in_memory:
+        return capsule(**options)
+    if file is None:
+        raise ValueError("a data set larger than held_in_memory needs a folder.")
+    capsule_to_parquet(file, **options, on_rows=on_rows)
+    return file
 
 
 def _partly_held(file: Path, n_groups: int, rng: np.random.Generator) -> TrainingSet:
@@ -156,7 +165,7 @@ def _partly_held(file: Path, n_groups: int, rng: np.random.Generator) -> Trainin
 
 
 def source_of(file: Path) -> Any:
-    """The candidates of a Parquet file of made frames, streamed."""
+    """Return the candidates of a Parquet file of synthetic frames as a streamed source."""
     return from_parquet(
         file,
         group="frame",
@@ -169,7 +178,7 @@ def source_of(file: Path) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """What is ranked, groups or candidates: the truth and whose they are."""
+    """Labels and patients of what is ranked: groups or candidates."""
 
     positive: NDArray[np.bool_]
     patient: NDArray[Any]
@@ -177,19 +186,19 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class TestSet:
-    """Frames of patients whom no training set holds.
+    """Frames of patients that are in no training set.
 
     Attributes
     ----------
     groups : Entries
         All frames.
     candidates : Entries
-        The best candidate of each positive frame, and some or all of the negative frames'.
+        The best candidate of each positive frame, and some or all candidates of negative frames.
     n_negative_candidates : int
-        Of all negative frames.
+        The number of candidates of all negative frames.
     """
 
-    # pytest takes a class for tests where its name begins so.
+    # Otherwise pytest would collect a class of this name as tests.
     __test__ = False
 
     groups: Entries
@@ -199,14 +208,14 @@ class TestSet:
     frames: Capsule | Path
 
     def group_scores(self, models: Sequence[Trained]) -> Vector:
-        """The largest score of each frame, a column a model."""
+        """Return the largest score of each frame, one column per model."""
         scorer = _scorer(models)
         if isinstance(self.frames, Path):
             return scorer.of_source_groups(source_of(self.frames)).score
         return scorer.of_groups(self.frames.X, Groups(self.frames.group_ptr, NO_ORDER))[0]
 
     def candidate_scores(self, models: Sequence[Trained]) -> Vector:
-        """The score of each of the candidates, a column a model."""
+        """Return the score of each of the candidates, one column per model."""
         return _scorer(models).of_rows(self.rows)
 
 
@@ -218,35 +227,29 @@ def _scorer(models: Sequence[Trained]) -> LinearScorer:
 def draw_test_set(
     sizes: Sizes, seed: int, folder: Path | None = None, on_rows: OnRows | None = None
 ) -> TestSet:
-    """Make one; the parameters are those of `draw_training_set`.
+    """Draw a test set; the parameters are those of `draw_training_set`.
 
     Examples
     --------
     >>> sizes = Sizes(test_negatives=500, n_test_positive=9, n_test_polyps=3, n_patients=20,
     ...               group_size=10, n_test_candidates=100)
-    >>> made = draw_test_set(sizes, seed=0)
-    >>> int(made.groups.positive.sum()), len(made.groups.positive), len(made.rows)
+    >>> test = draw_test_set(sizes, seed=0)
+    >>> int(test.groups.positive.sum()), len(test.groups.positive), len(test.rows)
     (9, 59, 109)
     """
     rng = np.random.default_rng([seed, 3])
-    made: dict[str, Any] = {
-        "n_negative": sizes.groups(sizes.test_negatives),
-        "n_positive": sizes.n_test_positive,
-        "n_polyps": sizes.n_test_polyps,
-        "n_patients": sizes.n_patients,
-        "group_size": sizes.group_size,
-        "seed": seed,
-    }
-    if sizes.test_negatives > sizes.held_in_memory:
-        if folder is None:
-            raise ValueError("a test set larger than held_in_memory needs a folder.")
-        frames = folder / f"test-{seed}.parquet"
-        capsule_to_parquet(frames, **made, on_rows=on_rows)
-        columns = _columns_of(frames)
+    frames = _draw_frames(
+        sizes,
+        sizes.test_negatives,
+        {"n_positive": sizes.n_test_positive, "n_polyps": sizes.n_test_polyps, "seed": seed},
+        None if folder is None else folder / f"test-{seed}.parquet",
+        on_rows,
+    )
+    if isinstance(frames, Path):
+        y, groups, overlap, polyp, patient = _columns_of(frames)
     else:
-        frames = capsule(**made)
-        columns = frames.y, frames.groups, frames.overlap, frames.polyp, frames.patient
-    y, groups, overlap, polyp, patient = columns
+        y, groups, overlap = frames.y, frames.groups, frames.overlap
+        polyp, patient = frames.polyp, frames.patient
     best = best_rows(LabelledCandidates(np.empty((0, 0)), y, groups, overlap))
     negative = np.flatnonzero(polyp < 0)
     n_chosen = min(sizes.n_test_candidates, len(negative))
@@ -268,7 +271,7 @@ def _columns_of(file: Path) -> tuple[NDArray[Any], ...]:
 
 
 def _rows_of(frames: Capsule | Path, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-    """The features of some rows, which ascend."""
+    """Return the features of some rows, which must ascend."""
     if not isinstance(frames, Path):
         return frames.X[rows]
     found = np.empty((len(rows), len(FEATURE_NAMES)), np.float32)

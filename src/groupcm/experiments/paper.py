@@ -1,9 +1,10 @@
-"""The paper's experiment on made data: from sizes and a seed to numbers."""
+"""The paper's experiment on synthetic data: from sizes and a seed to results."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trained
 from groupcm.experiments.training import train_all
 from groupcm.utils.merged_warnings import gathered_warnings
 
-__all__ = ["LEVELS", "PaperResults", "main_trials", "run_paper"]
+__all__ = ["LEVELS", "PaperResults", "run_paper"]
 
 LEVELS = ("candidate", "group")
 _SEEDS_APART = 1000
@@ -26,7 +27,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class PaperResults:
-    """What the experiment found.
+    """The results of the experiment.
 
     Attributes
     ----------
@@ -36,10 +37,10 @@ class PaperResults:
         For each training set, the models of `trials_of`.
     areas : mapping from "group" and "candidate" to Areas
     rocs : mapping from "group" and "candidate" to a mapping from methods to Roc
-        Of `main_trials`, the mean over training sets.
+        The mean curves of `_main_trials` over training sets.
     claims : sequence of Claim
     n_test : mapping
-        Groups and candidates tested on, by name.
+        The numbers of groups and candidates in the test set, by name.
     """
 
     sizes: Sizes
@@ -51,8 +52,8 @@ class PaperResults:
     n_test: Mapping[str, int]
 
 
-def main_trials(sizes: Sizes) -> list[Trial]:
-    """The four models of the paper's main figures."""
+def _main_trials(sizes: Sizes) -> list[Trial]:
+    """Return the four models of the paper's main figures."""
     return [
         Trial(SVM, sizes.fewest, in_groups=False),
         Trial(MISVM, sizes.fewest),
@@ -75,13 +76,13 @@ def run_paper(
     ----------
     sizes : Sizes
     seed : int
-        Another seed is another world's worth of patients; nothing else is random.
+        The seed of all patients; nothing else is random.
     folder : Path, optional
-        For Parquet files of sets larger than ``sizes.held_in_memory``.
+        The folder for Parquet files of sets larger than ``sizes.held_in_memory``.
     keep : bool, default=False
-        Whether those of training sets stay there after training.
+        Whether the files of training sets stay there after training.
     say : callable, optional
-        Hears in words what begins now.
+        Is called with a text at the start of each step.
 
     Returns
     -------
@@ -100,11 +101,11 @@ def run_paper(
             training = draw_training_set(
                 sizes, first + 1 + repeat, folder, _written(say, f"writing {at}")
             )
-            told = _prefixed(say, at)
-            models.append(train_all(training, sizes, first + 1 + repeat, told))
+            say_at = partial(_say_with_prefix, say, at)
+            models.append(train_all(training, sizes, first + 1 + repeat, say_at))
             if training.file is not None and not keep:
                 training.file.unlink()
-            # Its rows are let go before the next ones are drawn.
+            # Free its rows before the next ones are drawn.
             del training
     say(f"scoring {sum(map(len, models))} models on the test set")
     scores = {"group": _scores(test.group_scores, models)}
@@ -112,7 +113,7 @@ def run_paper(
     entries = {"group": test.groups, "candidate": test.candidates}
     areas = {}
     for level in LEVELS:
-        say(f"drawing test patients again, per {level}")
+        say(f"resampling test patients, per {level}")
         areas[level] = Areas(
             trials, entries[level], scores[level], n_resamples=sizes.n_resamples, seed=first
         )
@@ -122,18 +123,18 @@ def run_paper(
     return PaperResults(sizes, seed, models, areas, rocs, judge(sizes, areas), _counts(test))
 
 
-def _prefixed(say: Say, prefix: str) -> Say:
-    return lambda text: say(f"{prefix}: {text}")
+def _say_with_prefix(say: Say, prefix: str, text: str) -> None:
+    say(f"{prefix}: {text}")
 
 
 def _written(say: Say, doing: str) -> Callable[[int, int], None]:
-    """A listener to rows written, that says every tenth once."""
-    said = 0
+    """Return a callback for rows written, which reports every tenth once."""
+    reported = 0
 
     def listen(done: int, n_rows: int) -> None:
-        nonlocal said
-        if (share := 10 * done // n_rows) > said:
-            said = share
+        nonlocal reported
+        if (share := 10 * done // n_rows) > reported:
+            reported = share
             say(f"{doing}: {done:,} of {n_rows:,} rows")
 
     return listen
@@ -142,7 +143,7 @@ def _written(say: Say, doing: str) -> Callable[[int, int], None]:
 def _scores(
     score: Callable[[Sequence[Trained]], NDArray[np.float64]], models: Sequence[Sequence[Trained]]
 ) -> NDArray[np.float64]:
-    """All models in one pass: an array of repeats, entries and trials."""
+    """Score all models in one pass; return an array of repeats, entries and trials."""
     every = score([model for repeat in models for model in repeat])
     return np.moveaxis(every.reshape(len(every), len(models), -1), 1, 0)
 
@@ -156,7 +157,7 @@ def _rocs(
 ) -> dict[str, Roc]:
     return {
         trial.method: mean_roc(entries, scores[:, :, trials.index(trial)], areas.of(trial))
-        for trial in main_trials(sizes)
+        for trial in _main_trials(sizes)
     }
 
 

@@ -1,9 +1,4 @@
-"""The paper's experiment on the disk: tables, figures, numbers and one page.
-
-The figures of the paper's experiment, each with its caption.
-
-The numbers of the paper's experiment, for other programs.
-"""
+"""The report of the paper's experiment: a page with figures, tables, and the numbers as JSON."""
 
 from __future__ import annotations
 
@@ -17,26 +12,52 @@ from pathlib import Path
 from typing import Any
 
 from groupcm import __version__
-from groupcm.experiments import paper_text as paper_words
+from groupcm.experiments import paper_text
 from groupcm.experiments.claims import HOLDS, OPEN, Finding
-from groupcm.experiments.output import SizeLine, size_figure, write_text
+from groupcm.experiments.output import write_text
 from groupcm.experiments.paper import LEVELS, PaperResults
 from groupcm.experiments.sizes import GCM, METHODS, MISVM, SVM, UNGROUPED, Trial, trials_of
 from groupcm.metrics import Interval
 from groupcm.report.figures.curves import roc_of_models_figure
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
-from groupcm.report.figures.style import INK, MUTED, Series, series_of
+from groupcm.report.figures.learning import SizeLine, size_figure
+from groupcm.report.figures.style import INK, MUTED, Series, colour_name, series_of
 from groupcm.report.formatting import counted, interval
+from groupcm.report.page import render
 from groupcm.report.save import save_page
-from groupcm.utils.extras import require_report_extra
 
-__all__ = ["paper_json", "paper_plates", "save_paper"]
+__all__ = ["paper_figures", "paper_json", "save_paper"]
 
 _LOOKS = series_of(METHODS)
 
 
-def paper_plates(results: PaperResults) -> list[Plate]:
+def save_paper(results: PaperResults, folder: Path) -> list[Path]:
+    """Write ``paper.html``, its figures, ``claims.md``, ``datasets.csv`` and ``results.json``.
+
+    Parameters
+    ----------
+    results : PaperResults
+    folder : Path
+        An existing folder.
+
+    Returns
+    -------
+    list of Path
+        The files, the page first.
+    """
+    figures = paper_figures(results)
+    page = _page(results, figures)
+    texts = {
+        "results.json": paper_json(results),
+        "claims.md": paper_text.claims_markdown(results),
+        "datasets.csv": _datasets_csv(results),
+    }
+    others = [write_text(folder / name, text) for name, text in texts.items()]
+    return [*save_page(page, figures, folder / "paper.html"), *others]
+
+
+def paper_figures(results: PaperResults) -> list[CaptionedFigure]:
     """Draw both figures of the paper, per candidate and per group, and the claims."""
     return [
         *(_roc(results, level, log=log) for log in (False, True) for level in LEVELS),
@@ -45,7 +66,7 @@ def paper_plates(results: PaperResults) -> list[Plate]:
     ]
 
 
-def _roc(results: PaperResults, level: str, *, log: bool) -> Plate:
+def _roc(results: PaperResults, level: str, *, log: bool) -> CaptionedFigure:
     sizes, rocs = results.sizes, results.rocs[level]
     sets = counted(sizes.repeats, "training set")
     if log:
@@ -58,12 +79,12 @@ def _roc(results: PaperResults, level: str, *, log: bool) -> Plate:
             f"mean curve of {sets}."
         )
     shows = "; ".join(f"{method}: AUC {interval(roc.auc)}" for method, roc in rocs.items())
-    return Plate(
+    return CaptionedFigure(
         name, title, reading, f"{shows}.", roc_of_models_figure(rocs, _LOOKS, of=level, log=log)
     )
 
 
-def _against_size(results: PaperResults, level: str) -> Plate:
+def _against_size(results: PaperResults, level: str) -> CaptionedFigure:
     sizes, areas = results.sizes, results.areas[level]
     fewest = sizes.fewest
     trials = {
@@ -87,7 +108,7 @@ def _against_size(results: PaperResults, level: str) -> Plate:
         for of in trials.values()
         for trial in of
     )
-    return Plate(
+    return CaptionedFigure(
         f"per_{level}_training_size",
         f"Performance per {level} against training size",
         f"Marks are means over {counted(sizes.repeats, 'training set')}, small dots the single "
@@ -98,31 +119,30 @@ def _against_size(results: PaperResults, level: str) -> Plate:
     )
 
 
-def _differences(results: PaperResults, level: str) -> Plate:
+def _differences(results: PaperResults, level: str) -> CaptionedFigure:
     rows = []
     for claim in results.claims:
         for finding in claim.findings:
-            # Differences from MI-SVM are so large that the others would vanish beside them.
+            # Differences from MI-SVM are so large that the others would vanish next to them.
             if finding.of != level or MISVM in (finding.a.method, finding.b.method):
                 continue
-            difference = finding.comparison.difference
             colour = MUTED if finding.verdict == OPEN else INK
             look = Series(colour, "solid", "o" if finding.verdict == HOLDS else "X")
             letter = claim.id[0] + "′" * claim.id.endswith("second reading")
             name = f"{letter}: {_names(finding.a, finding.b)}"
-            rows.append(ForestRow(name, difference, interval(difference), look))
-    return Plate(
+            rows.append(ForestRow(name, finding.comparison.difference, look))
+    return CaptionedFigure(
         f"claims_per_{level}",
         f"Differences behind the claims, per {level}",
         "The first model minus the second, with the letter of the claim (′: second reading). "
         "Grey intervals contain 0; a cross is one that does not hold as claimed, or is open.",
-        " ".join(f"{row.name}: {row.words}." for row in rows),
+        " ".join(f"{row.name}: {interval(row.interval)}." for row in rows),
         forest_figure(rows, f"Difference in AUC of {level}s", reference=0.0),
     )
 
 
 def _names(a: Trial, b: Trial) -> str:
-    """Two models, their common method or size named once."""
+    """Name two models, their common method or size once."""
     one, other = ("ungrouped" if t.method == UNGROUPED else t.method for t in (a, b))
     many, few = compact(a.negatives), compact(b.negatives)
     if one == other:
@@ -133,7 +153,7 @@ def _names(a: Trial, b: Trial) -> str:
 
 
 def compact(n: int) -> str:
-    """Write a large number as short as it goes.
+    """Write a large number in short form.
 
     Examples
     --------
@@ -147,7 +167,7 @@ def compact(n: int) -> str:
 
 
 def paper_json(results: PaperResults) -> str:
-    """Write sizes, every model and every claim; nothing in it depends on the clock."""
+    """Write sizes, every model and every claim as JSON; the text does not depend on the time."""
     found = {
         "version": __version__,
         "seed": results.seed,
@@ -203,70 +223,39 @@ def _interval(value: Interval) -> dict[str, float | None]:
 
 
 def _known(value: float) -> float | None:
-    """Return None for NaN, for which JSON has no word."""
+    """Return None for NaN, which JSON does not have."""
     return None if math.isnan(value) else value
-
-
-def save_paper(results: PaperResults, folder: Path) -> list[Path]:
-    """Write ``paper.html``, its figures, ``claims.md``, ``datasets.csv`` and ``results.json``.
-
-    Parameters
-    ----------
-    results : PaperResults
-    folder : Path
-        An existing folder.
-
-    Returns
-    -------
-    list of Path
-        The files, the page first.
-    """
-    require_report_extra()
-
-    plates = paper_plates(results)
-    page = _page(results, plates)
-    texts = {
-        "results.json": paper_json(results),
-        "claims.md": paper_words.claims_markdown(results),
-        "datasets.csv": _datasets_csv(results),
-    }
-    others = [write_text(folder / name, text) for name, text in texts.items()]
-    return [*save_page(page, plates, folder / "paper.html"), *others]
 
 
 def _datasets_csv(results: PaperResults) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["part", "class", "SVM", "MI-SVM", "GCM"])
-    writer.writerows(paper_words.dataset_rows(results))
+    writer.writerows(paper_text.dataset_rows(results))
     return text.getvalue()
 
 
-def _page(results: PaperResults, plates: list) -> str:
-    from groupcm.report.figures.style import colour_name, series_of
-    from groupcm.report.page import render
-
-    looks = series_of(METHODS)
+def _page(results: PaperResults, figures: list[CaptionedFigure]) -> str:
     models = []
     for k, trial in enumerate(trials_of(results.sizes)):
         chosen = Counter(repeat[k].setting for repeat in results.models)
-        settings = ", ".join(f"{setting} ({n}×)" for setting, n in chosen.most_common())
-        candidate, group = (results.areas[level].of(trial) for level in ("candidate", "group"))
-        models.append((trial, candidate, group, settings))
+        shares = ", ".join(f"{values} ({n}×)" for values, n in chosen.most_common())
+        candidate, group = (results.areas[level].of(trial) for level in LEVELS)
+        models.append((trial, candidate, group, shares))
     return render(
         "experiment_paper.html",
-        plates,
-        title="The paper's experiment on made data",
+        figures,
+        title="The paper's experiment on synthetic data",
         version=__version__,
         sizes=results.sizes,
         seed=results.seed,
-        summary=paper_words.summary_sentence(results.claims),
+        summary=paper_text.summary_sentence(results.claims),
         claims=results.claims,
-        finding_words=paper_words.finding_words,
-        repeats_words=paper_words.repeats_words,
+        finding_text=paper_text.finding_text,
+        repeats_text=paper_text.repeats_text,
         models=models,
-        swatch=lambda method: colour_name(looks[method].colour),
-        datasets=paper_words.dataset_rows(results),
+        swatch=lambda method: colour_name(_LOOKS[method].colour),
+        datasets=paper_text.dataset_rows(results),
         n_test=results.n_test,
-        method=paper_words.method_sentences(results.sizes),
+        method=paper_text.method_sentences(results.sizes),
     )

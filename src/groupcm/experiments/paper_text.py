@@ -1,4 +1,4 @@
-"""The paper's experiment in words: its dataset table, and its claims with their numbers."""
+"""The text of the paper's experiment: its dataset table, and its claims with their numbers."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from groupcm.report.formatting import counted, fraction, interval, p_value
 __all__ = [
     "claims_markdown",
     "dataset_rows",
-    "finding_words",
+    "finding_text",
     "method_sentences",
-    "repeats_words",
+    "repeats_text",
     "summary_sentence",
 ]
 
@@ -27,7 +27,7 @@ _COUNTED = {
 
 
 def dataset_rows(results: PaperResults) -> list[tuple[str, str, str, str, str]]:
-    """The paper's table of training and test sets: part, class, SVM, MI-SVM, GCM."""
+    """Return the paper's table of training and test sets: part, class, SVM, MI-SVM, GCM."""
     sizes, n_test = results.sizes, results.n_test
     positive = f"{sizes.n_positive} ({counted(sizes.n_polyps, 'polyp')})"
     share = sizes.n_misvm_polyps / sizes.n_polyps
@@ -51,8 +51,8 @@ def dataset_rows(results: PaperResults) -> list[tuple[str, str, str, str, str]]:
     ]
 
 
-def finding_words(finding: Finding) -> str:
-    """One difference with its interval and p-value.
+def finding_text(finding: Finding) -> str:
+    """Describe one difference with its interval and p-value.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def finding_words(finding: Finding) -> str:
     >>> auc, difference = Interval(0.9, 0.8, 1.0), Interval(0.021, 0.008, 0.034)
     >>> found = Comparison(auc, auc, difference, 0.002, 2000, "group_roc_auc")
     >>> a, b = Trial("GCM", 5000), Trial("SVM", 5000)
-    >>> finding_words(Finding(a, b, "group", "higher", found, (0.02, 0.022)))
+    >>> finding_text(Finding(a, b, "group", "higher", found, (0.02, 0.022)))
     'AUC of groups, GCM (5,000) − SVM (5,000): 0.021 (0.008 to 0.034), p = 0.002'
     """
     found = finding.comparison
@@ -72,7 +72,7 @@ def finding_words(finding: Finding) -> str:
 
 
 def short_name(trial: Trial) -> str:
-    """A method with the number of its negatives.
+    """Return the name of a method with the number of its negatives.
 
     Examples
     --------
@@ -82,8 +82,8 @@ def short_name(trial: Trial) -> str:
     return f"{trial.method} ({trial.negatives:,})"
 
 
-def repeats_words(finding: Finding) -> str:
-    """The difference with each training set, the smallest and the largest."""
+def repeats_text(finding: Finding) -> str:
+    """Describe the smallest and the largest difference over training sets."""
     if len(finding.repeats) == 1:
         return "one training set"
     low, high = min(finding.repeats), max(finding.repeats)
@@ -92,7 +92,7 @@ def repeats_words(finding: Finding) -> str:
 
 
 def summary_sentence(claims: Sequence[Claim]) -> str:
-    """Which claims hold.
+    """Describe which claims hold.
 
     Examples
     --------
@@ -108,17 +108,17 @@ def summary_sentence(claims: Sequence[Claim]) -> str:
 
 
 def method_sentences(sizes: Sizes) -> list[str]:
-    """What was done, and how verdicts come about."""
+    """Describe the method, and the rule of the verdicts."""
     sets = counted(sizes.repeats, "training set")
     sentences = [
-        f"The data is made by groupcm.simulate.capsule: {sets} and one test set, each with "
+        f"The data is simulated by groupcm.simulate.capsule: {sets} and one test set, each with "
         "patients, polyps and frames of its own. One number of the simulation was set by looking "
         "at the group AUC of a linear SVM, none by looking at a GCM.",
         "SVM is scikit-learn's LinearSVC on negative candidates drawn one by one from all "
         f"negative frames; MI-SVM has {sizes.groups(sizes.fewest)} negative groups and all "
         f"candidates of the frames of {sizes.n_misvm_polyps} polyps. A second reading gives SVM "
         "the candidates of MI-SVM's negative groups.",
-        f"Every model chose among {counted(sizes.n_settings, 'setting')} of C or λ by "
+        f"Every model chose among {counted(sizes.n_settings, 'value')} of C or λ by "
         f"{counted(sizes.n_folds, 'fold')} that split no patient: SVM and GCM without grouping by "
         "the AUC of candidates, MI-SVM and GCM by the AUC of groups.",
     ]
@@ -134,14 +134,14 @@ def method_sentences(sizes: Sizes) -> list[str]:
         )
     return [
         *sentences,
-        "Intervals (95 %) and p-values come from drawing the test patients again"
+        "Intervals (95 %) and p-values come from resampling the test patients"
         + (", and with them the training sets" if sizes.repeats > 1 else "")
         + f", {sizes.n_resamples:,} times, the same for all models. With few training sets they "
         "are rough. No p-value is corrected for the number of claims.",
         "A claim holds where the interval of the difference lies on the claimed side of 0, does "
         "not hold where it lies on the other, and is not settled where it contains 0 or p is 0.05 "
-        "or more. A gain is "
-        "noticeable from a tenth of what the smaller training set left to be gained (1 − AUC); "
+        "or more. A gain is noticeable from a tenth of what the smaller training set left to be "
+        "gained (1 − AUC); "
         "the claim of no noticeable gain holds where the whole interval lies below that, and does "
         "not hold where it lies above. A claim of several differences needs all of them, and "
         "fails with one.",
@@ -149,16 +149,16 @@ def method_sentences(sizes: Sizes) -> list[str]:
 
 
 def claims_markdown(results: PaperResults) -> str:
-    """The claims as a table in Markdown."""
+    """Write the claims as a table in Markdown."""
     rows = ["| | claim | verdict | difference (95 % interval) | spread |", "|---|---|---|---|---|"]
     for claim in results.claims:
-        differences = "<br>".join(finding_words(finding) for finding in claim.findings)
-        spread = "<br>".join(repeats_words(finding) for finding in claim.findings)
+        differences = "<br>".join(finding_text(finding) for finding in claim.findings)
+        spread = "<br>".join(repeats_text(finding) for finding in claim.findings)
         rows.append(
             f"| {claim.id} | {claim.statement} | **{claim.verdict}** | {differences} | {spread} |"
         )
     parts = [
-        "# The paper's claims on made data",
+        "# The paper's claims on synthetic data",
         f"{summary_sentence(results.claims)} Seed {results.seed}.",
         "\n".join(rows),
         "\n".join(f"- {sentence}" for sentence in method_sentences(results.sizes)),

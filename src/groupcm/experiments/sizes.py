@@ -1,7 +1,4 @@
-"""How large the paper's experiment is.
-
-A model of the paper's experiment: which method, on how many negatives.
-"""
+"""The sizes of the paper's experiment, and its models: a method and its number of negatives."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Sizes:
-    """Numbers of frames, candidates and repeats; those of the paper where it tells them.
+    """Numbers of frames, candidates and repeats; those of the paper where it states them.
 
     Attributes
     ----------
@@ -44,17 +41,17 @@ class Sizes:
     n_patients : int
         Patients in a training set, and in the test set.
     group_size : int
-        Mean number of candidates a frame.
+        Mean number of candidates per frame.
     n_settings : int
-        λ or C to choose among, for every model.
+        The number of values of λ or C to choose among, for every model.
     n_folds : int
-        Folds that choose, by patients.
+        The number of folds, by patients, that choose among them.
     tune_on : int
-        Negative candidates that λ is chosen on at most.
+        The number of negative candidates that λ is chosen on, at most.
     n_test_candidates : int
-        Negative candidates that the performance per candidate is measured on at most.
+        The number of negative candidates that performance per candidate is measured on, at most.
     n_resamples : int
-        Of the bootstrap.
+        The number of resamples of the bootstrap.
     held_in_memory : int
         Larger training sets, and the test set, are written to Parquet and streamed.
     """
@@ -77,7 +74,7 @@ class Sizes:
     held_in_memory: int = 10_000_000
 
     def groups(self, n_candidates: int) -> int:
-        """The number of frames that hold so many candidates.
+        """Return the number of frames that hold so many candidates.
 
         Examples
         --------
@@ -127,14 +124,14 @@ SVM, MISVM, UNGROUPED, GCM = METHODS = ("SVM", "MI-SVM", "GCM without grouping",
 
 @dataclass(frozen=True)
 class Trial:
-    """A method and its negatives: candidates of whole groups, or drawn one by one."""
+    """A method and its number of negatives, in whole groups or drawn one by one."""
 
     method: str
     negatives: int
     in_groups: bool = True
 
     def __str__(self) -> str:
-        """In words.
+        """Return the trial as text.
 
         Examples
         --------
@@ -147,7 +144,7 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A linear model, ``s = coef · x + intercept``, and the setting its folds chose."""
+    """A linear model, ``s = coef · x + intercept``, and the hyperparameter its folds chose."""
 
     trial: Trial
     coef: NDArray[np.float64]
@@ -156,7 +153,7 @@ class Trained:
 
 
 def trials_of(sizes: Sizes) -> list[Trial]:
-    """All models of one training set.
+    """Return all models of one training set.
 
     Examples
     --------

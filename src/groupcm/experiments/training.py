@@ -1,9 +1,9 @@
 """Training of every model of the paper's experiment on one training set.
 
-Models of candidates (SVM, GCM without grouping) choose their setting by the AUC of left-out
+Models of candidates (SVM, GCM without grouping) choose their hyperparameter by the AUC of left-out
 candidates, models of groups (MI-SVM, GCM) by the AUC of left-out groups; folds never split a
-patient. The GCM's objective counts the mean loss of each class, so that a λ chosen on some of
-the negatives serves for more of them: beyond ``tune_on`` negatives it is chosen on those.
+patient. The GCM's objective contains the mean loss of each class, so that a λ chosen on some of
+the negatives is valid for more of them: beyond ``tune_on`` negatives it is chosen on those.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def train_all(
             trained.append(_by_folds(trial, few, sizes))
         elif trial.method == SVM:
             few = training.first(sizes.groups(trial.negatives))
-            data = _one_a_group(few) if trial.in_groups else alone
+            data = _best_of_positives(few) if trial.in_groups else alone
             trained.append(_by_folds(trial, data, sizes))
         elif trial.in_groups:
             trained.append(models.train(trial))
@@ -64,7 +64,7 @@ class _Gcm:
         self._lams: dict[tuple[str, int], float] = {}
 
     def train(self, trial: Trial) -> Trained:
-        """On all positive groups and the first negative ones."""
+        """Train on all positive groups and the first negative ones."""
         sizes, training = self._sizes, self._training
         grouping = _GROUPING[trial.method]
         tuned_on = sizes.groups(min(trial.negatives, sizes.tune_on))
@@ -78,7 +78,7 @@ class _Gcm:
         return self._fit(trial, model, training.first(sizes.groups(trial.negatives)))
 
     def train_on(self, trial: Trial, data: LabelledCandidates) -> Trained:
-        """On these candidates."""
+        """Train on the given candidates."""
         grouping = _GROUPING[trial.method]
         lam = self._lam(grouping, data)
         return self._fit(trial, GroupClassifier(lam, grouping=grouping, random_state=0), data)
@@ -90,7 +90,7 @@ class _Gcm:
     def _lam(self, grouping: str, data: LabelledCandidates) -> float:
         model = GroupClassifierCV(self._sizes.n_settings, cv=self._sizes.n_folds, grouping=grouping)
         if grouping == "none":
-            few = _one_a_group(data)
+            few = _best_of_positives(data)
             return require_finished(model.fit(few.X, few.y, patients=few.patients)).lam_
         return require_finished(
             model.fit(data.X, data.y, data.groups, data.overlap, patients=data.patients)
@@ -98,17 +98,17 @@ class _Gcm:
 
 
 def _by_folds(trial: Trial, data: LabelledCandidates, sizes: Sizes) -> Trained:
-    """SVM and MI-SVM, with the setting that is best on left-out candidates or groups."""
+    """Train SVM or MI-SVM with the C or λ that is best on left-out candidates or groups."""
     name, metric = {SVM: ("svm", candidate_roc_auc), MISVM: ("misvm", group_roc_auc)}[trial.method]
     contender: Contender = contenders([name], sizes.n_settings, max_negatives=None)[0]
     folds = group_folds(data.y, data.groups, data.patients, n_splits=sizes.n_folds)
     scores = tune(contender, data, folds, metric)
     setting = contender.settings[int(np.argmax(scores))]
-    return _trained(trial, contender.fit(setting, data), contender.words(setting))
+    return _trained(trial, contender.fit(setting, data), contender.describe(setting))
 
 
-def _one_a_group(data: LabelledCandidates) -> LabelledCandidates:
-    """Negative groups with all their candidates, positive ones with their best alone."""
+def _best_of_positives(data: LabelledCandidates) -> LabelledCandidates:
+    """Return negative groups with all their candidates, and the best one of positive groups."""
     kept = ~np.isin(data.groups, data.groups[data.y == 1])
     kept[best_rows(data)] = True
     return data.take(np.flatnonzero(kept))

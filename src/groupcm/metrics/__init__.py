@@ -1,4 +1,4 @@
-"""How well groups, and candidates, are told apart, and how sure that is."""
+"""Metrics of groups and of candidates, with bootstrap confidence intervals."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from groupcm.metrics.operating import (
     sensitivity_at_threshold,
     specificity_at_threshold,
 )
+from groupcm.metrics.registry import METRICS, Metric, metric_name, metric_named
 from groupcm.metrics.reliability import ReliabilityCurve, group_brier_score, reliability_curve
 from groupcm.metrics.results import (
     Comparison,
@@ -32,13 +33,9 @@ from groupcm.metrics.results import (
 )
 from groupcm.metrics.roc import candidate_roc_auc, group_roc_auc
 from groupcm.metrics.scorers import (
-    METRICS,
     GroupScorer,
-    Metric,
     group_average_precision_scorer,
     group_roc_auc_scorer,
-    metric_name,
-    metric_named,
     sensitivity_at_specificity_scorer,
 )
 

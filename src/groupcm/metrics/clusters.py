@@ -1,11 +1,9 @@
-"""Who is drawn together: a patient with all their groups.
-
-What few clusters ask for: wider intervals, larger p-values, and a warning.
+"""Clusters, such as a patient with all their groups, and the corrections for few of them.
 
     t = t_{C−1}(level),    k = √(C / (C − 1))
 
-C clusters know their own spread from C − 1 differences only, so Student's t takes the place of
-the normal quantile; and resamples of them spread less than new clusters would, by 1/k. With
+The spread of C clusters is estimated from C − 1 differences, so that Student's t replaces the
+normal quantile; and resamples of the clusters spread less than new clusters would, by 1/k. With
 many clusters t is the normal quantile and k is 1.
 """
 
@@ -34,6 +32,9 @@ __all__ = [
 ]
 
 
+_FEW = 10
+
+
 @dataclass(frozen=True)
 class Clusters:
     """The number of the cluster of every row and of every group, in order of first appearance."""
@@ -44,7 +45,7 @@ class Clusters:
 
 
 def read_clusters(clusters: ArrayLike | None, index: GroupIndex | None, n_rows: int) -> Clusters:
-    """Number the clusters; without any, every group is one. No group may lie in two.
+    """Number the clusters; without any, every group is one. Raise where a group lies in two.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def read_clusters(clusters: ArrayLike | None, index: GroupIndex | None, n_rows: 
     ids = np.asarray(clusters)
     if ids.shape != (n_rows,):
         raise ValueError(
-            f"clusters must hold one id a candidate, shape ({n_rows},) to match y; "
+            f"clusters must hold one id per candidate, shape ({n_rows},) to match y; "
             f"got shape {ids.shape}."
         )
     require_present(ids, "clusters has no id at row {}; every candidate needs a cluster.")
@@ -68,15 +69,12 @@ def read_clusters(clusters: ArrayLike | None, index: GroupIndex | None, n_rows: 
     return Clusters(of_row, of_group, numbered.n_groups)
 
 
-_FEW = 10
-
-
 class FewClustersWarning(MessageWarning):
-    """There are too few clusters for an interval, or for one to be trusted."""
+    """There are too few clusters for an interval, or for a reliable one."""
 
 
 def fewest_clusters(positives: NDArray[np.int64], negatives: NDArray[np.int64]) -> int:
-    """In how many clusters the class lies that lies in fewer; its groups counted by cluster.
+    """Return the number of clusters of the class that lies in fewer, from groups per cluster.
 
     Examples
     --------
@@ -87,7 +85,7 @@ def fewest_clusters(positives: NDArray[np.int64], negatives: NDArray[np.int64]) 
 
 
 def student_quantile(level: float, n_clusters: float) -> float:
-    """How many standard errors an interval of this level reaches; infinite for one cluster.
+    """Return Student's quantile of a confidence level; it is infinite for one cluster.
 
     Examples
     --------
@@ -101,11 +99,11 @@ def student_quantile(level: float, n_clusters: float) -> float:
 
 
 def expanded_tail(level: float, n_clusters: float) -> float:
-    """The share of the resamples that an interval leaves out on each side.
+    """Compute the share of the resamples outside the interval on each side.
 
         Φ(−k t)
 
-    the expanded percentile interval of Hesterberg (2015), and (1 − level) / 2 with many clusters.
+    of the expanded percentile interval of Hesterberg (2015); (1 − level) / 2 with many clusters.
 
     Examples
     --------
@@ -116,7 +114,7 @@ def expanded_tail(level: float, n_clusters: float) -> float:
 
 
 def two_sided_p_value(difference: float, standard_error: float, n_clusters: float) -> float:
-    """Of a difference whose standard error was found by resampling clusters.
+    """Compute the p-value of a difference whose standard error comes from resampled clusters.
 
         2 T_{C−1}(−|difference| / (k · standard error))
 
@@ -132,7 +130,7 @@ def two_sided_p_value(difference: float, standard_error: float, n_clusters: floa
 def warn_of_few(
     positives: NDArray[np.int64], negatives: NDArray[np.int64], *, stacklevel: int = 2
 ) -> None:
-    """Warn where a class lies in so few clusters that no interval is wide enough.
+    """Warn where a class lies in so few clusters that the interval may be too narrow.
 
     Examples
     --------

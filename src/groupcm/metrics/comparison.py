@@ -1,11 +1,11 @@
-"""Two models on the same groups.
+"""The comparison of two models on the same groups.
 
     z = (a − b) / (k se),    p = 2 T_{C−1}(−|z|),    k = √(C / (C − 1))
 
 ``se`` is the standard deviation of the difference over resamples that both models share, T is
 Student's distribution, and C counts the clusters of the class that lies in fewer. On many
-independent groups this is DeLong's test with the bootstrap's standard error for his, and
-it keeps to clusters where groups are not independent.
+independent groups this is DeLong's test with the standard error of the bootstrap; unlike that test
+it respects clusters, where groups are not independent.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from groupcm.metrics.bootstrap import resampled_metric
 from groupcm.metrics.clusters import two_sided_p_value
 from groupcm.metrics.intervals import difference_at_edges, ranked_alike
-from groupcm.metrics.resampled import resampled_metric
+from groupcm.metrics.registry import Metric, metric_name, metric_named
 from groupcm.metrics.resampling import Resampling
 from groupcm.metrics.results import Comparison
-from groupcm.metrics.scorers import Metric, metric_name, metric_named
 
 __all__ = ["compare", "normal_p_value"]
 
@@ -39,7 +39,7 @@ def compare(
     random_state: int | np.random.Generator | None = 0,
     pos_label: Any = None,
 ) -> Comparison:
-    """Whether one set of scores is better than another, on the same groups.
+    """Test whether one set of scores is better than another, on the same groups.
 
         p = 2 T_{C−1}(−|a − b| / (k se)),    k = √(C / (C − 1))
 
@@ -54,7 +54,7 @@ def compare(
     y, groups
         As for `group_roc_auc`.
     scores_a, scores_b : array-like of shape (n,)
-        What each model says of every candidate.
+        The scores of both models, one per candidate.
     metric, clusters, level, n_resamples, random_state, pos_label
         As for `bootstrap_interval`, whose warnings apply.
 
@@ -107,9 +107,9 @@ def compare(
 def normal_p_value(
     difference: float, differences: NDArray[np.float64], n_clusters: float = math.inf
 ) -> float:
-    """Two-sided, of a normal difference whose deviation is that of its resamples.
+    """Compute the two-sided p-value of a difference from its resamples.
 
-    Where these came from few clusters the deviation is itself uncertain: see
+    With few clusters the standard deviation of the resamples is itself uncertain: see
     `groupcm.metrics.clusters.two_sided_p_value`.
 
     Examples

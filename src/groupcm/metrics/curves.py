@@ -1,19 +1,11 @@
-"""ROC and precision-recall curves of groups, and of candidates.
+"""ROC and precision-recall curves of groups and of candidates, from counts at every threshold.
 
-A group is an alarm at threshold t where ``max_{i∈G_k} s_i >= t``. Points inside a straight
-horizontal or vertical stretch of a curve are left out: the others draw the same curve.
+    tp(t) = #{k positive : s_k >= t},    fp(t) = #{k negative : s_k >= t},    s_k = max_{i∈G_k} s_i
 
-A score of -inf is that of a group without candidates, which no threshold makes an alarm.
-
-How many positives and negatives reach each threshold.
-
-    tp(t) = #{k positive : s_k >= t},    fp(t) = #{k negative : s_k >= t}
-
-Everything that has a threshold is read off these: ROC, precision and recall, FROC,
-operating points.
-
-A score of -inf is that of a group without candidates: it reaches no threshold, and counts among
-``n_positive`` or ``n_negative`` only.
+A group is an alarm at the threshold t where ``s_k >= t``. A group without candidates has the score
+-inf, which reaches no threshold. Points inside a straight horizontal or vertical stretch of a curve
+are left out: the others draw the same curve. FROC curves and operating points are derived from the
+same counts.
 """
 
 from __future__ import annotations
@@ -34,7 +26,6 @@ __all__ = [
     "group_average_precision",
     "group_precision_recall_curve",
     "group_roc_curve",
-    "inside_a_level",
     "tally",
 ]
 
@@ -65,7 +56,7 @@ class Tallies:
 
 
 def tally(is_positive: NDArray[np.bool_], scores: NDArray[Any]) -> Tallies:
-    """Counts at every distinct score.
+    """Count positives and negatives at every distinct score.
 
     Examples
     --------
@@ -93,7 +84,7 @@ def tally(is_positive: NDArray[np.bool_], scores: NDArray[Any]) -> Tallies:
 
 
 def corners(tp: Counts, fp: Counts) -> NDArray[np.intp]:
-    """The points of a curve but those inside a horizontal or vertical stretch.
+    """Return the points of a curve except those inside a horizontal or vertical stretch.
 
     They draw the same curve; a few positives among a million negatives leave a few points.
 
@@ -102,15 +93,15 @@ def corners(tp: Counts, fp: Counts) -> NDArray[np.intp]:
     >>> corners(np.array([0, 1, 2, 2]), np.array([0, 0, 0, 1])).tolist()
     [0, 2, 3]
     """
-    return np.flatnonzero(~(inside_a_level(tp) | inside_a_level(fp)))
+    return np.flatnonzero(~(_inside_a_level(tp) | _inside_a_level(fp)))
 
 
-def inside_a_level(values: Counts) -> NDArray[np.bool_]:
-    """Where a rising sequence equals both its neighbours.
+def _inside_a_level(values: Counts) -> NDArray[np.bool_]:
+    """Return where a rising sequence equals both its neighbours.
 
     Examples
     --------
-    >>> inside_a_level(np.array([0, 1, 1, 1, 2])).tolist()
+    >>> _inside_a_level(np.array([0, 1, 1, 1, 2])).tolist()
     [False, False, True, False, False]
     """
     if len(values) == 1:
@@ -126,7 +117,7 @@ def group_roc_curve(
     *,
     pos_label: Any = None,
 ) -> RocCurve:
-    """ROC curve of groups, each scored by its winner.
+    """Compute the ROC curve of groups, each scored by its winner.
 
         tpr(t) = #{k positive : s_k >= t} / m+,    fpr(t) = #{k negative : s_k >= t} / m-
 
@@ -167,7 +158,7 @@ def group_roc_curve(
 
 
 def candidate_roc_curve(y: ArrayLike, scores: ArrayLike, *, pos_label: Any = None) -> RocCurve:
-    """ROC curve of candidates, whatever their groups; see `group_roc_curve`.
+    """Compute the ROC curve of candidates, whatever their groups; see `group_roc_curve`.
 
     Examples
     --------
@@ -184,7 +175,7 @@ def group_precision_recall_curve(
     *,
     pos_label: Any = None,
 ) -> PrecisionRecallCurve:
-    """Precision and recall of groups, each scored by its winner.
+    """Compute precision and recall of groups, each scored by its winner.
 
         precision(t) = tp(t) / (tp(t) + fp(t)),    recall(t) = tp(t) / m+
 
@@ -197,7 +188,7 @@ def group_precision_recall_curve(
     -------
     PrecisionRecallCurve
         Recall rises; the first point (precision 1, recall 0) is a convention. Where recall
-        stands still, only the ends of the stretch are kept. Recall ends below 1 where positive
+        is constant, only the ends of the stretch are kept. Recall ends below 1 where positive
         groups have no candidates.
 
     Examples
@@ -208,7 +199,7 @@ def group_precision_recall_curve(
     """
     truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     at = tally(truth.is_positive, truth.scores)
-    kept = ~inside_a_level(at.tp)
+    kept = ~_inside_a_level(at.tp)
     tp, fp = at.tp[kept], at.fp[kept]
     precision = np.concatenate([[1.0], tp[1:] / (tp[1:] + fp[1:])])
     return PrecisionRecallCurve(precision, tp / at.n_positive, at.thresholds[kept])
@@ -221,7 +212,7 @@ def group_average_precision(
     *,
     pos_label: Any = None,
 ) -> float:
-    """Mean precision of groups over the thresholds at which recall rises.
+    """Compute the mean precision of groups over the thresholds at which recall rises.
 
         AP = Σ_t (recall(t) − recall(t before)) · precision(t)
 
@@ -234,7 +225,7 @@ def group_average_precision(
     Returns
     -------
     float
-        Between 0 and 1; about the share of positive groups for scores that tell nothing.
+        Between 0 and 1; about the share of positive groups for uninformative scores.
 
     Examples
     --------

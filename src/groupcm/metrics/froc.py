@@ -1,4 +1,4 @@
-"""Objects found against false alarms, the free-response ROC curve.
+"""The free-response ROC curve: objects found against false alarms.
 
     sensitivity(t)  = #{objects o : max_{i on o} s_i >= t} / #objects
     false_alarms(t) = #{i not positive : s_i >= t} / #groups
@@ -33,7 +33,7 @@ def froc_curve(
     false_alarms_in: str = "all",
     pos_label: Any = None,
 ) -> FrocCurve:
-    """Share of objects found against the mean number of false alarms a group.
+    """Compute the share of objects found against the mean number of false alarms per group.
 
     An object is found at a threshold that any of its positive candidates reaches. Candidates
     that are not positive and reach it are false alarms; a positive candidate never is.
@@ -49,7 +49,7 @@ def froc_curve(
     groups : array-like of shape (n,)
         The group id of every candidate, in any order.
     objects : array-like of shape (n,), optional
-        The id of the object a candidate is on, looked at only where ``y`` is positive.
+        The id of the object that a candidate is on, read only where ``y`` is positive.
         Without it every positive group holds one object.
     false_alarms_in : {"all", "negative"}
         Count false alarms in all groups, or in negative groups only; the mean is over the
@@ -66,7 +66,7 @@ def froc_curve(
     Notes
     -----
     An object that no candidate is on is not in the table and cannot be counted as missed, unless
-    a row of the score -inf stands for it.
+    it has a row of the score -inf.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def checked_objects(objects: ArrayLike, is_positive: NDArray[np.bool_]) -> NDArr
     objects = np.asarray(objects)
     if objects.shape != is_positive.shape:
         raise ValueError(
-            f"objects must hold one id a candidate, shape {is_positive.shape} to match y; "
+            f"objects must hold one id per candidate, shape {is_positive.shape} to match y; "
             f"got shape {objects.shape}."
         )
     rows = np.flatnonzero(is_positive)

@@ -1,8 +1,8 @@
-"""Bounds where resamples cannot tell how far a metric may be from its edge.
+"""Confidence intervals of shares, and of metrics whose resamples reach 0 or 1.
 
-Where positive and negative groups are separated without an error, every resample is, too, and
-the percentiles of the resamples say "1 to 1" however few groups there are. Whenever they reach 0
-or 1, or do not differ at all, the interval is therefore widened to bounds that do not collapse:
+Where positive and negative groups are separated without an error, so they are in every resample,
+and the percentiles are "1 to 1" however few groups there are. Whenever percentiles reach 0 or 1, or
+do not differ at all, the interval is therefore widened to bounds that do not collapse:
 
     area under the ROC curve    Newcombe's score interval: |θ̂ − θ| = t √V(θ), where
                                 V(θ) = θ(1 − θ) [1 + N ((1 − θ)/(2 − θ) + θ/(1 + θ))] / (m n),
@@ -18,8 +18,6 @@ quantile for the smaller of the two, and π is the share of positive groups.
 
 The score interval is method 5 of R. G. Newcombe (2006), "Confidence intervals for an effect size
 measure based on the Mann–Whitney statistic. Part 2", Statistics in Medicine 25.
-
-The interval of a share, also where what is counted comes in clusters such as patients.
 """
 
 from __future__ import annotations
@@ -27,7 +25,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,20 +32,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 
 from groupcm.metrics.clusters import student_quantile
-from groupcm.metrics.curves import group_average_precision
-from groupcm.metrics.operating import (
-    sensitivity_at_specificity,
-    sensitivity_at_threshold,
-    specificity_at_threshold,
-)
 from groupcm.metrics.results import Interval
-from groupcm.metrics.roc import Ranking, candidate_roc_auc, group_roc_auc
 
 __all__ = [
+    "Bounds",
     "Edges",
     "auc_bounds",
     "difference_at_edges",
-    "edges_of",
     "ranked_alike",
     "share_interval",
     "widened_band",
@@ -60,7 +50,7 @@ __all__ = [
 def wilson_bounds(
     share: ArrayLike, count: ArrayLike, *, level: float = 0.95
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Wilson's interval of a share ``q`` of ``n`` independent cases.
+    """Compute Wilson's interval of a share ``q`` of ``n`` independent cases.
 
         low, high = ( q + z²/2n ∓ z √(q(1 − q)/n + z²/4n²) ) / (1 + z²/n)
 
@@ -69,7 +59,7 @@ def wilson_bounds(
     Parameters
     ----------
     share, count : array-like
-        The share of hits, and of how many; the count need not be whole.
+        The share of hits and the number of cases, which need not be whole.
     level : float, default=0.95
 
     Returns
@@ -88,7 +78,7 @@ def wilson_bounds(
 def wilson_by_quantile(
     share: ArrayLike, count: ArrayLike, z: float
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Compute Wilson's interval for a quantile ``z`` of the caller's, such as Student's.
+    """Compute Wilson's interval for a given quantile ``z``, such as Student's.
 
     Examples
     --------
@@ -106,7 +96,7 @@ def wilson_by_quantile(
 
 
 def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95) -> Interval:
-    """The share of hits, with an interval that holds for few cases and few clusters too.
+    """Compute the share of hits, with an interval that is valid for few cases and clusters too.
 
         n_eff = (p (1 − p) + a) / (v + a / C),    a = 1 / 4C²
         v = max( p (1 − p) / n,  C/(C−1) Σ_c (Σ_{i∈c} (x_i − p))² / n² )
@@ -122,7 +112,7 @@ def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95)
     ----------
     hits : array-like of bool of shape (n,)
     clusters : array-like of shape (n,)
-        The cluster of each; those of a cluster resemble one another.
+        The cluster of each case; cases of one cluster resemble one another.
     level : float, default=0.95
 
     Examples
@@ -152,16 +142,16 @@ _HALVINGS = 60
 
 @dataclass(frozen=True)
 class Edges:
-    """What is known of a metric where its resamples reach the edge.
+    """The bounds of a metric where its resamples reach 0 or 1.
 
     Attributes
     ----------
     n_positive, n_negative : int
-        Clusters that hold positive groups, and negative ones.
+        The numbers of clusters that hold positive groups, and negative ones.
     share : float
         The share of positive groups.
     bounds : callable(estimate, edges, t), or None
-        The bounds that do not collapse; None for a metric of which nothing is known.
+        The bounds that do not collapse; None for a metric without known bounds.
     """
 
     n_positive: int
@@ -170,7 +160,7 @@ class Edges:
     bounds: Callable[[float, Edges, float], Bounds] | None
 
     def widened(self, found: Interval, level: float) -> Interval:
-        """Widen an interval that reaches an edge; one that covers all that is possible is unknown.
+        """Widen an interval that reaches 0 or 1; one that excludes nothing is unknown.
 
         Examples
         --------
@@ -192,27 +182,6 @@ class Edges:
         if is_collapsed or low <= 0.0:
             high = float(np.maximum(high, most))
         return Interval(estimate, low, high).or_unknown()
-
-
-def edges_of(function: Any, parameters: dict[str, Any], ranking: Ranking) -> Edges:
-    """Return what is known of a metric at the edge, for groups counted by cluster.
-
-    Examples
-    --------
-    >>> from groupcm.metrics.roc import rank
-    >>> groups = rank(np.array([True, False]), np.array([1.0, 2.0]), np.array([0, 1]), 2)
-    >>> edges_of(group_roc_auc, {}, groups).n_positive
-    1
-    """
-    bounds = _BOUNDS.get(function)
-    if function is sensitivity_at_specificity:
-        bounds = partial(_sensitivity, least=1.0 - parameters.get("specificity", 0.9))
-    return Edges(
-        int(np.count_nonzero(ranking.positives)),
-        int(np.count_nonzero(ranking.negatives)),
-        float(np.mean(ranking.is_positive)),
-        bounds,
-    )
 
 
 def auc_bounds(area: float, n_positive: int, n_negative: int, t: float) -> Bounds:
@@ -246,38 +215,6 @@ def _lower_root(area: float, m: int, n: int, t: float) -> float:
         is_beyond = area - theta > t * math.sqrt(theta * (1.0 - theta) * spread / (m * n))
         low, high = (theta, high) if is_beyond else (low, theta)
     return 0.5 * (low + high)
-
-
-def _area(estimate: float, edges: Edges, t: float) -> Bounds:
-    return auc_bounds(estimate, edges.n_positive, edges.n_negative, t)
-
-
-def _sensitivity(estimate: float, edges: Edges, t: float, *, least: float = 0.0) -> Bounds:
-    low, high = wilson_by_quantile(estimate, edges.n_positive, t)
-    return max(float(low), least), float(high)
-
-
-def _specificity(estimate: float, edges: Edges, t: float) -> Bounds:
-    low, high = wilson_by_quantile(estimate, edges.n_negative, t)
-    return float(low), float(high)
-
-
-def _precision(estimate: float, edges: Edges, t: float) -> Bounds:
-    """Only a precision near 1 has a bound; in between nothing is known of a collapsed one."""
-    found, _ = _sensitivity(1.0, edges, t)
-    _, alarms = _specificity(0.0, edges, t)
-    of_found, of_alarms = edges.share * found, (1.0 - edges.share) * alarms
-    low = found * of_found / (of_found + of_alarms) if found else 0.0
-    return (low, 1.0) if estimate >= low else (math.nan, math.nan)
-
-
-_BOUNDS: dict[Any, Callable[[float, Edges, float], Bounds]] = {
-    group_roc_auc: _area,
-    candidate_roc_auc: _area,
-    group_average_precision: _precision,
-    sensitivity_at_threshold: _sensitivity,
-    specificity_at_threshold: _specificity,
-}
 
 
 def widened_band(

@@ -1,9 +1,9 @@
-"""The threshold that is shipped, and what it does.
+"""Operating points: a threshold, and the counts and shares that result from it.
 
 A group raises an alarm where its score is at least the threshold; a group without candidates, whose
-score is -inf, never does (`is_alarm`). Thresholds are scores that occur; nothing
-is interpolated, so a point can be reached as it is stated. What happens at a threshold is counted
-by `at_threshold` alone: reports, the command line and the review page show its numbers.
+score is -inf, never does (`is_alarm`). Thresholds are scores that occur, and nothing is
+interpolated, so that every point can be reached exactly. `at_threshold` alone counts the outcomes
+at a threshold: reports, the command line and the review page show its numbers.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class OperatingPoint:
         *,
         pos_label: Any = None,
     ) -> OperatingPoint:
-        """The same threshold on other groups, such as a test set.
+        """Apply the same threshold to other groups, such as a test set.
 
         Examples
         --------
@@ -92,7 +92,7 @@ def operating_point(
     threshold: float | None = None,
     pos_label: Any = None,
 ) -> OperatingPoint:
-    """Choose a threshold on validation data, and count what it does there.
+    """Choose a threshold on validation data, and count its outcomes there.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def at_threshold(
     labelled: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> OperatingPoint:
-    """Count what happens at a threshold: a group raises an alarm when its score is at least it.
+    """Count the outcomes at a threshold: a group whose score is at least it raises an alarm.
 
         tp = #{k positive : s_k >= t},    fp = #{k negative : s_k >= t},    s_k = max_{i∈k} s_i
         false_alarms  = #{i not positive : s_i >= t} / #groups
@@ -221,7 +221,7 @@ def sensitivity_at_specificity(
     specificity: float = 0.9,
     pos_label: Any = None,
 ) -> float:
-    """The largest sensitivity whose specificity is at least the one given.
+    """Compute the largest sensitivity whose specificity is at least the given one.
 
         max { tpr(t) : 1 − fpr(t) >= specificity }
 
@@ -258,7 +258,7 @@ def sensitivity_at_threshold(
     threshold: float,
     pos_label: Any = None,
 ) -> float:
-    """Share of the positive groups that score at least the threshold.
+    """Compute the share of the positive groups that score at least the threshold.
 
     With ``functools.partial`` a metric for `bootstrap_interval`, where the threshold was
     chosen on other data.
@@ -279,7 +279,7 @@ def specificity_at_threshold(
     threshold: float,
     pos_label: Any = None,
 ) -> float:
-    """Share of the negative groups that score below the threshold.
+    """Compute the share of the negative groups that score below the threshold.
 
     A metric as `sensitivity_at_threshold` is.
 

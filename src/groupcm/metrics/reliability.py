@@ -1,7 +1,7 @@
-"""How far probabilities of groups can be believed.
+"""The reliability of predicted probabilities of groups.
 
 Conventions: ``p_k`` is the probability that group k is positive, ``y_k`` is 1 where it is and
-0 where it is not. Probabilities come one a group, in order of first appearance, as
+0 where it is not. There is one probability per group, in order of first appearance, as
 ``predict_proba_groups(X, groups)[:, 1]`` gives them: unlike a score, the probability of a
 group is no maximum over its candidates.
 """
@@ -13,16 +13,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.data.groups import index_groups, no_groups
+from groupcm.data.groups import no_groups
 from groupcm.metrics.intervals import wilson_bounds
-from groupcm.metrics.truth import positive_rows
+from groupcm.metrics.truth import groups_of_rows, positive_rows
 from groupcm.utils.typing import Vector
 
 __all__ = ["ReliabilityCurve", "group_brier_score", "reliability_curve"]
 
 
 class ReliabilityCurve(NamedTuple):
-    """Observed share of positive groups against the mean probability, one entry a bin.
+    """Observed share of positive groups against the mean probability, one entry per bin.
 
     ``low`` and ``high`` bound the share; ``count`` is the number of groups. Empty bins are
     left out.
@@ -42,7 +42,7 @@ def group_brier_score(
     *,
     pos_label: Any = None,
 ) -> float:
-    """Mean squared distance of the probability of groups from what they are.
+    """Compute the mean squared difference of the probabilities of groups and their labels.
 
         BS = 1/m Σ_k (p_k − y_k)²
 
@@ -61,7 +61,8 @@ def group_brier_score(
     Returns
     -------
     float
-        Between 0 and 1, smaller is better; ``q (1 − q)`` for who always says the share ``q``.
+        Between 0 and 1, smaller is better; ``q (1 − q)`` where every probability is the share
+        ``q`` of positive groups.
 
     Examples
     --------
@@ -82,12 +83,12 @@ def reliability_curve(
     level: float = 0.95,
     pos_label: Any = None,
 ) -> ReliabilityCurve:
-    """Among groups of about one probability, how many are positive, and how sure that is.
+    """Compute the share of positive groups among groups of about the same probability.
 
         predicted = 1/n Σ_{k in bin} p_k,    observed = 1/n Σ_{k in bin} y_k
 
-    for the ``n`` groups of a bin, with Wilson's interval of the share observed, as
-    `groupcm.metrics.intervals.wilson_bounds` has it: groups are taken as independent.
+    for the ``n`` groups of a bin, with Wilson's interval of the observed share
+    (`groupcm.metrics.intervals.wilson_bounds`), which takes groups as independent.
 
     Parameters
     ----------
@@ -135,21 +136,13 @@ def reliability_curve(
 def _read(
     y: ArrayLike, probabilities: ArrayLike, groups: ArrayLike | None, pos_label: Any
 ) -> tuple[NDArray[np.bool_], Vector]:
-    is_positive = positive_rows(y, pos_label)
-    groups = None if no_groups(groups) else groups
-    if groups is not None:
-        index = index_groups(groups)
-        if index.n_rows != len(is_positive):
-            raise ValueError(
-                f"y has {len(is_positive)} rows but groups has {index.n_rows}; "
-                "both need one value a candidate."
-            )
-        is_positive = index.maxima(is_positive)
-    unit = "candidate" if groups is None else "group"
+    is_positive, unit = positive_rows(y, pos_label), "candidate"
+    if groups is not None and not no_groups(groups):
+        is_positive, unit = groups_of_rows(groups, len(is_positive)).maxima(is_positive), "group"
     p = np.asarray(probabilities, dtype=np.float64)
     if p.shape != is_positive.shape:
         raise ValueError(
-            f"probabilities must hold one number a {unit}, shape {is_positive.shape}; "
+            f"probabilities must hold one number per {unit}, shape {is_positive.shape}; "
             f"got shape {p.shape}."
         )
     wrong = ~((p >= 0.0) & (p <= 1.0))

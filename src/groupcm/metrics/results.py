@@ -1,4 +1,4 @@
-"""What the metrics give back: named numbers, and nothing that computes."""
+"""The results of metrics: curves, intervals and comparisons with named fields."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class PrecisionRecallCurve(NamedTuple):
 
 
 class FrocCurve(NamedTuple):
-    """Share of objects found against false alarms a group; thresholds fall from infinity."""
+    """Share of objects found against false alarms per group; thresholds fall from infinity."""
 
     false_alarms: Vector
     sensitivity: Vector
@@ -66,7 +66,7 @@ class Interval(NamedTuple):
 
 
 class SensitivityBand(NamedTuple):
-    """Bounds of the sensitivity, one of each for every false positive rate asked for."""
+    """Bounds of the sensitivity, one of each per false positive rate."""
 
     low: Vector
     high: Vector
@@ -79,13 +79,13 @@ class Comparison:
     Attributes
     ----------
     a, b : Interval
-        The metric of each.
+        The metric of each model.
     difference : Interval
-        Of ``a − b``.
+        The difference ``a − b``.
     p_value : float
-        Two-sided, of no difference.
+        Two-sided, for the hypothesis of no difference.
     n_resamples : int
-        Resamples the intervals rest on.
+        The number of resamples behind the intervals.
     metric : str
         The name of the metric.
     """

@@ -1,11 +1,10 @@
-"""The area under the ROC curve, for candidates and for groups.
+"""The area under the ROC curve, for candidates and for groups, and rankings for its resamples.
 
     AUC = ( #{s+ > s-} + ½ #{s+ = s-} ) / (n+ n-)
 
 over all pairs of a positive and a negative. For groups, ``s_k = max_{i∈G_k} s_i``
-and group k is positive if any of its candidates is.
-
-Groups in falling order of their scores, sorted once for any number of resamples.
+and group k is positive if any of its candidates is. A `Ranking` holds groups in falling order of
+their scores, sorted once for any number of resamples.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def group_roc_auc(
     *,
     pos_label: Any = None,
 ) -> float:
-    """Area under the ROC curve of groups, each scored by its winner.
+    """Compute the area under the ROC curve of groups, each scored by its winner.
 
         AUC = ( #{s_k > s_l} + ½ #{s_k = s_l} ) / (m+ m-),    s_k = max_{i∈G_k} s_i
 
@@ -50,7 +49,7 @@ def group_roc_auc(
     Returns
     -------
     float
-        Between 0 and 1; one half for scores that tell nothing.
+        Between 0 and 1; one half for uninformative scores.
 
     Examples
     --------
@@ -70,7 +69,7 @@ def candidate_roc_auc(
     *,
     pos_label: Any = None,
 ) -> float:
-    """Area under the ROC curve of candidates, whatever their groups.
+    """Compute the area under the ROC curve of candidates, whatever their groups.
 
         AUC = ( #{s_i > s_j} + ½ #{s_i = s_j} ) / (n+ n-)
 
@@ -83,7 +82,7 @@ def candidate_roc_auc(
     scores : array-like of shape (n,)
         The score of every candidate, larger for more positive.
     groups : optional
-        Not looked at; there so that this may stand where a metric of groups does.
+        Ignored; present so that the function can be used in place of a metric of groups.
     pos_label : label, optional
         The positive one of the two labels; None is the larger.
 
@@ -100,7 +99,7 @@ def candidate_roc_auc(
 
 
 def _auc(is_positive: NDArray[np.bool_], scores: NDArray[Any]) -> float:
-    """The share of pairs in the right order, ties half, by one sort and one search."""
+    """Compute the share of pairs in the right order, ties half, by one sort and one search."""
     positives = scores[is_positive]
     negatives = np.sort(scores[~is_positive])
     # Counting in integers makes the result exact, and independent of the order of rows.
@@ -117,11 +116,11 @@ class Ranking:
     ----------
     scores, is_positive : ndarray of shape (n,)
     cluster : ndarray of shape (n,)
-        The number of the cluster of each.
+        The number of the cluster of each entry.
     ends_tie : ndarray of shape (n,)
         Whether the next score is smaller.
     positives, negatives : ndarray of shape (n_clusters,)
-        How many of each there are in a cluster.
+        The numbers of positives and negatives per cluster.
     """
 
     scores: NDArray[Any]
@@ -133,9 +132,9 @@ class Ranking:
 
     @cached_property
     def with_candidates(self) -> tuple[NDArray[Any], NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return cluster, class and ends of ties of those that a threshold can reach.
+        """The cluster, class and end of tie of each entry that a threshold can reach.
 
-        A score of -inf is that of a group without candidates.
+        A group without candidates, whose score is -inf, is not among them.
         """
         reached = int(np.count_nonzero(self.scores > -np.inf))
         return self.cluster[:reached], self.is_positive[:reached], self.ends_tie[:reached]
@@ -147,7 +146,7 @@ def rank(
     cluster: NDArray[np.intp],
     n_clusters: int,
 ) -> Ranking:
-    """Sort, and count by cluster.
+    """Sort groups, or candidates, by score, and count them by cluster.
 
     Examples
     --------

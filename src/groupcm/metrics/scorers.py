@@ -1,7 +1,4 @@
-"""Scorers for scikit-learn's ``scoring=``, with ``groups`` routed to them.
-
-Metrics by name, for ``scoring=`` and ``metric=``.
-"""
+"""Scorers for scikit-learn's ``scoring=``, with ``groups`` routed to them as metadata."""
 
 from __future__ import annotations
 
@@ -13,32 +10,26 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from groupcm.data.frames import as_frame
-from groupcm.errors import ParameterError, PythonNote
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.operating import sensitivity_at_specificity
-from groupcm.metrics.roc import candidate_roc_auc, group_roc_auc
+from groupcm.metrics.roc import group_roc_auc
 
 __all__ = [
-    "METRICS",
     "GroupScorer",
-    "Metric",
     "group_average_precision_scorer",
     "group_roc_auc_scorer",
-    "metric_name",
-    "metric_named",
     "sensitivity_at_specificity_scorer",
 ]
 
 
 class GroupScorer:
-    """Scores an estimator by a metric of groups.
+    """A scorer that evaluates an estimator by a metric of groups.
 
-    It asks the estimator for candidate scores (``decision_function``, else
-    ``predict_proba``), so any pipeline works, and scikit-learn's metadata routing for
-    ``groups``. The positive class is the estimator's: the second of its ``classes_``.
-    It states its request itself:
-    ``make_scorer(...).set_score_request(groups=True)`` raises while metadata routing is off,
-    as it usually is when this module is imported.
+    It takes candidate scores from the estimator (``decision_function``, else ``predict_proba``),
+    so that any pipeline works, and ``groups`` from scikit-learn's metadata routing. The positive
+    class is the second of the estimator's ``classes_``. The scorer declares its metadata request
+    itself, because ``make_scorer(...).set_score_request(groups=True)`` raises while metadata
+    routing is off, as it usually is when this module is imported.
 
     Parameters
     ----------
@@ -63,11 +54,11 @@ class GroupScorer:
         self._parameters = parameters
 
     def set_score_request(self, *, groups: bool | str) -> GroupScorer:
-        """A scorer that takes its groups from metadata of another name, say ``"frame"``."""
+        """Return a scorer that takes its groups from metadata of another name, say ``"frame"``."""
         return GroupScorer(self._metric, groups, **self._parameters)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn should pass on when it scores."""
+        """Return the metadata that scikit-learn should pass on when it scores."""
         request = MetadataRequest(owner=repr(self))
         request.score.add_request(  # pyright: ignore[reportAttributeAccessIssue]
             param="groups", alias=self._groups_request
@@ -96,12 +87,12 @@ class GroupScorer:
 
 
 def _truth(estimator: Any, y: ArrayLike) -> ArrayLike:
-    """True where the label is the estimator's positive class; other labels stay as they are."""
+    """Return True where the label is the estimator's positive class; keep unknown labels."""
     labels, classes = np.asarray(y), getattr(estimator, "classes_", None)
     if classes is None or len(classes) != 2 or not np.all(np.isin(labels, classes)):
         return y
     is_positive = np.asarray(labels == classes[1])
-    # Of one class alone the metric says which label it is.
+    # Where there is one class alone, the metric's error names its label.
     return y if is_positive.all() or not is_positive.any() else is_positive
 
 
@@ -112,53 +103,3 @@ group_average_precision_scorer = GroupScorer(group_average_precision)
 #: By `sensitivity_at_specificity` at a specificity of 0.9; for another,
 #: ``GroupScorer(sensitivity_at_specificity, specificity=0.95)``.
 sensitivity_at_specificity_scorer = GroupScorer(sensitivity_at_specificity)
-
-
-#: ``callable(y, scores, groups) -> float``, larger for better scores.
-Metric = Callable[[ArrayLike, ArrayLike, ArrayLike | None], float]
-
-METRICS: dict[str, Metric] = {
-    "group_roc_auc": group_roc_auc,
-    "candidate_roc_auc": candidate_roc_auc,
-    "group_average_precision": group_average_precision,
-    "sensitivity_at_specificity": sensitivity_at_specificity,
-}
-
-
-def metric_named(metric: str | Metric) -> Metric:
-    """The callable(y, scores, groups) behind a name; a callable is itself.
-
-    Examples
-    --------
-    >>> metric_named("group_roc_auc")([0, 1], [0.1, 0.2], None)
-    1.0
-    """
-    if callable(metric):
-        return metric
-    if not isinstance(metric, str) or metric not in METRICS:
-        names = ", ".join(f'"{name}"' for name in METRICS)
-        raise ParameterError(
-            f"{metric!r} is no metric; use {names}",
-            PythonNote(", or a callable(y, scores, groups)"),
-            ".",
-            parameter="scoring",
-        )
-    return METRICS[metric]
-
-
-def metric_name(metric: str | Metric) -> str:
-    """What to call a metric, whichever way it was given.
-
-    Examples
-    --------
-    >>> from functools import partial
-    >>> metric_name(partial(sensitivity_at_specificity, specificity=0.95))
-    'sensitivity_at_specificity(specificity=0.95)'
-    """
-    if isinstance(metric, str):
-        return metric
-    parameters: dict[str, Any] = getattr(metric, "keywords", {})
-    given = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
-    function = getattr(metric, "func", metric)
-    name = getattr(function, "__name__", type(function).__name__)
-    return f"{name}({given})" if given else name

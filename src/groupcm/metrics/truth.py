@@ -1,4 +1,4 @@
-"""Labels, scores and groups, checked once: who is positive, and who scores what."""
+"""Validation of labels, scores and groups, and the class and score of each group."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from groupcm.data.labels import order_classes
 
 __all__ = [
     "Truth",
+    "groups_of_rows",
     "positive_rows",
     "read_truth",
     "require_both_classes",
@@ -24,7 +25,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Truth:
-    """One entry a group: whether it is positive, and its winner's score.
+    """The class and the score of every group: whether it is positive, and its winner's score.
 
     Attributes
     ----------
@@ -55,10 +56,10 @@ def read_truth(
     pos_label: Any = None,
     finite: bool = False,
 ) -> Truth:
-    """The positive flag and the largest score of every group; `ValueError` for what is amiss.
+    """Return the class and the largest score of every group; raise `ValueError` for invalid input.
 
-    ``pos_label`` is the positive one of the two labels, by default the larger. ``finite`` refuses
-    the score +inf, which is no threshold; -inf is that of a group without candidates.
+    ``pos_label`` is the positive one of the two labels, by default the larger. ``finite`` rejects
+    the score +inf, which is no threshold; -inf is the score of a group without candidates.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def rows_and_groups(
     pos_label: Any = None,
     finite: bool = False,
 ) -> tuple[NDArray[np.bool_], NDArray[Any], GroupIndex]:
-    """The positive flag and the score of every candidate, and the index of their groups.
+    """Return the class and the score of every candidate, and the index of their groups.
 
     Examples
     --------
@@ -94,17 +95,27 @@ def rows_and_groups(
     """
     is_positive = positive_rows(y, pos_label)
     scores = valid_scores(scores, len(is_positive), finite=finite)
-    index = index_groups(np.arange(len(is_positive)) if no_groups(groups) else groups)
-    if index.n_rows != len(is_positive):
+    return is_positive, scores, groups_of_rows(groups, len(is_positive))
+
+
+def groups_of_rows(groups: ArrayLike, n_rows: int) -> GroupIndex:
+    """Index the groups of so many rows; raise where their numbers differ.
+
+    Examples
+    --------
+    >>> groups_of_rows(["a", "a", "b"], 3).n_groups
+    2
+    """
+    index = index_groups(np.arange(n_rows) if no_groups(groups) else groups)
+    if index.n_rows != n_rows:
         raise ValueError(
-            f"y has {len(is_positive)} rows but groups has {index.n_rows}; "
-            "both need one value a candidate."
+            f"y has {n_rows} rows but groups has {index.n_rows}; both need one value per candidate."
         )
-    return is_positive, scores, index
+    return index
 
 
 def positive_rows(y: ArrayLike, pos_label: Any = None) -> NDArray[np.bool_]:
-    """Which rows carry ``pos_label``, by default the larger of two labels.
+    """Return which rows have ``pos_label``, by default the larger of two labels.
 
     Numbers are not sorted. Two texts without ``pos_label`` are a guess, with a
     `groupcm.errors.PositiveLabelWarning`.
@@ -116,7 +127,7 @@ def positive_rows(y: ArrayLike, pos_label: Any = None) -> NDArray[np.bool_]:
     """
     y = np.asarray(y)
     if y.ndim != 1 or len(y) == 0:
-        raise ValueError(f"y must hold one label a candidate, at least one; got shape {y.shape}.")
+        raise ValueError(f"y must hold one label per candidate, at least one; got shape {y.shape}.")
     require_present(y, "y has no label at row {}; every candidate needs one.")
     labels = np.array([y.min(), y.max()]) if y.dtype.kind in "biuf" else np.unique(y)
     if len(labels) > 2 or not np.all((y == labels[0]) | (y == labels[-1])):
@@ -129,7 +140,7 @@ def positive_rows(y: ArrayLike, pos_label: Any = None) -> NDArray[np.bool_]:
 
 
 def valid_scores(scores: ArrayLike, n_rows: int, *, finite: bool = False) -> NDArray[Any]:
-    """One number a candidate, none of them NaN.
+    """Return one number per candidate; raise where one is NaN.
 
     Examples
     --------
@@ -139,7 +150,7 @@ def valid_scores(scores: ArrayLike, n_rows: int, *, finite: bool = False) -> NDA
     scores = np.asarray(scores)
     if scores.shape != (n_rows,):
         raise ValueError(
-            f"scores must hold one number a candidate, shape ({n_rows},) to match y; "
+            f"scores must hold one number per candidate, shape ({n_rows},) to match y; "
             f"got shape {scores.shape}."
         )
     if scores.dtype == bool:
@@ -156,7 +167,7 @@ def valid_scores(scores: ArrayLike, n_rows: int, *, finite: bool = False) -> NDA
 
 
 def require_both_classes(is_positive: NDArray[np.bool_], unit: str) -> None:
-    """`ValueError` where every group, or candidate, is of one class.
+    """Raise `ValueError` where every group, or candidate, is of one class.
 
     Examples
     --------
@@ -175,5 +186,5 @@ def _as_numbers(scores: NDArray[Any]) -> NDArray[np.float64]:
         return scores.astype(np.float64)
     except (TypeError, ValueError):
         raise ValueError(
-            f"scores must hold one number a candidate; got values such as {scores[0]!r}."
+            f"scores must hold one number per candidate; got values such as {scores[0]!r}."
         ) from None

@@ -1,4 +1,4 @@
-"""From numbers to figures to one page that people want to look at."""
+"""Reports of evaluations and comparisons: figures in one self-contained HTML page."""
 
 from groupcm.report.page import CasePictures, comparison_page, evaluation_page
 from groupcm.report.save import check_report, save_comparison, save_evaluation

@@ -1,7 +1,4 @@
-"""What is still found where false alarms are rare.
-
-A learning curve in words.
-"""
+"""Sensitivity at high specificity, and descriptions that evaluation and comparison share."""
 
 from __future__ import annotations
 
@@ -13,14 +10,14 @@ from groupcm.evaluation.results import LearningCurve, Roc
 from groupcm.metrics import Interval
 from groupcm.report.formatting import count, fraction
 
-__all__ = ["learning_shows", "sensitivity_at", "shows_high_specificity", "specificities"]
+__all__ = ["describe_learning_curve", "has_high_specificity", "sensitivity_at", "specificities"]
 
-_ASKED = (0.9, 0.95, 0.99, 0.999)
+_SPECIFICITIES = (0.9, 0.95, 0.99, 0.999)
 _ROUNDING = 1e-9
 
 
 def specificities(rocs: Sequence[tuple[str, Roc]]) -> list[float]:
-    """The high specificities that curves are fine enough to tell apart.
+    """Return the high specificities that the curves resolve.
 
     Examples
     --------
@@ -31,22 +28,23 @@ def specificities(rocs: Sequence[tuple[str, Roc]]) -> list[float]:
     [0.9, 0.95]
     """
     finest = max((_finest_step(roc) for _, roc in rocs), default=1.0)
-    return [asked for asked in _ASKED if finest <= 1 - asked + _ROUNDING]
+    return [each for each in _SPECIFICITIES if finest <= 1 - each + _ROUNDING]
 
 
-def shows_high_specificity(rocs: Sequence[Roc]) -> bool:
-    """Whether there are enough negatives for a look at the region of high specificity.
+def has_high_specificity(rocs: Sequence[Roc]) -> bool:
+    """Return whether there are enough negatives to show the region of high specificity.
 
     Examples
     --------
-    >>> shows_high_specificity([])
+    >>> has_high_specificity([])
     False
     """
-    return bool(rocs) and min(_finest_step(roc) for roc in rocs) <= 1 - _ASKED[1] + _ROUNDING
+    finest = min((_finest_step(roc) for roc in rocs), default=1.0)
+    return finest <= 1 - _SPECIFICITIES[1] + _ROUNDING
 
 
 def sensitivity_at(roc: Roc, specificity: float) -> Interval:
-    """The largest sensitivity with at least this specificity, and its bounds from the band.
+    """Return the largest sensitivity with at least this specificity, and its bounds.
 
     Examples
     --------
@@ -66,19 +64,19 @@ def sensitivity_at(roc: Roc, specificity: float) -> Interval:
 
 
 def _finest_step(roc: Roc) -> float:
-    """The smallest share of false alarms that the curve passes through."""
+    """Return the smallest share of false alarms on the curve."""
     return float(np.min(roc.curve.fpr, initial=1.0, where=roc.curve.fpr > 0))
 
 
-def learning_shows(learning: LearningCurve) -> str:
-    """Say where each line of a learning curve begins and ends.
+def describe_learning_curve(learning: LearningCurve) -> str:
+    """Describe where each line of a learning curve begins and ends.
 
     Examples
     --------
     >>> from groupcm.evaluation.results import LearningLine
     >>> from groupcm.metrics import Interval
     >>> line = LearningLine("GCM", [Interval(0.8, 0.7, 0.9), Interval(0.9, 0.85, 0.95)])
-    >>> learning_shows(LearningCurve([100, 1000], "negative groups", [line]))
+    >>> describe_learning_curve(LearningCurve([100, 1000], "negative groups", [line]))
     'GCM: AUC 0.800 with 100 and 0.900 with 1,000 negative groups.'
     """
     sentences = []

@@ -1,29 +1,27 @@
-"""The figures of a comparison, each with its caption.
-
-A comparison of models in plain sentences.
-"""
+"""The figures and sentences of a comparison of models."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.results import Roc
 from groupcm.metrics import Interval
-from groupcm.report.captions import learning_shows, shows_high_specificity
+from groupcm.report.captions import describe_learning_curve, has_high_specificity
 from groupcm.report.figures.axes import shorten
 from groupcm.report.figures.curves import roc_of_models_figure
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.learning import learning_figure
 from groupcm.report.figures.style import INK, MUTED, Series, series_of
-from groupcm.report.formatting import count, fraction, interval, number, p_value, percent
+from groupcm.report.formatting import counted, fraction, interval, number, p_value, percent
+from groupcm.utils.text import listed
 
 __all__ = [
     "by_auc",
-    "chosen_settings",
-    "comparison_plates",
+    "chosen_hyperparameters",
+    "comparison_figures",
     "is_clear",
     "looks_of",
     "pair_sentence",
@@ -31,20 +29,23 @@ __all__ = [
 ]
 
 
+_LONGEST_NAMES = 30  # of two models: they and an interval share a line
+
+
 def by_auc(models: Sequence[ModelResult]) -> list[ModelResult]:
-    """The models, the one that tells groups apart best first."""
+    """Return the models in falling order of their group AUC."""
     return sorted(models, key=lambda model: -model.group_roc.auc.estimate)
 
 
 def is_clear(pair: Pair, level: float = 0.95) -> bool:
-    """Whether the interval of the difference leaves out zero, and its p-value agrees."""
+    """Return whether the interval of the difference excludes zero, and its p-value agrees."""
     difference = pair.group.difference
     leaves_out_zero = difference.low > 0 or difference.high < 0
     return leaves_out_zero and pair.group.p_value < 1 - level
 
 
 def pair_sentence(pair: Pair, level: float = 0.95) -> str:
-    """Say which of two models is better and how sure that is.
+    """Describe which of two models is better, and how certain that is.
 
     Examples
     --------
@@ -75,13 +76,13 @@ def pair_sentence(pair: Pair, level: float = 0.95) -> str:
 
 
 def summary_sentences(comparison: ModelComparison) -> list[str]:
-    """Say who is ahead, of whom clearly, and of whom not."""
+    """Describe which model is ahead, and which differences are clear."""
     if not comparison.models:
         return ["No model was compared."]
     best = by_auc(comparison.models)[0]
     auc = best.group_roc.auc
     sentences = [
-        f"{best.name} tells positive from negative groups best here: in "
+        f"{best.name} separates positive from negative groups best here: in "
         f"{percent(auc.estimate)} of all pairs of one positive and one negative group the "
         f"positive one scores higher (AUC {fraction(auc.estimate)}, {percent(comparison.level)} "
         f"interval {interval(auc, with_estimate=False)})."
@@ -92,118 +93,115 @@ def summary_sentences(comparison: ModelComparison) -> list[str]:
             other = pair.b if pair.a == best.name else pair.a
             (ahead if is_clear(pair, comparison.level) else near).append(other)
     if ahead:
-        sentences.append(f"It is clearly ahead of {_listed(ahead)}.")
+        sentences.append(f"It is clearly ahead of {listed(ahead)}.")
     if near:
-        sentences.append(f"Its lead over {_listed(near)} may be chance.")
+        sentences.append(f"Its lead over {listed(near)} may be chance.")
     return sentences
 
 
-def chosen_settings(model: ModelResult) -> list[str]:
-    """Which setting the folds chose, and how many of them.
+def chosen_hyperparameters(model: ModelResult) -> list[str]:
+    """Describe which hyperparameters the folds chose, and how often.
 
     Examples
     --------
     >>> from groupcm.metrics import RocCurve
     >>> model = ModelResult("GCM", "", None, None, ["lam=0.9", "lam=0.5", "lam=0.9"], 1.0)
-    >>> chosen_settings(model)
+    >>> chosen_hyperparameters(model)
     ['lam=0.9 (2 folds)', 'lam=0.5 (1 fold)']
     """
     counts = Counter(model.chosen).most_common()
     if len(counts) == 1:
         return [counts[0][0]]
-    return [f"{setting} ({count(n)} {'fold' if n == 1 else 'folds'})" for setting, n in counts]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-_LONGEST_NAMES = 30  # of two models: they and an interval share a line
+    return [f"{values} ({counted(n, 'fold')})" for values, n in counts]
 
 
 def looks_of(comparison: ModelComparison) -> dict[str, Series]:
-    """The colour of each model in all figures of a comparison."""
+    """Return the look of each model in all figures of a comparison."""
     learning = comparison.learning.lines if comparison.learning is not None else ()
     return series_of(
         [*(model.name for model in comparison.models), *(line.model for line in learning)]
     )
 
 
-def comparison_plates(comparison: ModelComparison) -> list[Plate]:
+def comparison_figures(comparison: ModelComparison) -> list[CaptionedFigure]:
     """Draw all that a comparison has numbers for, in the order of the page."""
-    looks = looks_of(comparison)
-    groups = {model.name: model.group_roc for model in comparison.models}
-    candidates = {
-        model.name: model.candidate_roc
-        for model in comparison.models
-        if model.candidate_roc is not None
-    }
-    plates = [_areas(comparison, groups, looks, "group")] if groups else []
-    if candidates:
-        plates.append(_areas(comparison, candidates, looks, "candidate"))
+    return list(_figures(comparison, looks_of(comparison)))
+
+
+def _figures(comparison: ModelComparison, looks: Mapping[str, Series]) -> Iterator[CaptionedFigure]:
+    models, learning = comparison.models, comparison.learning
+    groups = {model.name: model.group_roc for model in models}
+    candidates = {m.name: m.candidate_roc for m in models if m.candidate_roc is not None}
+    for of, rocs in (("group", groups), ("candidate", candidates)):
+        if rocs:
+            yield _areas(comparison, rocs, looks, of)
     if comparison.pairs:
-        plates.append(_differences(comparison))
+        yield _differences(comparison)
     if groups:
-        plates += _rocs(groups, looks)
+        yield CaptionedFigure(
+            "group_roc",
+            "ROC of groups, all models",
+            "Each point of a line is a threshold: the further up and to the left, the better. The "
+            "dashed line is guessing.",
+            _describe_areas(groups),
+            roc_of_models_figure(groups, looks),
+        )
+    if has_high_specificity(list(groups.values())):
+        yield CaptionedFigure(
+            "group_roc_high_specificity",
+            "The same, spread out where false alarms are rare",
+            "The same curves with a logarithmic axis: read off which model finds most where "
+            "only 1 in 100 negative groups may raise an alarm.",
+            _describe_areas(groups),
+            roc_of_models_figure(groups, looks, log=True),
+        )
     if candidates:
-        plates.append(
-            Plate(
-                "candidate_roc",
-                "ROC of candidates, all models",
-                "As for groups, with every candidate counted alone. Grouping often gives this "
-                "away to be better at groups.",
-                _areas_in_words(candidates),
-                roc_of_models_figure(candidates, looks, of="candidate"),
-            )
+        yield CaptionedFigure(
+            "candidate_roc",
+            "ROC of candidates, all models",
+            "As for groups, with every candidate counted alone. Grouping often trades this for "
+            "better performance on groups.",
+            _describe_areas(candidates),
+            roc_of_models_figure(candidates, looks, of="candidate"),
         )
-    if comparison.learning is not None:
-        plates.append(
-            Plate(
-                "learning_curve",
-                "Learning curves",
-                "A line that still rises at its right end says that more of the same data would "
-                "help that model.",
-                learning_shows(comparison.learning),
-                learning_figure(comparison.learning, looks),
-            )
+    if learning is not None:
+        yield CaptionedFigure(
+            "learning_curve",
+            "Learning curves",
+            "A line that still rises at its right end shows that more of the same data would "
+            "help that model.",
+            describe_learning_curve(learning),
+            learning_figure(learning, looks),
         )
-    return plates
 
 
 def _areas(
     comparison: ModelComparison, rocs: Mapping[str, Roc], looks: Mapping[str, Series], of: str
-) -> Plate:
-    rows = [
-        ForestRow(
-            model.name, rocs[model.name].auc, interval(rocs[model.name].auc), looks[model.name]
-        )
-        for model in by_auc(comparison.models)
-        if model.name in rocs
-    ]
-    return Plate(
+) -> CaptionedFigure:
+    names = [model.name for model in by_auc(comparison.models) if model.name in rocs]
+    rows = [ForestRow(name, rocs[name].auc, looks[name]) for name in names]
+    return CaptionedFigure(
         f"{of}_auc",
         f"AUC of {of}s",
         f"The mark is the estimate, the line its {percent(comparison.level)} interval; further "
         "right is better. Lines that overlap do not mean that two models are equal: see the "
         "paired differences.",
-        _areas_in_words(rocs),
+        _describe_areas(rocs),
         forest_figure(rows, f"AUC of {of}s"),
     )
 
 
-def _differences(comparison: ModelComparison) -> Plate:
-    return Plate(
+def _differences(comparison: ModelComparison) -> CaptionedFigure:
+    level, pairs = comparison.level, comparison.pairs
+    rows = [_difference_row(pair, level) for pair in pairs]
+    return CaptionedFigure(
         "paired_differences",
         "Paired differences in AUC of groups",
         "The first model minus the second, on the same groups: right of zero the first one is "
-        "better. Strong lines are clear differences (the interval leaves out zero and p is below "
-        f"{number(1 - comparison.level)}), pale ones are not.",
-        " ".join(pair_sentence(pair, comparison.level) for pair in comparison.pairs),
-        forest_figure(
-            [_difference_row(pair, comparison.level) for pair in comparison.pairs],
-            "Difference in AUC of groups",
-            reference=0.0,
-        ),
+        "better. Strong lines are clear differences (the interval excludes zero and p is below "
+        f"{number(1 - level)}), pale ones are not.",
+        " ".join(pair_sentence(pair, level) for pair in pairs),
+        forest_figure(rows, "Difference in AUC of groups", reference=0.0),
     )
 
 
@@ -212,34 +210,8 @@ def _difference_row(pair: Pair, level: float) -> ForestRow:
     half = _LONGEST_NAMES // 2
     a = shorten(pair.a, max(half, _LONGEST_NAMES - len(pair.b)))
     b = shorten(pair.b, max(half, _LONGEST_NAMES - len(pair.a)))
-    return ForestRow(f"{a} − {b}", pair.group.difference, interval(pair.group.difference), look)
+    return ForestRow(f"{a} − {b}", pair.group.difference, look)
 
 
-def _rocs(rocs: Mapping[str, Roc], looks: Mapping[str, Series]) -> list[Plate]:
-    shows = _areas_in_words(rocs)
-    plates = [
-        Plate(
-            "group_roc",
-            "ROC of groups, all models",
-            "Each point of a line is a threshold: the further up and to the left, the better. The "
-            "dashed line is guessing.",
-            shows,
-            roc_of_models_figure(rocs, looks),
-        ),
-    ]
-    if shows_high_specificity(list(rocs.values())):
-        plates.append(
-            Plate(
-                "group_roc_high_specificity",
-                "The same, spread out where false alarms are rare",
-                "The same curves with a logarithmic axis: read off who finds most where only 1 in "
-                "100 negative groups may raise an alarm.",
-                shows,
-                roc_of_models_figure(rocs, looks, log=True),
-            )
-        )
-    return plates
-
-
-def _areas_in_words(rocs: Mapping[str, Roc]) -> str:
+def _describe_areas(rocs: Mapping[str, Roc]) -> str:
     return "; ".join(f"{name}: AUC {interval(roc.auc)}" for name, roc in rocs.items()) + "."

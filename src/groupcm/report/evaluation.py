@@ -1,26 +1,30 @@
-"""The figures of an evaluation, each with its caption.
-
-An evaluation in plain sentences.
-"""
+"""The figures, tiles and sentences of an evaluation."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from groupcm.evaluation.metric_table import CountOf, Value, shown
 from groupcm.evaluation.results import DataCounts, Decision, Evaluation, Localisation, Training
-from groupcm.report.captions import learning_shows, shows_high_specificity
+from groupcm.metrics import Interval
+from groupcm.report.captions import describe_learning_curve, has_high_specificity
 from groupcm.report.figures.curves import froc_figure, precision_recall_figure, roc_figure
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.learning import learning_figure
 from groupcm.report.figures.scores import reliability_figure, score_distribution_figure
 from groupcm.report.figures.style import series_of
 from groupcm.report.figures.weights import by_size, importances_figure, weights_figure
 from groupcm.report.formatting import (
     at_threshold,
+    certified_gap,
     count,
     counted,
     fraction,
     interval,
     number,
     percent,
+    percent_range,
     plural,
 )
 
@@ -28,91 +32,69 @@ __all__ = [
     "alarms_sentence",
     "certificate_sentence",
     "data_rows",
-    "evaluation_plates",
+    "evaluation_figures",
     "localisation_sentence",
+    "metric_tiles",
     "ranking_sentence",
 ]
 
 
-def evaluation_plates(evaluation: Evaluation) -> list[Plate]:
+def evaluation_figures(evaluation: Evaluation) -> list[CaptionedFigure]:
     """Draw all that an evaluation has numbers for, in the order of the page."""
-    return [
-        *_ranking(evaluation),
-        *_finding(evaluation),
-        *_deciding(evaluation),
-        *_explaining(evaluation),
-    ]
+    return [*_ranking(evaluation), *_deciding(evaluation), *_explaining(evaluation)]
 
 
-def _ranking(evaluation: Evaluation) -> list[Plate]:
-    roc, decision = evaluation.group_roc, evaluation.decision
-    plates = [
-        Plate(
-            "group_roc",
-            "ROC of groups",
-            "Each point of the line is a threshold: the further up and to the left, the better. "
-            f"The band is the {percent(evaluation.level)} interval of the sensitivity; the dashed "
-            "line is guessing.",
-            f"ROC curve of groups, area {interval(roc.auc)}.",
-            roc_figure(roc, decision=decision),
-        ),
-        Plate(
-            "group_precision_recall",
-            "Precision and sensitivity of groups",
-            "How many alarms are right, against how many positive groups are found. The dashed "
-            "line is the share of positive groups here; where they are rarer than here, fewer "
-            "alarms are right.",
-            "Precision against sensitivity, average precision "
-            f"{interval(evaluation.average_precision)}.",
-            precision_recall_figure(
-                evaluation.precision_recall,
-                evaluation.average_precision,
-                _positive_share(evaluation),
-                decision,
-            ),
-        ),
-    ]
-    if shows_high_specificity([roc]):
-        plates.insert(1, _high_specificity(evaluation))
-    candidates = evaluation.candidate_roc
-    if candidates is not None:
-        plates.append(
-            Plate(
-                "candidate_roc",
-                "ROC of candidates",
-                "As the ROC of groups, with every candidate counted alone. A model trained for "
-                "groups may give this away to be better there.",
-                f"ROC curve of candidates, area {interval(candidates.auc)}.",
-                roc_figure(candidates, of="candidate"),
-            )
+def _ranking(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    roc, candidates, decision = evaluation.group_roc, evaluation.candidate_roc, evaluation.decision
+    yield CaptionedFigure(
+        "group_roc",
+        "ROC of groups",
+        "Each point of the line is a threshold: the further up and to the left, the better. "
+        f"The band is the {percent(evaluation.level)} interval of the sensitivity; the dashed "
+        "line is guessing.",
+        f"ROC curve of groups, area {interval(roc.auc)}.",
+        roc_figure(roc, decision=decision),
+    )
+    if has_high_specificity([roc]):
+        yield CaptionedFigure(
+            "group_roc_high_specificity",
+            "The same, spread out where false alarms are rare",
+            "The same curve with a logarithmic axis: read off how many positive groups are still "
+            "found where only 1 in 100 negative ones may raise an alarm.",
+            f"ROC curve of groups on a logarithmic axis, area {interval(roc.auc)}.",
+            roc_figure(roc, decision=decision, log=True),
         )
-    return plates
-
-
-def _high_specificity(evaluation: Evaluation) -> Plate:
-    roc = evaluation.group_roc
-    return Plate(
-        "group_roc_high_specificity",
-        "The same, spread out where false alarms are rare",
-        "The same curve with a logarithmic axis: read off how many positive groups are still "
-        "found where only 1 in 100 negative ones may raise an alarm.",
-        f"ROC curve of groups on a logarithmic axis, area {interval(roc.auc)}.",
-        roc_figure(roc, decision=evaluation.decision, log=True),
+    average_precision, data = evaluation.average_precision, evaluation.data
+    share = data.n_positive_groups / max(data.n_positive_groups + data.n_negative_groups, 1)
+    yield CaptionedFigure(
+        "group_precision_recall",
+        "Precision and sensitivity of groups",
+        "How many alarms are right, against how many positive groups are found. The dashed "
+        "line is the share of positive groups here; where they are rarer than here, fewer "
+        "alarms are right.",
+        f"Precision against sensitivity, average precision {interval(average_precision)}.",
+        precision_recall_figure(evaluation.precision_recall, average_precision, share, decision),
     )
+    if candidates is not None:
+        yield CaptionedFigure(
+            "candidate_roc",
+            "ROC of candidates",
+            "As the ROC of groups, with every candidate counted alone. A model trained for "
+            "groups may trade this for better performance on groups.",
+            f"ROC curve of candidates, area {interval(candidates.auc)}.",
+            roc_figure(candidates, of="candidate"),
+        )
 
 
-def _finding(evaluation: Evaluation) -> list[Plate]:
-    froc = evaluation.froc
-    if froc is None:
-        return []
-    things = plural(froc.object_word)
-    point = evaluation.decision.point
-    reached = (
-        f"At the chosen threshold {percent(point.objects_found / point.n_objects)} of the {things} "
-        f"are found with {number(point.false_alarms)} false alarms per group."
-    )
-    return [
-        Plate(
+def _deciding(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    froc, point = evaluation.froc, evaluation.decision.point
+    if froc is not None:
+        things = plural(froc.object_word)
+        reached = (
+            f"At the chosen threshold {percent(point.objects_found / point.n_objects)} of the "
+            f"{things} are found with {number(point.false_alarms)} false alarms per group."
+        )
+        yield CaptionedFigure(
             "froc",
             f"FROC: {things} found against false alarms",
             f"Each point is a threshold: the share of the {things} found (up) for so many false "
@@ -120,88 +102,92 @@ def _finding(evaluation: Evaluation) -> list[Plate]:
             reached,
             froc_figure(froc, point),
         )
-    ]
+    positive, negative = evaluation.positive_scores, evaluation.negative_scores
+    yield CaptionedFigure(
+        "score_distribution",
+        "Scores of positive and negative groups",
+        "Each kind of groups adds up to 100 %. What is orange and left of the threshold is "
+        "missed; what is blue and right of it is a false alarm.",
+        f"{at_threshold(point.threshold)}, the sensitivity is {fraction(point.sensitivity)} and "
+        f"the specificity {fraction(point.specificity)}.",
+        score_distribution_figure(positive, negative, point.threshold),
+    )
 
 
-def _deciding(evaluation: Evaluation) -> list[Plate]:
-    point = evaluation.decision.point
-    return [
-        Plate(
-            "score_distribution",
-            "Scores of positive and negative groups",
-            "Each kind of groups adds up to 100 %. What is orange and left of the threshold is "
-            "missed; what is blue and right of it is a false alarm.",
-            f"{at_threshold(point.threshold)}, the sensitivity is "
-            f"{fraction(point.sensitivity)} and the specificity {fraction(point.specificity)}.",
-            score_distribution_figure(
-                evaluation.positive_scores, evaluation.negative_scores, point.threshold
-            ),
-        )
-    ]
-
-
-def _explaining(evaluation: Evaluation) -> list[Plate]:
-    plates = []
+def _explaining(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
     if evaluation.weights:
         largest = by_size(evaluation.weights)[:3]
         listed = ", ".join(f"{each.feature} {number(each.per_deviation)}" for each in largest)
-        plates.append(
-            Plate(
-                "weights",
-                "Weights by feature",
-                "How much the score rises (orange) or falls (blue) when the feature rises by one "
-                "standard deviation.",
-                f"The largest weights: {listed}.",
-                weights_figure(evaluation.weights),
-            )
+        yield CaptionedFigure(
+            "weights",
+            "Weights by feature",
+            "How much the score rises (orange) or falls (blue) when the feature rises by one "
+            "standard deviation.",
+            f"The largest weights: {listed}.",
+            weights_figure(evaluation.weights),
         )
     if evaluation.importances:
-        listed = ", ".join(
-            f"{each.feature} {number(each.moves)}" for each in evaluation.importances[:3]
+        largest = evaluation.importances[:3]
+        listed = ", ".join(f"{each.feature} {number(each.moves)}" for each in largest)
+        yield CaptionedFigure(
+            "importances",
+            "What each feature moves",
+            "By how much, on average, the feature moves the score of a winner up or down from "
+            "the mean score in training (exact Shapley values of the trees).",
+            f"The features that move most: {listed}.",
+            importances_figure(evaluation.importances),
         )
-        plates.append(
-            Plate(
-                "importances",
-                "What each feature moves",
-                "By how much, on average, the feature moves the score of a winner up or down from "
-                "the mean score in training (exact Shapley values of the trees).",
-                f"The features that move most: {listed}.",
-                importances_figure(evaluation.importances),
-            )
+    learning, reliability = evaluation.learning, evaluation.reliability
+    if learning is not None:
+        yield CaptionedFigure(
+            "learning_curve",
+            "Learning curve",
+            "A line that still rises at its right end shows that more of the same data would "
+            "help; a flat one, that it would not.",
+            describe_learning_curve(learning),
+            learning_figure(learning, series_of(line.model for line in learning.lines)),
         )
-    if evaluation.learning is not None:
-        learning = evaluation.learning
-        plates.append(
-            Plate(
-                "learning_curve",
-                "Learning curve",
-                "A line that still rises at its right end says that more of the same data would "
-                "help; a flat one, that it would not.",
-                learning_shows(learning),
-                learning_figure(learning, series_of(line.model for line in learning.lines)),
-            )
+    if reliability is not None:
+        yield CaptionedFigure(
+            "reliability",
+            "Reliability of the probabilities",
+            "Points on the dashed line: of the groups given 70 %, 70 in 100 are positive. "
+            "Larger points hold more groups.",
+            f"Brier score {fraction(reliability.brier)}.",
+            reliability_figure(reliability),
         )
-    if evaluation.reliability is not None:
-        plates.append(
-            Plate(
-                "reliability",
-                "Reliability of the probabilities",
-                "Points on the dashed line: of the groups given 70 %, 70 in 100 are positive. "
-                "Larger points hold more groups.",
-                f"Brier score {fraction(evaluation.reliability.brier)}.",
-                reliability_figure(evaluation.reliability),
-            )
-        )
-    return plates
 
 
-def _positive_share(evaluation: Evaluation) -> float:
-    n_positive = evaluation.data.n_positive_groups
-    return n_positive / max(n_positive + evaluation.data.n_negative_groups, 1)
+class Tile(NamedTuple):
+    """A metric at the top of the page: what it is, its number, and a line below the number."""
+
+    title: str
+    number: str
+    below: str
+
+
+def metric_tiles(evaluation: Evaluation) -> list[Tile]:
+    """Return the metrics that are declared with a tile, those of the threshold first."""
+    return [
+        Tile(metric.tile, *_number_and_below(value, metric.style, detail))
+        for metric, value, detail in shown(evaluation, "threshold", "ranking", "probabilities")
+        if metric.tile is not None
+    ]
+
+
+def _number_and_below(value: Value, style: str, detail: str) -> tuple[str, str]:
+    if isinstance(value, CountOf):
+        return f"{count(value.n)} of {count(value.total)}", detail
+    formatted = {"fraction": fraction, "percent": percent, "number": number}[style]
+    if not isinstance(value, Interval):
+        return formatted(value), detail
+    if style == "percent":
+        return formatted(value.estimate), percent_range(value)
+    return formatted(value.estimate), interval(value, with_estimate=False)
 
 
 def alarms_sentence(decision: Decision, level: float = 0.95) -> str:
-    """Say what the threshold finds and what it raises for nothing.
+    """Describe the groups that the threshold finds, and its false alarms.
 
     Examples
     --------
@@ -232,7 +218,7 @@ def alarms_sentence(decision: Decision, level: float = 0.95) -> str:
 
 
 def ranking_sentence(evaluation: Evaluation) -> str:
-    """Say what the area under the ROC curve means."""
+    """Describe the meaning of the area under the ROC curve."""
     auc = evaluation.group_roc.auc
     return (
         "Of a positive and a negative group drawn at random, the positive one scores higher in "
@@ -242,7 +228,7 @@ def ranking_sentence(evaluation: Evaluation) -> str:
 
 
 def localisation_sentence(localisation: Localisation, level: float = 0.95) -> str:
-    """Say how often the winner lies on the object, and how often it can.
+    """Describe how often the winner lies on the object, and how often it can.
 
     Examples
     --------
@@ -264,37 +250,24 @@ def localisation_sentence(localisation: Localisation, level: float = 0.95) -> st
 
 
 def certificate_sentence(training: Training) -> str | None:
-    """Say in words what the gap proves; None where nothing is proved.
+    """Return what the certificate proves; None where there is no certificate.
 
     Examples
     --------
-    >>> print(certificate_sentence(Training("GroupClassifier", {}, gap=2e-5, tol=1e-4)))
-    No other weights can make the objective more than 0.002 % smaller than it is: this is proved.
-    >>> print(certificate_sentence(Training("GroupClassifier", {}, gap=2e-3, tol=1e-4)))
-    No other weights can make the objective more than 0.2 % smaller than it is: this is proved.
-    That is not yet the 0.01 % asked for.
+    >>> certificate_sentence(Training("GroupClassifier", {}, gap=2.7e-5, tol=1e-4))
+    'Certified: within 0.0027 % of the global optimum.'
     """
     if training.gap is None:
         return None
-    proof = (
-        f"No other weights can make the objective more than {_small_percent(training.gap)} "
-        "smaller than it is: this is proved."
-    )
-    if training.tol is not None and training.gap > training.tol:
-        proof += f" That is not yet the {_small_percent(training.tol)} asked for."
-    return proof
+    return f"Certified: {certified_gap(training.gap, training.tol)}."
 
 
 def data_rows(evaluation: Evaluation) -> list[tuple[str, DataCounts]]:
-    """What was trained on, where known, and what is judged here."""
-    rows = [("Judged here", evaluation.data)]
+    """Return the counts of the training data, where known, and of the evaluated data."""
+    rows = [("Evaluated here", evaluation.data)]
     if evaluation.training.trained_on is not None:
         rows.insert(0, ("Trained on", evaluation.training.trained_on))
     return rows
-
-
-def _small_percent(value: float) -> str:
-    return f"{number(100 * value, 2)} %"
 
 
 def _are(value: int) -> str:

@@ -1,4 +1,4 @@
-"""Numbers as people read them: digits that matter, shares, intervals, counts, times."""
+"""Formatting of numbers for readers: significant digits, shares, intervals, counts, times."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from groupcm.utils.text import seconds
 
 __all__ = [
     "at_threshold",
+    "certified_gap",
     "count",
     "counted",
     "fraction",
@@ -103,7 +104,7 @@ def interval(value: Interval, *, with_estimate: bool = True) -> str:
 
 
 def percent(value: float) -> str:
-    """Write a share in percent; the extremes only where they are true.
+    """Write a share in percent; 0 % and 100 % only where they are exact.
 
     Examples
     --------
@@ -134,7 +135,7 @@ def percent_range(value: Interval) -> str:
 
 
 def p_value(value: float) -> str:
-    """Write a p-value as it is written in papers.
+    """Write a p-value as papers do.
 
     Examples
     --------
@@ -150,8 +151,26 @@ def p_value(value: float) -> str:
     return f"p = {value:.{3 if value < 0.1 else 2}f}"
 
 
+def certified_gap(gap: float, tol: float | None = None, *, chose_candidates: bool = False) -> str:
+    """Write how near a solution is to the optimum, as its certificate proves.
+
+    Examples
+    --------
+    >>> certified_gap(2.7e-5, 1e-4)
+    'within 0.0027 % of the global optimum'
+    >>> certified_gap(2e-3, 1e-4, chose_candidates=True)
+    'within 0.2 % of the global optimum for the candidates that training chose, which is not yet
+    the requested 0.01 %'
+    """
+    chosen = " for the candidates that training chose" if chose_candidates else ""
+    text = f"within {number(100 * gap, 2)} % of the global optimum{chosen}"
+    if tol is not None and gap > tol:
+        text += f", which is not yet the requested {number(100 * tol, 2)} %"
+    return text
+
+
 def at_threshold(value: float) -> str:
-    """Begin a sentence on what a threshold does.
+    """Write the beginning of a sentence on the outcomes at a threshold.
 
     Examples
     --------
@@ -177,7 +196,7 @@ def threshold_rule(value: float) -> str:
 
 
 def count(value: int) -> str:
-    """Write how many.
+    """Write a count with thousands separators.
 
     Examples
     --------
@@ -188,7 +207,7 @@ def count(value: int) -> str:
 
 
 def counted(value: int, thing: str) -> str:
-    """Write how many of what.
+    """Write a count with the noun, in the plural where needed.
 
     Examples
     --------
@@ -199,7 +218,7 @@ def counted(value: int, thing: str) -> str:
 
 
 def plural(thing: str) -> str:
-    """Write several of a thing.
+    """Return the plural of a noun.
 
     Examples
     --------

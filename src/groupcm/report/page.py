@@ -1,9 +1,4 @@
-"""One self-contained page: no script, no network, everything inside.
-
-From a template and numbers to a page.
-
-Pictures of the groups to look at, ready for a page: nothing here opens a picture.
-"""
+"""Report pages from templates: self-contained HTML without scripts or network access."""
 
 from __future__ import annotations
 
@@ -18,16 +13,16 @@ from markupsafe import Markup
 
 from groupcm.evaluation.comparison.results import ModelComparison
 from groupcm.evaluation.results import Case, Evaluation
-from groupcm.report import formatting as words
+from groupcm.report import formatting
 from groupcm.report.captions import sensitivity_at, specificities
 from groupcm.report.figures.axes import clean
-from groupcm.report.figures.figure import Plate
+from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.style import NAMED_COLOURS
 from groupcm.report.formatting import number
 from groupcm.utils.extras import require_report_extra
 
 if TYPE_CHECKING:
-    from groupcm.report.figures.figure import Plate
+    from groupcm.report.figures.figure import CaptionedFigure
 
 __all__ = [
     "CasePictures",
@@ -43,29 +38,31 @@ __all__ = [
 _STAYS_TOGETHER = re.compile(r"\bp [=<] \d|\d (?:%|s|min|h)(?!\w)")
 
 
-def render(template: str, plates: Sequence[Plate], **numbers: Any) -> str:
-    """Fill a template; whatever users named is escaped."""
+def render(template: str, figures: Sequence[CaptionedFigure], **numbers: Any) -> str:
+    """Fill a template; text that comes from users is escaped."""
     environment = Environment(
         loader=PackageLoader("groupcm.report"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,
-        # No half characters or control characters reach the page, whoever wrote them.
+        # No unpaired surrogates or control characters reach the page.
         finalize=_printable,
     )
     environment.globals |= {"specificities": specificities, "sensitivity_at": sensitivity_at}
-    environment.filters |= {name: getattr(words, name) for name in words.__all__}
+    environment.filters |= {name: getattr(formatting, name) for name in formatting.__all__}
     drawn = {
-        plate.name: {
-            "name": plate.name,
-            "title": plate.title,
-            "reading": plate.reading,
-            "svg": Markup(plate.inline_svg),
+        figure.name: {
+            "name": figure.name,
+            "title": figure.title,
+            "caption": figure.caption,
+            "svg": Markup(figure.inline_svg),
         }
-        for plate in plates
+        for figure in figures
     }
-    return environment.get_template(template).render(plates=drawn, colours=NAMED_COLOURS, **numbers)
+    return environment.get_template(template).render(
+        figures=drawn, colours=NAMED_COLOURS, **numbers
+    )
 
 
 def _printable(value: Any) -> Any:
@@ -83,9 +80,9 @@ class CasePictures:
     jpegs : mapping
         From the row of a winner to a JPEG file.
     missing : mapping
-        From the row of a winner to the sentence that says why its picture is not shown.
+        From the row of a winner to the reason why its picture is not shown.
     marks_objects : bool
-        Whether what people marked is outlined too.
+        Whether annotated objects are outlined too.
 
     Examples
     --------
@@ -103,12 +100,12 @@ class CasePictures:
     marks_objects: bool = False
 
     def address(self, row: int) -> str | None:
-        """The picture as an address that holds it whole; None where there is none."""
+        """Return the picture as a data URL; None where there is none."""
         jpeg = self.jpegs.get(row)
         return None if jpeg is None else f"data:image/jpeg;base64,{b64encode(jpeg).decode()}"
 
     def alt(self, case: Case) -> str:
-        """What is to be seen, for those who cannot see it."""
+        """Return the alternative text of a picture, for screen readers."""
         marked = ", and what was marked" if self.marks_objects else ""
         return f"{case.group}: the winner, which scores {number(case.score)}{marked}, outlined"
 
@@ -117,7 +114,7 @@ class Page(NamedTuple):
     """A page in HTML, and the figures that are in it."""
 
     html: str
-    plates: Sequence[Plate]
+    figures: Sequence[CaptionedFigure]
 
 
 def evaluation_page(evaluation: Evaluation, pictures: CasePictures | None = None) -> str:
@@ -158,24 +155,24 @@ def comparison_page(comparison: ModelComparison) -> str:
 def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None) -> Page:
     """Draw the figures of an evaluation, and write its page."""
     require_report_extra()
-    from groupcm.report import evaluation as evaluation_words
-    from groupcm.report.evaluation import evaluation_plates
+    from groupcm.report import evaluation as parts
     from groupcm.report.figures.weights import by_size
 
     localisation = evaluation.localisation
     return _filled(
         "evaluation.html",
         evaluation,
-        evaluation_plates(evaluation),
+        parts.evaluation_figures(evaluation),
         evaluation=evaluation,
-        alarms=evaluation_words.alarms_sentence(evaluation.decision, evaluation.level),
-        ranking=evaluation_words.ranking_sentence(evaluation),
+        tiles=parts.metric_tiles(evaluation),
+        alarms=parts.alarms_sentence(evaluation.decision, evaluation.level),
+        ranking=parts.ranking_sentence(evaluation),
         locating=None
         if localisation is None
-        else evaluation_words.localisation_sentence(localisation, evaluation.level),
+        else parts.localisation_sentence(localisation, evaluation.level),
         pictures=pictures,
-        certificate=evaluation_words.certificate_sentence(evaluation.training),
-        data_rows=evaluation_words.data_rows(evaluation),
+        certificate=parts.certificate_sentence(evaluation.training),
+        data_rows=parts.data_rows(evaluation),
         weights=by_size(evaluation.weights),
     )
 
@@ -183,26 +180,25 @@ def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None
 def draw_comparison(comparison: ModelComparison) -> Page:
     """Draw the figures of a comparison, and write its page."""
     require_report_extra()
-    from groupcm.report import comparison as comparison_words
-    from groupcm.report.comparison import comparison_plates, looks_of
+    from groupcm.report import comparison as parts
     from groupcm.report.figures.style import colour_name
 
-    looks = looks_of(comparison)
-    models = comparison_words.by_auc(comparison.models)
+    looks = parts.looks_of(comparison)
+    models = parts.by_auc(comparison.models)
     return _filled(
         "comparison.html",
         comparison,
-        comparison_plates(comparison),
+        parts.comparison_figures(comparison),
         comparison=comparison,
-        summary=comparison_words.summary_sentences(comparison),
+        summary=parts.summary_sentences(comparison),
         models=models,
         group_rocs=[(model.name, model.group_roc) for model in models],
         swatch=lambda name: colour_name(looks[name].colour),
-        chosen_settings=comparison_words.chosen_settings,
+        chosen_hyperparameters=parts.chosen_hyperparameters,
         pairs=[
             (
-                comparison_words.pair_sentence(pair, comparison.level),
-                comparison_words.is_clear(pair, comparison.level),
+                parts.pair_sentence(pair, comparison.level),
+                parts.is_clear(pair, comparison.level),
             )
             for pair in comparison.pairs
         ],
@@ -210,8 +206,10 @@ def draw_comparison(comparison: ModelComparison) -> Page:
 
 
 def _filled(
-    template: str, found: Evaluation | ModelComparison, plates: Sequence[Plate], **values: Any
+    template: str,
+    found: Evaluation | ModelComparison,
+    figures: Sequence[CaptionedFigure],
+    **values: Any,
 ) -> Page:
-
     common = {"level": found.level, "title": found.title, "version": found.version}
-    return Page(render(template, plates, **common, **values), plates)
+    return Page(render(template, figures, **common, **values), figures)

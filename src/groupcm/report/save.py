@@ -1,33 +1,34 @@
-"""A report on the disk: the page, and its figures beside it as PNG and SVG.
-
-Figures that an earlier report of the same name left behind.
-"""
+"""Saving of reports: the page, and a folder with its figures as PNG and SVG."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from groupcm.errors import InputError
 from groupcm.evaluation.comparison.results import ModelComparison
+from groupcm.evaluation.metric_table import metric_values
 from groupcm.evaluation.results import Evaluation
 from groupcm.report.page import CasePictures, draw_comparison, draw_evaluation
 from groupcm.utils.extras import require_report_extra
 from groupcm.utils.files import check_output, whole_file
 
 if TYPE_CHECKING:
-    from groupcm.report.figures.figure import Plate
+    from groupcm.report.figures.figure import CaptionedFigure
 
 __all__ = [
     "FIGURE_NAMES",
     "check_report",
-    "remove_stale_figures",
     "save_comparison",
     "save_evaluation",
     "save_page",
 ]
+
+_DOTS_PER_INCH = 200
+_METRICS = "metrics.json"
 
 FIGURE_NAMES = frozenset(
     {
@@ -48,10 +49,10 @@ FIGURE_NAMES = frozenset(
 )
 
 
-def remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
-    """Remove the PNG and SVG files named as figures of reports that were not written now.
+def _remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
+    """Remove the files of an earlier report that were not written now.
 
-    Whatever else is in the folder is not ours and stays.
+    Files that are not named like those of a report stay.
 
     Examples
     --------
@@ -59,26 +60,23 @@ def remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
     >>> folder = Path(tempfile.mkdtemp())
     >>> for name in ("froc.svg", "group_roc.svg", "mine.svg", "weights.txt"):
     ...     (folder / name).touch()
-    >>> remove_stale_figures(folder, [folder / "group_roc.svg"])
+    >>> _remove_stale_figures(folder, [folder / "group_roc.svg"])
     >>> sorted(file.name for file in folder.iterdir())
     ['group_roc.svg', 'mine.svg', 'weights.txt']
     """
-    for name in FIGURE_NAMES:
-        for file in (folder / f"{name}.svg", folder / f"{name}.png"):
-            if file not in written and file.is_file():
-                file.unlink()
-
-
-_DOTS_PER_INCH = 200
+    names = [f"{name}.{kind}" for name in FIGURE_NAMES for kind in ("svg", "png")]
+    for file in (folder / name for name in (*names, _METRICS)):
+        if file not in written and file.is_file():
+            file.unlink()
 
 
 def check_report(path: str | os.PathLike[str]) -> Path:
-    """Say, before long work begins, why a report could not be written there.
+    """Raise, before long work begins, where a report cannot be written.
 
     Returns
     -------
     Path
-        Of the page.
+        The path of the page.
 
     Examples
     --------
@@ -102,15 +100,16 @@ def save_evaluation(
     path: str | os.PathLike[str],
     pictures: CasePictures | None = None,
 ) -> list[Path]:
-    """Write the page of an evaluation, and its figures into a folder beside it.
+    """Write the page of an evaluation, and its figures and metrics into a folder next to it.
 
     Parameters
     ----------
     evaluation : Evaluation
     path : path
-        Of the page, such as ``report.html``; the figures go to ``report_figures``.
+        The path of the page, such as ``report.html``. The figures, and ``metrics.json`` with all
+        metrics, go to ``report_figures``.
     pictures : CasePictures, optional
-        Of the groups to look at, for the page.
+        Pictures of the groups to look at, for the page.
 
     Returns
     -------
@@ -131,7 +130,9 @@ def save_evaluation(
     (['report.html', 'group_roc.svg', 'group_roc.png'], 'report_figures')
     """
     page = check_report(path)
-    return save_page(*draw_evaluation(evaluation, pictures), page)
+    return save_page(
+        *draw_evaluation(evaluation, pictures), page, metrics=metric_values(evaluation)
+    )
 
 
 def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -> list[Path]:
@@ -155,15 +156,23 @@ def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -
     return save_page(*draw_comparison(comparison), page)
 
 
-def save_page(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
-    """Write a page, and its figures into a folder beside it; an earlier report's are removed.
+def save_page(
+    html: str,
+    figures: Sequence[CaptionedFigure],
+    page: Path,
+    *,
+    metrics: Mapping[str, Any] | None = None,
+) -> list[Path]:
+    """Write a page, and its figures into a folder next to it; remove those of an earlier report.
 
     Parameters
     ----------
     html : str
-    plates : sequence of Plate
+    figures : sequence of CaptionedFigure
     page : Path
-        As `check_report` gives it.
+        The path that `check_report` returns.
+    metrics : mapping, optional
+        Plain values, written as ``metrics.json`` next to the figures.
 
     Returns
     -------
@@ -175,17 +184,21 @@ def save_page(html: str, plates: Sequence[Plate], page: Path) -> list[Path]:
     folder = _figures_beside(page)
     folder.mkdir(parents=True, exist_ok=True)
     files = []
-    for plate in plates:
-        svg, png = (folder / f"{plate.name}.{kind}" for kind in ("svg", "png"))
+    for figure in figures:
+        svg, png = (folder / f"{figure.name}.{kind}" for kind in ("svg", "png"))
         with whole_file(svg) as beside:
-            beside.write_text(plate.svg, encoding="utf-8")
+            beside.write_text(figure.svg, encoding="utf-8")
         with whole_file(png) as beside, style():
-            plate.figure.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
+            figure.drawing.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
         files += [svg, png]
-    # After its figures: where the page is, they are.
+    if metrics is not None:
+        files.append(folder / _METRICS)
+        with whole_file(files[-1]) as beside:
+            beside.write_text(f"{json.dumps(metrics, indent=2)}\n", encoding="utf-8")
+    # The page comes after its figures, so that they exist where it does.
     with whole_file(page) as beside:
         beside.write_text(html, encoding="utf-8")
-    remove_stale_figures(folder, files)
+    _remove_stale_figures(folder, files)
     return [page, *files]
 
 

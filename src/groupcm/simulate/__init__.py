@@ -1,7 +1,7 @@
-"""Made data; see `groupcm.simulate.world` for the model behind it."""
+"""Synthetic candidates; `groupcm.simulate.world` describes the model behind them."""
 
-from groupcm.simulate.frames import Capsule, capsule, capsule_chunks
+from groupcm.simulate.frames import capsule, capsule_chunks
 from groupcm.simulate.parquet import capsule_to_parquet
-from groupcm.simulate.world import FEATURE_NAMES
+from groupcm.simulate.world import FEATURE_NAMES, Capsule
 
 __all__ = ["FEATURE_NAMES", "Capsule", "capsule", "capsule_chunks", "capsule_to_parquet"]

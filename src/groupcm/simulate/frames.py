@@ -1,20 +1,19 @@
-"""Made frames of capsule endoscopy: what a user asks for and gets."""
+"""Synthetic frames of capsule endoscopy, in memory or chunk by chunk."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from groupcm.simulate.world import (
     FEATURE_NAMES,
     N_FEATURES,
+    Capsule,
     Plan,
     fill_chunk,
     make_plan,
@@ -22,72 +21,7 @@ from groupcm.simulate.world import (
 )
 from groupcm.utils.files import whole_file
 
-__all__ = ["Capsule", "capsule", "capsule_chunks", "fill_alone"]
-
-
-@dataclass(frozen=True, eq=False)
-class Capsule:
-    """Candidates of many frames; rows of a frame stand together.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n, 13), float32
-        The features of every candidate.
-    y : ndarray of shape (n,), int8
-        1 where the candidate lies on a polyp, else 0.
-    groups : ndarray of shape (n,), int32
-        The frame (int64 only where int32 cannot number them).
-    overlap : ndarray of shape (n,), float32
-        How well the candidate fits the annotation; 0 off the polyp.
-    polyp : ndarray of shape (n,), int32
-        The polyp seen in the frame, for all candidates of the frame; -1 where there is none.
-    patient : ndarray of shape (n,), int32
-        The patient; other seeds have other patients of the same numbers.
-    feature_names : list of str
-        Names of the 13 columns of ``X``.
-    """
-
-    X: NDArray[np.float32]
-    y: NDArray[np.int8]
-    groups: NDArray[Any]
-    overlap: NDArray[np.float32]
-    polyp: NDArray[np.int32]
-    patient: NDArray[np.int32]
-    feature_names: list[str]
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-    def to_table(self) -> pa.Table:
-        """Return a table with the columns ``frame``, ``patient``, ``on_polyp`` and ``overlap``.
-
-        One more column holds each feature. The number of the polyp is left out: it would be taken
-        for a feature that gives the label away.
-
-        Examples
-        --------
-        >>> capsule(3, n_positive=1, group_size=5).to_table().column_names[:4]
-        ['frame', 'patient', 'on_polyp', 'overlap']
-        """
-        columns = {
-            "frame": self.groups,
-            "patient": self.patient,
-            "on_polyp": self.y,
-            "overlap": self.overlap,
-        }
-        columns |= {name: self.X[:, j] for j, name in enumerate(self.feature_names)}
-        return pa.table({name: pa.array(np.ascontiguousarray(v)) for name, v in columns.items()})
-
-    @property
-    def n_groups(self) -> int:
-        """Number of frames; their ids are consecutive."""
-        return int(self.groups[-1]) - int(self.groups[0]) + 1
-
-    @property
-    def group_ptr(self) -> NDArray[np.int64]:
-        """Row at which every frame begins, and the number of rows: n_groups + 1 numbers."""
-        ids = np.arange(int(self.groups[0]), int(self.groups[-1]) + 2)
-        return np.searchsorted(self.groups, ids.astype(self.groups.dtype)).astype(np.int64)
+__all__ = ["capsule", "capsule_chunks", "draw_chunk"]
 
 
 def capsule(
@@ -101,7 +35,7 @@ def capsule(
     out: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
 ) -> Capsule:
-    """Made candidates of polyps, folds and mucosa; the module's docstring has the formulas.
+    """Simulate candidates of polyps, folds and mucosa, as `groupcm.simulate.world` describes.
 
     Parameters
     ----------
@@ -114,12 +48,12 @@ def capsule(
         Number of patients, at most ``n_negative``; by default one for 25 negative frames,
         at most 1000. Each has an equal share of the negative frames.
     group_size : int
-        Mean number of candidates a frame.
+        Mean number of candidates per frame.
     seed : int
-        Which patients, polyps and frames; the same seed gives the same bits, whatever
+        The seed of patients, polyps and frames; the same seed gives the same bits, whatever
         ``n_threads``.
     out : path, optional
-        Write ``X`` to this ``.npy`` file and give it back memory-mapped, read only.
+        Write ``X`` to this ``.npy`` file and return it memory-mapped, read only.
     n_threads : int, optional
         By default one for each core.
 
@@ -156,7 +90,7 @@ def capsule_chunks(
     group_size: int = 200,
     seed: int = 0,
 ) -> Iterator[Capsule]:
-    """The rows of `capsule`, piece by piece, for data larger than memory.
+    """Yield the rows of `capsule` piece by piece, for data larger than memory.
 
     Every piece holds whole frames, about 65,000 rows; joined, they equal ``capsule(...)``
     of the same arguments bit for bit. Parameters are those of `capsule`.
@@ -171,12 +105,12 @@ def capsule_chunks(
     True
     """
     plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed)
-    # A generator of its own, so that a bad argument is reported here and not at the first piece.
-    return (fill_alone(plan, chunk)[0] for chunk in range(plan.n_chunks))
+    # A generator expression, so that invalid arguments raise here and not at the first piece.
+    return (draw_chunk(plan, chunk)[0] for chunk in range(plan.n_chunks))
 
 
 def _fill(plan: Plan, X: NDArray[np.float32], n_threads: int) -> Capsule:
-    """All chunks, each written where it belongs, by several threads."""
+    """Fill all chunks in place, in several threads."""
     data = _unfilled(plan, X)
 
     def fill(chunk: int) -> None:
@@ -184,11 +118,11 @@ def _fill(plan: Plan, X: NDArray[np.float32], n_threads: int) -> Capsule:
 
     with ThreadPoolExecutor(n_threads) as pool:
         for _ in pool.map(fill, range(plan.n_chunks)):
-            pass  # only to hear of errors
+            pass  # raises the errors of the threads
     return data
 
 
-def fill_alone(plan: Plan, chunk: int) -> tuple[Capsule, NDArray[np.int8]]:
+def draw_chunk(plan: Plan, chunk: int) -> tuple[Capsule, NDArray[np.int8]]:
     """Return one chunk by itself, and the kind of every row."""
     rows = plan.rows(chunk)
     piece = _unfilled(plan, np.empty((rows.stop - rows.start, N_FEATURES), np.float32))

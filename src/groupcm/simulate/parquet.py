@@ -1,4 +1,4 @@
-"""Made data straight to Parquet, a few chunks at a time."""
+"""Synthetic frames written to Parquet, a few chunks at a time."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import pyarrow.parquet
 
 from groupcm.data.tables.formats import parquet_writer
 from groupcm.errors import Argument, ParameterError
-from groupcm.simulate.frames import Capsule, fill_alone
-from groupcm.simulate.world import N_FEATURES, WORLD, Plan, make_plan, require_whole
+from groupcm.simulate.frames import draw_chunk
+from groupcm.simulate.world import N_FEATURES, WORLD, Capsule, Plan, make_plan, require_whole
 from groupcm.utils import parallel
 from groupcm.utils.files import whole_file, whole_folder
 
@@ -66,12 +66,12 @@ def capsule_to_parquet(
     n_negative, n_positive, n_polyps, n_patients, group_size, seed
         As for `capsule`.
     layout : {"wide", "list"}
-        ``"wide"`` has a float32 column a feature, under its name; ``"list"`` has one column
-        ``features`` of 13 float32 a row.
+        ``"wide"`` has one float32 column per feature, under its name; ``"list"`` has one column
+        ``features`` of 13 float32 values per row.
     rows_a_row_group : int
-        Rows of every row group but the last of a file.
+        Rows of every row group except the last of a file.
     n_files : int
-        Number of files, with about equally many rows. More than one are called
+        Number of files, with about equally many rows. Several files are called
         ``part-00000.parquet`` and so on.
     n_threads : int, optional
         Threads that draw candidates; by default one for each core.
@@ -122,7 +122,7 @@ def capsule_to_parquet(
 
 
 class _RowsInOrder:
-    """The rows of a plan one after another, while threads draw the next few chunks."""
+    """The rows of a plan in order, while threads draw the next few chunks."""
 
     def __init__(self, plan: Plan, layout: str, n_threads: int) -> None:
         self._plan, self._layout = plan, layout
@@ -156,7 +156,7 @@ class _RowsInOrder:
             self._ahead.append(self._pool.submit(self._draw, chunk))
 
     def _draw(self, chunk: int) -> pa.Table:
-        return _table(fill_alone(self._plan, chunk)[0], self._layout)
+        return _table(draw_chunk(self._plan, chunk)[0], self._layout)
 
 
 def _table(piece: Capsule, layout: str) -> pa.Table:
@@ -170,7 +170,7 @@ def _table(piece: Capsule, layout: str) -> pa.Table:
 
 
 def _schema(layout: str) -> pa.Schema:
-    # Columns that say they have no missing value are decoded twice as fast.
+    # Columns that are declared to have no missing values are decoded twice as fast.
     return pa.schema([field.with_nullable(False) for field in (*_FEATURES[layout], *_OTHERS)])
 
 

@@ -1,4 +1,4 @@
-"""Made candidates with the shape of the paper's data: polyps in capsule endoscopy.
+"""The model of synthetic candidates in the shape of the paper's data: polyps in capsule endoscopy.
 
 A frame (a group) of patient p holds about 200 candidates. Most lie on plain mucosa, a few
 on natural folds, which resemble polyps and are present in almost every frame, and in a
@@ -32,17 +32,16 @@ polyps and frames from it. So train on one seed and test on another. One number 
 looking at a result: the common length of μ_fold and μ_polyp was raised by half (after trying
 1.3) because a linear SVM on 5,000 random negatives had a group AUC of only 0.65 on seed 1, and
 0.84 afterwards. No grouped model was looked at.
-
-Frames, patients and polyps, placed before any candidate is drawn.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from groupcm.errors import Argument, ParameterError
@@ -54,6 +53,7 @@ __all__ = [
     "N_FEATURES",
     "POLYP",
     "WORLD",
+    "Capsule",
     "Plan",
     "fill_chunk",
     "make_plan",
@@ -69,8 +69,74 @@ _CHUNK_ROWS = 65_536
 
 
 @dataclass(frozen=True, eq=False)
+class Capsule:
+    """Candidates of many frames; the rows of a frame are contiguous.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, 13), float32
+        The features of every candidate.
+    y : ndarray of shape (n,), int8
+        1 where the candidate lies on a polyp, else 0.
+    groups : ndarray of shape (n,), int32
+        The frame (int64 only where int32 cannot number them).
+    overlap : ndarray of shape (n,), float32
+        How well the candidate fits the annotation; 0 off the polyp.
+    polyp : ndarray of shape (n,), int32
+        The polyp seen in the frame, for all candidates of the frame; -1 where there is none.
+    patient : ndarray of shape (n,), int32
+        The patient; other seeds have other patients of the same numbers.
+    feature_names : list of str
+        Names of the 13 columns of ``X``.
+    """
+
+    X: NDArray[np.float32]
+    y: NDArray[np.int8]
+    groups: NDArray[Any]
+    overlap: NDArray[np.float32]
+    polyp: NDArray[np.int32]
+    patient: NDArray[np.int32]
+    feature_names: list[str]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def to_table(self) -> pa.Table:
+        """Return a table with the columns ``frame``, ``patient``, ``on_polyp`` and ``overlap``.
+
+        One more column holds each feature. The number of the polyp is left out: it would be taken
+        for a feature that gives the label away.
+
+        Examples
+        --------
+        >>> from groupcm.simulate import capsule
+        >>> capsule(3, n_positive=1, group_size=5).to_table().column_names[:4]
+        ['frame', 'patient', 'on_polyp', 'overlap']
+        """
+        columns = {
+            "frame": self.groups,
+            "patient": self.patient,
+            "on_polyp": self.y,
+            "overlap": self.overlap,
+        }
+        columns |= {name: self.X[:, j] for j, name in enumerate(self.feature_names)}
+        return pa.table({name: pa.array(np.ascontiguousarray(v)) for name, v in columns.items()})
+
+    @property
+    def n_groups(self) -> int:
+        """Number of frames; their ids are consecutive."""
+        return int(self.groups[-1]) - int(self.groups[0]) + 1
+
+    @property
+    def group_ptr(self) -> NDArray[np.int64]:
+        """Row at which every frame begins, and the number of rows: n_groups + 1 numbers."""
+        ids = np.arange(int(self.groups[0]), int(self.groups[-1]) + 2)
+        return np.searchsorted(self.groups, ids.astype(self.groups.dtype)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """Everything that is known of the frames before their candidates are drawn."""
+    """The frames, patients and polyps, placed before any candidate is drawn."""
 
     row_ptr: NDArray[np.int64]  # (m + 1,), row at which every frame begins
     patient: NDArray[np.int32]  # (m,)
@@ -105,7 +171,7 @@ def make_plan(
     group_size: int,
     seed: int,
 ) -> Plan:
-    """Check the arguments; place polyps in patients and frames in time."""
+    """Check the arguments, and place polyps in patients and frames in time."""
     require_whole("n_negative", n_negative, 0)
     require_whole("n_positive", n_positive, 0)
     require_whole("group_size", group_size, 1)
@@ -192,25 +258,8 @@ _POLYP_NOISE = np.float32(0.7)
 _TAIL = 8
 
 
-class Piece(Protocol):
-    """Where a chunk's candidates go."""
-
-    @property
-    def X(self) -> NDArray[np.float32]: ...
-    @property
-    def y(self) -> NDArray[np.int8]: ...
-    @property
-    def groups(self) -> NDArray[Any]: ...
-    @property
-    def overlap(self) -> NDArray[np.float32]: ...
-    @property
-    def polyp(self) -> NDArray[np.int32]: ...
-    @property
-    def patient(self) -> NDArray[np.int32]: ...
-
-
-def fill_chunk(plan: Plan, chunk: int, piece: Piece) -> NDArray[np.int8]:
-    """Draw the candidates of a chunk into ``piece``; give back the kind of every row.
+def fill_chunk(plan: Plan, chunk: int, piece: Capsule) -> NDArray[np.int8]:
+    """Draw the candidates of a chunk into ``piece``, and return the kind of every row.
 
     The terms of the module's formula from right to left. Everything is float32, and no
     matrix product is used, whose rounding would differ from machine to machine.
@@ -256,7 +305,7 @@ def _polyp_candidates(
     sizes: NDArray[np.int64],
     polyp: NDArray[np.int32],
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int32]]]:
-    """Rows, overlaps and polyps of the best-fitting candidates, then of the second and third."""
+    """Yield rows, overlaps and polyps of the best-fitting candidates, then of the next two."""
     positive = np.flatnonzero(polyp >= 0)
     starts, sizes, polyp = starts[positive], sizes[positive], polyp[positive]
     count = np.minimum(rng.choice([1, 2, 3], len(positive), p=[0.65, 0.25, 0.10]), sizes)

@@ -85,8 +85,8 @@ def _show(found: ModelComparison) -> None:
         f"{found.folds_by} left out, {counted(found.n_settings, 'setting')} a model:"
     )
     show_rows([(model.name, _row(model)) for model in found.models])
-    for remark in found.remarks:
-        print_line(remark)
+    for note in found.notes:
+        print_line(note)
     for pair in found.pairs:
         print_line(pair_sentence(pair))
 

@@ -20,11 +20,11 @@ from groupcm.experiments.annotation import annotation_curve_of_tables
 from groupcm.experiments.annotation_report import save_annotation
 from groupcm.experiments.annotation_text import (
     against_misvm,
+    annotation_notes,
     next_hundred,
-    remarks,
     what_others_add,
 )
-from groupcm.experiments.output import check_folder, made_data_in
+from groupcm.experiments.output import check_folder, synthetic_data_in
 from groupcm.experiments.paper import run_paper
 from groupcm.experiments.paper_report import save_paper
 from groupcm.experiments.paper_text import summary_sentence
@@ -53,7 +53,7 @@ def run_paper_experiment(sizes: Sizes, arguments: argparse.Namespace) -> int:
     """Draw, train, test, judge the claims, and write all of it into a folder."""
     folder = check_folder(arguments.output)
     is_streamed = max(sizes.most, sizes.test_negatives) > sizes.held_in_memory
-    place = made_data_in(folder, keep=arguments.keep) if is_streamed else nullcontext()
+    place = synthetic_data_in(folder, keep=arguments.keep) if is_streamed else nullcontext()
     with plain_warnings(), working() as display, place as data:
         found = run_paper(
             sizes, arguments.seed, folder=data, keep=arguments.keep, say=display.status
@@ -115,8 +115,8 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
             for size, *of_size in lines
         ]
     )
-    for remark in remarks(curve):
-        print_line(remark)
+    for note in annotation_notes(curve):
+        print_line(note)
     print_line(what_others_add(curve))
     print_line(against_misvm(curve))
     print_line(next_hundred(curve))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from groupcm.cli.output import mistakes, plain_warnings, print_error, print_line, show_rows, working
-from groupcm.cli.summaries import threshold_words
+from groupcm.cli.summaries import format_threshold
 from groupcm.data.tables.formats import check_not_input, check_table_name, write_table
 from groupcm.evaluation.table_scores import GroupAuc, TableScores, score_tables
 from groupcm.persistence.model_file import read
@@ -51,7 +51,7 @@ def _alarm_rows(found: TableScores) -> list[tuple[str, str]]:
         return []
     own = found.threshold
     return [
-        ("threshold", f"{threshold_words(own.value)} ({own.chosen})"),
+        ("threshold", f"{format_threshold(own.value)} ({own.chosen})"),
         ("alarms", f"{found.n_alarms:,} of {found.table.num_rows:,} groups"),
     ]
 

@@ -175,7 +175,8 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="REPORT",
-        help="the page to write, .html; its figures are written next to it as PNG and SVG",
+        help="the page to write, .html; its figures are written next to it as PNG and SVG, and the "
+        "metrics of an evaluation as JSON",
     )
 
 

@@ -1,1 +1,1 @@
-"""Several models on the same folds, with the same budget."""
+"""The comparison of several models on the same folds, with the same budget."""

@@ -1,7 +1,4 @@
-"""Any scikit-learn classifier, trained on candidates and used for groups.
-
-A ranker whose queries are groups, used as a classifier of groups.
-"""
+"""Classifiers and rankers from elsewhere, trained on candidates and used for groups."""
 
 from __future__ import annotations
 
@@ -44,21 +41,21 @@ _LEAST_PROBABILITY = np.finfo(np.float64).tiny
 class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Any scikit-learn classifier, trained on candidates as if they had no groups.
 
-    Positive examples are the candidates that stand for positive groups: of each group the
-    positive candidate of largest overlap or, without overlaps, all its positive candidates.
-    Its other candidates take no part. Negative examples are the candidates of negative groups.
+    Positive examples represent positive groups: of each group the positive candidate of largest
+    overlap or, without overlaps, all its positive candidates. Its other candidates take no part.
+    Negative examples are the candidates of negative groups.
 
     Parameters
     ----------
     estimator : scikit-learn classifier
-        With ``decision_function`` or ``predict_proba``. Missing values (NaN) are refused unless
-        it takes them.
+        With ``decision_function`` or ``predict_proba``. Missing values (NaN) are rejected unless
+        it supports them.
     max_negatives : int, optional
-        Train on so many negative candidates at most, drawn at random.
+        The number of negative candidates to train on, at most; they are drawn at random.
     random_state : int, RandomState or None, default=0
-        Which ones.
+        The seed of that draw.
     standardize : bool, default=True
-        Put the features on one scale, by the rows trained on.
+        Standardise the features by the rows trained on.
 
     Attributes
     ----------
@@ -118,9 +115,9 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d)
-            A row a candidate.
+            One row per candidate.
         y : array-like of shape (n,)
-            A label a candidate, of two labels the larger for positive ones.
+            One label per candidate; the larger of the two labels is the positive one.
         groups : array-like of shape (n,), optional
             The group of each candidate; without it every row is its own group.
         overlap : array-like of shape (n,), optional
@@ -219,7 +216,7 @@ _LARGEST_QUERY = 10_000  # candidates; LightGBM refuses more
 
 
 class RankingModel(MetaEstimatorMixin, BaseEstimator):
-    """A ranker that learns which candidates of a positive group stand above its others.
+    """A ranker that learns to rank the positive candidates of a group above its others.
 
     A query is a positive group with all its candidates, of relevance 1 where they are positive,
     else 0. A negative group has no pair of different relevance and takes no part.

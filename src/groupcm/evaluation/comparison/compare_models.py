@@ -1,7 +1,4 @@
-"""From a table of candidates to the comparison of models on it, as numbers.
-
-What became of positive groups nobody annotated, in words.
-"""
+"""The comparison of models on a table of candidates by nested cross-validation."""
 
 from __future__ import annotations
 
@@ -26,11 +23,11 @@ from groupcm.metrics import Metric, compare
 from groupcm.utils.merged_warnings import gathered_warnings
 from groupcm.utils.text import listed
 
-__all__ = ["chosen_contenders", "compare_models", "unannotated_remarks"]
+__all__ = ["chosen_contenders", "compare_models"]
 
 
-def unannotated_remarks(data: LabelledCandidates, models: Sequence[Contender]) -> list[str]:
-    """Say which models train with such groups, and which numbers have them.
+def _unannotated_notes(data: LabelledCandidates, models: Sequence[Contender]) -> list[str]:
+    """Describe how each model uses unannotated groups, and which metrics include them.
 
     Examples
     --------
@@ -39,10 +36,10 @@ def unannotated_remarks(data: LabelledCandidates, models: Sequence[Contender]) -
     >>> data = LabelledCandidates.check(
     ...     np.zeros((3, 1)), [1, 1, 0], ["a", "b", "c"], annotated=[True, False, True]
     ... )
-    >>> print(*unannotated_remarks(data, contenders(["svm", "misvm", "gcm"])), sep="\\n")
+    >>> print(*_unannotated_notes(data, contenders(["svm", "misvm", "gcm"])), sep="\\n")
     1 of 2 positive groups is not annotated: GCM chooses a candidate of each such group, MI-SVM
     needs labels of groups alone, and SVM trains without them.
-    All models are tested on them by groups; numbers of candidates leave them out.
+    Metrics of groups include them for all models; metrics of candidates exclude them.
     """
     n_unannotated = data.n_unannotated
     if not n_unannotated:
@@ -60,11 +57,11 @@ def unannotated_remarks(data: LabelledCandidates, models: Sequence[Contender]) -
         )
         if names
     ]
-    told = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
+    uses = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])}, and {parts[-1]}"
     verb = "is" if n_unannotated == 1 else "are"
     return [
-        f"{n_unannotated:,} of {n_positive:,} positive groups {verb} not annotated: {told}.",
-        "All models are tested on them by groups; numbers of candidates leave them out.",
+        f"{n_unannotated:,} of {n_positive:,} positive groups {verb} not annotated: {uses}.",
+        "Metrics of groups include them for all models; metrics of candidates exclude them.",
     ]
 
 
@@ -91,50 +88,49 @@ def compare_models(
     data_name: str = "",
     progress: Progress | None = None,
 ) -> ModelComparison:
-    """Train several models on the same folds with the same budget, and say which is better.
+    """Train several models on the same folds with the same budget, and compare them.
 
     Parameters
     ----------
     X : array, CSR matrix or data frame of shape (n, d)
-        A row a candidate.
+        One row per candidate.
     y : array-like of shape (n,)
         One label per candidate.
     groups, overlap, patients : array-like of shape (n,), optional
-        The group of each candidate, how well it fits the annotation, and whose it is.
+        The group of each candidate, its overlap with the annotation, and its patient.
     annotated : array-like of bool of shape (n,), optional
-        False for the candidates of positive groups nobody annotated. Models that choose a
-        candidate in them or need labels of groups alone train with them, the others without.
-        They are tested like all groups, and no number of candidates has theirs.
+        False for the candidates of unannotated positive groups. Models that choose a candidate in
+        them or need labels of groups alone train with them, the others without. They are tested
+        like all groups, and metrics of candidates exclude them.
     objects : array-like of shape (n,), optional
-        Which object of its group each positive candidate shows, for models that ask for it.
+        The object of its group that each positive candidate shows, for models that use it.
     pos_label : label, optional
         The positive one of the two labels; None is the larger.
     models : sequence of str or Contender
-        Names of `groupcm.evaluation.comparison.contenders.contenders`, or contenders of your own.
+        Names of `groupcm.evaluation.comparison.contenders.contenders`, or custom contenders.
     cv : int, splitter, or list of (train, test), default=5
         The outer folds; see `groupcm.evaluation.comparison.crossfit.crossfit`.
     n_settings : int, default=10
-        Settings that each named model chooses among, inside the folds.
+        The number of hyperparameters that each named model is tuned over, inside the folds.
     max_negatives : int or None, default=100,000
-        Negative candidates that models trained on candidates see.
+        The number of negative candidates for models that are trained on candidates, at most.
     scoring : str or callable, default="group_roc_auc"
-        What settings are chosen by.
+        The metric that hyperparameters are chosen by.
     learning : bool, default=True
         Whether to train again on fewer negative groups, for the learning curve.
     level, n_resamples
-        Of the intervals, which draw patients (groups where there are none) again.
+        The options of the intervals, which resample patients, or groups without patients.
     random_state : int, default=0
     title, data_name : str
-        For whoever reads the numbers.
+        The title of the report, and the name of the data.
     progress : callable, optional
-        Hears in words what begins now.
+        Is called with a text at the start of each step.
 
     Returns
     -------
     ModelComparison
-        With a pair of the GCM and each other model; of the last model where the GCM is not
-        among them. Scores of the folds are pooled as the module
-        `learning_curve` describes.
+        With one pair of the GCM and each other model, or of the last model where the GCM is not
+        among them. Scores of the folds are pooled as the module `learning_curve` describes.
 
     Examples
     --------
@@ -151,7 +147,7 @@ def compare_models(
         X, y, groups, overlap, patients, annotated, objects, pos_label=pos_label
     )
     chosen = chosen_contenders(models, n_settings, max_negatives, random_state)
-    # Folds first: what they refuse, they name by the user's own ids.
+    # Folds come first, because their errors name the user's own ids.
     folds = folds_of(data, cv, random_state)
     data = data.numbered()
     options = {"level": level, "n_resamples": n_resamples, "random_state": random_state}
@@ -161,7 +157,7 @@ def compare_models(
         )
         if progress is not None:
             drawn = "groups" if data.patients is None else "patients"
-            progress(f"drawing {drawn} again for the intervals")
+            progress(f"resampling {drawn} for the intervals")
         pooled = [_pool(data, fits, result, options) for result in fits.results]
         pairs = _pairs(pooled, options)
         curve = learning_curve(data, fits, progress=progress, **options) if learning else None
@@ -177,17 +173,17 @@ def compare_models(
         pairs=pairs,
         learning=curve,
         level=level,
-        remarks=[*unannotated_remarks(data, chosen), *map(_end_remark, at_ends)],
+        notes=[*_unannotated_notes(data, chosen), *map(_end_note, at_ends)],
     )
 
 
-def _end_remark(fit: CrossFit) -> str:
-    """Say that a model would rather have had a setting that no model was offered."""
+def _end_note(fit: CrossFit) -> str:
+    """Describe that a model chose the end of its grid, so that the grid may be too narrow."""
     first, last = fit.n_at_ends
     settings = fit.contender.settings
     end, word = (settings[0], "smallest") if first > last else (settings[-1], "largest")
     return (
-        f"{fit.contender.name} chose the {word} value tried, {fit.contender.words(end)}, in "
+        f"{fit.contender.name} chose the {word} value tried, {fit.contender.describe(end)}, in "
         f"{max(first, last)} of {len(fit.chosen)} folds: a better one may lie beyond."
     )
 
@@ -205,7 +201,7 @@ def chosen_contenders(
 
 @dataclass(frozen=True, eq=False)
 class _Pooled:
-    """One model's result, and the scores it comes from: of all folds, on one scale."""
+    """The result of one model, and its scores of all folds on one scale."""
 
     result: ModelResult
     truth: LabelledCandidates
@@ -224,7 +220,7 @@ def _pool(
         about=contender.about,
         group_roc=roc_of(truth.y, of_groups, truth.groups, clusters=truth.clusters, **options),
         candidate_roc=_candidate_roc(truth, scores, fold, options),
-        chosen=[contender.words(contender.settings[number]) for number in fit.chosen],
+        chosen=[contender.describe(contender.settings[number]) for number in fit.chosen],
         seconds=fit.seconds,
     )
     return _Pooled(result, truth, of_groups)
@@ -236,7 +232,7 @@ def _candidate_roc(
     fold: NDArray[np.int64],
     options: dict[str, Any],
 ) -> Roc | None:
-    """None where no candidate of a group is told apart, or none of some fold's positive groups."""
+    """Return None without labels of candidates, in all groups or in the positives of a fold."""
     known = truth.has_candidate_labels
     scores, fold, truth = scores[known], fold[known], truth.with_candidate_labels()
     has_positives = np.array_equal(np.unique(fold[truth.y == 1]), np.unique(fold))

@@ -1,7 +1,4 @@
-"""A model in a comparison: how it is made and trained, and the settings it may choose among.
-
-What every contender of a comparison is given: settings to choose among, and examples.
-"""
+"""A contender, which is a model with its grid of hyperparameters, and the budget shared by all."""
 
 from __future__ import annotations
 
@@ -24,30 +21,30 @@ Setting = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Contender:
-    """A model and the settings it may choose among.
+    """A model and the hyperparameters it may choose among.
 
     Attributes
     ----------
     name, about : str
-        A short name, and one sentence on what it is and what it is trained on.
+        A short name, and one sentence on the model and its training data.
     settings : sequence of dict
-        Parameters of ``make``, one dict a setting.
+        The hyperparameters to choose among: one dict of parameters of ``make`` for each choice.
     make : callable
         ``make(**setting)`` is an estimator with ``fit(X, y, groups)`` and
-        ``decision_function(X)``; its ``fit`` also gets ``overlap``, ``patients`` and what
-        ``knows`` lists, if it names them.
+        ``decision_function(X)``; its ``fit`` also receives ``overlap``, ``patients`` and what
+        ``knows`` lists, if it has such parameters.
     has_path : bool
         Whether the settings are values of ``lam`` that `lambda_path` fits together.
     knows : sequence of str
-        What of the annotation it may be given: ``annotated``, ``objects``.
+        The parts of the annotation it may receive: ``annotated``, ``objects``.
     by_group_labels : bool
-        Whether it looks at labels of groups alone, for which no group needs an annotation.
+        Whether it uses labels of groups alone, so that no group needs an annotation.
 
     Examples
     --------
     >>> from groupcm import GroupClassifier
     >>> model = Contender("GCM", "Groups.", [{"lam": 0.5}, {"lam": 0.9}], GroupClassifier)
-    >>> [model.words(setting) for setting in model.settings]
+    >>> [model.describe(setting) for setting in model.settings]
     ['λ = 0.5', 'λ = 0.9']
     """
 
@@ -61,7 +58,7 @@ class Contender:
 
     @property
     def chooses_candidates(self) -> bool:
-        """Whether it chooses a candidate in positive groups nobody annotated."""
+        """Whether it chooses a candidate in unannotated positive groups."""
         return self._is_given("annotated")
 
     @property
@@ -77,9 +74,9 @@ class Contender:
         return mark in self.knows and takes(self._example, mark)
 
     def fit(self, setting: Setting, data: LabelledCandidates) -> Any:
-        """The model of one setting.
+        """Fit the model with the given hyperparameters.
 
-        Groups nobody annotated take part where the model can learn from them.
+        Unannotated groups take part where the model can learn from them.
         """
         if not (self.by_group_labels or self.chooses_candidates):
             data = data.with_candidate_labels()
@@ -88,10 +85,10 @@ class Contender:
         return require_finished(fit_with(self.make(**setting), data.X, data.y, **known))
 
     def fit_every(self, data: LabelledCandidates) -> Sequence[Any]:
-        """The models of all settings, in their order.
+        """Fit the models of all settings, in their order, to choose among them.
 
-        They are there to choose a setting by. Groups that nobody annotated take no part where
-        a model would have to choose candidates of them, setting by setting.
+        Unannotated groups take no part where a model would have to choose candidates of them
+        anew for every setting.
         """
         if not self.by_group_labels:
             data = data.with_candidate_labels()
@@ -104,8 +101,8 @@ class Contender:
         )
         return [require_finished(model) for model in path.models]
 
-    def words(self, setting: Setting) -> str:
-        """A setting as a person reads it."""
+    def describe(self, setting: Setting) -> str:
+        """Return the given hyperparameters as text."""
         names = {"lam": "λ"}
         return ", ".join(f"{names.get(name, name)} = {_shown(v)}" for name, v in setting.items())
 
@@ -115,7 +112,7 @@ def _shown(value: Any) -> str:
     return f"{value:.3g}" if is_number else " ".join(str(value).split())
 
 
-# The least and the most of each parameter of trees; settings are spread over the logarithms.
+# The range of each hyperparameter of trees; values are spread over the logarithms.
 _TREE_RANGES = {
     "num_leaves": (4, 64),
     "learning_rate": (0.02, 0.2),
@@ -130,13 +127,13 @@ _GROUP_TREE_RANGES = {
 
 @dataclass(frozen=True)
 class Budget:
-    """The same number of settings for all, and the same negative candidates.
+    """The same number of hyperparameters to try for all, and the same negative candidates.
 
     Attributes
     ----------
     n_settings : int
     max_negatives : int or None
-        Negative candidates that models trained on candidates see; None for all.
+        The number of negative candidates for models trained on candidates; None for all.
     random_state : int
 
     Examples
@@ -161,13 +158,15 @@ class Budget:
 
     @property
     def trees(self) -> list[Setting]:
-        """Of trees on single candidates."""
+        """Hyperparameters of trees on single candidates."""
         return self._spread(_TREE_RANGES)
 
     @property
     def group_trees(self) -> list[Setting]:
-        """Of trees on groups: how near the largest loss a group counts by, and by turns trees
-        that search half of the features for the best threshold and trees that draw thresholds.
+        """Hyperparameters of trees on groups.
+
+        Every other one searches half of the features for the best threshold; the rest draw
+        thresholds at random.
         """
         kinds = (
             {"colsample_bytree": 0.5, "extra_trees": False},
@@ -177,7 +176,7 @@ class Budget:
         return [{**setting, **kinds[k % 2]} for k, setting in enumerate(spread)]
 
     def _spread(self, ranges: Mapping[str, tuple[float, float]]) -> list[Setting]:
-        """Halton's points, spread evenly over the logarithms."""
+        """Return Halton points, spread evenly over the logarithms."""
         from scipy.stats import qmc
 
         low, high = np.log(np.array(list(ranges.values()), dtype=np.float64)).T

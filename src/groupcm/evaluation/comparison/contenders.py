@@ -1,8 +1,7 @@
-"""The models that are compared: what each is, and the settings it may choose among.
+"""The contenders of a comparison by name: linear models, MI-SVM, GCM, and boosted trees.
 
-Every contender has the same number of settings, so that none wins by being tuned harder.
-
-Contenders that are gradient-boosted trees: on groups, on candidates, and on ranks.
+Every contender has the same number of hyperparameters to choose among, so that none wins by being
+tuned harder.
 """
 
 from __future__ import annotations
@@ -25,9 +24,6 @@ __all__ = [
     "contender_names",
     "contenders",
     "group_trees",
-    "lightgbm_ranker",
-    "lightgbm_trees",
-    "xgboost_trees",
 ]
 
 _N_TREES = 200
@@ -35,7 +31,7 @@ _N_JOBS = 1  # small data: more threads mostly wait for each other
 
 
 def group_trees(budget: Budget) -> Contender:
-    """Trees on the group objective."""
+    """Return trees on the group objective."""
     _require_lightgbm("the model 'trees'")
     from groupcm.boosting import GroupBoostingClassifier
 
@@ -55,8 +51,8 @@ def group_trees(budget: Budget) -> Contender:
     return Contender("Group boosting", about, budget.group_trees, make)
 
 
-def lightgbm_trees(budget: Budget) -> Contender:
-    """LightGBM's classifier of candidates."""
+def _lightgbm_trees(budget: Budget) -> Contender:
+    """Return LightGBM's classifier of candidates."""
     lightgbm = _require_lightgbm("the model 'lightgbm'")
 
     def make(**setting: Any) -> CandidateModel:
@@ -68,8 +64,8 @@ def lightgbm_trees(budget: Budget) -> Contender:
     return Contender("LightGBM", f"{about}{budget.negatives}.", budget.trees, make)
 
 
-def lightgbm_ranker(budget: Budget) -> Contender:
-    """LightGBM's ranker, with a group as a query."""
+def _lightgbm_ranker(budget: Budget) -> Contender:
+    """Return LightGBM's ranker, with a group as a query."""
     lightgbm = _require_lightgbm("the model 'lightgbm-ranker'")
     from groupcm.evaluation.comparison.candidate_models import RankingModel
 
@@ -86,8 +82,8 @@ def lightgbm_ranker(budget: Budget) -> Contender:
     return Contender("LightGBM ranker", about, budget.trees, make)
 
 
-def xgboost_trees(budget: Budget) -> Contender:
-    """XGBoost's classifier of candidates."""
+def _xgboost_trees(budget: Budget) -> Contender:
+    """Return XGBoost's classifier of candidates."""
     if not is_installed("xgboost"):
         raise InputError("the model 'xgboost' needs XGBoost; install it with: pip install xgboost")
     from xgboost import XGBClassifier
@@ -185,15 +181,15 @@ def _gcm_with_grouping(budget: Budget) -> Contender:
 _MAKERS: dict[str, Callable[[Budget], Contender]] = {
     "svm": _svm,
     "logistic": _logistic_regression,
-    "lightgbm": lightgbm_trees,
-    "lightgbm-ranker": lightgbm_ranker,
-    "xgboost": xgboost_trees,
+    "lightgbm": _lightgbm_trees,
+    "lightgbm-ranker": _lightgbm_ranker,
+    "xgboost": _xgboost_trees,
     "misvm": _misvm,
     "gcm-none": _gcm_without_grouping,
     "gcm": _gcm_with_grouping,
     "trees": group_trees,
 }
-#: What is compared where nobody says; trees where LightGBM is installed.
+#: The models compared by default; trees where LightGBM is installed.
 DEFAULT_NAMES = (
     *("svm", "misvm", "gcm-none", "gcm"),
     *(["trees"] if is_installed("lightgbm") else []),
@@ -201,7 +197,7 @@ DEFAULT_NAMES = (
 
 
 def contender_names() -> list[str]:
-    """The names that `contenders` knows."""
+    """Return the names that `contenders` accepts."""
     return list(_MAKERS)
 
 
@@ -212,25 +208,25 @@ def contenders(
     max_negatives: int | None = 100_000,
     random_state: int = 0,
 ) -> list[Contender]:
-    """Contenders by name, each with the same number of settings.
+    """Return contenders by name, each with the same number of hyperparameters to try.
 
     Parameters
     ----------
     names : sequence of str
-        Of `contender_names`.
+        Names of `contender_names`.
     n_settings : int, default=10
-        How many settings each may choose among.
+        The number of hyperparameters that each may choose among.
     max_negatives : int or None, default=100,000
-        How many negative candidates the models trained on candidates see; None for all.
+        The number of negative candidates for models trained on candidates; None for all.
     random_state : int, default=0
-        Of what is random in a model.
+        The seed of the models.
 
     Examples
     --------
     >>> models = contenders(["svm", "gcm-none", "gcm"], n_settings=3)
     >>> [model.name for model in models]
     ['SVM', 'GCM without grouping', 'GCM']
-    >>> [models[0].words(setting) for setting in models[0].settings]
+    >>> [models[0].describe(setting) for setting in models[0].settings]
     ['C = 1e-05', 'C = 0.01', 'C = 10']
     >>> contenders(["forest"])
     Traceback (most recent call last):

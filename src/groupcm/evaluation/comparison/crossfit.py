@@ -1,10 +1,9 @@
-"""Nested folds: every candidate scored by models that saw neither its group nor its patient.
+"""Nested cross-validation: every candidate is scored by a model that saw neither group nor patient.
 
-Outer folds leave groups out. Inside each training part, inner folds choose a contender's
-setting; the contender is trained on the whole training part with it and scores what was left
-out. All contenders have the same folds, outer and inner.
-
-The folds of a comparison: every training part has annotated positive groups to learn from.
+Outer folds leave groups out. Inside each training part, inner folds choose the hyperparameters of
+a contender; the contender is then trained on the whole training part and scores what was left out.
+All contenders have the same folds, outer and inner. Every training part has annotated positive
+groups to learn from.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ __all__ = ["CrossFit", "CrossFits", "Progress", "crossfit", "folds_of", "tune"]
 
 
 def folds_of(data: LabelledCandidates, cv: Any, random_state: Any = 0) -> Folds:
-    """Folds that share out annotated groups first, where some positive ones are not annotated.
+    """Return folds that distribute annotated groups first, where some are not annotated.
 
     Parameters
     ----------
@@ -75,27 +74,27 @@ def folds_of(data: LabelledCandidates, cv: Any, random_state: Any = 0) -> Folds:
     return folds
 
 
-#: Hears in words what begins now.
+#: Is called with a text at the start of each step.
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CrossFit:
-    """One contender on the groups its folds left out.
+    """One contender on the groups that its folds left out.
 
     Attributes
     ----------
     contender : Contender
     scores : ndarray of shape (n,)
-        Of each candidate, by the model that did not see it; NaN where no fold left it out.
+        One score per candidate, by the model that did not see it; NaN where no fold left it out.
         Scores of two folds are not in the same units: see the module `learning_curve`.
     chosen : list of int
-        The number of the setting chosen in each fold.
+        The index of the hyperparameters chosen in each fold.
     tuning : ndarray of shape (n_folds, n_settings)
-        The metric of every setting, the mean over the inner folds; NaN where there was
+        The metric of all hyperparameters, averaged over the inner folds; NaN where there was
         nothing to choose.
     seconds : float
-        To tune, train and score, over all folds.
+        The time to tune, train and score, over all folds.
     """
 
     contender: Contender
@@ -104,11 +103,17 @@ class CrossFit:
     tuning: NDArray[np.float64]
     seconds: float
 
+    @classmethod
+    def unfinished(cls, contender: Contender, n_folds: int, n_rows: int) -> CrossFit:
+        """Return the result of a contender before its first fold."""
+        tuning = np.full((n_folds, len(contender.settings)), np.nan)
+        return cls(contender, np.full(n_rows, np.nan), [], tuning, 0.0)
+
     @property
     def n_at_ends(self) -> tuple[int, int]:
-        """In how many folds the first and the last of three or more settings was the only best.
+        """The numbers of folds in which the first, or the last, of three or more settings won.
 
-        Zero where the settings are not values of one parameter, in order.
+        Both are 0 where the settings are not ordered values of one parameter.
         """
         settings = self.contender.settings
         if len(settings) < 3 or any(len(setting) != 1 for setting in settings):
@@ -152,7 +157,7 @@ def crossfit(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> CrossFits:
-    """Score every candidate by models, and settings, chosen without its group.
+    """Score every candidate by models that were tuned and trained without its group.
 
     Parameters
     ----------
@@ -165,10 +170,10 @@ def crossfit(
         Folds inside a training part, fewer where it has too few positive or negative groups
         (patients) for them.
     scoring : str or callable, default="group_roc_auc"
-        What a setting is chosen by: the mean over the inner folds.
+        The metric that hyperparameters are chosen by, averaged over the inner folds.
     random_state : int, default=0
     progress : callable, optional
-        Hears in words what begins now.
+        Is called with a text at the start of each step.
 
     Returns
     -------
@@ -186,57 +191,31 @@ def crossfit(
     """
     folds = folds_of(data, cv, random_state)
     fold = _fold_of_rows(folds, len(data.y))
-    metric, say = metric_named(scoring), progress or (lambda text: None)
-    unfinished = [_Unfinished(contender, len(folds), len(data.y)) for contender in contenders]
+    metric, report = metric_named(scoring), progress or (lambda text: None)
+    results = [CrossFit.unfinished(each, len(folds), len(data.y)) for each in contenders]
     for number, (train, test) in enumerate(folds):
         seen, unseen = data.take(train), data.take(test)
         inner: Folds = []
         if any(len(contender.settings) > 1 for contender in contenders):
             inner = _inner_folds(seen, n_inner, random_state + 1, number)
-        for one in unfinished:
-            say(f"{one.contender.name}: fold {number + 1} of {len(folds)}")
-            one.run(number, seen, unseen, test, inner, metric)
-    return CrossFits(folds, fold, [one.finished() for one in unfinished])
-
-
-class _Unfinished:
-    """A contender on its way through the folds."""
-
-    def __init__(self, contender: Contender, n_folds: int, n_rows: int) -> None:
-        self.contender = contender
-        self.scores = np.full(n_rows, np.nan)
-        self.chosen: list[int] = []
-        self.tuning = np.full((n_folds, len(contender.settings)), np.nan)
-        self.seconds = 0.0
-
-    def run(
-        self,
-        number: int,
-        seen: LabelledCandidates,
-        unseen: LabelledCandidates,
-        test: NDArray[np.int64],
-        inner: Folds,
-        metric: Metric,
-    ) -> None:
-        """Choose, train and score in one outer fold."""
-        began = time.perf_counter()
-        if len(self.contender.settings) > 1:
-            self.tuning[number] = tune(self.contender, seen, inner, metric)
-            self.chosen.append(int(np.argmax(self.tuning[number])))
-        else:
-            self.chosen.append(0)
-        model = self.contender.fit(self.contender.settings[self.chosen[-1]], seen)
-        self.scores[test] = model.decision_function(unseen.X)
-        self.seconds += time.perf_counter() - began
-
-    def finished(self) -> CrossFit:
-        return CrossFit(self.contender, self.scores, self.chosen, self.tuning, self.seconds)
+        for result in results:
+            contender, chosen = result.contender, 0
+            report(f"{contender.name}: fold {number + 1} of {len(folds)}")
+            began = time.perf_counter()
+            if len(contender.settings) > 1:
+                result.tuning[number] = tune(contender, seen, inner, metric)
+                chosen = int(np.argmax(result.tuning[number]))
+            result.chosen.append(chosen)
+            model = contender.fit(contender.settings[chosen], seen)
+            result.scores[test] = model.decision_function(unseen.X)
+            result.seconds += time.perf_counter() - began
+    return CrossFits(folds, fold, results)
 
 
 def tune(
     contender: Contender, data: LabelledCandidates, folds: Folds, metric: Metric
 ) -> NDArray[np.float64]:
-    """The metric of every setting, the mean over folds."""
+    """Return the metric of all hyperparameters, averaged over folds."""
     found = np.empty((len(folds), len(contender.settings)))
     for k, (train, test) in enumerate(folds):
         unseen = data.take(test)
@@ -260,7 +239,7 @@ def _inner_folds(data: LabelledCandidates, n_inner: int, seed: int, number: int)
             have = group if data.patients is None else f"{kind} groups of only one patient"
             raise ValueError(
                 f"the training part of fold {number} has {have}; "
-                "choosing among settings needs two at least."
+                "choosing hyperparameters needs at least two."
             )
         n_inner = min(n_inner, clusters)
     return folds_of(data, n_inner, seed)

@@ -1,4 +1,4 @@
-"""What a comparison of models found: plain numbers, before anybody draws them."""
+"""The results of a comparison of models, as plain values."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["ModelComparison", "ModelResult", "Pair"]
 
 @dataclass(frozen=True)
 class ModelResult:
-    """One model, scored on groups its fold left out.
+    """The result of one model on groups that its folds left out.
 
     Attributes
     ----------
     name, about : str
-        Its short name, and one sentence on what it is and what it was trained on.
+        The short name, and one sentence on the model and its training data.
     chosen : sequence of str
-        The setting chosen inside each fold.
+        The hyperparameters chosen inside each fold.
     seconds : float
-        To tune and train, over all folds.
+        The time to tune and train, over all folds.
     """
 
     name: str
@@ -36,7 +36,7 @@ class ModelResult:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two models on the same groups."""
+    """The comparison of two models on the same groups."""
 
     a: str
     b: str
@@ -45,10 +45,10 @@ class Pair:
 
 @dataclass(frozen=True)
 class ModelComparison:
-    """Several models on the same folds, with the same number of settings each.
+    """Several models on the same folds, each tuned over ``n_settings`` hyperparameters.
 
-    ``remarks`` are sentences on what the data lacks and what became of it. ``labels`` are the
-    negative and the positive label, where they are known.
+    ``notes`` are sentences on missing annotation and on grids that were too narrow. ``labels`` are
+    the negative and the positive label, where they are known.
     """
 
     title: str
@@ -61,5 +61,5 @@ class ModelComparison:
     pairs: Sequence[Pair]
     learning: LearningCurve | None = None
     level: float = 0.95
-    remarks: Sequence[str] = ()
+    notes: Sequence[str] = ()
     labels: tuple[Any, Any] | None = None

@@ -1,1 +1,1 @@
-"""Figures drawn from numbers, one family a file."""
+"""The figures of reports, one family per module."""

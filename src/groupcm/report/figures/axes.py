@@ -1,7 +1,4 @@
-"""Axes that several figures share: shares in percent, and logarithmic ones with plain numbers.
-
-Names that users chose, as short as a figure needs them.
-"""
+"""Axes that several figures share, their ticks, and names shortened to fit a figure."""
 
 from __future__ import annotations
 
@@ -11,12 +8,30 @@ from math import floor, log10
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, MultipleLocator, NullLocator
+from matplotlib.axis import Axis
+from matplotlib.ticker import (
+    FuncFormatter,
+    Locator,
+    LogLocator,
+    MaxNLocator,
+    MultipleLocator,
+    NullLocator,
+)
 from numpy.typing import ArrayLike
 
 from groupcm.utils.text import is_control
 
-__all__ = ["clean", "log_left", "log_x", "plain", "share_x", "share_y", "shorten", "shorten_apart"]
+__all__ = [
+    "clean",
+    "log_left",
+    "log_x",
+    "plain",
+    "plain_ticks",
+    "share_x",
+    "share_y",
+    "shorten",
+    "shorten_apart",
+]
 
 _MARGIN = 0.02
 
@@ -24,19 +39,24 @@ _MARGIN = 0.02
 def share_x(axes: Axes) -> None:
     """Let x run from 0 to 1."""
     axes.set_xlim(-_MARGIN, 1 + _MARGIN)
-    axes.xaxis.set_major_locator(MultipleLocator(0.2))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    plain_ticks(axes.xaxis, MultipleLocator(0.2))
 
 
 def share_y(axes: Axes) -> None:
     """Let y run from 0 to 1."""
     axes.set_ylim(-_MARGIN, 1 + _MARGIN)
-    axes.yaxis.set_major_locator(MultipleLocator(0.2))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    plain_ticks(axes.yaxis, MultipleLocator(0.2))
+
+
+def plain_ticks(axis: Axis, ticks: int | Locator) -> None:
+    """Place at most so many ticks, or those of a locator, with plain numbers."""
+    axis.set_major_locator(MaxNLocator(ticks) if isinstance(ticks, int) else ticks)
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
 
 def log_left(values: ArrayLike) -> float:
-    """Where a logarithmic axis begins so that the smallest positive value is on it.
+    """Return where a logarithmic axis begins so that it shows the smallest positive value.
 
     Examples
     --------
@@ -58,9 +78,7 @@ def log_x(axes: Axes, left: float, right: float) -> None:
     axes.set_xscale("log")
     axes.set_xlim(left, right)
     few_decades = right / left < 30
-    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few_decades else (1.0,)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    plain_ticks(axes.xaxis, LogLocator(subs=(1.0, 2.0, 5.0) if few_decades else (1.0,)))
 
 
 def plain(value: float) -> str:
@@ -81,7 +99,7 @@ def plain(value: float) -> str:
 
 
 def clean(text: str) -> str:
-    """Leave out what no file of text can hold: control characters, line ends, half characters.
+    """Remove what a text file cannot hold: control characters, line ends, unpaired surrogates.
 
     Examples
     --------
@@ -93,7 +111,7 @@ def clean(text: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """Leave out the middle of a long name: both its ends tell names apart.
+    """Leave out the middle of a long name, because names differ most often at their ends.
 
     Examples
     --------
@@ -110,7 +128,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def shorten_apart(names: Sequence[str], most: int) -> list[str]:
-    """Shorten names that stand below each other, first by what they all begin and end with.
+    """Shorten the names of a list, first by what they all begin and end with.
 
     Examples
     --------
@@ -132,7 +150,7 @@ def shorten_apart(names: Sequence[str], most: int) -> list[str]:
 
 
 def _n_shared(names: Sequence[str]) -> int:
-    """How many letters all names begin with."""
+    """Return the number of letters that all names begin with."""
     # The first and the last in the alphabet differ no later than any other two.
     first, last = min(names), max(names)
     length = min(len(first), len(last))

@@ -1,11 +1,4 @@
-"""ROC curves: of one model with its band and operating point, and of several models.
-
-FROC: how many objects are found, against false alarms a group.
-
-How many alarms are right, against how many positive groups are found.
-
-Marks that several figures share.
-"""
+"""ROC, precision-recall and FROC curves, with bands and the chosen operating point."""
 
 from __future__ import annotations
 
@@ -34,60 +27,22 @@ from groupcm.report.formatting import interval, plural
 
 __all__ = [
     "froc_figure",
-    "mark_point",
     "precision_recall_figure",
     "roc_figure",
     "roc_of_models_figure",
 ]
 
 
-def mark_point(
-    axes: Axes,
-    x: float,
-    y: float,
-    *,
-    x_range: tuple[float, float] | None = None,
-    y_range: tuple[float, float] | None = None,
-) -> None:
-    """Mark the chosen threshold, with the intervals of both its coordinates.
-
-    Examples
-    --------
-    >>> from groupcm.report.figures.style import new_axes
-    >>> _, axes = new_axes()
-    >>> mark_point(axes, 0.1, 0.8)
-    >>> axes.get_legend_handles_labels()[1]
-    ['chosen threshold']
-    """
-    thin = {"color": INK, "linewidth": 1.1, "zorder": 4}
-    if x_range is not None:
-        axes.plot(x_range, (y, y), **thin)
-    if y_range is not None:
-        axes.plot((x, x), y_range, **thin)
-    axes.plot(
-        x,
-        y,
-        marker="o",
-        markersize=7,
-        markerfacecolor=INK,
-        markeredgecolor=SURFACE,
-        markeredgewidth=1.2,
-        linestyle="none",
-        zorder=5,
-        clip_on=False,
-        label="chosen threshold",
-    )
-
-
 _LONGEST_NAME = 24
 _LEGEND_LINE = 0.16  # inches
+_FEW_ALARMS = 0.1  # always on the axis of a FROC curve
 
 
 @in_style
 def roc_figure(
     roc: Roc, *, of: str = "group", decision: Decision | None = None, log: bool = False
 ) -> Figure:
-    """Sensitivity against false alarms, with the band and the chosen threshold.
+    """Draw sensitivity against false alarms, with the band and the chosen threshold.
 
     Parameters
     ----------
@@ -116,7 +71,7 @@ def roc_figure(
     if decision is not None:
         point = decision.point
         sensitivity, specificity = decision.sensitivity, decision.specificity
-        mark_point(
+        _mark_point(
             axes,
             max(1 - point.specificity, left),
             point.sensitivity,
@@ -135,7 +90,7 @@ def roc_of_models_figure(
     of: str = "group",
     log: bool = False,
 ) -> Figure:
-    """ROC curves of several models in one frame; the best one is first in the legend.
+    """Draw ROC curves of several models; the best one is first in the legend.
 
     Examples
     --------
@@ -181,9 +136,6 @@ def _line(axes: Axes, roc: Roc, left: float, **look: object) -> None:
     axes.plot(np.maximum(roc.curve.fpr, left), roc.curve.tpr, **look)  # pyright: ignore[reportArgumentType]
 
 
-_FEW_ALARMS = 0.1  # always on the axis: none is what one hopes for
-
-
 @in_style
 def froc_figure(froc: Froc, point: OperatingPoint | None = None) -> Figure:
     """Draw objects found against the mean number of false alarms per group, on a logarithmic axis.
@@ -204,11 +156,11 @@ def froc_figure(froc: Froc, point: OperatingPoint | None = None) -> Figure:
     log_x(axes, left, max(float(curve.false_alarms.max()), 10 * left))
     share_y(axes)
     things = shorten(plural(froc.object_word), 24)
-    axes.set_xlabel("False alarms a group (mean)")
+    axes.set_xlabel("False alarms per group (mean)")
     axes.set_ylabel(f"{things[:1].upper()}{things[1:]} found (share of all)")
     axes.plot(np.maximum(curve.false_alarms, left), curve.sensitivity, color=NEGATIVE)
     if point is not None:
-        mark_point(axes, max(point.false_alarms, left), point.objects_found / point.n_objects)
+        _mark_point(axes, max(point.false_alarms, left), point.objects_found / point.n_objects)
         legend_below(figure)
     return figure
 
@@ -220,7 +172,7 @@ def precision_recall_figure(
     positive_share: float,
     decision: Decision | None = None,
 ) -> Figure:
-    """Precision against sensitivity, with the precision of guessing as a dashed line.
+    """Draw precision against sensitivity, with the precision of guessing as a dashed line.
 
     Examples
     --------
@@ -240,6 +192,44 @@ def precision_recall_figure(
     label = f"average precision {interval(average_precision)}"
     axes.plot(curve.recall, curve.precision, color=NEGATIVE, label=label)
     if decision is not None:
-        mark_point(axes, decision.point.sensitivity, decision.point.precision)
+        _mark_point(axes, decision.point.sensitivity, decision.point.precision)
     legend_below(figure, columns=1)
     return figure
+
+
+def _mark_point(
+    axes: Axes,
+    x: float,
+    y: float,
+    *,
+    x_range: tuple[float, float] | None = None,
+    y_range: tuple[float, float] | None = None,
+) -> None:
+    """Mark the chosen threshold, with the intervals of both its coordinates.
+
+    Examples
+    --------
+    >>> from groupcm.report.figures.style import new_axes
+    >>> _, axes = new_axes()
+    >>> _mark_point(axes, 0.1, 0.8)
+    >>> axes.get_legend_handles_labels()[1]
+    ['chosen threshold']
+    """
+    thin = {"color": INK, "linewidth": 1.1, "zorder": 4}
+    if x_range is not None:
+        axes.plot(x_range, (y, y), **thin)
+    if y_range is not None:
+        axes.plot((x, x), y_range, **thin)
+    axes.plot(
+        x,
+        y,
+        marker="o",
+        markersize=7,
+        markerfacecolor=INK,
+        markeredgecolor=SURFACE,
+        markeredgewidth=1.2,
+        linestyle="none",
+        zorder=5,
+        clip_on=False,
+        label="chosen threshold",
+    )

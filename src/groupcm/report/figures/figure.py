@@ -1,6 +1,7 @@
-"""A figure with its name, its caption and its words for those who cannot see it.
+"""A figure with its name, caption and description, and its form as SVG for a page.
 
-A figure as SVG that can stand in a page with others: small, safe, readable in the dark.
+The SVG is small, holds no script, and takes its colours from the page, so that it is readable on a
+dark background as well.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from matplotlib.figure import Figure
 from groupcm.report.figures.axes import clean
 from groupcm.report.figures.style import NAMED_COLOURS, style
 
-__all__ = ["Plate", "as_inline", "figure_svg"]
+__all__ = ["CaptionedFigure", "figure_svg"]
 
 _SVG, _XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _FONTS = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, 'Liberation Sans', sans-serif"
@@ -27,25 +28,25 @@ _PROLOGUE = '<?xml version="1.0" encoding="UTF-8"?>\n'
 _REFERENCE = re.compile(r"url\(#([^)]+)\)")
 
 
-def figure_svg(figure: Figure, *, prefix: str, title: str, shows: str) -> str:
+def figure_svg(figure: Figure, *, prefix: str, title: str, description: str) -> str:
     """Write a figure as SVG.
 
     Text stays text. Ids begin with a prefix, so that several figures fit in one page, and
-    each colour has a name that the page may give another value.
+    each colour is a variable that the page can set.
 
     Parameters
     ----------
     figure : matplotlib.figure.Figure
-        Its layout stays from then on as it is drawn here.
+        Its layout is fixed as it is drawn here.
     prefix : str
-        Of every id.
-    title, shows : str
-        What it is, and what is to be seen, for those who hear the page.
+        The prefix of every id.
+    title, description : str
+        What the figure is, and what it shows, for screen readers.
 
     Examples
     --------
     >>> from groupcm.report.figures.style import new_axes
-    >>> svg = figure_svg(new_axes()[0], prefix="empty", title="Nothing", shows="No curve.")
+    >>> svg = figure_svg(new_axes()[0], prefix="empty", title="Nothing", description="No curve.")
     >>> "<title>Nothing</title><desc>No curve.</desc>" in svg
     True
     """
@@ -61,16 +62,16 @@ def figure_svg(figure: Figure, *, prefix: str, title: str, shows: str) -> str:
         _own_id(element, referenced, prefix)
         if "style" in element.attrib:
             element.attrib["style"] = _restyled(element.attrib["style"])
-    _describe(root, clean(title), clean(shows))
+    _describe(root, clean(title), clean(description))
     return f"{_PROLOGUE}{ElementTree.tostring(root, encoding='unicode')}\n"
 
 
-def as_inline(svg: str) -> str:
-    """Make an SVG file a part of a page, which says how large it is.
+def _as_inline(svg: str) -> str:
+    """Turn an SVG file into a part of a page, which determines its size.
 
     Examples
     --------
-    >>> as_inline('<svg width="9pt" height="9pt"><g/></svg>')
+    >>> _as_inline('<svg width="9pt" height="9pt"><g/></svg>')
     '<svg><g/></svg>'
     """
     start, rest = svg.removeprefix(_PROLOGUE).strip().split(">", 1)
@@ -94,7 +95,7 @@ def _attribute(name: str) -> str:
 
 
 def _referenced(root: ElementTree.Element) -> set[str]:
-    """The ids that something in the drawing points to; the others only take space."""
+    """Return the ids that the drawing refers to; the others only take space."""
     found = set()
     for element in root.iter():
         for value in element.attrib.values():
@@ -122,46 +123,48 @@ def _restyled(css: str) -> str:
     return css
 
 
-def _describe(root: ElementTree.Element, title: str, shows: str) -> None:
+def _describe(root: ElementTree.Element, title: str, description: str) -> None:
     attributes = {"xmlns": _SVG, "xmlns:xlink": _XLINK, **root.attrib}
     attributes |= {"role": "img", "aria-label": title}
     # The drawing's own rule for every line, which must not become the page's.
     attributes["style"] = "stroke-linejoin: round; stroke-linecap: butt"
     root.attrib = attributes
-    words = {"title": title, "desc": shows}
-    root[:0] = [ElementTree.Element(tag) for tag in words]
-    for element, text in zip(root, words.values(), strict=False):
+    for place, (tag, text) in enumerate({"title": title, "desc": description}.items()):
+        element = ElementTree.Element(tag)
         element.text = text
+        root.insert(place, element)
 
 
 @dataclass(frozen=True)
-class Plate:
-    """A figure as a page shows it.
+class CaptionedFigure:
+    """A figure with its caption, as a page shows it.
 
     Attributes
     ----------
     name : str
         Of its files, without an ending.
     title : str
-    reading : str
-        One sentence on how to read it.
-    shows : str
-        What is to be seen, in words.
-    figure : matplotlib.figure.Figure
+    caption : str
+        How to read the figure.
+    description : str
+        What the figure shows, for screen readers.
+    drawing : matplotlib.figure.Figure
     """
 
     name: str
     title: str
-    reading: str
-    shows: str
-    figure: Figure
+    caption: str
+    description: str
+    drawing: Figure
 
     @cached_property
     def svg(self) -> str:
-        """As a file of its own."""
-        return figure_svg(self.figure, prefix=self.name, title=self.title, shows=self.shows)
+        """The figure as a file of its own."""
+        return figure_svg(
+            self.drawing, prefix=self.name, title=self.title, description=self.description
+        )
 
     @cached_property
     def inline_svg(self) -> str:
-        """As a part of a page."""
-        return as_inline(self.svg)
+        """The figure as a part of a page."""
+        return _as_inline(self.svg)

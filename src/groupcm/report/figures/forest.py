@@ -1,4 +1,4 @@
-"""Forest plots: a line a model, or a pair of models, with its interval."""
+"""Forest plots: one line with its interval per model, or per pair of models."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from groupcm.metrics import Interval
-from groupcm.report.figures.axes import plain, shorten
+from groupcm.report.figures.axes import plain_ticks, shorten
 from groupcm.report.figures.style import MUTED, SURFACE, Series, empty_axes, in_style, new_axes
+from groupcm.report.formatting import interval as format_interval
 
 __all__ = ["ForestRow", "forest_figure"]
 
@@ -22,11 +22,10 @@ _ROW_HEIGHT = 0.37  # inches
 
 @dataclass(frozen=True)
 class ForestRow:
-    """What stands in one line: a name, an interval, the same in words."""
+    """One line of the plot."""
 
     name: str
     interval: Interval
-    words: str
     look: Series
 
 
@@ -34,7 +33,7 @@ class ForestRow:
 def forest_figure(
     rows: Sequence[ForestRow], label: str, *, reference: float | None = None
 ) -> Figure:
-    """Intervals below each other; each line's name and numbers stand above it.
+    """Draw intervals below each other, the name and the numbers of each above its line.
 
     Parameters
     ----------
@@ -47,7 +46,7 @@ def forest_figure(
     Examples
     --------
     >>> look = Series("#0072b2", "solid", "o")
-    >>> row = ForestRow("GCM", Interval(0.9, 0.8, 0.95), "0.900 (0.800 to 0.950)", look)
+    >>> row = ForestRow("GCM", Interval(0.9, 0.8, 0.95), look)
     >>> [text.get_text() for text in forest_figure([row], "AUC").axes[0].texts]
     ['GCM', '0.900 (0.800 to 0.950)']
     """
@@ -64,7 +63,7 @@ def forest_figure(
             estimate, k, row.look.marker, color=row.look.colour, markersize=6.5, clip_on=False
         )
         _write(axes, 0.0, k, shorten(row.name, _LONGEST_NAME), "left")
-        _write(axes, 1.0, k, row.words, "right")
+        _write(axes, 1.0, k, format_interval(row.interval), "right")
     ends = [end for row in rows for end in row.interval if np.isfinite(end)]
     ends += [] if reference is None else [reference]
     margin = 0.06 * float(np.ptp(ends)) or 0.01
@@ -72,14 +71,13 @@ def forest_figure(
     axes.set_ylim(len(rows) - 0.6, -0.8)
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    plain_ticks(axes.xaxis, 5)
     axes.set_xlabel(label)
     return figure
 
 
 def _write(axes: Axes, x: float, row: int, text: str, side: str) -> None:
-    """Write above a line of the plot, on a ground of its own that the grid does not cross."""
+    """Write above a line of the plot, on a background that hides the grid."""
     axes.text(
         x,
         row - 0.46,

@@ -1,17 +1,14 @@
-"""Where the scores of positive and of negative groups lie.
-
-Whether the probabilities mean what they say.
-"""
+"""The distribution of scores of positive and negative groups, and the reliability diagram."""
 
 from __future__ import annotations
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter
 
 from groupcm.evaluation.results import Reliability
-from groupcm.report.figures.axes import plain, share_x, share_y
+from groupcm.report.figures.axes import plain, plain_ticks, share_x, share_y
 from groupcm.report.figures.style import (
     INK,
     MUTED,
@@ -34,7 +31,7 @@ _SPREAD = 4.0
 
 @in_style
 def score_distribution_figure(positive: Vector, negative: Vector, threshold: float) -> Figure:
-    """Histograms of both kinds of groups, each in shares of its own kind.
+    """Draw histograms of both kinds of groups, each in shares of its own kind.
 
     Examples
     --------
@@ -61,9 +58,8 @@ def score_distribution_figure(positive: Vector, negative: Vector, threshold: flo
         label = f"threshold {number(threshold)}"
         axes.axvline(threshold, color=INK, linewidth=1.3, linestyle=(0, (4, 2)), label=label)
     axes.set_xlim(low, high)
-    axes.xaxis.set_major_locator(MaxNLocator(6))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-    axes.yaxis.set_major_locator(MaxNLocator(5))
+    plain_ticks(axes.xaxis, 6)
+    plain_ticks(axes.yaxis, 5)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{plain(value)} %"))
     axes.set_xlabel("Score of the group")
     axes.set_ylabel("Groups of the same kind")
@@ -78,7 +74,7 @@ def _histogram(axes: Axes, scores: Vector, edges: Vector, colour: str, label: st
 
 
 def _ticks(axes: Axes, scores: Vector, colour: str, row: int) -> None:
-    """A small tick a group, above the axis: few groups make rough histograms."""
+    """Draw one small tick per group above the axis, because few groups make rough histograms."""
     bottom = 0.008 + 0.032 * row
     axes.vlines(
         scores,
@@ -91,7 +87,7 @@ def _ticks(axes: Axes, scores: Vector, colour: str, row: int) -> None:
 
 
 def _range(scores: Vector) -> tuple[float, float]:
-    """From the lowest to the highest score, without the few that are far from all others."""
+    """Return the lowest and the highest score, without the few that are far from the others."""
     quarter, middle, three = np.quantile(scores, [0.02, 0.5, 0.98])
     low = max(scores.min(), middle - _SPREAD * max(middle - quarter, 1e-12))
     high = min(scores.max(), middle + _SPREAD * max(three - middle, 1e-12))
@@ -108,7 +104,7 @@ _LARGEST_AREA = 110.0
 
 @in_style
 def reliability_figure(reliability: Reliability) -> Figure:
-    """Observed share of positive groups against the probability predicted for them.
+    """Draw the observed share of positive groups against their predicted probability.
 
     Examples
     --------

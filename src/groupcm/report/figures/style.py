@@ -1,4 +1,4 @@
-"""How every figure looks: colours, sizes, fonts, and the same colour for the same model."""
+"""The style of every figure: colours, sizes, fonts, and one colour per model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 INK, MUTED, GRID, SURFACE = "#1f2933", "#5f6b7a", "#dfe4ea", "#ffffff"
-# Okabe and Ito's colours, which people of every colour vision tell apart.
+# Okabe and Ito's colours, which can be distinguished with any colour vision.
 _SERIES = ("#0072b2", "#d55e00", "#009e73", "#b8558f", "#c28500", "#3c9fd6", "#6b7280")
 POSITIVE, NEGATIVE = _SERIES[1], _SERIES[0]
 _DASHES = ("solid", (0, (5, 1.6)), (0, (1.4, 1.4)), (0, (6, 1.6, 1.4, 1.6)))
@@ -47,12 +47,12 @@ NAMED_COLOURS: Mapping[str, str] = {
     "surface": SURFACE,
     **{f"series-{k}": colour for k, colour in enumerate(_SERIES, start=1)},
 }
-"""What a page calls each colour, so that it can give it another value in the dark."""
+"""The name of each colour in a page, which can give it another value in dark mode."""
 
 SQUARE = 4.25
 WIDTH = 4.3  # inches: the text is then of its true size on a phone, and larger elsewhere
 
-_SETTINGS: Any = {
+_PARAMETERS: Any = {
     "axes.axisbelow": True,
     "axes.edgecolor": MUTED,
     "axes.grid": True,
@@ -78,7 +78,7 @@ _SETTINGS: Any = {
     "savefig.facecolor": SURFACE,
     "svg.fonttype": "none",
     "text.color": INK,
-    # A dollar sign in somebody's feature name is a dollar sign.
+    # A dollar sign in a feature's name is a dollar sign.
     "text.parse_math": False,
     "text.usetex": False,
     "xtick.color": MUTED,
@@ -101,7 +101,7 @@ Result = TypeVar("Result")
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw with these settings alone, whatever a user's own matplotlibrc says.
+    """Draw with these parameters alone, whatever the user's matplotlibrc contains.
 
     Examples
     --------
@@ -110,10 +110,10 @@ def style() -> Iterator[None]:
     False
     """
     with matplotlib.rc_context(), warnings.catch_warnings():
-        # A name in a script the drawing font lacks is still right in the SVG and in the page.
+        # A name in a script that the font lacks is still right in the SVG and in the page.
         warnings.filterwarnings("ignore", message=r"Glyph .* missing from")
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_SETTINGS)
+        matplotlib.rcParams.update(_PARAMETERS)
         yield
 
 
@@ -130,7 +130,7 @@ def in_style(draw: Callable[P, Result]) -> Callable[P, Result]:
 
 @dataclass(frozen=True)
 class Series:
-    """How one model is drawn wherever it appears."""
+    """The look of one model in all figures."""
 
     colour: str
     dashes: str | tuple[int, tuple[float, ...]]
@@ -138,7 +138,7 @@ class Series:
 
 
 def series_of(names: Iterable[str]) -> dict[str, Series]:
-    """Give each name a colour, a dash and a marker of its own.
+    """Assign each name a colour, a dash and a marker.
 
     Examples
     --------
@@ -155,7 +155,7 @@ def series_of(names: Iterable[str]) -> dict[str, Series]:
 
 
 def colour_name(colour: str) -> str:
-    """What a page calls a colour.
+    """Return the name of a colour in a page.
 
     Examples
     --------
@@ -166,13 +166,13 @@ def colour_name(colour: str) -> str:
 
 
 def new_axes(height: float = SQUARE) -> tuple[Figure, Axes]:
-    """Start a figure of the common width; by default its axes are a square that fills it."""
+    """Start a figure of the common width; by default its axes are a square."""
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     return figure, figure.add_subplot()
 
 
 def legend_below(figure: Figure, columns: int = 2, title: str | None = None) -> None:
-    """Put the legend where no line can run through it."""
+    """Put the legend below the axes, where no line crosses it."""
     figure.legend(
         loc="outside lower center",
         ncols=columns,
@@ -184,6 +184,6 @@ def legend_below(figure: Figure, columns: int = 2, title: str | None = None) -> 
 
 
 def empty_axes(axes: Axes, message: str) -> None:
-    """Say in the middle of a figure that there is nothing to draw."""
+    """Write in the middle of a figure that there is nothing to draw."""
     axes.set_axis_off()
     axes.text(0.5, 0.5, message, transform=axes.transAxes, ha="center", va="center", color=MUTED)

@@ -1,4 +1,4 @@
-"""What the model looks at: a bar a feature."""
+"""The weights and importances of features: one bar per feature."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from groupcm.evaluation.results import Importance, Weight
-from groupcm.report.figures.axes import plain, shorten_apart
+from groupcm.report.figures.axes import plain_ticks, shorten_apart
 from groupcm.report.figures.style import INK, NEGATIVE, POSITIVE, empty_axes, in_style, new_axes
 from groupcm.report.formatting import number
 
@@ -21,7 +20,7 @@ _LONGEST_NAME = 25
 
 @in_style
 def weights_figure(weights: Sequence[Weight]) -> Figure:
-    """Weights for one standard deviation, the largest on top; at most twenty of them.
+    """Draw the weights per standard deviation, the largest on top; at most twenty of them.
 
     Examples
     --------
@@ -36,7 +35,7 @@ def weights_figure(weights: Sequence[Weight]) -> Figure:
 
 @in_style
 def importances_figure(importances: Sequence[Importance]) -> Figure:
-    """By how much features move the score, the first on top; at most twenty of them.
+    """Draw the importances of features, the first on top; at most twenty of them.
 
     Examples
     --------
@@ -79,14 +78,13 @@ def _bars(names: Sequence[str], lengths: Sequence[float], label: str) -> Figure:
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(False, axis="y")
-    axes.xaxis.set_major_locator(MaxNLocator(5))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    plain_ticks(axes.xaxis, 5)
     axes.set_xlabel(label)
     return figure
 
 
 def by_size(weights: Sequence[Weight]) -> list[Weight]:
-    """The weights, the largest of either sign first.
+    """Return the weights, the largest of either sign first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a fitted model is, was trained on and can do, for people and for programs."""
+"""Model cards: what a fitted model is, was trained on and can do, as text and as JSON."""
 
 from groupcm.report.model_card.card import (
     HeldOut,

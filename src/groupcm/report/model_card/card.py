@@ -1,9 +1,4 @@
-"""A model card: what a model is, as plain values.
-
-How well groups that folds left out are told apart.
-
-By what the number of trees was chosen.
-"""
+"""The model card as plain values, with the performance on held-out groups."""
 
 from __future__ import annotations
 
@@ -35,14 +30,14 @@ __all__ = [
     "held_out_of",
 ]
 
-# Resamples, fewer where there are so many groups that they take long.
+# The number of resamples is smaller where many groups would make it slow.
 _FEWEST_RESAMPLES, _MOST_RESAMPLES, _MOST_DRAWS = 200, 1000, 100_000_000
 _LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Scores of all folds taken together, though each fold has a model of its own.
+    """Performance on groups that folds left out, with the scores of all folds pooled.
 
     Attributes
     ----------
@@ -50,13 +45,13 @@ class HeldOut:
     group_auc, group_auc_low, group_auc_high : float
         The area and its interval; NaN where there are too few groups for bounds.
     level : float
-        Of the interval.
+        The confidence level of the interval.
     drawn : str
-        What was drawn again for it: "patients" or "groups".
+        What was resampled: "patients" or "groups".
     sensitivity, specificity : float or None
-        At the noted threshold.
+        At the threshold of the model.
     caution : str or None
-        Why the interval is not to be trusted, in words.
+        Why the interval is unreliable.
     """
 
     n_positive_groups: int
@@ -74,16 +69,16 @@ class HeldOut:
 def held_out_of(
     model: Any, threshold: float | None = None, patient_of_groups: ArrayLike | None = None
 ) -> HeldOut:
-    """From the held-out scores of a fitted model.
+    """Compute the performance of a fitted model from its held-out scores.
 
     Parameters
     ----------
     model : estimator
         With ``held_out_scores_`` and ``held_out_labels_``.
     threshold : float, optional
-        From this score on a group is an alarm.
+        The score from which on a group raises an alarm.
     patient_of_groups : array-like, optional
-        Whose each group is; the interval then draws patients.
+        The patient of each group; the interval then resamples patients.
 
     Examples
     --------
@@ -132,9 +127,9 @@ class Validation:
     ----------
     metric : str
     value : float
-        At the number chosen, for which it is largest; that flatters it a little.
+        The largest value, at the chosen number of trees, which makes it a little optimistic.
     most : int
-        How many trees were tried.
+        The number of trees that were tried.
     """
 
     metric: str
@@ -143,7 +138,7 @@ class Validation:
 
 
 def best_validation(model: Any) -> Validation | None:
-    """How the trees chosen validate; None where all were grown without a choice.
+    """Return the validation metric of the chosen trees; None where no choice was made.
 
     Examples
     --------
@@ -160,7 +155,7 @@ def best_validation(model: Any) -> Validation | None:
     return Validation(str(model.scoring), float(curve[chosen]), len(curve))
 
 
-# What a terminal or an editor obeys instead of showing it; JSON has escapes for these too.
+# Characters that a terminal or an editor interprets instead of showing; JSON can escape them.
 _NOT_SHOWN = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
 )
@@ -170,7 +165,7 @@ _VERSION = 1
 
 @dataclass(frozen=True)
 class Features:
-    """What a model looks at; ``names`` is None where nobody named them."""
+    """The features of a model; ``names`` is None where they have no names."""
 
     count: int
     names: Sequence[str] | None = None
@@ -180,7 +175,7 @@ class Features:
 
 @dataclass(frozen=True)
 class TrainedOn:
-    """How much a model was trained on; None for what is not known."""
+    """The training data of a model; None for what is not known."""
 
     tables: Sequence[str] | None = None
     n_candidates: int | None = None
@@ -193,7 +188,7 @@ class TrainedOn:
 
 @dataclass(frozen=True)
 class Certificate:
-    """How near a linear model is to the best possible: a value a problem that was solved."""
+    """The certificate of a linear model: one value per problem solved."""
 
     objective: Sequence[float]
     lower_bound: Sequence[float]
@@ -204,7 +199,7 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Trees:
-    """How many trees there are, and by what that was chosen."""
+    """The number of trees, and the validation that chose it."""
 
     count: Sequence[int]
     validation: Validation | None = None
@@ -224,7 +219,7 @@ class ChosenByFolds:
 
 @dataclass(frozen=True)
 class Threshold:
-    """From which score on a group is an alarm, and who chose that."""
+    """The score from which on a group raises an alarm, and how it was chosen."""
 
     value: float
     chosen: str
@@ -232,33 +227,33 @@ class Threshold:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What a model is, was trained on and can do; made by `model_card`.
+    """What a model is, was trained on and can do; created by `model_card`.
 
     Attributes
     ----------
     model : str
-        The class of groupcm.
+        The name of the estimator class.
     kind : {"linear", "trees", "other"}
     classes : sequence
-        The last is the positive one where there are two.
+        The classes; of two, the second is the positive one.
     positive_class : object or None
     features : Features
     trained_on : TrainedOn
     certificate : Certificate or None
-        Of a linear model.
+        For a linear model.
     trees : Trees or None
     chosen_by_folds : ChosenByFolds or None
     held_out : HeldOut or None
-        On groups that folds left out.
+        The performance on groups that folds left out.
     threshold : Threshold or None
     calibration : str or None
-        How probabilities come about: "sigmoid" or "isotonic".
+        The calibration curve: "sigmoid" or "isotonic".
     parameters : mapping
-        Of the estimator that was trained.
+        The parameters of the estimator.
     columns : mapping
-        The column of each role in the tables trained on.
+        The column of each role in the training tables.
     versions : mapping
-        Of what it was trained with; "groupcm" wrote the file.
+        The versions of the packages used in training; that of "groupcm" wrote the file.
     """
 
     model: str
@@ -278,21 +273,21 @@ class ModelCard:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     def text(self) -> str:
-        """The card as plain text."""
+        """Return the card as plain text."""
         from groupcm.report.model_card.sections import as_text
 
         return as_text(self)
 
     def markdown(self) -> str:
-        """The card as Markdown."""
+        """Return the card as Markdown."""
         from groupcm.report.model_card.sections import as_markdown
 
         return as_markdown(self)
 
     def json(self) -> str:
-        """The card as JSON: every attribute under its own name.
+        """Return the card as JSON, every attribute under its own name.
 
-        What is not known is null, an infinite number is "inf" or "-inf".
+        Unknown values are null, infinite numbers are "inf" or "-inf".
         """
         plain = {"format": _FORMAT, "version": _VERSION, **_plain(asdict(self))}
         text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
@@ -300,7 +295,7 @@ class ModelCard:
 
 
 def _plain(value: Any) -> Any:
-    """JSON's own values, which have no word for NaN and infinity."""
+    """Return a value of JSON, which has neither NaN nor infinity."""
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -1,7 +1,4 @@
-"""From a fitted model, or its file, to its card.
-
-The notes that a model file keeps of its training: the data, the date and the tools.
-"""
+"""Creation of model cards from fitted models or model files, and the notes that a file stores."""
 
 from __future__ import annotations
 
@@ -43,13 +40,13 @@ __all__ = ["fit_notes", "model_card", "training_notes"]
 
 
 def model_card(model: Any) -> ModelCard:
-    """What a model is, was trained on and can do.
+    """Return the card of a model: what it is, was trained on and can do.
 
     Parameters
     ----------
     model : estimator, str or path
-        A fitted model, or the file of one. A file written by ``groupcm fit`` knows most; a model
-        saved from Python knows only itself, and the card says what is not known.
+        A fitted model, or a model file. A file written by ``groupcm fit`` also describes the
+        training data; for other models the card marks that as not known.
 
     Returns
     -------
@@ -67,7 +64,7 @@ def model_card(model: Any) -> ModelCard:
         return _card(read(model))
     if not hasattr(model, "fit"):
         raise ValueError(
-            f"a card is made of a fitted model, or the file of one; got {type(model).__name__}."
+            f"a card needs a fitted model, or a model file; got {type(model).__name__}."
         )
     check_is_fitted(model)
     return _card(SavedModel(model))
@@ -188,12 +185,12 @@ def fit_notes(fit: TableFit) -> dict[str, Any]:
     Parameters
     ----------
     fit : TableFit
-        As `groupcm.estimators.tables.fit_tables` returns it.
+        The result of `groupcm.estimators.tables.fit_tables`.
 
     Returns
     -------
     dict
-        For `groupcm.save`: the columns, which scoring and evaluation then need not be told, the
+        For `groupcm.save`: the columns, which scoring and evaluation then find there, the
         amount of data, the recipe of pictures, and how well groups that folds left out are ranked.
 
     Examples
@@ -218,7 +215,7 @@ def fit_notes(fit: TableFit) -> dict[str, Any]:
     model = fit.cross_validated
     if model is not None:
         drawn = "groups" if candidates.n_patients is None else "patients"
-        announce_stage(f"drawing {drawn} again for an interval")
+        announce_stage(f"resampling {drawn} for an interval")
         patients = candidates.patient_of_groups()
         if patients is not None:
             patients = patients[candidates.weighted_groups()]
@@ -242,14 +239,14 @@ def _counts(candidates: Candidates, tables: Tables) -> dict[str, Any] | None:
 
 
 def training_notes(model: Any, tables: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
-    """Notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
+    """Return notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
 
     Parameters
     ----------
     model : estimator
-        As fitted.
+        A fitted model.
     tables : sequence of str or Path
-        What it was trained on; their names are noted, not their folders.
+        The training tables; their names are stored without folders.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""A model card in words: sections of names and values.
-
-A model card on paper: plain text, and Markdown.
-"""
+"""The text of a model card: sections of names and values, as plain text and as Markdown."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from groupcm.report.formatting import percent, threshold_rule
+from groupcm.report.formatting import certified_gap, percent, threshold_rule
 from groupcm.report.model_card.card import Certificate, HeldOut, ModelCard, Trees
 from groupcm.utils.text import printable
 
@@ -31,7 +28,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, and names with values below it; what a terminal would obey is escaped."""
+    """A heading with names and values; control characters are escaped."""
 
     title: str
     rows: Rows
@@ -42,7 +39,7 @@ class Section:
 
 
 def sections_of(card: ModelCard) -> list[Section]:
-    """All that a card says.
+    """Return all sections of a card.
 
     Examples
     --------
@@ -74,9 +71,9 @@ def _model(card: ModelCard) -> Rows:
     rows = [("model", f"{_KINDS[card.kind]} ({card.model})")]
     if card.positive_class is not None:
         negative = next(value for value in card.classes if value != card.positive_class)
-        rows.append(("tells", f"{card.positive_class} (positive) from {negative} (negative)"))
+        rows.append(("separates", f"{card.positive_class} (positive) from {negative} (negative)"))
     else:
-        rows.append(("tells apart", _listed([str(value) for value in card.classes])))
+        rows.append(("separates", _listed([str(value) for value in card.classes])))
     rows.append(("features", f"{features.count:,}: {listed}"))
     if features.map is not None:
         rows.append(("feature map", f"{features.map}, to {features.count_of_map:,} features"))
@@ -106,17 +103,11 @@ def _unannotated(n_groups: int | None) -> str:
 
 
 def _certificate(found: Certificate, chose: bool) -> Rows:
-    gap = max(found.gap)
-    proof = f"no weights whatever have an objective more than {100 * gap:.2g} % below this model's"
-    if chose:
-        proof += ", with the candidates that training chose"
-    if gap > found.tol:
-        proof += f", which is not yet the {100 * found.tol:.2g} % asked for"
     return [
         ("objective", _numbers(found.objective)),
         ("lower bound", _numbers(found.lower_bound)),
         ("certified gap", _numbers(found.gap)),
-        ("which means", proof),
+        ("certified", certified_gap(max(found.gap), found.tol, chose_candidates=chose)),
         ("passes", f"{max(found.passes):.3g} over the candidates"),
     ]
 
@@ -125,12 +116,12 @@ def _trees(found: Trees) -> Rows:
     rows = [("trees", ", ".join(f"{n:,}" for n in found.count))]
     best = found.validation
     if best is None:
-        rows.append(("chosen by", "nothing: as many as were asked for"))
+        rows.append(("chosen by", "the user: there was no validation"))
     else:
         metric = best.metric.replace("_", " ")
-        told = f"{metric} {best.value:.4f} on groups left out, of up to {best.most:,} trees"
-        rows.append(("chosen by", told))
-    rows.append(("certificate", "none: how far trees are from the best possible is not known"))
+        text = f"{metric} {best.value:.4f} on groups left out, of up to {best.most:,} trees"
+        rows.append(("chosen by", text))
+    rows.append(("certificate", "none: the distance of trees from the optimum is not known"))
     return rows
 
 
@@ -138,37 +129,31 @@ def _unseen(card: ModelCard) -> Rows:
     rows = []
     chosen, held_out = card.chosen_by_folds, card.held_out
     if held_out is not None:
-        rows.append(("group AUC", _auc(held_out)))
-        rows.append(
-            (
-                "groups",
-                f"{held_out.n_positive_groups:,} positive and {held_out.n_negative_groups:,} "
-                "negative ones, each scored by a model of a fold that left it out",
-            )
+        groups = (
+            f"{held_out.n_positive_groups:,} positive and {held_out.n_negative_groups:,} negative "
+            "ones, each scored by a model of a fold that left it out"
         )
+        rows += [("group AUC", _auc(held_out)), ("groups", groups)]
         if held_out.caution is not None:
             rows.append(("caution", held_out.caution))
     if chosen is not None:
-        rows.append(
-            (
-                "λ by folds",
-                f"{chosen.lam:.4g}, with a {chosen.metric.replace('_', ' ')} of "
-                f"{chosen.mean:.4f}, the mean over {chosen.n_folds} folds (minimum "
-                f"{chosen.low:.4f}, maximum {chosen.high:.4f})",
-            )
+        text = (
+            f"{chosen.lam:.4g}, with a mean {chosen.metric.replace('_', ' ')} of "
+            f"{chosen.mean:.4f} over {chosen.n_folds} folds (minimum {chosen.low:.4f}, maximum "
+            f"{chosen.high:.4f})"
         )
-    unknown = f"{_NOT_KNOWN}; groupcm evaluate tells it on tables that were not trained on"
+        rows.append(("λ by folds", text))
+    unknown = f"{_NOT_KNOWN}; groupcm evaluate computes it on tables that were not trained on"
     return rows or [("group AUC", unknown)]
 
 
 def _auc(held_out: HeldOut) -> str:
-    told = f"{held_out.group_auc:.3f}"
-    if math.isnan(held_out.group_auc_low) or math.isnan(held_out.group_auc_high):
-        return f"{told} (too few {held_out.drawn} for an interval)"
-    low, high = held_out.group_auc_low, held_out.group_auc_high
+    auc, low, high = held_out.group_auc, held_out.group_auc_low, held_out.group_auc_high
+    if math.isnan(low) or math.isnan(high):
+        return f"{auc:.3f} (too few {held_out.drawn} for an interval)"
     return (
-        f"{told} ({percent(held_out.level)} interval {low:.3f} to {high:.3f}, by drawing "
-        f"{held_out.drawn} again)"
+        f"{auc:.3f} ({percent(held_out.level)} interval {low:.3f} to {high:.3f}, by resampling "
+        f"{held_out.drawn})"
     )
 
 
@@ -213,7 +198,7 @@ _WIDTH = 100
 
 
 def as_text(card: ModelCard) -> str:
-    """Headings, and below each the values under each other.
+    """Write the card as headings with aligned names and values.
 
     Examples
     --------
@@ -221,7 +206,7 @@ def as_text(card: ModelCard) -> str:
     >>> from groupcm.report.model_card import model_card
     >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
     >>> as_text(model_card(model)).splitlines()[3].split(maxsplit=1)
-    ['tells', '1 (positive) from 0 (negative)']
+    ['separates', '1 (positive) from 0 (negative)']
     """
     sections = sections_of(card)
     width = max(len(name) for section in sections for name, _ in section.rows)
@@ -244,7 +229,7 @@ def as_text(card: ModelCard) -> str:
 
 
 def as_markdown(card: ModelCard) -> str:
-    """A table a section.
+    """Write the card as one Markdown table per section.
 
     Examples
     --------
