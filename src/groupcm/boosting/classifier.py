@@ -25,7 +25,7 @@ from groupcm.estimators.group_model import GroupModel
 from groupcm.estimators.thresholds import held_out_groups_of
 from groupcm.estimators.training.data import read_training_data
 from groupcm.estimators.training.profile import measure_training
-from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.extras import BOOSTING
 from groupcm.utils.fitted_state import Array, Expected, ListOf, Number, Text
 from groupcm.utils.parallel import n_threads
 from groupcm.utils.progress import listening, print_readings, print_step
@@ -277,7 +277,7 @@ class GroupBoostingClassifier(GroupModel):
         patients : array-like of shape (n,), optional
             The patient of each candidate: none is both grown on and left out.
         """
-        require_lightgbm()
+        BOOSTING.load("lightgbm")
         self._check_parameters()
         with listening(print_step, print_readings(), print) if self.verbose else nullcontext():
             data = read_training_data(self, X, y, groups, overlap, annotated, objects)
@@ -348,7 +348,7 @@ class GroupBoostingClassifier(GroupModel):
     def boosters_(self) -> list[Any]:
         """The trees as LightGBM's own boosters."""
         check_is_fitted(self)
-        booster = require_lightgbm().Booster
+        booster = BOOSTING.load("lightgbm").Booster
         # Written anew: LightGBM trusts its text, and this one may have come with a file.
         return [booster(model_str=write_text(forest)) for forest in self.forests_]
 

@@ -11,7 +11,7 @@ import numpy as np
 from groupcm.data.labels import require_pos_label
 from groupcm.estimators.parameters import require_number
 from groupcm.metrics import metric_named
-from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.extras import BOOSTING
 from groupcm.utils.memory import parse_memory
 
 __all__ = ["check_tree_parameters", "with_more"]
@@ -128,7 +128,7 @@ def with_more(parameters: Mapping[str, Any], more: Mapping[str, Any]) -> dict[st
     Traceback (most recent call last):
     ValueError: lightgbm_params has 'eta', which is the parameter learning_rate; set that.
     """
-    aliases = require_lightgbm().basic._ConfigAliases
+    aliases = BOOSTING.load("lightgbm").basic._ConfigAliases
     for name, own in _OWN.items():
         for alias in aliases.get(name) & set(more):
             raise ValueError(

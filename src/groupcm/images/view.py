@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from groupcm.annotations.pictures import pillow
 from groupcm.images.reading import Pixels, as_rgb
 from groupcm.images.regions import Regions, boxes_and_areas
-from groupcm.utils.extras import skimage
+from groupcm.utils.extras import IMAGES
 
 __all__ = ["View", "resized"]
 
@@ -60,7 +60,7 @@ class View:
     @cached_property
     def lab(self) -> _Floats:
         """Lightness (0 to 100), green to red, and blue to yellow of CIE Lab."""
-        return skimage("color").rgb2lab(self.rgb).astype(np.float32)
+        return IMAGES.load("skimage.color").rgb2lab(self.rgb).astype(np.float32)
 
     @cached_property
     def grey(self) -> _Floats:

@@ -30,13 +30,9 @@ from typing import Any
 
 import numpy as np
 
-from groupcm.utils.fitted_state import (
-    Sizes,
-    check_model,
-    check_parameters_of,
-    declared_state,
-    shown,
-)
+from groupcm.utils.fitted_state import Sizes
+from groupcm.utils.state_check import check_model, check_parameters_of, declared_state
+from groupcm.utils.text import brief
 
 __all__ = ["Damaged", "Decoder", "Unstorable", "decode", "encode", "fitted_state"]
 
@@ -233,16 +229,16 @@ class Decoder:
     def _float(self, value: dict[str, Any], where: str) -> float:
         (text,) = entries(value, where, "$float")
         if not isinstance(text, str) or text not in _FLOATS:
-            raise Damaged(f"{where} is no number: {shown(text)}")
+            raise Damaged(f"{where} is no number: {brief(text)}")
         return _FLOATS[text]
 
     def _array(self, value: dict[str, Any], where: str) -> Any:
         items, dtype, shape, order = entries(value, where, "$array", "dtype", "shape", order="C")
         require(items, list, where)
         if not isinstance(dtype, str) or not _DTYPE.fullmatch(dtype):
-            raise Damaged(f"{where} is an array of {shown(dtype)}, which no model has")
+            raise Damaged(f"{where} is an array of {brief(dtype)}, which no model has")
         if order not in ("C", "F"):
-            raise Damaged(f"{where} has the order {shown(order)}, which no array has")
+            raise Damaged(f"{where} has the order {brief(order)}, which no array has")
         kind = np.dtype(dtype)
         self._take_room(len(items) * kind.itemsize, where)
         if shape is None:
@@ -255,7 +251,7 @@ class Decoder:
             and all(type(n) is int and 0 <= n <= self.most_entries for n in shape)
         )
         if not is_shape or math.prod(shape) != len(items):
-            raise Damaged(f"{where} has {len(items)} values, which make no array {shown(shape)}")
+            raise Damaged(f"{where} has {len(items)} values, which make no array {brief(shape)}")
         return np.asarray(self._filled(items, kind, where).reshape(shape), order=order)
 
     def _take_room(self, n_bytes: int, where: str) -> None:
@@ -295,7 +291,7 @@ class Decoder:
         found = self.mapping(given, where)
         for field in found:
             if field not in fields:
-                raise Damaged(f"{where} has {shown(field)}, which no {name} has")
+                raise Damaged(f"{where} has {brief(field)}, which no {name} has")
         for field in fields.values():
             if field.name not in found and field.default is dataclasses.MISSING:
                 raise Damaged(f"{_inside(where, field.name)} is missing")
@@ -309,7 +305,7 @@ class Decoder:
         known = signature(cls).parameters
         for param in require(params, dict, where):
             if param not in known:
-                raise Damaged(f"{where} has the parameter {shown(param)}, which no {name} has")
+                raise Damaged(f"{where} has the parameter {brief(param)}, which no {name} has")
         for param, accepted in known.items():
             if param not in params and accepted.default is accepted.empty:
                 raise Damaged(f"{_inside(where, param)} is missing")
@@ -317,7 +313,7 @@ class Decoder:
         declared = declared_state(cls)
         for attribute in require(state, dict, where):
             if attribute not in declared:
-                raise Damaged(f"{where} has {shown(attribute)}, which no {name} has")
+                raise Damaged(f"{where} has {brief(attribute)}, which no {name} has")
         vars(model).update(self.mapping(state, where, fitted=True))
         check_parameters_of(model, _prefix(where))
         if state:
@@ -336,19 +332,19 @@ def entries(value: dict[str, Any], where: str, *names: str, **others: Any) -> li
             raise Damaged(f"{where} lacks {name!r}")
     for name in value:
         if name not in names and name not in others:
-            raise Damaged(f"{where} has the entry {shown(name)}, which is not known")
+            raise Damaged(f"{where} has the entry {brief(name)}, which is not known")
     return [value[name] for name in names] + [value.get(name, others[name]) for name in others]
 
 
 def require(value: Any, kind: type, where: str) -> Any:
     """The value, which must be a list or a JSON object."""
     if not isinstance(value, kind):
-        raise Damaged(f"{where} must be a {kind.__name__}, not {shown(value)}")
+        raise Damaged(f"{where} must be a {kind.__name__}, not {brief(value)}")
     return value
 
 
 def _inside(where: str, name: str) -> str:
-    return f"{_prefix(where)}.{shown(name)}".removeprefix(".")
+    return f"{_prefix(where)}.{brief(name)}".removeprefix(".")
 
 
 def _prefix(where: str) -> str:
@@ -371,5 +367,5 @@ def _holds(dtype: np.dtype[Any], items: list[Any]) -> bool:
 
 def _known(table: dict[str, str], name: Any, where: str) -> Any:
     if not isinstance(name, str) or name not in table:
-        raise Damaged(f"{where} holds a {shown(name)}, which this version of groupcm does not know")
+        raise Damaged(f"{where} holds a {brief(name)}, which this version of groupcm does not know")
     return getattr(import_module(table[name]), name)

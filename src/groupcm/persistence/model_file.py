@@ -41,8 +41,8 @@ from groupcm.utils.fitted_state import (
     Sizes,
     StateError,
     Text,
-    shown,
 )
+from groupcm.utils.text import brief
 
 __all__ = ["SavedModel", "load", "read", "save"]
 
@@ -207,7 +207,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     --------
     >>> load(__file__)
     Traceback (most recent call last):
-    groupcm.errors.InputError: ...persistence.py is not a model that groupcm saved
+    groupcm.errors.InputError: ...model_file.py is not a model that groupcm saved
     """
     return read(path).model
 
@@ -258,7 +258,7 @@ def _content(path: Path, data: bytes) -> dict[str, Any]:
         raise _damaged(path)
     if version > _VERSION:
         raise InputError(
-            f"{path} was written by groupcm {shown(writer)} in format {shown(version)}, "
+            f"{path} was written by groupcm {brief(writer)} in format {brief(version)}, "
             f"newer than format {_VERSION}, the newest that groupcm {__version__} reads; "
             "install a newer groupcm"
         )
@@ -275,7 +275,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise Damaged(f"it has two entries {shown(twice)}")
+        raise Damaged(f"it has two entries {brief(twice)}")
     return found
 
 

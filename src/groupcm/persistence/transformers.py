@@ -24,7 +24,8 @@ import numpy as np
 
 from groupcm.persistence.encoding import Damaged, Unstorable, encode, entries
 from groupcm.persistence.transformer_state import COMMON, TRANSFORMERS, check_transformer, is_plain
-from groupcm.utils.fitted_state import Array, Number, Sizes, shown
+from groupcm.utils.fitted_state import Array, Number, Sizes
+from groupcm.utils.text import brief
 
 if TYPE_CHECKING:
     from groupcm.persistence.encoding import Decoder
@@ -85,7 +86,7 @@ def decode_foreign(tag: str, value: dict[str, Any], where: str, decoder: Decoder
         return _spline(value, where, decoder)
     if tag == "$sklearn":
         return _transformer(value, where, decoder)
-    raise Damaged(f"{where} holds a {shown(tag[1:])}, which this version of groupcm does not know")
+    raise Damaged(f"{where} holds a {brief(tag[1:])}, which this version of groupcm does not know")
 
 
 def _number_type(value: dict[str, Any], where: str, tag: str) -> Any:
@@ -93,7 +94,7 @@ def _number_type(value: dict[str, Any], where: str, tag: str) -> Any:
     (text,) = entries(value, where, tag)
     is_type = isinstance(text, str) and _NUMBER_TYPE.fullmatch(text)
     if not is_type or where.rpartition(".")[2] != "dtype":
-        raise Damaged(f"{where} is the type {shown(text)}, which no model has there")
+        raise Damaged(f"{where} is the type {brief(text)}, which no model has there")
     return np.dtype(text) if tag == "$dtype" else np.dtype(text).type
 
 
@@ -108,7 +109,7 @@ def _spline(value: dict[str, Any], where: str, decoder: Decoder) -> Any:
     Array("f", "coefficients", "columns").check(c, f"{where}.c", sizes)
     Array("f", "knots").check(t, f"{where}.t", sizes)
     if not isinstance(extrapolate, bool):
-        raise Damaged(f"{where}.extrapolate must be true or false, not {shown(extrapolate)}")
+        raise Damaged(f"{where}.extrapolate must be true or false, not {brief(extrapolate)}")
     if len(c) < k + 1 or len(t) != len(c) + k + 1 or not (t[1:] >= t[:-1]).all():
         raise Damaged(f"{where} has knots and coefficients that make no spline of degree {k}")
     # The constructor would refuse the spline of a constant feature, which scikit-learn makes.
@@ -122,7 +123,7 @@ def _transformer(value: dict[str, Any], where: str, decoder: Decoder) -> Any:
         value, where, "$sklearn", "version", "params", "attributes"
     )
     if not isinstance(name, str) or name not in TRANSFORMERS:
-        raise Damaged(f"{where} holds a {shown(name)}, which this version of groupcm does not know")
+        raise Damaged(f"{where} holds a {brief(name)}, which this version of groupcm does not know")
     cls = getattr(import_module(TRANSFORMERS[name].module), name)
     allowed = signature(cls).parameters
     same_version = version == _version()
@@ -134,7 +135,7 @@ def _transformer(value: dict[str, Any], where: str, decoder: Decoder) -> Any:
     }
     dropped = (given.keys() - params) | (found.keys() - kept)
     if same_version and dropped:
-        raise Damaged(f"{where}: a {name} has no {shown(min(dropped))} of its own")
+        raise Damaged(f"{where}: a {name} has no {brief(min(dropped))} of its own")
     transformer = cls(**params)
     vars(transformer).update(kept)
     check_transformer(transformer, where, decoder.sizes())

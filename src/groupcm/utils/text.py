@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
-__all__ = ["is_control", "listed", "printable", "seconds"]
+__all__ = ["brief", "is_control", "listed", "printable", "seconds"]
 
 _LONGEST = 2_000
+_LONGEST_VALUE = 60
 _CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _JOINERS = "\u200c\u200d"  # Persian, Hindi and emoji need them, and they move nothing
 
@@ -57,6 +60,22 @@ def _escaped(character: str) -> str:
     return (
         character.encode("unicode_escape").decode("ascii") if is_control(character) else character
     )
+
+
+def brief(value: Any) -> str:
+    r"""Return a value of unknown origin as short text without control characters.
+
+    Examples
+    --------
+    >>> brief("coef_"), brief("a\x1b[2J"), brief("x" * 100)[-5:]
+    ('coef_', "'a\\x1b[2J'", 'xx...')
+    """
+    if isinstance(value, str) and re.fullmatch(rf"[A-Za-z0-9_.$]{{1,{_LONGEST_VALUE}}}", value):
+        return value
+    if isinstance(value, int) and value.bit_length() > 128:
+        return "a huge whole number"
+    text = ascii(value[: 2 * _LONGEST_VALUE] if isinstance(value, str | list | tuple) else value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
 
 
 def listed(words: Sequence[str]) -> str:

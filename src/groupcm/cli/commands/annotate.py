@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from groupcm.cli.output import counted, mistakes, plain_warnings, print_line
 from groupcm.errors import InputError
-from groupcm.utils.extras import require_web
+from groupcm.utils.extras import WEB
 
 if TYPE_CHECKING:
     from groupcm.annotations.reading import Unannotated
@@ -24,7 +24,7 @@ _LONGEST_HEADER = 200
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, and say what was saved."""
-    require_web()
+    WEB.require()
     from groupcm.web.annotate.changes import new_name, refuse_twins
     from groupcm.web.annotate.store import AnnotationStore
     from groupcm.web.server.library import PictureLibrary

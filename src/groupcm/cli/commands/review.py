@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from groupcm.cli.output import counted, mistakes, plain_warnings, print_line
 from groupcm.errors import InputError
 from groupcm.images.truth import Truth, read_truth
-from groupcm.utils.extras import require_web
+from groupcm.utils.extras import WEB
 from groupcm.utils.files import check_output
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _MARKS = "review.csv"
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, and say where the marks are."""
-    require_web()
+    WEB.require()
     from groupcm.web.review.app import review_app
     from groupcm.web.server.serve import listening, serve_at
 

@@ -17,7 +17,7 @@ from groupcm.estimators.classifier_cv import GroupClassifierCV
 from groupcm.estimators.parameters import check_parameters
 from groupcm.estimators.path import chosen_lams
 from groupcm.metrics import metric_named
-from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.extras import BOOSTING
 
 __all__ = ["OPTION_OF_PARAMETER", "SPECIFICITY", "asked_model"]
 
@@ -121,7 +121,7 @@ def _linear(arguments: argparse.Namespace) -> Any:
 
 
 def _trees(arguments: argparse.Namespace) -> Any:
-    require_lightgbm()
+    BOOSTING.load("lightgbm")
     if "early_stopping" in arguments:
         for name in ("validation", "scoring"):
             if name in arguments:

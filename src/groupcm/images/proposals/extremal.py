@@ -22,7 +22,7 @@ from groupcm.images.proposals.base import (
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.tree import component_tree, contrasts
-from groupcm.utils.extras import skimage
+from groupcm.utils.extras import IMAGES
 
 __all__ = ["ExtremalRegions", "Ridges", "parts_above"]
 
@@ -143,7 +143,7 @@ class Ridges:
 
 def _bend(plane: NDArray[np.float32], width: float) -> NDArray[np.float32]:
     """Curvature across a dark line, without what is bent along it too."""
-    feature = skimage("feature")
+    feature = IMAGES.load("skimage.feature")
     if min(plane.shape) < 2:
         return np.zeros_like(plane)
     hessian = feature.hessian_matrix(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm import __version__
-from groupcm.utils.extras import onnx_part
+from groupcm.utils.extras import ONNX
 
 __all__ = ["Graph", "Shape"]
 
@@ -30,8 +30,8 @@ class Graph:
     """
 
     def __init__(self) -> None:
-        self._helper = onnx_part("helper")
-        self._numpy = onnx_part("numpy_helper")
+        self._helper = ONNX.load("onnx.helper")
+        self._numpy = ONNX.load("onnx.numpy_helper")
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._inputs: list[Any] = []
