@@ -25,7 +25,7 @@ from groupcm.annotations import Box, Mask, Picture, Polygons, read
 from groupcm.annotations.regions import Region
 from groupcm.errors import InputError
 from groupcm.web.annotate.annotation_file import Saver
-from groupcm.web.annotate.changes import refuse_twins
+from groupcm.web.annotate.changes import refuse_duplicates
 from groupcm.web.annotate.store import AnnotationStore, Conflict
 from groupcm.web.server import file_stamp
 from groupcm.web.server.file_stamp import ChangedOnDisk
@@ -549,7 +549,7 @@ def test_a_longer_name_of_a_file_is_kept(folder):
 
 def test_two_of_one_name_are_refused():
     with pytest.raises(InputError, match="--categories: two categories have one name"):
-        refuse_twins(["polyp", "ulcer", " Polyp"], "--categories")
+        refuse_duplicates(["polyp", "ulcer", " Polyp"], "--categories")
 
 
 def test_renaming_reaches_every_object(folder):

@@ -25,13 +25,13 @@ _LONGEST_HEADER = 200
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, and say what was saved."""
     WEB.require()
-    from groupcm.web.annotate.changes import new_name, refuse_twins
+    from groupcm.web.annotate.changes import new_name, refuse_duplicates
     from groupcm.web.annotate.store import AnnotationStore
     from groupcm.web.server.library import PictureLibrary
     from groupcm.web.server.serve import listening
 
     with plain_warnings(), mistakes():
-        refuse_twins([new_name(name) for name in arguments.categories], "--categories")
+        refuse_duplicates([new_name(name) for name in arguments.categories], "--categories")
         library = PictureLibrary(arguments.folder)
         file = arguments.annotations or library.folder / "annotations.json"
         # The port is taken before anything is written: an import is told once and is served.
@@ -127,10 +127,10 @@ def _first(arguments: argparse.Namespace, library: PictureLibrary) -> dict[int, 
     """Return the numbers of the pictures to correct, each with the note of the reviewer."""
     if arguments.first is None:
         return {}
-    from groupcm.web.review.flags import read_marks
+    from groupcm.web.review.flags import read_flags
 
     _refuse_no_list(arguments.first)
-    marks = read_marks(arguments.first)
+    marks = read_flags(arguments.first)
     notes = {n: mark.note for name, mark in marks.items() for n in library.numbers([name])}
     if len(notes) < len(marks):
         missing = counted(len(marks) - len(notes), "picture")

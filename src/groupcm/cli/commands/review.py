@@ -49,16 +49,16 @@ def run(arguments: argparse.Namespace) -> int:
             )
         finally:
             review.stop()
-        if review.marks.marks:
+        if review.flags.flags:
             print_line(
-                f"{counted(len(review.marks.marks), 'picture')} to correct in {review.marks.path}"
+                f"{counted(len(review.flags.flags), 'picture')} to correct in {review.flags.path}"
             )
     return 0
 
 
 def _review(arguments: argparse.Namespace) -> Review:
-    from groupcm.web.review.flags import MarksFile
-    from groupcm.web.review.score_cache import cache_beside
+    from groupcm.web.review.flags import FlagFile
+    from groupcm.web.review.score_cache import cache_next_to
     from groupcm.web.review.session import Review
     from groupcm.web.server.library import PictureLibrary
     from groupcm.web.server.scored_pictures import read_picture_model
@@ -69,7 +69,7 @@ def _review(arguments: argparse.Namespace) -> Review:
     library = PictureLibrary(arguments.folder)
     truth = _truth(arguments, library)
     path = _marks(arguments, library)
-    marks = MarksFile(path)
+    marks = FlagFile(path)
     print_line(f"reviewing {counted(len(library), 'picture')} of {arguments.folder}")
     if truth is not None and truth.n_elsewhere:
         others = counted(truth.n_elsewhere, "picture")
@@ -79,7 +79,7 @@ def _review(arguments: argparse.Namespace) -> Review:
         scorer,
         marks,
         truth=truth,
-        cache=cache_beside(path, arguments.model),
+        cache=cache_next_to(path, arguments.model),
         workers=arguments.workers,
     )
 
