@@ -18,6 +18,7 @@ import numpy as np
 
 from groupcm.features.base import FeatureMap
 from groupcm.features.polynomial import count_monomials
+from groupcm.persistence.encoding import is_plain
 from groupcm.utils.fitted_state import (
     Array,
     Count,
@@ -36,7 +37,7 @@ from groupcm.utils.fitted_state import (
 from groupcm.utils.state_check import Part, check_model, require_threads, run_check
 from groupcm.utils.text import brief
 
-__all__ = ["COMMON", "TRANSFORMERS", "check_transformer", "is_plain"]
+__all__ = ["COMMON", "TRANSFORMERS", "Transformer", "check_transformer"]
 
 _HIGHEST_DEGREE = 1_000
 
@@ -92,13 +93,6 @@ def check_transformer(transformer: Any, where: str, sizes: Sizes) -> tuple[int |
     return n_features, n_outputs
 
 
-def is_plain(value: Any) -> bool:
-    """Return whether a value is a string, a number, None, or an array of numbers."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biuf"
-    return value is None or isinstance(value, bool | int | float | str | np.number | np.bool_)
-
-
 def _check_pipeline(pipeline: Any, where: str, sizes: Sizes) -> tuple[int | None, int | None]:
     """Check that each step takes as many features as the previous one returns."""
     first = width = None
@@ -131,7 +125,7 @@ def _values(*shape: str | None) -> Array:
 
 
 class _Categories(Expected):
-    """The distinct values of one feature, sorted; NaN, where it is one of them, is the last."""
+    """The distinct values of one feature, sorted; NaN, if it is one of them, is the last."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         Array("biuf", None, finite=False).check(value, where, sizes)
@@ -141,7 +135,7 @@ class _Categories(Expected):
 
 
 class _Edges(Expected):
-    """An array that holds the edges of the bins of each feature as an array, never falling."""
+    """An array with one array per feature: the edges of its bins, in ascending order."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind != "O" or value.ndim != 1:
@@ -154,7 +148,7 @@ class _Edges(Expected):
 
 
 class _Dropped(Expected):
-    """For each feature the place of the category that is dropped, or None."""
+    """For each feature the position of the category that is dropped, or None."""
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iO":

@@ -349,17 +349,16 @@ class PerClass(Expected):
 
 @dataclass(frozen=True)
 class Fields(Expected):
-    """A mapping from texts to what each must be; ``others`` is for those not named."""
+    """A mapping from strings to what each value must be; ``others`` is for names not listed."""
 
     fields: Mapping[str, Expected] = field(default_factory=dict)
     others: Expected | None = None
-    required: tuple[str, ...] = ()
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, dict):
             raise StateError(f"{where} must hold names with values, not {brief(value)}")
-        for name in self.required:
-            if name not in value:
+        for name, expected in self.fields.items():
+            if name not in value and not expected.may_be_absent:
                 raise StateError(f"{where} lacks {name!r}")
         for name, item in value.items():
             expected = self.fields.get(name, self.others)
