@@ -6,11 +6,11 @@ import warnings
 
 import pytest
 
-from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import merge_warnings
 
 
 def warn_and_fail():
-    with gathered_warnings():
+    with merge_warnings():
         for gap in (0.1, 0.2):
             warnings.warn(f"stopped at a gap of {gap}.", UserWarning, stacklevel=1)
         warnings.warn("one more thing", UserWarning, stacklevel=1)
@@ -34,5 +34,5 @@ def test_the_block_s_own_error_comes_before_warnings_that_are_errors():
 
 
 def test_a_warning_that_is_an_error_still_ends_a_block_that_did_not_fail():
-    with pytest.raises(UserWarning, match="one more thing"), gathered_warnings():
+    with pytest.raises(UserWarning, match="one more thing"), merge_warnings():
         warnings.warn("one more thing", UserWarning, stacklevel=1)

@@ -26,7 +26,7 @@ from groupcm.evaluation.results import LearningCurve, LearningLine
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.training_summary import model_name
 from groupcm.metrics import Interval, bootstrap_interval
-from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import merge_warnings
 
 __all__ = [
     "TrainingGroups",
@@ -220,7 +220,7 @@ def learning_curve(
         )
 
     points: list[Interval | None] = []
-    with gathered_warnings():
+    with merge_warnings():
         for size, draws in zip(sizes, n_draws, strict=True):
             found = []
             for draw in range(draws):

@@ -38,7 +38,7 @@ from groupcm.errors import InputError
 from groupcm.images import worker_process
 from groupcm.images.reading import MOST_PIXELS, Pixels, read_named
 from groupcm.utils.parallel import n_threads
-from groupcm.utils.progress import announce_reading, count_pictures
+from groupcm.utils.progress import announce_reading, count_reading
 
 __all__ = ["PictureFile", "PictureTask", "Unreadable", "VideoFrame", "map_pictures"]
 
@@ -138,7 +138,8 @@ def map_pictures(
     tasks = chain(first, tasks)
     workers = workers or (1 if len(first) < _FEW else n_threads())
     of_all = None if n_tasks is None else before + n_tasks
-    progress, done = count_pictures(doing, of_all, before), before
+    progress = count_reading(doing, of_all, unit="pictures", before=before)
+    done = before
     announce_reading(progress(done))
     outcome_of = partial(_outcome, work)
     with closing(_found(outcome_of, tasks, workers)) as found:

@@ -1,4 +1,4 @@
-"""Amounts of memory, as people write them."""
+"""Amounts of memory: parsing them, and the default limit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def parse_memory(amount: int | str) -> int:
 
 
 def memory_to_use(*wanted: int | str | None) -> int:
-    """The first amount that is given, in bytes; where none is, 60 % of what is free now.
+    """Return the first amount that is not None in bytes; by default 60 % of the free memory.
 
     Examples
     --------
