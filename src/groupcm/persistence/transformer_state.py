@@ -34,7 +34,13 @@ from groupcm.utils.fitted_state import (
     StateError,
     Text,
 )
-from groupcm.utils.state_check import Part, check_model, require_threads, run_check
+from groupcm.utils.state_check import (
+    Part,
+    check_attributes,
+    check_model,
+    require_threads,
+    run_check,
+)
 from groupcm.utils.text import brief
 
 __all__ = ["COMMON", "TRANSFORMERS", "Transformer", "check_transformer"]
@@ -81,12 +87,7 @@ def check_transformer(transformer: Any, where: str, sizes: Sizes) -> tuple[int |
     if name == "Pipeline":
         return _check_pipeline(transformer, where, sizes)
     known = TRANSFORMERS[name]
-    for attribute, expected in {**COMMON, **known.state}.items():
-        place = f"{where}.{attribute}"
-        if attribute in vars(transformer):
-            expected.check(vars(transformer)[attribute], place, sizes)
-        elif not expected.may_be_absent:
-            raise StateError(f"{place} is missing")
+    check_attributes(transformer, {**COMMON, **known.state}, where, sizes)
     n_features = sizes.known["features"]
     n_outputs = run_check(lambda: known.n_outputs(transformer, n_features), where)
     sizes.agree("outputs", n_outputs, where)

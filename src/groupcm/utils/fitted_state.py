@@ -78,7 +78,7 @@ class Sizes:
     origin: dict[str, str] = field(default_factory=dict)
 
     def agree(self, name: str, size: int, where: str) -> None:
-        """Set a size that is not known yet; refuse another one than is known."""
+        """Set a size, or raise if another value of it is known."""
         if size > self.most:
             raise StateError(f"{where} has {brief(size)} {name}, more than its file can describe")
         if self.known.setdefault(name, size) != size:
@@ -88,7 +88,7 @@ class Sizes:
         self.origin.setdefault(name, where)
 
     def shape(self, wanted: tuple[str | int | None, ...]) -> str:
-        """The wanted shape as text, with the sizes that are known."""
+        """Return the wanted shape as text, with the sizes that are known."""
         sizes = [
             str(self.known.get(each, each)) if isinstance(each, str) else str(each or "any")
             for each in wanted
@@ -110,7 +110,7 @@ class Expected(ABC):
 
     @abstractmethod
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        """Raise `StateError` where the value is something else; ``where`` names it."""
+        """Raise `StateError` if the value is something else; ``where`` names it."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ class Flag(Expected):
 
 @dataclass(frozen=True)
 class Text(Expected):
-    """A text, one of the ``choices`` where there are any."""
+    """A string, one of the ``choices`` if there are any."""
 
     choices: tuple[str, ...] = ()
 
@@ -248,7 +248,7 @@ class Array(Expected):
 
 @dataclass(frozen=True)
 class Names(Expected):
-    """An array of texts, one for each of a size."""
+    """An array of strings, as many as a named size."""
 
     size: str
 
@@ -260,9 +260,10 @@ class Names(Expected):
 
 
 class Labels(Expected):
-    """The labels of the classes: two, the positive one last, have one score; more have one each.
+    """The labels of the classes: one score for two labels, one score each for more.
 
-    More than two are sorted. The order of two is that of ``pos_label``, which the model checks.
+    More than two labels are sorted. Of two labels, ``pos_label`` is the last, which the model
+    checks.
     """
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
@@ -286,7 +287,7 @@ class Labels(Expected):
 
 @dataclass(frozen=True)
 class ListOf(Expected):
-    """A list of values of one kind, of a named size where one is given."""
+    """A list of values of one kind, and of a named size if one is given."""
 
     each: Expected
     size: str | None = None

@@ -30,6 +30,7 @@ from groupcm.utils.text import brief
 __all__ = [
     "Part",
     "Record",
+    "check_attributes",
     "check_model",
     "check_parameters_of",
     "declared_state",
@@ -44,7 +45,7 @@ _MOST_THREADS = 4096
 
 @cache
 def declared_state(cls: type) -> Mapping[str, Expected | None]:
-    """Return what a class and its bases declare; None for names without a declaration.
+    """Return the declarations of a class and its bases; None for names without a declaration.
 
     Examples
     --------
@@ -72,9 +73,9 @@ def check_model(
     model : object
         Its class has ``_fitted_state``.
     where : str
-        What the attributes belong to, for the sentence about a wrong one.
+        The object that has the attributes, for the error message.
     sizes : Sizes, optional
-        The sizes that are known before.
+        The sizes that are already known.
     only : iterable of str, optional
         The attributes to check; by default all of them, and then ``_check_state``.
 
@@ -90,25 +91,29 @@ def check_model(
     groupcm.utils.fitted_state.StateError: coef_ has the shape (1, 7) instead of (1, 1): outputs
     from n_features_in_, scores from classes_
     """
-    sizes = Sizes() if sizes is None else sizes
     declared = declared_state(type(model))
-    for name in declared if only is None else only:
-        expected = declared[name]
-        if expected is None:
-            continue
-        place = f"{where}.{name}" if where else name
-        if name not in vars(model):
-            if expected.may_be_absent:
-                continue
-            raise StateError(f"{place} is missing")
-        expected.check(vars(model)[name], place, sizes)
+    if only is not None:
+        declared = {name: declared[name] for name in only}
+    check_attributes(model, declared, where, Sizes() if sizes is None else sizes)
     own = getattr(model, "_check_state", None)
     if only is None and own is not None:
         run_check(own, where)
 
 
+def check_attributes(
+    model: Any, declared: Mapping[str, Expected | None], where: str, sizes: Sizes
+) -> None:
+    """Check the attributes of a model against declarations; those without one are skipped."""
+    for name, expected in declared.items():
+        place = f"{where}.{name}" if where else name
+        if expected is not None and name in vars(model):
+            expected.check(vars(model)[name], place, sizes)
+        elif expected is not None and not expected.may_be_absent:
+            raise StateError(f"{place} is missing")
+
+
 def check_parameters_of(model: Any, where: str = "") -> None:
-    """Check the hyperparameters of a model by its ``_check_parameters``, where it has one."""
+    """Check the hyperparameters of a model by its ``_check_parameters``, if it has one."""
     require_threads(model, where)
     own = getattr(model, "_check_parameters", None)
     if own is not None:
@@ -116,7 +121,7 @@ def check_parameters_of(model: Any, where: str = "") -> None:
 
 
 def require_threads(model: Any, where: str = "") -> None:
-    """Check that the ``n_jobs`` of any model, where it has that, is a plausible number of threads.
+    """Check that the ``n_jobs`` of a model, if it has one, is a plausible number of threads.
 
     Examples
     --------
@@ -136,7 +141,7 @@ def require_threads(model: Any, where: str = "") -> None:
 
 
 def run_check(check: Callable[[], Result], where: str) -> Result:
-    """Run a check of a model's own, and add to its sentence where the model is."""
+    """Run a check of a model, and add the position of the model to its message."""
     try:
         return check()
     except ValueError as error:
@@ -168,7 +173,7 @@ class Part(Expected):
     sizes : mapping
         From the name of a size to the attribute of the part that has it.
     otherwise : mapping, optional
-        Where the part may be None: from a size to the one that it then equals.
+        If the part may be None: from the name of a size to the one that it then equals.
     """
 
     kind: type | str

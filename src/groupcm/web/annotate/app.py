@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from starlette.applications import Starlette
@@ -36,30 +36,11 @@ from groupcm.web.server.requests import (
 )
 from groupcm.web.server.security import IMPORT_LIMIT
 
-__all__ = ["Scores", "Suggestions", "annotate_app"]
+if TYPE_CHECKING:
+    from groupcm.web.annotate.suggestions import Suggestions
+    from groupcm.web.server.background import BackgroundScores
 
-
-class Suggestions(Protocol):
-    """A source of candidate regions."""
-
-    def of(self, number: int, /) -> list[dict[str, Any]]:
-        """Return the candidates of a picture."""
-        ...
-
-
-class Scores(Protocol):
-    """The scores of a model, which are computed in the background."""
-
-    @property
-    def n_scored(self) -> int: ...
-    @property
-    def running(self) -> bool: ...
-    @property
-    def threshold(self) -> float | None: ...
-    def score(self, number: int, /) -> float | None: ...
-    def changed_since(self, revision: int, /) -> tuple[int, Mapping[int, float | None]]: ...
-    def start(self) -> None: ...
-    def stop(self) -> None: ...
+__all__ = ["annotate_app"]
 
 
 def annotate_app(
@@ -67,7 +48,7 @@ def annotate_app(
     store: AnnotationStore,
     *,
     suggestions: Suggestions | None = None,
-    scores: Scores | None = None,
+    scores: BackgroundScores | None = None,
     first: Collection[int] = frozenset(),
     token: str,
     port: int,
@@ -117,7 +98,7 @@ class _Page:
         library: PictureLibrary,
         store: AnnotationStore,
         suggestions: Suggestions | None,
-        scores: Scores | None,
+        scores: BackgroundScores | None,
         first: Collection[int],
     ) -> None:
         self._library = library

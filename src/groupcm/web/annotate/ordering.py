@@ -27,13 +27,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from groupcm.web.server.library import PictureLibrary
+
+if TYPE_CHECKING:
+    from groupcm.web.annotate.store import AnnotationStore
+    from groupcm.web.server.background import BackgroundScores
 
 __all__ = ["NextPicture", "annotation_order", "routes"]
 
@@ -143,25 +147,9 @@ def _by_turns(uncertain: list[int], negatives: list[int], one_in: int) -> list[N
     return mixed + [NextPicture(place, HIGH_NEGATIVE) for place in rest]
 
 
-class Annotated(Protocol):
-    """The part of an annotation store that the route needs."""
-
-    @property
-    def revision(self) -> int: ...
-
-    def summary(self, number: int, /) -> dict[str, Any]: ...
-
-
-class Scored(Protocol):
-    """The part of background scores that the route needs."""
-
-    @property
-    def threshold(self) -> float | None: ...
-
-    def score(self, number: int, /) -> float | None: ...
-
-
-def routes(library: PictureLibrary, store: Annotated, scores: Scored) -> list[Route]:
+def routes(
+    library: PictureLibrary, store: AnnotationStore, scores: BackgroundScores
+) -> list[Route]:
     """Return ``GET /api/order``: ``{"order": [{"picture": 17, "why": "uncertain"}, …]}``.
 
     A negative that was changed or confirmed after the start is not offered again.
@@ -171,9 +159,9 @@ def routes(library: PictureLibrary, store: Annotated, scores: Scored) -> list[Ro
     library
         The pictures.
     store
-        Their annotations; see `groupcm.web.annotate.store.AnnotationStore`.
+        Their annotations.
     scores
-        See `groupcm.web.server.background.BackgroundScores`.
+        The scores of a model.
     """
     first = store.revision
 

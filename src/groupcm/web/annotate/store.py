@@ -171,7 +171,7 @@ class AnnotationStore:
         )
 
     def keep_states(self) -> None:
-        """Write the file, so that the states that the caller decided are not asked for again."""
+        """Write the file, so that the states that the caller chose need not be given again."""
         self._saver.change(lambda content: replace(content, undecided=frozenset())).result()
 
     def totals(self) -> Totals:

@@ -221,24 +221,24 @@ class Renditions:
         self._most_bytes = most_bytes
         self._larger = larger
         self._n_bytes = 0
-        self._made: OrderedDict[tuple[int, Stamp], bytes] = OrderedDict()
+        self._copies: OrderedDict[tuple[int, Stamp], bytes] = OrderedDict()
         self._lock = Lock()
 
     def __call__(self, number: int) -> bytes:
         """Return the copy of a picture, or raise `InputError` if it cannot be read."""
         key = (number, self._library.stamp(number))
         with self._lock:
-            if key in self._made:
-                self._made.move_to_end(key)
-                return self._made[key]
-        made = self._make(number)
+            if key in self._copies:
+                self._copies.move_to_end(key)
+                return self._copies[key]
+        copy = self._make(number)
         with self._lock:
-            if key not in self._made:
-                self._made[key] = made
-                self._n_bytes += len(made)
-            while self._n_bytes > self._most_bytes and len(self._made) > 1:
-                self._n_bytes -= len(self._made.popitem(last=False)[1])
-        return made
+            if key not in self._copies:
+                self._copies[key] = copy
+                self._n_bytes += len(copy)
+            while self._n_bytes > self._most_bytes and len(self._copies) > 1:
+                self._n_bytes -= len(self._copies.popitem(last=False)[1])
+        return copy
 
     def _make(self, number: int) -> bytes:
         small = self._shrunk_jpeg(number) or self._shrunk_copy(number)
