@@ -44,7 +44,7 @@ from groupcm.web.review.flags import Flag, FlagFile, read_flags
 from groupcm.web.review.score_cache import ScoreCache
 from groupcm.web.review.session import Review
 from groupcm.web.server.background import BackgroundScores
-from groupcm.web.server.file_stamp import ChangedOnDisk, GuardedFile
+from groupcm.web.server.guarded_file import ChangedOnDisk, GuardedFile
 from groupcm.web.server.library import PictureLibrary
 from groupcm.web.server.scored_pictures import PictureResult
 

@@ -34,17 +34,7 @@ from groupcm.utils.fitted_state import Sizes
 from groupcm.utils.state_check import check_model, check_parameters_of, declared_state
 from groupcm.utils.text import brief
 
-__all__ = [
-    "Damaged",
-    "Decoder",
-    "Unstorable",
-    "decode",
-    "encode",
-    "entries",
-    "fitted_state",
-    "is_plain",
-    "require",
-]
+__all__ = ["Damaged", "Decoder", "Unstorable", "decode", "encode", "entries", "fitted_state"]
 
 _MODELS = {
     "GroupClassifier": "groupcm.estimators.classifier",

@@ -35,7 +35,7 @@ from groupcm.annotations.parsing import load
 from groupcm.annotations.reading import Reading, Unannotated
 from groupcm.errors import InputError
 from groupcm.utils.files import check_output
-from groupcm.web.server.file_stamp import GuardedFile
+from groupcm.web.server.guarded_file import GuardedFile
 
 __all__ = ["AnnotationFile", "Category", "Content", "Entry", "Saver", "entry_of"]
 

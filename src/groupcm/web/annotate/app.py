@@ -19,17 +19,16 @@ from groupcm import __version__
 from groupcm.annotations import FORMATS
 from groupcm.annotations.parsing import field
 from groupcm.annotations.reading import Unannotated
-from groupcm.errors import InputError
 from groupcm.web.annotate.changes import LONGEST_NEW_NAME
 from groupcm.web.annotate.exchange import export, import_bytes
 from groupcm.web.annotate.ordering import routes as ordering_routes
 from groupcm.web.annotate.project import PROJECT_HEADER, Revisions, Seen, list_id, project_id
 from groupcm.web.annotate.store import AnnotationStore, Conflict
 from groupcm.web.server.app import STATIC, page_app
-from groupcm.web.server.file_stamp import ChangedOnDisk
 from groupcm.web.server.library import PictureLibrary
 from groupcm.web.server.requests import (
     PICTURE_ROUTE,
+    input_errors_refused,
     integer_parameter,
     json_body,
     picture_number,
@@ -220,13 +219,12 @@ class _Page:
 
     def _put(self, number: int, body: dict[str, Any]) -> Response:
         try:
-            saved = self._store.put(number, body)
+            with input_errors_refused():
+                saved = self._store.put(number, body)
         except Conflict:
             current = self._picture(number)
             sentence = f"{current['name']} was changed in another window; nothing is overwritten."
             return JSONResponse({"error": sentence, "picture": current}, 409)
-        except InputError as error:
-            raise _bad(error) from error
         self._corrected.add(number)
         return JSONResponse({"version": saved.version, "revision": self._revision()})
 
@@ -252,19 +250,14 @@ class _Page:
 
     async def _change_categories(self, request: Request, change: Any, *arguments: Any) -> Response:
         self._refuse_other_project(request)
-        try:
+        with input_errors_refused():
             await run_in_threadpool(change, *arguments)
-        except InputError as error:
-            raise _bad(error) from error
         return JSONResponse({"categories": self._store.categories})
 
     def export(self, request: Request) -> Response:
-        try:
-            file = export(
-                self._store, request.query_params.get("format", "coco"), self._library.folder
-            )
-        except InputError as error:
-            raise _bad(error) from error
+        format = request.query_params.get("format", "coco")
+        with input_errors_refused():
+            file = export(self._store, format, self._library.folder)
         headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
         if file.warnings:
             headers["X-Warnings"] = quote(json.dumps(file.warnings, ensure_ascii=False))
@@ -274,8 +267,8 @@ class _Page:
         self._refuse_other_project(request)
         format = request.query_params.get("format", "auto")
         content = await request.body()
-        try:
-            brought = await run_in_threadpool(
+        with input_errors_refused():
+            imported = await run_in_threadpool(
                 import_bytes,
                 self._store,
                 self._library,
@@ -283,15 +276,13 @@ class _Page:
                 None if format == "auto" else format,
                 cast(Unannotated, request.query_params.get("unannotated", "todo")),
             )
-        except InputError as error:
-            raise _bad(error) from error
         return JSONResponse(
             {
-                "pictures": brought.pictures,
-                "objects": brought.objects,
-                "skipped": list(brought.skipped),
-                **brought.states._asdict(),
-                "in_progress": brought.in_progress,
+                "pictures": imported.pictures,
+                "objects": imported.objects,
+                "skipped": list(imported.skipped),
+                **imported.states._asdict(),
+                "in_progress": imported.in_progress,
             }
         )
 
@@ -309,8 +300,3 @@ class _Page:
 
     def _scored(self, since: int) -> tuple[int, Mapping[int, float | None]]:
         return (0, {}) if self._scores is None else self._scores.changed_since(since)
-
-
-def _bad(error: InputError) -> HTTPException:
-    status = 409 if isinstance(error, ChangedOnDisk) else 400
-    return HTTPException(status, " ".join(str(error).split()))

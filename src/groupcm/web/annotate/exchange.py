@@ -13,7 +13,8 @@ import tempfile
 import unicodedata
 import warnings
 import zipfile
-from collections.abc import Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
@@ -164,14 +165,14 @@ def import_path(
     reading = ImportReading(path, library, not FORMATS[name].folder, unannotated)
     with _recorded_warnings() as recorded:
         read = FORMATS[name].read(reading)
-    left_out = _LeftOut()
+    left_out: dict[str, list[str]] = defaultdict(list)
     for missing in reading.missing:
-        left_out.add("not in the folder", missing)
+        left_out["not in the folder"].append(missing)
     fitting = list(_fitting(read, library, left_out))
     merged = store.merge(fitting, read.categories)
     for kept in merged.kept:
-        left_out.add("already done or marked here and kept as they were", kept)
-    skipped = (*left_out.sentences(), *_sentences(recorded, path))
+        left_out["already done or marked here and kept as they were"].append(kept)
+    skipped = (*_left_out_sentences(left_out), *_sentences(recorded, path))
     return Imported(merged.pictures, merged.objects, skipped, merged.states, merged.in_progress)
 
 
@@ -301,39 +302,33 @@ def _format_of(path: Path) -> str:
         raise InputError(f"{reason}; it may be of {titles}" if advice else reason) from error
 
 
-def _fitting(read: Annotations, library: PictureLibrary, left_out: _LeftOut) -> Iterator[Picture]:
+def _fitting(
+    read: Annotations, library: PictureLibrary, left_out: dict[str, list[str]]
+) -> Iterator[Picture]:
     """Yield the pictures that are in the folder and have the same size there."""
     for picture in read:
         number = library.number(picture.name)
         if number is None:
-            left_out.add("not in the folder", picture.name)
+            left_out["not in the folder"].append(picture.name)
             continue
         try:
             same = library.size(number) == (picture.width, picture.height)
         except InputError:
-            left_out.add("not readable", picture.name)
+            left_out["not readable"].append(picture.name)
             continue
         if same:
             yield picture
         else:
-            left_out.add("of another size there", picture.name)
+            left_out["of another size there"].append(picture.name)
 
 
-class _LeftOut:
-    """The names of pictures by the reason why they were left out."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, list[str]] = {}
-
-    def add(self, reason: str, name: str) -> None:
-        self._names.setdefault(reason, []).append(name)
-
-    def sentences(self) -> list[str]:
-        return [
-            f"{len(names)} picture{'' if len(names) == 1 else 's'} left out, {reason}"
-            f" (the first: {names[0]})."
-            for reason, names in self._names.items()
-        ]
+def _left_out_sentences(left_out: Mapping[str, list[str]]) -> list[str]:
+    """Return one sentence per reason why pictures were left out."""
+    return [
+        f"{len(names)} picture{'' if len(names) == 1 else 's'} left out, {reason}"
+        f" (the first: {names[0]})."
+        for reason, names in left_out.items()
+    ]
 
 
 def _plain_name(folder: Path) -> str:

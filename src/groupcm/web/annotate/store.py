@@ -35,8 +35,8 @@ from groupcm.web.annotate.changes import (
     with_categories,
     with_spelling,
 )
+from groupcm.web.server.annotation_json import object_to_json, picture_from_json
 from groupcm.web.server.library import PictureLibrary
-from groupcm.web.server.records import object_to_json, picture_from_json
 
 __all__ = ["AnnotationStore", "Conflict", "Merged", "Saved", "Totals"]
 

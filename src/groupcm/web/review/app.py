@@ -22,10 +22,11 @@ from groupcm.annotations.files import sniff
 from groupcm.errors import InputError
 from groupcm.web.review.session import Review
 from groupcm.web.server.app import page_app
-from groupcm.web.server.file_stamp import ChangedOnDisk, stamp_of
+from groupcm.web.server.guarded_file import stamp_of
 from groupcm.web.server.requests import (
     PICTURE_ROUTE,
     finite_number,
+    input_errors_refused,
     integer_parameter,
     json_body,
     number_parameter,
@@ -268,12 +269,8 @@ class ReviewRoutes:
         return number, body
 
     async def _changed(self, change: Callable[..., int], *arguments: Any) -> Response:
-        try:
+        with input_errors_refused():
             return JSONResponse({"revision": await run_in_threadpool(change, *arguments)})
-        except ChangedOnDisk as error:
-            raise HTTPException(409, str(error)) from error
-        except InputError as error:
-            raise HTTPException(400, str(error)) from error
 
     def _counts(self) -> dict[str, Any]:
         scores = self.review.scores

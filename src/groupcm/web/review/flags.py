@@ -11,7 +11,7 @@ from math import isfinite
 from pathlib import Path
 
 from groupcm.errors import InputError
-from groupcm.web.server.file_stamp import GuardedFile
+from groupcm.web.server.guarded_file import GuardedFile
 
 __all__ = ["COLUMNS", "OLD_COLUMNS", "Flag", "FlagFile", "read_flags"]
 

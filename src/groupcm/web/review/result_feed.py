@@ -17,9 +17,9 @@ from groupcm.images.parallel import Unreadable
 from groupcm.images.regions import Regions
 from groupcm.images.truth import Truth, object_regions
 from groupcm.web.review.flags import FlagFile
+from groupcm.web.server.annotation_json import object_to_json
 from groupcm.web.server.background import Result
 from groupcm.web.server.library import PictureLibrary
-from groupcm.web.server.records import object_to_json
 from groupcm.web.server.scored_pictures import PictureResult
 
 __all__ = ["Changes", "PictureTruth", "ResultFeed"]

@@ -8,18 +8,23 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from groupcm.errors import InputError
+from groupcm.web.server.guarded_file import ChangedOnDisk
 from groupcm.web.server.library import PictureLibrary
 
 __all__ = [
     "PICTURE_ROUTE",
     "ShortNumber",
     "finite_number",
+    "input_errors_refused",
     "integer_parameter",
     "json_body",
     "number_parameter",
@@ -84,6 +89,16 @@ def number_parameter(request: Request, name: str, default: float | None) -> floa
         return finite_number(float(text), name)
     except ValueError:
         raise HTTPException(400, f"{name} is {text!r}; it must be a number.") from None
+
+
+@contextmanager
+def input_errors_refused() -> Iterator[None]:
+    """Turn an `InputError` of the block into an answer with 400, or 409 if a file has changed."""
+    try:
+        yield
+    except InputError as error:
+        status = 409 if isinstance(error, ChangedOnDisk) else 400
+        raise HTTPException(status, " ".join(str(error).split())) from error
 
 
 def finite_number(value: Any, name: str) -> float:

@@ -55,7 +55,7 @@ class GuardedFile:
     >>> with file.replacing() as temporary:
     ...     _ = temporary.write_text("mine again")
     Traceback (most recent call last):
-    groupcm.web.server.file_stamp.ChangedOnDisk: ...note.txt was changed by another program, ...
+    groupcm.web.server.guarded_file.ChangedOnDisk: ...note.txt was changed by another program, ...
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
