@@ -40,7 +40,7 @@ from groupcm.report.figures.style import (
 )
 from groupcm.report.formatting import count, fraction, interval
 from groupcm.report.save import save_page
-from groupcm.utils.extras import require_report_extra
+from groupcm.utils.extras import REPORT
 
 __all__ = ["annotation_figure", "annotation_json", "annotation_plate", "save_annotation"]
 
@@ -61,7 +61,7 @@ def save_annotation(curve: AnnotationCurve, folder: Path, name: str) -> list[Pat
     list of Path
         The files, the page first.
     """
-    require_report_extra()
+    REPORT.require()
     from groupcm.report.page import render
 
     plate = annotation_plate(curve)

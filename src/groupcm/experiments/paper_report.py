@@ -29,7 +29,7 @@ from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.style import INK, MUTED, Series, series_of
 from groupcm.report.formatting import counted, interval
 from groupcm.report.save import save_page
-from groupcm.utils.extras import require_report_extra
+from groupcm.utils.extras import REPORT
 
 __all__ = ["paper_json", "paper_plates", "save_paper"]
 
@@ -221,7 +221,7 @@ def save_paper(results: PaperResults, folder: Path) -> list[Path]:
     list of Path
         The files, the page first.
     """
-    require_report_extra()
+    REPORT.require()
 
     plates = paper_plates(results)
     page = _page(results, plates)
