@@ -41,7 +41,7 @@ from groupcm.annotations import (
 )
 from groupcm.cli import main
 from groupcm.cli.options.images import add_annotate
-from groupcm.utils.extras import require_web
+from groupcm.utils.extras import WEB
 from groupcm.web.annotate.project import PROJECT_HEADER
 from groupcm.web.review.session import results_as_csv
 from groupcm.web.server import serve as serving
@@ -172,7 +172,7 @@ def test_no_such_port(capsys, folder, port):
 def test_the_extra_is_named_where_it_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "starlette", None)
     with pytest.raises(ValueError, match=r'pip install "groupcm\[web\]"'):
-        require_web()
+        WEB.require()
 
 
 def test_what_is_there_and_what_was_saved_is_told(capsys, folder, served):

@@ -9,20 +9,20 @@ import pytest
 
 from groupcm.errors import InputError
 from groupcm.utils.extras import (
+    BOOSTING,
+    IMAGES,
+    REPORT,
+    WEB,
     MissingExtra,
     is_installed,
     require_installed,
-    require_lightgbm,
-    require_report_extra,
-    require_web,
-    skimage,
 )
 
 MISSING = {
-    "boosting": ("lightgbm", require_lightgbm),
-    "images": ("skimage.color", lambda: skimage("color")),
-    "report": ("jinja2", require_report_extra),
-    "web": ("uvicorn", require_web),
+    "boosting": ("lightgbm", lambda: BOOSTING.load("lightgbm")),
+    "images": ("skimage.color", lambda: IMAGES.load("skimage.color")),
+    "report": ("jinja2", REPORT.require),
+    "web": ("uvicorn", WEB.require),
 }
 
 

@@ -27,7 +27,8 @@ from groupcm.persistence.model_file import read
 from groupcm.report.model_card import model_card
 from groupcm.sources.arrays import ArraySource
 from groupcm.sources.rows.chunk import FeatureColumns, FeatureRows
-from groupcm.utils.fitted_state import Count, Labels, StateError, check_model, declared_state
+from groupcm.utils.fitted_state import Count, Labels, StateError
+from groupcm.utils.state_check import check_model, declared_state
 
 V0_1 = Path(__file__).parents[1] / "files" / "models_v0.1"
 

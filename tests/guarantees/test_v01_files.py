@@ -25,7 +25,7 @@ from groupcm.images.proposals import PROPOSERS
 from groupcm.persistence.model_file import read as read_model
 from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.web.annotate.store import AnnotationStore
-from groupcm.web.review.flags import Mark, read_marks
+from groupcm.web.review.flags import Flag, read_flags
 from groupcm.web.server.library import PictureLibrary
 
 FILES = Path(__file__).parents[1] / "files" / "files_v0.1"
@@ -318,8 +318,8 @@ def test_marked_candidates_are_read():
 
 
 def test_pictures_to_correct_are_read():
-    assert read_marks(FILES / "review.csv") == {
-        "patient1_frame01.png": Mark(0.25, "negative", "false positive", "is it one, or two?"),
-        "patient2_frame03.png": Mark(None, "", "", 'A quote ", a comma, and é.'),
-        "gone.png": Mark(-1e-3, "positive", "false negative", ""),
+    assert read_flags(FILES / "review.csv") == {
+        "patient1_frame01.png": Flag(0.25, "negative", "false positive", "is it one, or two?"),
+        "patient2_frame03.png": Flag(None, "", "", 'A quote ", a comma, and é.'),
+        "gone.png": Flag(-1e-3, "positive", "false negative", ""),
     }

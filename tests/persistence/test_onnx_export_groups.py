@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
 from onnx_runs import assert_same, fitted, run
@@ -67,6 +67,7 @@ def candidates(draw: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.array(rows, float).reshape(n, k), np.array(groups, np.int64)
 
 
+@settings(deadline=None)
 @given(candidates())
 def test_largest_and_first(drawn):
     scores, groups = drawn

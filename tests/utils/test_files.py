@@ -239,11 +239,11 @@ def test_a_lock_that_is_given_back_while_it_is_waited_for_is_made_anew(tmp_path,
         really_lock(handle)
 
     monkeypatch.setattr(locking, "_lock", lock_late)
-    handle = locking.take(lock)
+    handle = locking.acquire(lock)
     assert handle is not None
     assert removed
-    assert locking.take(lock) is None
-    locking.give_back(lock, handle)
+    assert locking.acquire(lock) is None
+    locking.release(lock, handle)
     assert os.listdir(tmp_path) == []
 
 

@@ -7,11 +7,11 @@ import warnings
 import pytest
 
 from groupcm.errors import MessageWarning
-from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import merge_warnings
 
 
 def warn_and_fail():
-    with gathered_warnings():
+    with merge_warnings():
         for gap in (0.1, 0.2):
             warning = MessageWarning(f"stopped at a gap of {gap}.", alike="gap")
             warnings.warn(warning, stacklevel=1)
@@ -36,5 +36,5 @@ def test_the_block_s_own_error_comes_before_warnings_that_are_errors():
 
 
 def test_a_warning_that_is_an_error_still_ends_a_block_that_did_not_fail():
-    with pytest.raises(UserWarning, match="one more thing"), gathered_warnings():
+    with pytest.raises(UserWarning, match="one more thing"), merge_warnings():
         warnings.warn("one more thing", UserWarning, stacklevel=1)

@@ -50,7 +50,7 @@ def test_processes_give_the_same_scores_until_nobody_wants_more(tmp_path):
             scores._stopping.set()
 
     library = made_library(tmp_path / "frames", 60)
-    scores = BackgroundScores(library, scorer(), 2, heard=stop_after_nine)
+    scores = BackgroundScores(library, scorer(), 2, on_result=stop_after_nine)
     scores.start()
     assert scores.wait(120)
     assert scores.n_scored == 9
@@ -90,7 +90,7 @@ def test_what_is_known_is_not_made_again(tmp_path):
     heard = []
     known = {2: Unreadable("2.png", "as before")}
     scores = BackgroundScores(
-        library, scorer(), known=known, heard=lambda task, _: heard.append(task.number)
+        library, scorer(), known=known, on_result=lambda task, _: heard.append(task.number)
     )
     scores.start()
     assert scores.wait(60)

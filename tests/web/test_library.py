@@ -14,7 +14,12 @@ from groupcm.errors import InputError
 from groupcm.images.reading import read_picture
 from groupcm.web.server import library as library_module
 from groupcm.web.server.library import PictureLibrary
-from groupcm.web.server.pictures import PREVIEW_SIDE, Renditions, previews_and_thumbnails, shown
+from groupcm.web.server.pictures import (
+    PREVIEW_SIDE,
+    Renditions,
+    encode_picture,
+    previews_and_thumbnails,
+)
 
 
 def pixels_of(content: bytes) -> np.ndarray:
@@ -59,7 +64,7 @@ def test_a_turned_picture_has_the_size_people_see(tmp_path):
     Image.fromarray(noise(4, 9, 3)).save(tmp_path / "a.jpg", exif=exif)
     library = PictureLibrary(tmp_path)
     assert library.size(0) == (4, 9)
-    served = shown(library, 0)
+    served = encode_picture(library, 0)
     assert served.media_type == "image/png"
     np.testing.assert_array_equal(pixels_of(served.content), library.read(0))
     with Image.open(io.BytesIO(Renditions(library)(0))) as small:
@@ -74,7 +79,7 @@ def test_pages_of_a_stack_are_pictures(tmp_path):
     assert [library.size(0), library.size(1)] == [(6, 5), (3, 2)]
     assert library.path(0) == library.path(1)
     assert library.read(1).max() == 20
-    np.testing.assert_array_equal(pixels_of(shown(library, 1).content), library.read(1))
+    np.testing.assert_array_equal(pixels_of(encode_picture(library, 1).content), library.read(1))
 
 
 def test_a_sign_of_pages_in_a_files_own_name(tmp_path):
@@ -87,7 +92,7 @@ def test_a_sign_of_pages_in_a_files_own_name(tmp_path):
 def test_plain_files_are_served_as_they_are(tmp_path, name):
     Image.fromarray(noise(8, 9, 3)).save(tmp_path / name)
     library = PictureLibrary(tmp_path)
-    assert shown(library, 0).content == (tmp_path / name).read_bytes()
+    assert encode_picture(library, 0).content == (tmp_path / name).read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +106,7 @@ def test_plain_files_are_served_as_they_are(tmp_path, name):
 def test_other_files_are_served_as_the_pixels_we_read(tmp_path, name, picture):
     picture.save(tmp_path / name)
     library = PictureLibrary(tmp_path)
-    served = shown(library, 0)
+    served = encode_picture(library, 0)
     assert served.media_type == "image/png"
     np.testing.assert_array_equal(pixels_of(served.content), read_picture(tmp_path / name))
 
@@ -236,15 +241,12 @@ def test_links_made_after_the_listing_are_not_followed(tmp_path, kind, part):
     answer = client.get("/api/pictures/0" + part)
     assert answer.status_code == 422
     assert "leads out of the folder" in answer.json()["error"]
-    library = PictureLibrary(make_pictures(tmp_path / "other"))
-    assert library.is_within(0)
 
 
 def test_links_within_the_folder_are_followed(tmp_path):
     make_pictures(tmp_path, "a.png")
     (tmp_path / "b.png").symlink_to(tmp_path / "a.png")
     library = PictureLibrary(tmp_path)
-    assert library.is_within(1)
     assert library.read(1).shape == (12, 16, 3)
 
 

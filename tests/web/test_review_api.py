@@ -40,11 +40,11 @@ from groupcm.images.synthetic import write_frames
 from groupcm.images.truth import Truth, read_truth
 from groupcm.web.annotate.ordering import routes as ordering_routes
 from groupcm.web.review.app import ReviewProject, review_app
-from groupcm.web.review.flags import Mark, MarksFile, read_marks
+from groupcm.web.review.flags import Flag, FlagFile, read_flags
 from groupcm.web.review.score_cache import ScoreCache
 from groupcm.web.review.session import Review
 from groupcm.web.server.background import BackgroundScores
-from groupcm.web.server.file_stamp import ChangedOnDisk, GuardedFile
+from groupcm.web.server.guarded_file import ChangedOnDisk, GuardedFile
 from groupcm.web.server.library import PictureLibrary
 from groupcm.web.server.scored_pictures import PictureResult
 
@@ -71,7 +71,7 @@ def review_of(folder: Path, marks: Path, *, annotations=None, workers=1, **optio
     if annotations is not None:
         truth = read_truth(annotations, set(library.names), folder)
     model = options.pop("scorer", None) or scorer()
-    return Review(library, model, MarksFile(marks), truth=truth, workers=workers, **options)
+    return Review(library, model, FlagFile(marks), truth=truth, workers=workers, **options)
 
 
 @dataclass
@@ -340,7 +340,7 @@ def test_marks_are_on_the_disk_at_once_and_read_at_the_next_start(page, made, tm
     assert again.results()[1]["mark"]["note"] == row["note"]
     assert page.unmark(1).json() == {"revision": before + 2}
     assert page.get("/api/pictures")["results"][1]["mark"] is None
-    assert read_marks(tmp_path / "review.csv") == {}
+    assert read_flags(tmp_path / "review.csv") == {}
 
 
 def test_a_page_of_something_else_marks_nothing(page, tmp_path):
@@ -373,7 +373,7 @@ def test_the_project_has_an_id_of_its_own(tmp_path):
     assert beside.id(["a.png", "b.png"]) == first
     others = [
         project.id(["b.png", "a.png"]),
-        replace(project, marks=tmp_path / "s.csv").id(["a.png", "b.png"]),
+        replace(project, flags=tmp_path / "s.csv").id(["a.png", "b.png"]),
         replace(project, annotations=None).id(["a.png", "b.png"]),
         replace(project, folder=tmp_path).id(["a.png", "b.png"]),
     ]
@@ -417,12 +417,12 @@ def test_the_outcome_of_a_mark_is_that_of_the_page(page, tmp_path):
         (result["score"] + 1, "true negative"),
     ):
         assert page.mark(number, threshold=threshold).status_code == 200
-        assert read_marks(tmp_path / "review.csv")[name].outcome == outcome
+        assert read_flags(tmp_path / "review.csv")[name].outcome == outcome
     for wrong in ("high", True, 10**400):
         answer = page.mark(number, threshold=wrong)
         assert answer.status_code == 400
         assert "must be a number" in answer.json()["error"]
-    assert read_marks(tmp_path / "review.csv")[name].outcome == "true negative"
+    assert read_flags(tmp_path / "review.csv")[name].outcome == "true negative"
 
 
 def test_a_model_without_a_threshold_has_the_outcome_of_the_page_too(made, tmp_path):
@@ -434,7 +434,7 @@ def test_a_model_without_a_threshold_has_the_outcome_of_the_page_too(made, tmp_p
         page.scored()
         page.mark(0, threshold=-1e6)
         page.mark(1)
-    at_page, at_none = read_marks(tmp_path / "r.csv").values()
+    at_page, at_none = read_flags(tmp_path / "r.csv").values()
     assert at_page.outcome.endswith(" positive")
     assert at_none.outcome == ""
 
@@ -465,7 +465,7 @@ def test_a_picture_that_was_replaced_is_scored_again(made, tmp_path):
         assert changed["scored"] == 2
         assert page.get("/api/pictures")["results"][1] == second
         page.mark(0)
-        (mark,) = read_marks(tmp_path / "r.csv").values()
+        (mark,) = read_flags(tmp_path / "r.csv").values()
         assert mark.score == again["score"]
         (folder / "a.png").write_bytes(b"cut off")
         assert "a.png" in page.get("/api/pictures/0", 422)["error"]
@@ -514,31 +514,31 @@ def test_damaged_marks_are_kept(tmp_path, text, sentence):
     path = tmp_path / "review.csv"
     path.write_bytes(text)
     with pytest.raises(InputError, match=sentence):
-        MarksFile(path)
+        FlagFile(path)
     assert path.read_bytes() == text
 
 
 def test_marks_of_pictures_elsewhere_are_kept(tmp_path):
-    first = MarksFile(tmp_path / "r.csv")
-    first.mark("gone.png", Mark(0.1, "positive", "false negative", "look"))
-    second = MarksFile(tmp_path / "r.csv")
-    second.mark("here, ü.png", Mark(note="x"))
-    assert list(read_marks(tmp_path / "r.csv")) == ["gone.png", "here, ü.png"]
+    first = FlagFile(tmp_path / "r.csv")
+    first.flag("gone.png", Flag(0.1, "positive", "false negative", "look"))
+    second = FlagFile(tmp_path / "r.csv")
+    second.flag("here, ü.png", Flag(note="x"))
+    assert list(read_flags(tmp_path / "r.csv")) == ["gone.png", "here, ü.png"]
     with pytest.raises(ChangedOnDisk):
-        first.unmark("gone.png")
+        first.unflag("gone.png")
 
 
 def test_two_programs_that_mark_at_the_same_time_lose_nothing(tmp_path):
-    ours, theirs = MarksFile(tmp_path / "r.csv"), MarksFile(tmp_path / "r.csv")
-    theirs.mark("b.png", Mark(note="theirs"))
-    for change in (lambda: ours.mark("a.png", Mark(note="ours")), lambda: ours.mark("c", Mark())):
+    ours, theirs = FlagFile(tmp_path / "r.csv"), FlagFile(tmp_path / "r.csv")
+    theirs.flag("b.png", Flag(note="theirs"))
+    for change in (lambda: ours.flag("a.png", Flag(note="ours")), lambda: ours.flag("c", Flag())):
         with pytest.raises(ChangedOnDisk, match="was written by another program"):
             change()
-    assert list(read_marks(tmp_path / "r.csv")) == ["b.png"]
-    assert ours.marks == {}
+    assert list(read_flags(tmp_path / "r.csv")) == ["b.png"]
+    assert ours.flags == {}
     (tmp_path / "r.csv").unlink()
     with pytest.raises(ChangedOnDisk, match="was removed by another program"):
-        theirs.mark("a.png", Mark())
+        theirs.flag("a.png", Flag())
     assert list(tmp_path.iterdir()) == []
 
 
@@ -596,9 +596,9 @@ def test_the_list_of_some_pictures_in_their_order(page):
 def test_marks_whose_column_has_the_old_name_are_read_and_written_anew(tmp_path):
     path = tmp_path / "review.csv"
     path.write_text("picture,score,truth,outcome,note\na.png,0.5,,,look\n")
-    marks = MarksFile(path)
-    assert marks.marks == {"a.png": Mark(0.5, note="look")}
-    marks.mark("b.png", Mark())
+    marks = FlagFile(path)
+    assert marks.flags == {"a.png": Flag(0.5, note="look")}
+    marks.flag("b.png", Flag())
     assert path.read_text().startswith("image,score,truth,outcome,note\na.png,0.5,,,look\n")
 
 

@@ -28,7 +28,7 @@ from groupcm.images.synthetic import SyntheticFrame
 from groupcm.images.truth import Truth
 from groupcm.metrics import at_threshold
 from groupcm.web.review.app import review_app
-from groupcm.web.review.flags import MarksFile, read_marks
+from groupcm.web.review.flags import FlagFile, read_flags
 from groupcm.web.review.session import Review
 from groupcm.web.server.library import PictureLibrary
 from groupcm.web.server.scored_pictures import PictureResult
@@ -117,7 +117,7 @@ def path_of(page: Page, path: str) -> str:
 def served(folder, tmp_path_factory):
     marks = tmp_path_factory.mktemp("marks") / "review.csv"
     review = Review(
-        PictureLibrary(folder.path), scorer(), MarksFile(marks), truth=folder.truth, workers=1
+        PictureLibrary(folder.path), scorer(), FlagFile(marks), truth=folder.truth, workers=1
     )
     with reviewing(review) as address:
         yield review, address
@@ -135,7 +135,7 @@ def shown(browser, served):
 
 @pytest.fixture
 def served_to_mark(folder, tmp_path):
-    marks = MarksFile(tmp_path / "to correct.csv")
+    marks = FlagFile(tmp_path / "to correct.csv")
     review = Review(PictureLibrary(folder.path), scorer(), marks, truth=folder.truth, workers=1)
     with reviewing(review) as address:
         yield review, address
@@ -482,7 +482,7 @@ def test_a_mark_with_a_note_is_there_after_a_reload_and_on_the_disk(to_mark):
     expect(page.locator("#mark")).to_have_attribute("aria-pressed", "true")
     save_note(to_mark, note)
     result = to_mark.results[number]
-    (kept,) = read_marks(to_mark.review.marks.path).items()
+    (kept,) = read_flags(to_mark.review.flags.path).items()
     assert kept[0] == name
     assert kept[1].note == note
     assert kept[1].score == result["score"]
@@ -495,7 +495,7 @@ def test_a_mark_with_a_note_is_there_after_a_reload_and_on_the_disk(to_mark):
     command = shlex.split(page.locator("#annotate-command").inner_text())
     assert command == [
         *("groupcm", "annotate", str(to_mark.review.library.folder)),
-        *("--first", str(to_mark.review.marks.path)),
+        *("--first", str(to_mark.review.flags.path)),
     ]
     page.keyboard.press("Escape")
     expect(page.locator("#wall a[data-marked]")).to_have_attribute("data-picture", str(number))
@@ -504,14 +504,14 @@ def test_a_mark_with_a_note_is_there_after_a_reload_and_on_the_disk(to_mark):
     page.locator("#wall a").click()
     page.locator("#mark").click()
     expect(page.locator("#mark")).to_have_attribute("aria-pressed", "false")
-    assert read_marks(to_mark.review.marks.path) == {}
+    assert read_flags(to_mark.review.flags.path) == {}
 
 
 def test_a_refused_mark_is_told(browser, served_to_mark):
     review, address = served_to_mark
     with visiting(browser, address, forgiven=["409"]) as page:
         Shown(review, page).open(0)
-        review.marks.path.write_text("image,score,truth,outcome,note\n")
+        review.flags.path.write_text("image,score,truth,outcome,note\n")
         page.keyboard.press("m")
         expect(page.locator(".notice.bad")).to_contain_text("by another program")
         expect(page.locator("#mark")).to_have_attribute("aria-pressed", "false")
@@ -524,7 +524,7 @@ def test_a_tab_of_another_start_marks_nothing(browser, served_to_mark, tmp_path)
         fewer = tmp_path / "others"
         fewer.mkdir()
         Image.fromarray(frames()[0].pixels).save(fewer / "another.png")
-        other = Review(PictureLibrary(fewer), scorer(), MarksFile(tmp_path / "o.csv"), workers=1)
+        other = Review(PictureLibrary(fewer), scorer(), FlagFile(tmp_path / "o.csv"), workers=1)
         with serving(app_of(other)) as there:
             home, elsewhere = (each.partition("/?")[0] for each in (address, there))
             assert page.request.get(there).ok  # whose cookie is in the browser from now on
@@ -545,7 +545,7 @@ def test_a_tab_of_another_start_marks_nothing(browser, served_to_mark, tmp_path)
             expect(bar).to_contain_text("now shows others scored by model.json")
             expect(page.locator("#mark")).to_have_attribute("aria-pressed", "false")
             assert not (tmp_path / "o.csv").exists()
-            assert not review.marks.path.exists()
+            assert not review.flags.path.exists()
             assert axe_findings(page) == []
             page.unroute_all()
             bar.get_by_role("button", name="Reload").click()
@@ -578,7 +578,7 @@ def test_a_mark_has_the_outcome_that_is_shown(to_mark):
         page.locator("#threshold-number").fill(f"{threshold:.2f}")
         expect(page.locator("#detail")).to_have_attribute("data-outcome", word)
         save_note(to_mark, f"seen as {word}")
-        kept = read_marks(to_mark.review.marks.path)[name]
+        kept = read_flags(to_mark.review.flags.path)[name]
         assert (kept.outcome, kept.note) == (word, f"seen as {word}")
 
 
@@ -588,7 +588,7 @@ def test_a_picture_that_was_replaced_is_shown_as_it_is_now(browser, tmp_path):
     old, new = some_frames(2, seed=5)
     for name in ("a.png", "b.png"):
         Image.fromarray(old.pixels).save(folder / name)
-    marks = MarksFile(tmp_path / "r.csv")
+    marks = FlagFile(tmp_path / "r.csv")
     review = Review(PictureLibrary(folder), scorer(), marks, workers=1)
     with reviewing(review) as address, visiting(browser, address) as page:
         shown, score = Shown(review, page), page.locator("#fact-score")
@@ -727,7 +727,7 @@ def test_by_keyboard_alone(to_mark):
     page.keyboard.type("jk? m")
     with page.expect_response(lambda answer: answer.request.method == "PUT"):
         page.keyboard.press("Enter")
-    assert read_marks(to_mark.review.marks.path)[names[order[1]]].note == "jk? m"
+    assert read_flags(to_mark.review.flags.path)[names[order[1]]].note == "jk? m"
     help_sheet = page.locator("dialog.key-help")
     page.keyboard.press("?")
     expect(help_sheet).to_be_visible()
@@ -743,7 +743,7 @@ def test_by_keyboard_alone(to_mark):
     expect(current).to_have_attribute("data-marked", "")
     page.keyboard.press("m")
     expect(page.locator("#marked-count")).to_have_text("0")
-    assert read_marks(to_mark.review.marks.path) == {}
+    assert read_flags(to_mark.review.flags.path) == {}
     page.keyboard.press("f")
     expect(page.locator('[data-filter="false positives"]')).to_have_attribute(
         "aria-pressed", "true"
@@ -794,7 +794,7 @@ def test_a_picture_that_cannot_be_read(shown):
 
 def test_scores_appear_as_they_are_made(browser, folder, tmp_path):
     library = PictureLibrary(folder.path)
-    review = Review(library, scorer(), MarksFile(tmp_path / "r.csv"), workers=1)
+    review = Review(library, scorer(), FlagFile(tmp_path / "r.csv"), workers=1)
     begin, review.start = review.start, lambda: None
     with serving(app_of(review)) as address, visiting(browser, address, forgiven=["422"]) as page:
         expect(page.locator('#wall a[data-outcome="waiting"]')).to_have_count(N_FRAMES + 1)
@@ -840,7 +840,7 @@ def many(browser, tmp_path):
     Image.fromarray(some_frames(1)[0].pixels).save(tmp_path / "one.png")
     known: Any = KnownScores()
     library = ManyPictures(tmp_path / "one.png")
-    review = Review(library, scorer(), MarksFile(tmp_path / "r.csv"), cache=known, workers=1)
+    review = Review(library, scorer(), FlagFile(tmp_path / "r.csv"), cache=known, workers=1)
     with reviewing(review) as address, visiting(browser, address) as page:
         yield page
 

@@ -25,11 +25,11 @@ from groupcm.annotations import Box, Mask, Picture, Polygons, read
 from groupcm.annotations.regions import Region
 from groupcm.errors import InputError
 from groupcm.web.annotate.annotation_file import Saver
-from groupcm.web.annotate.changes import refuse_twins
+from groupcm.web.annotate.changes import refuse_duplicates
 from groupcm.web.annotate.store import AnnotationStore, Conflict
-from groupcm.web.server import file_stamp
-from groupcm.web.server.file_stamp import ChangedOnDisk
-from groupcm.web.server.records import object_from_json, picture_from_json, region_to_json
+from groupcm.web.server import guarded_file
+from groupcm.web.server.annotation_json import object_from_json, picture_from_json, region_to_json
+from groupcm.web.server.guarded_file import ChangedOnDisk
 
 
 @pytest.fixture
@@ -429,7 +429,7 @@ def test_changes_on_the_disk_are_seen(folder, monkeypatch, happens):
         def late(*_paths):
             path.write_bytes(b"theirs")
 
-        monkeypatch.setattr(file_stamp.shutil, "copymode", late)
+        monkeypatch.setattr(guarded_file.shutil, "copymode", late)
     with pytest.raises(ChangedOnDisk, match="nothing is overwritten"):
         put(store, 0)
     assert path.exists() == (happens != "removed")
@@ -549,7 +549,7 @@ def test_a_longer_name_of_a_file_is_kept(folder):
 
 def test_two_of_one_name_are_refused():
     with pytest.raises(InputError, match="--categories: two categories have one name"):
-        refuse_twins(["polyp", "ulcer", " Polyp"], "--categories")
+        refuse_duplicates(["polyp", "ulcer", " Polyp"], "--categories")
 
 
 def test_renaming_reaches_every_object(folder):

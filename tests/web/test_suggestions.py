@@ -20,8 +20,8 @@ from groupcm.images.regions import Regions
 from groupcm.images.scoring.score import PictureScorer
 from groupcm.images.synthetic import make_frames, write_frames
 from groupcm.web.annotate.suggestions import Suggestions, suggested_regions
+from groupcm.web.server.compute_once import ComputeOnce
 from groupcm.web.server.library import PictureLibrary
-from groupcm.web.server.requests import WorkedOutOnce
 from groupcm.web.server.scored_pictures import candidates_to_json, runs_of
 
 
@@ -127,7 +127,7 @@ def test_those_who_ask_at_once_share_the_work():
         assert may_end.wait(10)
         return number * 10
 
-    answers = WorkedOutOnce(slow, at_most=3)
+    answers = ComputeOnce(slow, at_most=3)
     found = []
     threads = [threading.Thread(target=lambda: found.append(answers(7))) for _ in range(6)]
     for thread in threads:
@@ -148,7 +148,7 @@ def test_an_error_reaches_all_who_ask_and_is_forgotten():
             raise InputError("no")
         return number
 
-    answers = WorkedOutOnce(work_out, at_most=3)
+    answers = ComputeOnce(work_out, at_most=3)
     with pytest.raises(InputError):
         answers(1)
     fails.append(False)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from groupcm.annotations.limits import check_regular, most_pixels
 from groupcm.errors import FileName, InputError, SetAsideWarning, warn_user
-from groupcm.utils.extras import required
+from groupcm.utils.extras import IMAGES
 from groupcm.utils.text import printable
 
 __all__ = [
@@ -70,7 +70,7 @@ _TIFF_WIDTH, _TIFF_HEIGHT = 256, 257
 
 def pillow() -> ModuleType:
     """Import Pillow's ``Image``; the error for a missing Pillow names the extra to install."""
-    image = required("PIL.Image", "images", "pictures are read with Pillow")
+    image = IMAGES.load("PIL.Image")
     # Pillow's own limit must not be stricter than the one that the user set.
     if image.MAX_IMAGE_PIXELS is not None:
         image.MAX_IMAGE_PIXELS = max(image.MAX_IMAGE_PIXELS, most_pixels())

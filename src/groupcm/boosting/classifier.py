@@ -23,7 +23,7 @@ from groupcm.estimators.group_model import GroupModel
 from groupcm.estimators.training.data import read_training_data
 from groupcm.estimators.training.hyperparameters import draw_seed
 from groupcm.estimators.training.profile import measure_training
-from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.extras import BOOSTING
 from groupcm.utils.fitted_state import Array, Expected, ListOf, Number, Text
 from groupcm.utils.parallel import n_threads
 from groupcm.utils.progress import printing_progress
@@ -289,7 +289,7 @@ class GroupBoostingClassifier(GroupModel):
             twice. ``min_child_samples`` and the bins of features count candidates, whatever they
             weigh, as always in LightGBM; ``scoring`` weighs the groups that are left out.
         """
-        require_lightgbm()
+        BOOSTING.load("lightgbm")
         self._check_parameters()
         with printing_progress(self.verbose):
             data = read_training_data(
@@ -354,7 +354,7 @@ class GroupBoostingClassifier(GroupModel):
     def boosters_(self) -> list[Any]:
         """The trees as LightGBM's own boosters."""
         check_is_fitted(self)
-        booster = require_lightgbm().Booster
+        booster = BOOSTING.load("lightgbm").Booster
         # Written anew: LightGBM trusts its text, and this one may have come with a file.
         return [booster(model_str=write_text(forest)) for forest in self.forests_]
 

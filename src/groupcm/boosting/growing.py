@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from groupcm.boosting.objective import BoostingTerms, GroupObjective
 from groupcm.boosting.power_loss import PowerLoss
 from groupcm.objective.terms import Index
-from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.extras import BOOSTING
 
 __all__ = ["BestNumber", "Fold", "Plan", "Rows", "best_number", "grow"]
 
@@ -83,7 +83,7 @@ class Rows:
     """All candidates in LightGBM's bins, made once."""
 
     def __init__(self, X: Any, parameters: dict[str, Any]) -> None:
-        self._lightgbm = require_lightgbm()
+        self._lightgbm = BOOSTING.load("lightgbm")
         self.n_rows = X.shape[0]
         self._whole = self._lightgbm.Dataset(
             X, label=np.zeros(self.n_rows, dtype=np.float32), params=parameters
@@ -104,7 +104,7 @@ class Trees:
         self._plan = plan
         self._objective = GroupObjective.of_terms(len(used), terms.at(used), plan.loss)
         parameters = {**plan.parameters, "objective": "none", "metric": "none"}
-        self.booster = require_lightgbm().Booster(parameters, rows.at(used))
+        self.booster = BOOSTING.load("lightgbm").Booster(parameters, rows.at(used))
         self._n_grown = 0
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 
 from groupcm.errors import Argument, ParameterError
 from groupcm.estimators.hyperparameters import TREES, check_parameters
-from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.extras import BOOSTING
 
 __all__ = ["check_tree_parameters", "with_more"]
 
@@ -74,7 +74,7 @@ def with_more(parameters: Mapping[str, Any], more: Mapping[str, Any]) -> dict[st
     groupcm.errors.ParameterError: lightgbm_params has 'eta', which is the parameter learning_rate;
     set that.
     """
-    aliases = require_lightgbm().basic._ConfigAliases
+    aliases = BOOSTING.load("lightgbm").basic._ConfigAliases
     for name, own in _OWN.items():
         for alias in aliases.get(name) & set(more):
             raise _wrong(f"{alias!r}, which is the parameter {own}; set that.")

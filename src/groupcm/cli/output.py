@@ -103,9 +103,9 @@ def speed(reading: Reading) -> str:
     """
     if reading.rows <= reading.before:
         return "starting"
-    told = [f"{short(reading.rows_a_second)} {reading.unit}/s"]
-    if reading.bytes_a_second is not None:
-        told.append(f"{short(reading.bytes_a_second)}B/s")
+    told = [f"{short(reading.rows_per_second)} {reading.unit}/s"]
+    if reading.bytes_per_second is not None:
+        told.append(f"{short(reading.bytes_per_second)}B/s")
     if reading.seconds_left is not None:
         told.append(f"{seconds(ceil(reading.seconds_left))} left")
     return ", ".join(told)

@@ -44,18 +44,9 @@ from groupcm.estimators.training.data import folds_of_rows, require_same_class
 from groupcm.estimators.training.profile import TrainingProfile, profile_of
 from groupcm.metrics.decision import DecisionRule, is_alarm
 from groupcm.sources.base import Source
-from groupcm.utils.fitted_state import (
-    Count,
-    Expected,
-    Labels,
-    Maybe,
-    Names,
-    Nullable,
-    Part,
-    Record,
-    StateError,
-)
+from groupcm.utils.fitted_state import Count, Expected, Labels, Maybe, Names, Nullable, StateError
 from groupcm.utils.progress import announce_stage
+from groupcm.utils.state_check import Part, Record
 
 __all__ = ["CalibratedGroupClassifier"]
 

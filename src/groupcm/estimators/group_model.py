@@ -31,7 +31,8 @@ from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import Groups
 from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.base import Source
-from groupcm.utils.fitted_state import Array, Count, Labels, Maybe, Names, Nullable, Record
+from groupcm.utils.fitted_state import Array, Count, Labels, Maybe, Names, Nullable
+from groupcm.utils.state_check import Record
 from groupcm.utils.text import printable
 
 __all__ = ["GroupModel", "labelled", "mean_right", "scorer_of"]

@@ -16,19 +16,9 @@ from groupcm.estimators.training.profile import measure_training
 from groupcm.estimators.training.training import Solved
 from groupcm.features.base import FeatureMap
 from groupcm.solvers.solution import Solution
-from groupcm.utils.fitted_state import (
-    Array,
-    Expected,
-    ListOf,
-    Maybe,
-    Number,
-    Part,
-    PerClass,
-    Record,
-    StateError,
-    check_model,
-)
+from groupcm.utils.fitted_state import Array, Expected, ListOf, Maybe, Number, PerClass, StateError
 from groupcm.utils.progress import Step
+from groupcm.utils.state_check import Part, Record, check_model
 
 __all__ = ["LinearGroupModel"]
 

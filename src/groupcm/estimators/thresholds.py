@@ -26,7 +26,8 @@ from groupcm.metrics import operating_point
 from groupcm.metrics.decision import ChosenThreshold, DecisionRule, threshold_of
 from groupcm.metrics.truth import read_truth
 from groupcm.sources.base import Source
-from groupcm.utils.fitted_state import Expected, Maybe, Nullable, Number, PerClass, Record
+from groupcm.utils.fitted_state import Expected, Maybe, Nullable, Number, PerClass
+from groupcm.utils.state_check import Record
 from groupcm.utils.text import printable
 from groupcm.utils.typing import Vector
 

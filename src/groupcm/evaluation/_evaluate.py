@@ -24,7 +24,7 @@ from groupcm.metrics import (
 )
 from groupcm.metrics.decision import ChosenThreshold, resolve_threshold
 from groupcm.metrics.froc import LEAST_OVERLAP
-from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import merge_warnings
 
 __all__ = ["evaluate", "evaluate_scored", "unannotated_note"]
 
@@ -164,7 +164,7 @@ def evaluate_scored(
     clusters = candidates.group_patient
     localisation = localisation_of(candidates, least_overlap=least_overlap, level=level)
     found = find_cases(model, candidates, _N_CASES, _N_CONTRIBUTIONS)
-    with gathered_warnings():
+    with merge_warnings():
         return Evaluation(
             title=title,
             version=__version__,

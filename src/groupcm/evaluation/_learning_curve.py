@@ -26,7 +26,7 @@ from groupcm.evaluation.results import LearningCurve, LearningLine
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.training_summary import model_name
 from groupcm.metrics import Interval, bootstrap_interval
-from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import merge_warnings
 
 __all__ = [
     "LearningGroups",
@@ -272,5 +272,5 @@ def learning_curve(
         )
 
     name = model_name(untrained(model))
-    with gathered_warnings():
+    with merge_warnings():
         return trace_curve(sizes, [(name, trained_on)], n_draws=n_draws, level=level)

@@ -41,7 +41,7 @@ from groupcm.evaluation.comparison.data import LabelledCandidates
 from groupcm.evaluation.comparison.tables import read_labelled
 from groupcm.metrics import Interval, group_roc_auc
 from groupcm.sources.tables import Tables
-from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import merge_warnings
 from groupcm.utils.progress import announce_stage
 
 __all__ = [
@@ -429,7 +429,7 @@ def _checked_sizes(sizes: Sequence[int] | None, n_all: int, n_positive: int) -> 
 def _with_others(
     data: LabelledCandidates, part: _Part, size: int, n_settings: int, seed: int
 ) -> float:
-    with gathered_warnings():
+    with merge_warnings():
         model = fit_with_others(data.take(part.train), part.place < size, n_settings, seed)
     unseen = data.take(part.test)
     return group_roc_auc(unseen.y, model.decision_function(unseen.X), unseen.groups)
@@ -438,7 +438,7 @@ def _with_others(
 def _scored(
     data: LabelledCandidates, models: Sequence[Any], part: _Part, size: int, seed: int
 ) -> list[float]:
-    with gathered_warnings():
+    with merge_warnings():
         fits = crossfit(data, models, cv=[(part.rows(size), part.test)], random_state=seed)
     y, groups = data.y[part.test], data.groups[part.test]
     return [group_roc_auc(y, result.scores[part.test], groups) for result in fits.results]

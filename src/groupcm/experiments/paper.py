@@ -16,7 +16,7 @@ from groupcm.experiments.claims import Claim, judge
 from groupcm.experiments.datasets import Entries, TestSet, draw_test_set, draw_training_set
 from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trained, Trial, trials_of
 from groupcm.experiments.training import train_all
-from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import merge_warnings
 
 __all__ = ["LEVELS", "PaperResults", "run_paper"]
 
@@ -94,7 +94,7 @@ def run_paper(
     test = draw_test_set(sizes, first, folder, _written(say, "writing the test set"))
     trials = trials_of(sizes)
     models = []
-    with gathered_warnings():
+    with merge_warnings():
         for repeat in range(sizes.repeats):
             at = f"training set {repeat + 1} of {sizes.repeats}"
             say(f"drawing {at}: {sizes.most:,} negatives")

@@ -18,7 +18,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from groupcm.features.base import FeatureMap, Matrix, Rows, require_count, transform_into
-from groupcm.utils.fitted_state import Array, Expected, Number, Part
+from groupcm.utils.fitted_state import Array, Expected, Number
+from groupcm.utils.state_check import Part
 
 if TYPE_CHECKING:
     from sklearn.kernel_approximation import AdditiveChi2Sampler

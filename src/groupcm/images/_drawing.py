@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations.pictures import pillow
 from groupcm.images.regions import Regions
-from groupcm.utils.extras import skimage
+from groupcm.utils.extras import IMAGES
 from groupcm.utils.typing import Matrix
 
 __all__ = ["Canvas", "Colour"]
@@ -218,7 +218,7 @@ def _border(regions: Regions, place: int) -> list[Matrix]:
     np.add.at(inside, (regions.top[strips] - first[1] + 1, column), 1)
     np.add.at(inside, (regions.bottom[strips] - first[1] + 1, column), -1)
     inside = np.cumsum(inside, axis=0)
-    found = skimage("measure").find_contours(inside, 0.5)
+    found = IMAGES.load("skimage.measure").find_contours(inside, 0.5)
     areas = [_area_within(path) for path in found]
     # Contours are relative to the centres of pixels, rows first.
     return [

@@ -37,7 +37,7 @@ from groupcm.errors import Argument, InputError, ParameterError, PythonNote
 from groupcm.images import _worker_process
 from groupcm.images.reading import MOST_PIXELS, Pixels, read_named
 from groupcm.utils.parallel import n_threads
-from groupcm.utils.progress import announce_reading, count_pictures
+from groupcm.utils.progress import announce_reading, count_reading
 
 __all__ = ["PictureFile", "PictureTask", "Unreadable", "VideoFrame", "map_pictures"]
 
@@ -146,7 +146,8 @@ def map_pictures(
     tasks = chain(first, tasks)
     workers = workers or (1 if len(first) < _FEW else n_threads())
     of_all = None if n_tasks is None else before + n_tasks
-    progress, done = count_pictures(doing, of_all, before), before
+    progress = count_reading(doing, of_all, unit="pictures", before=before)
+    done = before
     announce_reading(progress(done))
     with closing(_results(partial(_result, work), tasks, workers)) as results:
         for task, result in results:

@@ -6,7 +6,6 @@ import os
 import traceback
 import warnings
 from collections.abc import Callable, Generator, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from groupcm.annotations.limits import check_pixels
 from groupcm.errors import Argument, InputError, ParameterError
-from groupcm.utils.extras import MissingExtra
+from groupcm.utils.extras import IMAGES
 
 __all__ = ["frame_name", "video_frames"]
 
@@ -96,10 +95,7 @@ def _read_frames(path: Path) -> Generator[Any, None, None]:
     The generator owns FFmpeg's process and pipes, so that closing it releases them immediately. A
     reader of ``imageio.v3`` leaves them to the garbage collector.
     """
-    try:
-        return import_module("imageio_ffmpeg").read_frames(path)
-    except ImportError as error:
-        raise MissingExtra("videos are read with imageio and FFmpeg", "images") from error
+    return IMAGES.load("imageio_ffmpeg").read_frames(path)
 
 
 def _step(path: Path, number: int, step: Callable[[], Any]) -> Any:

@@ -13,7 +13,7 @@ from groupcm.annotations.pictures import pillow
 from groupcm.annotations.runs import expand
 from groupcm.images.reading import Pixels, as_rgb
 from groupcm.images.regions import Regions, boxes_and_areas, pointer
-from groupcm.utils.extras import skimage
+from groupcm.utils.extras import IMAGES
 from groupcm.utils.typing import Float32, Index
 
 __all__ = ["View", "resized", "slope"]
@@ -59,7 +59,7 @@ class View:
     @cached_property
     def lab(self) -> Float32:
         """Lightness (0 to 100), green to red, and blue to yellow of CIE Lab."""
-        return skimage("color").rgb2lab(self.rgb).astype(np.float32)
+        return IMAGES.load("skimage.color").rgb2lab(self.rgb).astype(np.float32)
 
     @cached_property
     def grey(self) -> Float32:

@@ -1,4 +1,4 @@
-"""Models and their parts as plain JSON values, exact to the last bit.
+"""Conversion of models and their parts to plain JSON values and back, exact to the last bit.
 
     None, bool, int, str, finite float    as they are
     list; dict with text keys             as they are
@@ -8,16 +8,16 @@
     NumPy array or scalar                 {"$array": [...], "dtype": "<f8", "shape": [2, 3]}
     dataclass in ``_RECORDS``             {"$record": "Step", "fields": {...}}
     estimator in ``_MODELS``              {"$model": "GroupClassifier", "params": …, "state": …}
-    what scikit-learn made                see `groupcm.persistence.transformers`
+    transformers of scikit-learn          see `groupcm.persistence.transformers`
 
-An array whose columns are contiguous in memory has ``"order": "F"``: a product may
-differ in its last bit with the order. JSON writes a float with the fewest digits
-that give the same float back. A name in a file is only ever looked up in the
-tables, so a file cannot make the reader import or call anything else.
+An array whose columns are contiguous in memory has ``"order": "F"``, because the last bit of a
+product may depend on the order. JSON writes a float with the fewest digits that give the same
+float. A name in a file is only looked up in the tables, so that a file cannot make the reader
+import or call anything else.
 
-A file comes from elsewhere, so that nothing in it is trusted: every value is one that `encode`
-writes, no array takes much more memory than its text, and every model is checked against the
-declarations of its class (`groupcm.utils.fitted_state`).
+Nothing in a file is trusted: every value must be one that `encode` returns, no array may take
+much more memory than its text, and every model is checked against the declarations of its class
+(`groupcm.utils.fitted_state`).
 """
 
 from __future__ import annotations
@@ -31,15 +31,11 @@ from typing import Any
 
 import numpy as np
 
-from groupcm.utils.fitted_state import (
-    Sizes,
-    check_model,
-    check_parameters_of,
-    declared_state,
-    shown,
-)
+from groupcm.utils.fitted_state import Sizes
+from groupcm.utils.state_check import check_model, check_parameters_of, declared_state
+from groupcm.utils.text import brief
 
-__all__ = ["Damaged", "Decoder", "Unstorable", "decode", "encode", "fitted_state"]
+__all__ = ["Damaged", "Decoder", "Unstorable", "decode", "encode", "entries", "fitted_state"]
 
 _MODELS = {
     "GroupClassifier": "groupcm.estimators.classifier",
@@ -65,32 +61,32 @@ _RECORDS = {
 }
 _ARRAY_KINDS = "biufUO"  # no dates, no raw bytes, no records
 _DTYPE = re.compile(r"object|\|b1|\|[iu]1|<[iu][248]|<f[248]|<U[0-9]{1,9}")
-# What the items of an array are in JSON, by its kind.
+# The types of the items of an array in JSON, by its kind.
 _ITEMS = {"b": {bool}, "i": {int}, "u": {int}, "f": {float}, "U": {str}}
 _MOST_DIMENSIONS = 3
 _TOP = "it"
 _FLOATS = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
-# An array may take so many times the bytes of its file, and a small file may describe so many
-# features without an entry for each, such as those of a polynomial.
+# The memory of an array as a multiple of the bytes of its file, and the number of features that a
+# small file may describe without an entry for each, such as those of a polynomial.
 _MOST_MEMORY = 32
 _FREE_BYTES = 1_000_000
 
 
 class Unstorable(ValueError):
-    """A value that JSON cannot carry."""
+    """A value that a model file cannot store."""
 
 
 class Damaged(ValueError):
-    """A JSON value that `encode` does not write."""
+    """A JSON value that `encode` does not return."""
 
 
 def fitted_state(model: Any) -> dict[str, Any]:
-    """Collect what a model stores: the attributes in its ``_fitted_state`` that it has."""
+    """Return the attributes of a model that its class declares in ``_fitted_state``."""
     return {name: vars(model)[name] for name in declared_state(type(model)) if name in vars(model)}
 
 
 def encode(value: Any, where: str) -> Any:
-    """Turn a value into plain JSON; ``where`` names it should that be impossible.
+    """Convert a value to plain JSON; ``where`` names the value in an error message.
 
     Examples
     --------
@@ -101,7 +97,7 @@ def encode(value: Any, where: str) -> Any:
     groupcm.persistence.encoding.Unstorable: the parameter seed is an object, which a model
     file cannot carry
     """
-    # Exact types: a subclass (an enumeration, a named tuple) would come back as something else.
+    # Exact types: a subclass, such as an enumeration, would be decoded as something else.
     kind = type(value)
     if value is None or kind in (bool, int, str):
         return value
@@ -130,7 +126,7 @@ def encode(value: Any, where: str) -> Any:
         return _encode_model(value)
     article = "an" if name[0].lower() in "aeiou" else "a"
     refusal = f"{where} is {article} {name}, which a model file cannot carry"
-    # Imported late: scikit-learn is not needed for anything else here.
+    # Imported here, because nothing else in this module needs scikit-learn.
     from groupcm.persistence.transformers import STORABLE, encode_foreign
 
     foreign = encode_foreign(value, where)
@@ -149,7 +145,7 @@ def _encode_array(value: Any, where: str) -> dict[str, Any]:
     items = array.ravel().tolist()
     if dtype == "object" or not all(map(math.isfinite, items) if array.dtype.kind == "f" else ()):
         items = [encode(item, f"{where}[{i}]") for i, item in enumerate(items)]
-    # A scalar and an array without dimensions differ, so a scalar has no shape at all.
+    # The shape None distinguishes a scalar from an array without dimensions.
     shape = None if isinstance(value, np.generic) else list(array.shape)
     encoded = {"$array": items, "dtype": dtype, "shape": shape}
     if array.ndim > 1 and array.strides[0] < array.strides[-1]:
@@ -158,7 +154,7 @@ def _encode_array(value: Any, where: str) -> dict[str, Any]:
 
 
 def _encode_model(model: Any) -> dict[str, Any]:
-    """Turn an estimator into plain JSON, unless `decode` would refuse it."""
+    """Convert an estimator to plain JSON, or raise if `decode` would refuse it."""
     params, state = model.get_params(deep=False), fitted_state(model)
     encoded = {
         "$model": type(model).__name__,
@@ -172,14 +168,14 @@ def _encode_model(model: Any) -> dict[str, Any]:
 
 
 def decode(value: Any, n_bytes: int = 0) -> Any:
-    """Turn what `encode` returned back into the value.
+    """Convert a result of `encode` back to the value.
 
     Parameters
     ----------
     value
-        Plain JSON: its floats are finite, and it is not nested deeply.
+        Plain JSON with finite floats and without deep nesting.
     n_bytes : int
-        The size of the file, which bounds the memory that the value may take.
+        The size of the file, which limits the memory of the value.
 
     Examples
     --------
@@ -191,7 +187,7 @@ def decode(value: Any, n_bytes: int = 0) -> Any:
 
 
 class Decoder:
-    """From plain JSON to values, within bounds that the size of the file sets."""
+    """Conversion of plain JSON to values, within limits that depend on the size of the file."""
 
     def __init__(self, n_bytes: int) -> None:
         self.most_entries = _FREE_BYTES + n_bytes
@@ -204,7 +200,7 @@ class Decoder:
         return self.value(value, _TOP, fitted=True)
 
     def value(self, value: Any, where: str, *, fitted: bool = False) -> Any:
-        """Decode a value that ``where`` names; where ``fitted``, its models must be."""
+        """Decode the value that ``where`` names; if ``fitted``, its models must be fitted."""
         if isinstance(value, list):
             return [self.value(v, f"{where}[{i}]", fitted=fitted) for i, v in enumerate(value)]
         if not isinstance(value, dict):
@@ -245,22 +241,22 @@ class Decoder:
         return found
 
     def sizes(self) -> Sizes:
-        """Bounds for the sizes of a model."""
+        """Return the limits for the sizes of a model."""
         return Sizes(self.most_entries)
 
     def _float(self, value: dict[str, Any], where: str) -> float:
         (text,) = entries(value, where, "$float")
         if not isinstance(text, str) or text not in _FLOATS:
-            raise Damaged(f"{where} is no number: {shown(text)}")
+            raise Damaged(f"{where} is no number: {brief(text)}")
         return _FLOATS[text]
 
     def _array(self, value: dict[str, Any], where: str) -> Any:
         items, dtype, shape, order = entries(value, where, "$array", "dtype", "shape", order="C")
         require(items, list, where)
         if not isinstance(dtype, str) or not _DTYPE.fullmatch(dtype):
-            raise Damaged(f"{where} is an array of {shown(dtype)}, which no model has")
+            raise Damaged(f"{where} is an array of {brief(dtype)}, which no model has")
         if order not in ("C", "F"):
-            raise Damaged(f"{where} has the order {shown(order)}, which no array has")
+            raise Damaged(f"{where} has the order {brief(order)}, which no array has")
         kind = np.dtype(dtype)
         self._take_room(len(items) * kind.itemsize, where)
         if shape is None:
@@ -273,7 +269,7 @@ class Decoder:
             and all(type(n) is int and 0 <= n <= self.most_entries for n in shape)
         )
         if not is_shape or math.prod(shape) != len(items):
-            raise Damaged(f"{where} has {len(items)} values, which make no array {shown(shape)}")
+            raise Damaged(f"{where} has {len(items)} values, which make no array {brief(shape)}")
         return np.asarray(self._filled(items, kind, where).reshape(shape), order=order)
 
     def _take_room(self, n_bytes: int, where: str) -> None:
@@ -282,10 +278,10 @@ class Decoder:
             raise Damaged(f"{where} would take far more memory than its file, {n_bytes:,} bytes")
 
     def _filled(self, items: list[Any], dtype: np.dtype[Any], where: str) -> Any:
-        """A one-dimensional array of the items."""
+        """Return a one-dimensional array of the items."""
         kind = dtype.kind
         array = np.empty(len(items), dtype)
-        if kind == "O":  # item by item: of equal arrays the slice would make one table
+        if kind == "O":  # item by item: a slice would stack equal arrays
             for i, item in enumerate(items):
                 array[i] = self._object(item, f"{where}[{i}]")
             return array
@@ -299,10 +295,9 @@ class Decoder:
         return array
 
     def _object(self, item: Any, where: str) -> Any:
-        """An item of an array of objects: a text, a number, None, or an array of numbers."""
+        """Decode an item of an array of objects, which must be a plain value."""
         found = self.value(item, where)
-        is_plain = found is None or isinstance(found, bool | int | float | str | np.generic)
-        if is_plain or (isinstance(found, np.ndarray) and found.dtype.kind in "biuf"):
+        if is_plain(found):
             return found
         raise Damaged(f"{where} is a {type(found).__name__}, which no array of a model holds")
 
@@ -313,7 +308,7 @@ class Decoder:
         found = self.mapping(given, where)
         for field in found:
             if field not in fields:
-                raise Damaged(f"{where} has {shown(field)}, which no {name} has")
+                raise Damaged(f"{where} has {brief(field)}, which no {name} has")
         for field in fields.values():
             if field.name not in found and field.default is dataclasses.MISSING:
                 raise Damaged(f"{_inside(where, field.name)} is missing")
@@ -327,7 +322,7 @@ class Decoder:
         known = signature(cls).parameters
         for param in require(params, dict, where):
             if param not in known:
-                raise Damaged(f"{where} has the parameter {shown(param)}, which no {name} has")
+                raise Damaged(f"{where} has the parameter {brief(param)}, which no {name} has")
         for param, accepted in known.items():
             if param not in params and accepted.default is accepted.empty:
                 raise Damaged(f"{_inside(where, param)} is missing")
@@ -335,7 +330,7 @@ class Decoder:
         declared = declared_state(cls)
         for attribute in require(state, dict, where):
             if attribute not in declared:
-                raise Damaged(f"{where} has {shown(attribute)}, which no {name} has")
+                raise Damaged(f"{where} has {brief(attribute)}, which no {name} has")
         vars(model).update(self.mapping(state, where, fitted=True))
         check_parameters_of(model, _prefix(where))
         if state:
@@ -351,34 +346,41 @@ class Decoder:
 
 
 def entries(value: dict[str, Any], where: str, *names: str, **others: Any) -> list[Any]:
-    """The entries of a tagged JSON object: those with these names, and others with defaults."""
+    """Return the required and the optional entries of a tagged JSON object, in this order."""
     for name in names:
         if name not in value:
             raise Damaged(f"{where} lacks {name!r}")
     for name in value:
         if name not in names and name not in others:
-            raise Damaged(f"{where} has the entry {shown(name)}, which is not known")
+            raise Damaged(f"{where} has the entry {brief(name)}, which is not known")
     return [value[name] for name in names] + [value.get(name, others[name]) for name in others]
 
 
 def require(value: Any, kind: type, where: str) -> Any:
-    """The value, which must be a list or a JSON object."""
+    """Return the value if it is of a kind, list or dict, or raise."""
     if not isinstance(value, kind):
-        raise Damaged(f"{where} must be a {kind.__name__}, not {shown(value)}")
+        raise Damaged(f"{where} must be a {kind.__name__}, not {brief(value)}")
     return value
 
 
+def is_plain(value: Any) -> bool:
+    """Return whether a value is a string, a number, None, or an array of numbers."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biuf"
+    return value is None or isinstance(value, bool | int | float | str | np.number | np.bool_)
+
+
 def _inside(where: str, name: str) -> str:
-    return f"{_prefix(where)}.{shown(name)}".removeprefix(".")
+    return f"{_prefix(where)}.{brief(name)}".removeprefix(".")
 
 
 def _prefix(where: str) -> str:
-    """What precedes the names of attributes; nothing at the top."""
+    """Return the prefix of the names of attributes; empty at the top."""
     return "" if where == _TOP else where
 
 
 def _holds(dtype: np.dtype[Any], items: list[Any]) -> bool:
-    """Whether an array of this type can hold all the items."""
+    """Return whether an array of this type can represent all the items."""
     if dtype.kind == "U":
         return max(map(len, items)) <= dtype.itemsize // 4
     if dtype.kind in "iu":
@@ -392,5 +394,5 @@ def _holds(dtype: np.dtype[Any], items: list[Any]) -> bool:
 
 def _known(table: dict[str, str], name: Any, where: str) -> Any:
     if not isinstance(name, str) or name not in table:
-        raise Damaged(f"{where} holds a {shown(name)}, which this version of groupcm does not know")
+        raise Damaged(f"{where} holds a {brief(name)}, which this version of groupcm does not know")
     return getattr(import_module(table[name]), name)

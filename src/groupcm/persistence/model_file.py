@@ -1,13 +1,13 @@
-"""A fitted model in one JSON file, and back, without running any code from the file.
+"""Saving a fitted model in one JSON file, and loading it without running any code of the file.
 
-The file holds ``format`` ("groupcm-model"), ``version`` (of the format),
-``groupcm`` (the version that wrote it), ``model`` (class, parameters and
-fitted state), ``notes`` (what the writer wants to remember beside the model)
-and ``sha256`` (of all the rest in canonical form: sorted keys, no spaces).
+The file contains ``format`` ("groupcm-model"), ``version`` (of the format), ``groupcm`` (the
+version that wrote it), ``model`` (class, hyperparameters and fitted state), ``notes`` (further
+values to store with the model) and ``sha256`` (of all the rest in canonical form: sorted keys, no
+spaces).
 
-An estimator declares what it stores in its class attribute ``_fitted_state``, by which a
-model is checked when it is saved and when it is loaded (`groupcm.utils.fitted_state`). Only the
-classes in the two tables of `groupcm.persistence.encoding` can be written or read.
+An estimator declares what it stores in its class attribute ``_fitted_state``
+(`groupcm.utils.fitted_state`), against which a model is checked when it is saved and when it is
+loaded. Only the classes in the two tables of `groupcm.persistence.encoding` can be stored.
 
 A file may come from anywhere. Whatever its bytes, reading it runs no code from it, takes
 memory and time in proportion to its size, and ends with a model that can be used or with one
@@ -36,14 +36,15 @@ from groupcm.utils.fitted_state import (
     Expected,
     Fields,
     ListOf,
+    Maybe,
     Nullable,
     Number,
     Sizes,
     StateError,
     Text,
-    declared_state,
-    shown,
 )
+from groupcm.utils.state_check import declared_state
+from groupcm.utils.text import brief
 
 __all__ = ["SavedModel", "load", "read", "save"]
 
@@ -63,20 +64,17 @@ _NOTES: dict[str, Expected] = {
     "versions": Fields(others=Text()),
     "n_unannotated_groups": _COUNT,
     "recipe": Fields(others=Anything()),
-    # Version 0.1 kept the threshold here; now it is the model's.
-    "operating_point": Fields(
-        {"threshold": Number(finite=False), "chosen": Text()}, required=("threshold", "chosen")
-    ),
+    # Version 0.1 stored the threshold here; now the model stores it.
+    "operating_point": Fields({"threshold": Number(finite=False), "chosen": Text()}),
     "trained_on": Fields(
         {
             "name": Text(),
             "n_candidates": _COUNT,
             "n_positive_groups": _COUNT,
             "n_negative_groups": _COUNT,
-            "n_patients": Nullable(_COUNT),
-            "n_objects": Nullable(_COUNT),
-        },
-        required=("name", "n_candidates", "n_positive_groups", "n_negative_groups"),
+            "n_patients": Maybe(Nullable(_COUNT)),
+            "n_objects": Maybe(Nullable(_COUNT)),
+        }
     ),
     "held_out": Fields(
         {
@@ -87,33 +85,24 @@ _NOTES: dict[str, Expected] = {
             "group_auc_high": _SHARE,
             "level": Number(low=0.0, high=1.0),
             "drawn": Text(),
-            "sensitivity": Nullable(_SHARE),
-            "specificity": Nullable(_SHARE),
-            "caution": Nullable(Text()),
-        },
-        required=(
-            "n_positive_groups",
-            "n_negative_groups",
-            "group_auc",
-            "group_auc_low",
-            "group_auc_high",
-            "level",
-            "drawn",
-        ),
+            "sensitivity": Maybe(Nullable(_SHARE)),
+            "specificity": Maybe(Nullable(_SHARE)),
+            "caution": Maybe(Nullable(Text())),
+        }
     ),
 }
 
 
 @dataclass(frozen=True)
 class SavedModel:
-    """What a model file holds.
+    """The content of a model file.
 
     Attributes
     ----------
     model : estimator
         The fitted model.
     notes : dict
-        What its writer noted, such as the columns it was trained on.
+        The notes of the file, such as the columns that the model was trained on.
     groupcm : str
         The version of groupcm that wrote it.
     """
@@ -125,7 +114,9 @@ class SavedModel:
 
 @dataclass(frozen=True)
 class _FileNotes:
-    """The notes of the file that a model was read from, and the threshold that it had."""
+    """The notes and the threshold of the file that a model was read from."""
+
+    from groupcm.estimators.thresholds import file_notes_of  # scikit-learn is loaded by now
 
     notes: Mapping[str, Any]
     threshold: float | None
@@ -141,11 +132,11 @@ def save(
     model : estimator
         A fitted groupcm estimator.
     path : str or path
-        The file to write, ``.json``; one that exists is replaced, and a folder that does not
-        exist is made.
+        The file to write, ``.json``; an existing file is replaced, and a missing folder is
+        created.
     notes : mapping, optional
         Plain values to store with the model, such as the names of columns. A model that was
-        loaded, and not fitted since, keeps the notes of its file; those given here come first.
+        loaded and not fitted again keeps the notes of its file; those given here take precedence.
 
     See Also
     --------
@@ -185,14 +176,14 @@ def save(
     except RecursionError as error:
         raise InputError(f"cannot save this {name}: it is nested too deeply") from error
     content["sha256"] = _checksum(content)
-    # A line an entry: short enough to look at, long enough not to sprawl.
+    # One line per entry, so that a person can look at the file.
     lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items()]
-    with whole_file(path) as beside:
-        beside.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    with whole_file(path) as temporary:
+        temporary.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that `save` wrote; no code from the file is run.
+    """Read a model that `save` wrote; no code of the file is run.
 
     Parameters
     ----------
@@ -208,7 +199,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     --------
     >>> load(__file__)
     Traceback (most recent call last):
-    groupcm.errors.InputError: ...persistence.py is not a model that groupcm saved
+    groupcm.errors.InputError: ...model_file.py is not a model that groupcm saved
     """
     return read(path).model
 
@@ -232,7 +223,8 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
         sentence = " ".join(str(error).split())[:_LONGEST_MESSAGE]
         raise InputError(f"{path} cannot be read: {sentence}") from error
     except Exception as error:
-        # What no check foresaw, such as an attribute that another version of scikit-learn lacks.
+        # An error that no check covers, such as an attribute that another version of
+        # scikit-learn lacks.
         raise _damaged(path) from error
     from groupcm.estimators.thresholds import keep_file_notes  # scikit-learn is loaded by now
 
@@ -241,7 +233,7 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
 
 
 def _content(path: Path, data: bytes) -> dict[str, Any]:
-    """Parse the file, and check everything but the model and its notes."""
+    """Parse the file, and check everything except the model and its notes."""
     try:
         content = json.loads(
             data.decode("utf-8-sig"), object_pairs_hook=_distinct, parse_constant=_no_number
@@ -260,7 +252,7 @@ def _content(path: Path, data: bytes) -> dict[str, Any]:
         raise _damaged(path)
     if version > _VERSION:
         raise InputError(
-            f"{path} was written by groupcm {shown(writer)} in format {shown(version)}, "
+            f"{path} was written by groupcm {brief(writer)} in format {brief(version)}, "
             f"newer than format {_VERSION}, the newest that groupcm {__version__} reads; "
             "install a newer groupcm"
         )
@@ -273,11 +265,11 @@ def _content(path: Path, data: bytes) -> dict[str, Any]:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object, whose names are distinct."""
+    """Return a JSON object, or raise if two of its names are equal."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
-        raise Damaged(f"it has two entries {shown(twice)}")
+        raise Damaged(f"it has two entries {brief(twice)}")
     return found
 
 
@@ -286,7 +278,7 @@ def _no_number(text: str) -> None:
 
 
 def _require_plain(content: dict[str, Any]) -> None:
-    """Refuse numbers that are not finite, such as 1e999, and deep nesting."""
+    """Raise for numbers that are not finite, such as 1e999, and for deep nesting."""
     level: list[Any] = [content]
     for _ in range(_DEEPEST):
         inner: list[Any] = []
@@ -303,7 +295,7 @@ def _require_plain(content: dict[str, Any]) -> None:
 
 
 def _take_over_threshold(model: Any, notes: dict[str, Any]) -> None:
-    """Give a model without a tuned threshold the one in its notes, where version 0.1 kept it."""
+    """Set the threshold of a model from its notes, where version 0.1 stored a tuned one."""
     noted, rule = notes.get("operating_point"), getattr(model, "decision_", None)
     if noted and isinstance(rule, DecisionRule) and rule.is_default:
         Number(finite=False, nan=False).check(
@@ -314,14 +306,14 @@ def _take_over_threshold(model: Any, notes: dict[str, Any]) -> None:
 
 
 def _notes_of_file(model: Any) -> dict[str, Any]:
-    """Return what a model, or the one that it calibrates, was noted for when it was read."""
+    """Return the notes of the file that a model, or the one that it calibrates, was read from."""
     from groupcm.estimators.thresholds import file_notes_of  # scikit-learn is loaded by now
 
     threshold = getattr(model, "threshold_", None)
     while model is not None:
         found = file_notes_of(model)
         if isinstance(found, _FileNotes):
-            # The threshold is the model's now.
+            # The threshold is stored in the model now.
             notes = {k: v for k, v in found.notes.items() if k != "operating_point"}
             if notes.get("held_out") and threshold != found.threshold:
                 notes["held_out"] = notes["held_out"] | {"sensitivity": None, "specificity": None}

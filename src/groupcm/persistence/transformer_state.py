@@ -1,9 +1,10 @@
-"""What the fitted transformers of scikit-learn hold that a model file can carry.
+"""The transformers of scikit-learn that a model file can store, and the check of their state.
 
-For each class, the attributes that ``transform`` relies on and how many features come out. Some
-of scikit-learn's code trusts its attributes: categories that are not sorted, or that do not add
-up to the number of columns, would make a sparse matrix with entries outside of it. Attributes are
-those of scikit-learn 1.6 to 1.9.
+`TRANSFORMERS` declares for each class the attributes that ``transform`` relies on and the number of
+features that it returns. The check is strict because some code of scikit-learn trusts its
+attributes: categories that are not sorted, or that do not add up to the number of columns, would
+produce a sparse matrix with entries outside its bounds. The attributes are those of scikit-learn
+1.6 to 1.9.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 
 from groupcm.features.base import FeatureMap
 from groupcm.features.polynomial import count_monomials
+from groupcm.persistence.encoding import is_plain
 from groupcm.utils.fitted_state import (
     Array,
     Count,
@@ -28,69 +30,22 @@ from groupcm.utils.fitted_state import (
     Names,
     Nullable,
     Number,
-    Part,
     Sizes,
     StateError,
     Text,
+)
+from groupcm.utils.state_check import (
+    Part,
+    check_attributes,
     check_model,
     require_threads,
     run_check,
-    shown,
 )
+from groupcm.utils.text import brief
 
-__all__ = ["COMMON", "TRANSFORMERS", "check_transformer", "is_plain"]
-
+__all__ = ["COMMON", "TRANSFORMERS", "Transformer", "check_transformer"]
 
 _HIGHEST_DEGREE = 1_000
-
-
-def _values(*shape: str | None) -> Array:
-    """Numbers of any value: a column without values has a mean of NaN."""
-    return Array("f", *shape, finite=False)
-
-
-class _Categories(Expected):
-    """The distinct values of one feature, sorted; NaN, where it is one of them, is the last."""
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        Array("biuf", None, finite=False).check(value, where, sizes)
-        known = value[:-1] if len(value) and value[-1] != value[-1] else value
-        if not len(value) or not all(a < b for a, b in pairwise(known.tolist())):
-            raise StateError(f"{where} must hold one category or more, sorted and distinct")
-
-
-class _Edges(Expected):
-    """An array that holds the edges of the bins of each feature as an array, never falling."""
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        if not isinstance(value, np.ndarray) or value.dtype.kind != "O" or value.ndim != 1:
-            raise StateError(f"{where} must be an array of arrays")
-        sizes.agree("features", len(value), where)
-        for j, edges in enumerate(value):
-            _values(None).check(edges, f"{where}[{j}]", sizes)
-            if len(edges) < 2 or not (edges[1:] >= edges[:-1]).all():
-                raise StateError(f"{where}[{j}] must hold two edges or more, in order")
-
-
-class _Dropped(Expected):
-    """For each feature the place of the category that is dropped, or None."""
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iO":
-            raise StateError(f"{where} must be an array of places")
-        sizes.agree("features", len(value), where)
-        for place in value.tolist():
-            Nullable(Number(low=0, whole=True)).check(place, where, sizes)
-
-
-class _Spline(Expected):
-    """A spline of SciPy with the knots and coefficients of its degree."""
-
-    def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        from scipy.interpolate import BSpline
-
-        if not isinstance(value, BSpline):
-            raise StateError(f"{where} must be a spline, not a {type(value).__name__}")
 
 
 def _same_width(_: Any, n_features: int) -> int:
@@ -99,7 +54,7 @@ def _same_width(_: Any, n_features: int) -> int:
 
 @dataclass(frozen=True)
 class Transformer:
-    """A class of scikit-learn: where it is, what it holds, and how many features come out."""
+    """A class of scikit-learn: its module, its fitted attributes, and its number of outputs."""
 
     module: str
     state: Mapping[str, Expected] = field(default_factory=dict)
@@ -107,12 +62,12 @@ class Transformer:
 
 
 def check_transformer(transformer: Any, where: str, sizes: Sizes) -> tuple[int | None, int | None]:
-    """Check the attributes of a fitted transformer against each other and its parameters.
+    """Check the attributes of a fitted transformer against each other and its hyperparameters.
 
     Returns
     -------
     n_features_in, n_features_out : int or None
-        None for a pipeline that passes through whatever it is given.
+        None for a pipeline that passes any number of features through.
 
     Examples
     --------
@@ -132,36 +87,24 @@ def check_transformer(transformer: Any, where: str, sizes: Sizes) -> tuple[int |
     if name == "Pipeline":
         return _check_pipeline(transformer, where, sizes)
     known = TRANSFORMERS[name]
-    for attribute, expected in {**COMMON, **known.state}.items():
-        place = f"{where}.{attribute}"
-        if attribute in vars(transformer):
-            expected.check(vars(transformer)[attribute], place, sizes)
-        elif not expected.may_be_absent:
-            raise StateError(f"{place} is missing")
+    check_attributes(transformer, {**COMMON, **known.state}, where, sizes)
     n_features = sizes.known["features"]
     n_outputs = run_check(lambda: known.n_outputs(transformer, n_features), where)
     sizes.agree("outputs", n_outputs, where)
     return n_features, n_outputs
 
 
-def is_plain(value: Any) -> bool:
-    """Whether a value is a text, a number, None, or an array of numbers."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.kind in "biuf"
-    return value is None or isinstance(value, bool | int | float | str | np.number | np.bool_)
-
-
 def _check_pipeline(pipeline: Any, where: str, sizes: Sizes) -> tuple[int | None, int | None]:
-    """Check that each step takes what the one before gives."""
+    """Check that each step takes as many features as the previous one returns."""
     first = width = None
     for step in pipeline.steps:
         if not isinstance(step, tuple) or len(step) != 2 or not isinstance(step[0], str):
             raise StateError(f"{where}.steps must be pairs of a name and a transformer")
         name, transformer = step
-        place = f"{where}.{shown(name)}"
+        place = f"{where}.{brief(name)}"
         if transformer is None or isinstance(transformer, str):
             if transformer not in (None, "passthrough"):
-                raise StateError(f"{place} must be a transformer, not {shown(transformer)}")
+                raise StateError(f"{place} must be a transformer, not {brief(transformer)}")
             continue
         if isinstance(transformer, FeatureMap):
             check_model(transformer, place, Sizes(sizes.most))
@@ -169,12 +112,61 @@ def _check_pipeline(pipeline: Any, where: str, sizes: Sizes) -> tuple[int | None
         elif type(transformer).__name__ in TRANSFORMERS:
             taken, given = check_transformer(transformer, place, Sizes(sizes.most))
         else:
-            raise StateError(f"{place} must be a transformer, not {shown(transformer)}")
+            raise StateError(f"{place} must be a transformer, not {brief(transformer)}")
         if None not in (width, taken) and width != taken:
-            raise StateError(f"{place} takes {taken} features, but is given {width}")
+            raise StateError(f"{place} takes {taken} features, but receives {width}")
         first = taken if first is None and width is None else first
         width = width if given is None else given
     return first, width
+
+
+def _values(*shape: str | None) -> Array:
+    """Numbers of any value: a column without values has a mean of NaN."""
+    return Array("f", *shape, finite=False)
+
+
+class _Categories(Expected):
+    """The distinct values of one feature, sorted; NaN, if it is one of them, is the last."""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        Array("biuf", None, finite=False).check(value, where, sizes)
+        known = value[:-1] if len(value) and value[-1] != value[-1] else value
+        if not len(value) or not all(a < b for a, b in pairwise(known.tolist())):
+            raise StateError(f"{where} must hold one category or more, sorted and distinct")
+
+
+class _Edges(Expected):
+    """An array with one array per feature: the edges of its bins, in ascending order."""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "O" or value.ndim != 1:
+            raise StateError(f"{where} must be an array of arrays")
+        sizes.agree("features", len(value), where)
+        for j, edges in enumerate(value):
+            _values(None).check(edges, f"{where}[{j}]", sizes)
+            if len(edges) < 2 or not (edges[1:] >= edges[:-1]).all():
+                raise StateError(f"{where}[{j}] must hold two edges or more, in order")
+
+
+class _Dropped(Expected):
+    """For each feature the position of the category that is dropped, or None."""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype.kind not in "iO":
+            raise StateError(f"{where} must be an array of places")
+        sizes.agree("features", len(value), where)
+        for place in value.tolist():
+            Nullable(Number(low=0, whole=True)).check(place, where, sizes)
+
+
+class _Spline(Expected):
+    """A spline of SciPy with the knots and coefficients of its degree."""
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        from scipy.interpolate import BSpline
+
+        if not isinstance(value, BSpline):
+            raise StateError(f"{where} must be a spline, not a {type(value).__name__}")
 
 
 def _scaled(transformer: Any, n_features: int) -> int:
@@ -192,7 +184,7 @@ def _scaled(transformer: Any, n_features: int) -> int:
 def _in_range(transformer: Any, n_features: int) -> int:
     bounds = transformer.feature_range
     if len(bounds) != 2 or not all(is_plain(b) for b in bounds) or not bounds[0] < bounds[1]:
-        raise StateError(f"feature_range must be two numbers that increase, not {shown(bounds)}")
+        raise StateError(f"feature_range must be two numbers that increase, not {brief(bounds)}")
     return n_features
 
 
@@ -206,9 +198,9 @@ def _monomials(transformer: Any, n_features: int) -> int:
     degree = transformer.degree
     least, most = (0, degree) if np.ndim(degree) == 0 else degree
     if (least, most) != (transformer._min_degree, transformer._max_degree):
-        raise StateError(f"degree is {shown(degree)}, but it was fitted with another")
+        raise StateError(f"degree is {brief(degree)}, but it was fitted with another")
     if most > _HIGHEST_DEGREE:  # scikit-learn works through all of them, even where none is left
-        raise StateError(f"degree is {shown(degree)}; it must be {_HIGHEST_DEGREE:,} at most")
+        raise StateError(f"degree is {brief(degree)}; it must be {_HIGHEST_DEGREE:,} at most")
 
     def count(up_to: int) -> int:
         if up_to < 1:
@@ -279,15 +271,8 @@ def _one_hot(encoder: Any, n_features: int) -> int:
 
 def _chi2(sampler: Any, n_features: int) -> int:
     if sampler.sample_interval is None and sampler.sample_steps not in (1, 2, 3):
-        raise StateError(f"sample_steps is {shown(sampler.sample_steps)}; it must be 1, 2 or 3")
+        raise StateError(f"sample_steps is {brief(sampler.sample_steps)}; it must be 1, 2 or 3")
     return n_features * (2 * int(sampler.sample_steps) - 1)
-
-
-def _outputs(attribute: str, axis: int) -> Callable[[Any, int], int]:
-    def n_outputs(transformer: Any, n_features: int) -> int:
-        return getattr(transformer, attribute).shape[axis]
-
-    return n_outputs
 
 
 COMMON: dict[str, Expected] = {
@@ -296,8 +281,16 @@ COMMON: dict[str, Expected] = {
     "_sklearn_output_config": Maybe(Fields(others=Nullable(Text()))),
 }
 _PREPROCESSING, _KERNELS = "sklearn.preprocessing", "sklearn.kernel_approximation"
+_FEATURES, _OUTPUTS = _values("features"), _values("outputs")
+_INDICES = Maybe(ListOf(Nullable(Array("i", None, low=0)), "features"))
 
-# Their fitted attributes are numbers, texts, arrays, and each other.
+
+def _inner(name: str) -> Maybe:
+    """A transformer that another one holds, with as many features."""
+    return Maybe(Part(f"{_PREPROCESSING}.{name}", {"features": "n_features_in_"}))
+
+
+# The fitted attributes are numbers, strings, arrays, and other transformers of this table.
 TRANSFORMERS: dict[str, Transformer] = {
     "AdditiveChi2Sampler": Transformer(_KERNELS, n_outputs=_chi2),
     "KBinsDiscretizer": Transformer(
@@ -305,23 +298,14 @@ TRANSFORMERS: dict[str, Transformer] = {
         {
             "bin_edges_": _Edges(),
             "n_bins_": Array("i", "features", low=1),
-            "_encoder": Maybe(
-                Part(
-                    "sklearn.preprocessing._encoders.OneHotEncoder", {"features": "n_features_in_"}
-                )
-            ),
+            "_encoder": _inner("_encoders.OneHotEncoder"),
         },
         _bins,
     ),
-    "MaxAbsScaler": Transformer(
-        _PREPROCESSING, {"scale_": _values("features"), "max_abs_": _values("features")}
-    ),
+    "MaxAbsScaler": Transformer(_PREPROCESSING, {"scale_": _FEATURES, "max_abs_": _FEATURES}),
     "MinMaxScaler": Transformer(
         _PREPROCESSING,
-        {
-            name: _values("features")
-            for name in ("scale_", "min_", "data_min_", "data_max_", "data_range_")
-        },
+        dict.fromkeys(("scale_", "min_", "data_min_", "data_max_", "data_range_"), _FEATURES),
         _in_range,
     ),
     "Normalizer": Transformer(_PREPROCESSING),
@@ -333,7 +317,7 @@ TRANSFORMERS: dict[str, Transformer] = {
             "component_indices_": Array("i", "outputs", low=0),
             "_n_features_out": Maybe(Count("outputs")),
         },
-        _outputs("components_", 0),
+        lambda sampler, _: len(sampler.components_),
     ),
     "OneHotEncoder": Transformer(
         _PREPROCESSING,
@@ -343,10 +327,8 @@ TRANSFORMERS: dict[str, Transformer] = {
             "_drop_idx_after_grouping": Nullable(_Dropped()),
             "_n_features_outs": ListOf(Number(low=0, whole=True), "features"),
             "_infrequent_enabled": Flag(),
-            "_infrequent_indices": Maybe(ListOf(Nullable(Array("i", None, low=0)), "features")),
-            "_default_to_infrequent_mappings": Maybe(
-                ListOf(Nullable(Array("i", None, low=0)), "features")
-            ),
+            "_infrequent_indices": _INDICES,
+            "_default_to_infrequent_mappings": _INDICES,
         },
         _one_hot,
     ),
@@ -354,13 +336,13 @@ TRANSFORMERS: dict[str, Transformer] = {
         "sklearn.decomposition",
         {
             "n_components_": Count("outputs"),
-            "mean_": _values("features"),
+            "mean_": _FEATURES,
             "components_": _values("outputs", "features"),
-            "explained_variance_": _values("outputs"),
-            "explained_variance_ratio_": _values("outputs"),
-            "singular_values_": _values("outputs"),
+            "explained_variance_": _OUTPUTS,
+            "explained_variance_ratio_": _OUTPUTS,
+            "singular_values_": _OUTPUTS,
         },
-        _outputs("components_", 0),
+        lambda pca, _: len(pca.components_),
     ),
     "Pipeline": Transformer("sklearn.pipeline"),
     "PolynomialFeatures": Transformer(
@@ -375,12 +357,7 @@ TRANSFORMERS: dict[str, Transformer] = {
     ),
     "PowerTransformer": Transformer(
         _PREPROCESSING,
-        {
-            "lambdas_": _values("features"),
-            "_scaler": Maybe(
-                Part("sklearn.preprocessing._data.StandardScaler", {"features": "n_features_in_"})
-            ),
-        },
+        {"lambdas_": _FEATURES, "_scaler": _inner("_data.StandardScaler")},
         _powers,
     ),
     "QuantileTransformer": Transformer(
@@ -395,15 +372,13 @@ TRANSFORMERS: dict[str, Transformer] = {
         _KERNELS,
         {
             "random_weights_": _values("features", "outputs"),
-            "random_offset_": _values("outputs"),
+            "random_offset_": _OUTPUTS,
             "_n_features_out": Maybe(Count("outputs")),
         },
-        _outputs("random_weights_", 1),
+        lambda sampler, _: len(sampler.random_offset_),
     ),
     "RobustScaler": Transformer(
-        _PREPROCESSING,
-        {"center_": Nullable(_values("features")), "scale_": Nullable(_values("features"))},
-        _scaled,
+        _PREPROCESSING, dict.fromkeys(("center_", "scale_"), Nullable(_FEATURES)), _scaled
     ),
     "SplineTransformer": Transformer(
         _PREPROCESSING,
@@ -411,8 +386,6 @@ TRANSFORMERS: dict[str, Transformer] = {
         _splines,
     ),
     "StandardScaler": Transformer(
-        _PREPROCESSING,
-        {name: Nullable(_values("features")) for name in ("mean_", "var_", "scale_")},
-        _scaled,
+        _PREPROCESSING, dict.fromkeys(("mean_", "var_", "scale_"), Nullable(_FEATURES)), _scaled
     ),
 }

@@ -1,4 +1,4 @@
-"""Fitted transformers of scikit-learn as plain JSON values, rebuilt without running their code.
+"""Conversion of fitted transformers of scikit-learn to plain JSON values and back.
 
     transformer in ``TRANSFORMERS``     {"$sklearn": "PCA", "version": "1.6.1", "params": …,
                                          "attributes": …}
@@ -6,11 +6,10 @@
     NumPy data type                     {"$dtype": "<f8"}
     NumPy scalar class                  {"$scalar": "<f8"}
 
-A name in a file is only looked up in the table of `groupcm.persistence.transformer_state`, and
-what is made is checked by it. An attribute is set only where the class itself has nothing of that
-name, so a
-file cannot replace a method. A file of another version of scikit-learn is read as far as this
-one knows its parameters and attributes.
+A name in a file is only looked up in the table of `groupcm.persistence.transformer_state`, by
+which the transformer is then checked. An attribute is set only if the class has no attribute of
+that name, so that a file cannot replace a method. From a file of another version of scikit-learn,
+the parameters and attributes that this version knows are used.
 """
 
 from __future__ import annotations
@@ -22,9 +21,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupcm.persistence.encoding import Damaged, Unstorable, encode, entries
-from groupcm.persistence.transformer_state import COMMON, TRANSFORMERS, check_transformer, is_plain
-from groupcm.utils.fitted_state import Array, Number, Sizes, shown
+from groupcm.persistence.encoding import Damaged, Unstorable, encode, entries, is_plain
+from groupcm.persistence.transformer_state import COMMON, TRANSFORMERS, check_transformer
+from groupcm.utils.fitted_state import Array, Number, Sizes
+from groupcm.utils.text import brief
 
 if TYPE_CHECKING:
     from groupcm.persistence.encoding import Decoder
@@ -36,7 +36,7 @@ _NUMBER_TYPE = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]")
 
 
 def encode_foreign(value: Any, where: str) -> dict[str, Any] | None:
-    """Turn a value into plain JSON, or give None if it is none of these.
+    """Convert a value to plain JSON, or return None if it is none of these.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def encode_foreign(value: Any, where: str) -> dict[str, Any] | None:
 
 
 def decode_foreign(tag: str, value: dict[str, Any], where: str, decoder: Decoder) -> Any:
-    """Turn what `encode_foreign` returned, which has this tag, back into the value.
+    """Convert a result of `encode_foreign` with this tag back to the value.
 
     Examples
     --------
@@ -85,15 +85,15 @@ def decode_foreign(tag: str, value: dict[str, Any], where: str, decoder: Decoder
         return _spline(value, where, decoder)
     if tag == "$sklearn":
         return _transformer(value, where, decoder)
-    raise Damaged(f"{where} holds a {shown(tag[1:])}, which this version of groupcm does not know")
+    raise Damaged(f"{where} holds a {brief(tag[1:])}, which this version of groupcm does not know")
 
 
 def _number_type(value: dict[str, Any], where: str, tag: str) -> Any:
-    """A type of numbers, which only the parameter of that name may be: a type can be called."""
+    """Return a NumPy type, which only a parameter ``dtype`` may be: a type can be called."""
     (text,) = entries(value, where, tag)
     is_type = isinstance(text, str) and _NUMBER_TYPE.fullmatch(text)
     if not is_type or where.rpartition(".")[2] != "dtype":
-        raise Damaged(f"{where} is the type {shown(text)}, which no model has there")
+        raise Damaged(f"{where} is the type {brief(text)}, which no model has there")
     return np.dtype(text) if tag == "$dtype" else np.dtype(text).type
 
 
@@ -108,10 +108,10 @@ def _spline(value: dict[str, Any], where: str, decoder: Decoder) -> Any:
     Array("f", "coefficients", "columns").check(c, f"{where}.c", sizes)
     Array("f", "knots").check(t, f"{where}.t", sizes)
     if not isinstance(extrapolate, bool):
-        raise Damaged(f"{where}.extrapolate must be true or false, not {shown(extrapolate)}")
+        raise Damaged(f"{where}.extrapolate must be true or false, not {brief(extrapolate)}")
     if len(c) < k + 1 or len(t) != len(c) + k + 1 or not (t[1:] >= t[:-1]).all():
         raise Damaged(f"{where} has knots and coefficients that make no spline of degree {k}")
-    # The constructor would refuse the spline of a constant feature, which scikit-learn makes.
+    # The constructor would refuse the spline of a constant feature, which scikit-learn creates.
     return BSpline.construct_fast(
         np.ascontiguousarray(t, np.float64), np.ascontiguousarray(c, np.float64), k, extrapolate
     )
@@ -122,19 +122,16 @@ def _transformer(value: dict[str, Any], where: str, decoder: Decoder) -> Any:
         value, where, "$sklearn", "version", "params", "attributes"
     )
     if not isinstance(name, str) or name not in TRANSFORMERS:
-        raise Damaged(f"{where} holds a {shown(name)}, which this version of groupcm does not know")
+        raise Damaged(f"{where} holds a {brief(name)}, which this version of groupcm does not know")
     cls = getattr(import_module(TRANSFORMERS[name].module), name)
     allowed = signature(cls).parameters
-    same_version = version == _version()
     given = decoder.mapping(params, where, fitted=True)
     found = decoder.mapping(attributes, where, fitted=True)
     params = {k: item for k, item in given.items() if k in allowed}
-    kept = {
-        k: item for k, item in found.items() if k not in allowed and _may_set(cls, name, k, item)
-    }
+    kept = {k: v for k, v in found.items() if k not in allowed and _may_set(cls, name, k, v)}
     dropped = (given.keys() - params) | (found.keys() - kept)
-    if same_version and dropped:
-        raise Damaged(f"{where}: a {name} has no {shown(min(dropped))} of its own")
+    if version == _version() and dropped:
+        raise Damaged(f"{where}: a {name} has no {brief(min(dropped))} of its own")
     transformer = cls(**params)
     vars(transformer).update(kept)
     check_transformer(transformer, where, decoder.sizes())
@@ -142,7 +139,7 @@ def _transformer(value: dict[str, Any], where: str, decoder: Decoder) -> Any:
 
 
 def _may_set(cls: type, name: str, attribute: str, value: Any) -> bool:
-    """Whether a file may set an attribute: a declared one, or one that holds plain numbers."""
+    """Return whether a file may set an attribute: one that is declared, or has a plain value."""
     if attribute.startswith("__") or hasattr(cls, attribute):
         return False
     return attribute in COMMON or attribute in TRANSFORMERS[name].state or is_plain(value)

@@ -19,7 +19,7 @@ from groupcm.report.figures.axes import clean
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.style import NAMED_COLOURS
 from groupcm.report.formatting import number
-from groupcm.utils.extras import require_report_extra
+from groupcm.utils.extras import REPORT
 
 if TYPE_CHECKING:
     from groupcm.report.figures.figure import CaptionedFigure
@@ -154,7 +154,7 @@ def comparison_page(comparison: ModelComparison) -> str:
 
 def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None) -> Page:
     """Draw the figures of an evaluation, and write its page."""
-    require_report_extra()
+    REPORT.require()
     from groupcm.report import evaluation as parts
     from groupcm.report.figures.weights import by_size
 
@@ -179,7 +179,7 @@ def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None
 
 def draw_comparison(comparison: ModelComparison) -> Page:
     """Draw the figures of a comparison, and write its page."""
-    require_report_extra()
+    REPORT.require()
     from groupcm.report import comparison as parts
     from groupcm.report.figures.style import colour_name
 

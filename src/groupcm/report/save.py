@@ -13,7 +13,7 @@ from groupcm.evaluation.comparison.results import ModelComparison
 from groupcm.evaluation.metric_table import metric_values
 from groupcm.evaluation.results import Evaluation
 from groupcm.report.page import CasePictures, draw_comparison, draw_evaluation
-from groupcm.utils.extras import require_report_extra
+from groupcm.utils.extras import REPORT
 from groupcm.utils.files import check_output, whole_file
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def check_report(path: str | os.PathLike[str]) -> Path:
     Traceback (most recent call last):
     groupcm.errors.InputError: cannot write report.pdf: end its name in .html
     """
-    require_report_extra()
+    REPORT.require()
     page = check_output(path, endings=[".html"])
     folder = _figures_beside(page)
     if folder.exists() and not folder.is_dir():

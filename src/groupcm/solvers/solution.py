@@ -14,8 +14,9 @@ from groupcm.errors import CertificateError
 from groupcm.objective.problem import Problem
 from groupcm.objective.terms import Terms
 from groupcm.sources.arrays import RowSource
-from groupcm.utils.fitted_state import Array, Expected, Flag, ListOf, Number, Record, Text
+from groupcm.utils.fitted_state import Array, Expected, Flag, ListOf, Number, Text
 from groupcm.utils.progress import Step, announce, relative_gap
+from groupcm.utils.state_check import Record
 from groupcm.utils.typing import Vector
 
 __all__ = ["Budget", "Solution", "Stop", "Task", "Trace"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from groupcm.utils.extras import required
+from groupcm.utils.extras import TORCH
 
-required("torch", "torch", "groupcm.torch is made of torch")
+TORCH.load("torch")
 
 from groupcm.torch.loss import GroupLoss  # noqa: E402
 from groupcm.torch.metric import GroupMetric  # noqa: E402

@@ -1,1 +1,1 @@
-"""Files, locks, memory, threads, progress and text: what every part of the package uses."""
+"""Files, locks, memory, threads, progress and text: helpers that every package uses."""

@@ -1,19 +1,13 @@
-"""Packages that only some of the work needs, and the sentence for those who do not have them.
+"""Optional dependencies: one declaration per extra, and the error that names the install command.
 
-The extra that trees need, and the sentence for those who do not have it.
-
-The extra that pictures need, and the sentence for those who do not have it.
-
-The extra that ONNX files are written with.
-
-The extra that reports need, and the sentence for those who do not have it.
-
-The extra that the pages need, and the sentence for those who do not have it.
+``BOOSTING.load("lightgbm")`` imports a package of the extra ``boosting``; ``WEB.require()`` only
+checks that all packages of an extra are installed. Both raise `MissingExtra` otherwise.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -21,23 +15,62 @@ from typing import Any
 from groupcm.errors import InputError
 
 __all__ = [
+    "BOOSTING",
+    "IMAGES",
+    "ONNX",
+    "REPORT",
+    "TORCH",
+    "WEB",
+    "Extra",
     "MissingExtra",
     "is_installed",
-    "onnx_part",
     "require_installed",
-    "require_lightgbm",
-    "require_report_extra",
-    "require_web",
     "required",
-    "skimage",
 ]
 
 
 class MissingExtra(InputError, ImportError):
-    """A package is not installed; the sentence has the command that installs it."""
+    """A package is not installed; the message contains the command that installs it."""
 
     def __init__(self, why: str, extra: str) -> None:
         super().__init__(f'{why}; install with: pip install "groupcm[{extra}]"')
+
+
+@dataclass(frozen=True)
+class Extra:
+    """An extra of groupcm.
+
+    Attributes
+    ----------
+    name : str
+        Its name in ``pip install "groupcm[name]"``.
+    purposes : mapping
+        The packages that it brings, by the names they are imported with, and what each is for:
+        the beginning of the error message.
+    """
+
+    name: str
+    purposes: Mapping[str, str]
+
+    def load(self, module: str, purpose: str | None = None) -> Any:
+        """Import a module of the extra.
+
+        Examples
+        --------
+        >>> ONNX.load("onnx.helper").__name__
+        'onnx.helper'
+        """
+        return required(module, self.name, purpose or self.purposes[module.partition(".")[0]])
+
+    def require(self) -> None:
+        """Raise `MissingExtra` if a package of the extra is not installed; import none.
+
+        Examples
+        --------
+        >>> REPORT.require()
+        """
+        for package, purpose in self.purposes.items():
+            require_installed([package], self.name, purpose)
 
 
 def required(module: str, extra: str, why: str) -> Any:
@@ -46,15 +79,15 @@ def required(module: str, extra: str, why: str) -> Any:
     Parameters
     ----------
     module
-        Its dotted name.
+        The dotted name of the module.
     extra
         The extra of groupcm that brings it.
     why
-        What needs it, the beginning of the sentence where it is missing.
+        What needs the module: the beginning of the error message.
 
     Examples
     --------
-    >>> required("json", "cli", "a model is kept as JSON").__name__
+    >>> required("json", "cli", "models are stored as JSON").__name__
     'json'
     >>> required("no_such_module", "cli", "colours come from rich")
     Traceback (most recent call last):
@@ -68,7 +101,7 @@ def required(module: str, extra: str, why: str) -> Any:
 
 
 def require_installed(packages: Iterable[str], extra: str, why: str) -> None:
-    """Raise where a package of an extra is missing; none is imported.
+    """Raise `MissingExtra` if a package is not installed; import none.
 
     Examples
     --------
@@ -79,7 +112,7 @@ def require_installed(packages: Iterable[str], extra: str, why: str) -> None:
 
 
 def is_installed(package: str) -> bool:
-    """Whether a package could be imported.
+    """Return whether a package can be imported.
 
     Examples
     --------
@@ -92,56 +125,24 @@ def is_installed(package: str) -> bool:
         return False
 
 
-def require_lightgbm() -> Any:
-    """Import LightGBM, and say how to install it where it is missing.
-
-    Examples
-    --------
-    >>> require_lightgbm().__name__
-    'lightgbm'
-    """
-    return required("lightgbm", "boosting", "trees are grown with LightGBM")
-
-
-def skimage(part: str) -> Any:
-    """Import a part of scikit-image, and say how to install it where it is missing.
-
-    Examples
-    --------
-    >>> skimage("color").__name__
-    'skimage.color'
-    """
-    why = "candidates of pictures are found with scikit-image"
-    return required(f"skimage.{part}", "images", why)
-
-
-def onnx_part(name: str) -> Any:
-    """Import a part of onnx, and say how to install it where it is missing.
-
-    Examples
-    --------
-    >>> onnx_part("helper").__name__
-    'onnx.helper'
-    """
-    return required(f"onnx.{name}", "onnx", "ONNX files are written with onnx")
-
-
-def require_report_extra() -> None:
-    """Say how to install what reports are drawn and written with, where it is missing.
-
-    Examples
-    --------
-    >>> require_report_extra()
-    """
-    require_installed(("matplotlib", "jinja2"), "report", "a report needs matplotlib and jinja2")
-
-
-def require_web() -> None:
-    """Say how to install what serves the pages, where it is missing.
-
-    Examples
-    --------
-    >>> require_web()
-    """
-    why = "the page in the browser is served by Starlette and uvicorn"
-    require_installed(("starlette", "uvicorn", "PIL"), "web", why)
+BOOSTING = Extra("boosting", {"lightgbm": "trees are grown with LightGBM"})
+IMAGES = Extra(
+    "images",
+    {
+        "PIL": "pictures are read with Pillow",
+        "imageio_ffmpeg": "videos are read with imageio and FFmpeg",
+        "skimage": "candidates of pictures are found with scikit-image",
+    },
+)
+ONNX = Extra("onnx", {"onnx": "ONNX files are written with onnx"})
+REPORT = Extra(
+    "report", dict.fromkeys(("matplotlib", "jinja2"), "a report needs matplotlib and jinja2")
+)
+TORCH = Extra("torch", {"torch": "groupcm.torch is made of torch"})
+WEB = Extra(
+    "web",
+    dict.fromkeys(
+        ("starlette", "uvicorn", "PIL"),
+        "the page in the browser is served by Starlette and uvicorn",
+    ),
+)

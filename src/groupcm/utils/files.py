@@ -1,7 +1,7 @@
-"""Writing files and folders that appear whole or not at all.
+"""Atomic writing of files and folders: they appear complete or not at all.
 
-What is written has a temporary name next to its final one, ``.NAME.TOKEN.part``, until it is
-complete. A run that is killed cannot remove it, so the next run does that writes the same output:
+An output has a temporary name next to its final one, ``.NAME.TOKEN.part``, until it is complete.
+A run that is killed cannot remove it, so the next run that writes the same output does:
 
 1. While it writes, a run holds a lock on the file ``.NAME.0.lock`` (or ``1``, ``2``, ... where
    several runs write the same output at once), which contains the temporary name.
@@ -26,7 +26,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from groupcm.errors import FileName, InputError, NotWritableError
-from groupcm.utils.locking import give_back, take
+from groupcm.utils.locking import acquire, release
 
 __all__ = [
     "check_output",
@@ -37,21 +37,21 @@ __all__ = [
     "whole_folder",
 ]
 
-_MOST_LOCKS = 8  # runs that write the same output at once and can be told apart
+_MOST_LOCKS = 8  # runs that write the same output at once, each with a lock of its own
 
 
 def check_output(path: str | os.PathLike[str], *, endings: Sequence[str] = ()) -> Path:
-    """Return ``path`` as a `Path` if a file can be written there, and say why not otherwise.
+    """Return ``path`` as a `Path` if a file can be written there, or raise `InputError`.
 
-    Long work asks this first, so that a mistake costs a second and not an hour. A folder that does
-    not exist is no mistake: it is made when the file is written.
+    Call it before long work, so that a mistake costs a second and not an hour. A folder that does
+    not exist is created when the file is written.
 
     Parameters
     ----------
     path : path
         The file to write.
     endings : sequence of str
-        How its name may end, such as ``(".html",)``; left out, in any way.
+        The endings that its name may have, such as ``(".html",)``; by default any.
 
     Examples
     --------
@@ -84,8 +84,8 @@ def check_output(path: str | os.PathLike[str], *, endings: Sequence[str] = ()) -
 
 
 @contextmanager
-def _made_folder(folder: Path) -> Iterator[None]:
-    """Make a folder and those around it; they go again if nothing is in them after the block."""
+def _created_folder(folder: Path) -> Iterator[None]:
+    """Create a folder and its parents; remove those that are empty after the block."""
     missing = []
     while not folder.exists():
         missing.append(folder)
@@ -102,47 +102,46 @@ def _made_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write next to ``path``, and give the file its name only when the block ends well.
+    """Yield the name of a temporary file that replaces ``path`` when the block ends.
 
-    The block gets the name of a new, empty file in the same folder. When it
-    ends without an exception, that file is flushed to the disk and replaces
-    ``path`` in one step; otherwise it is removed and ``path`` stays as it was. A folder
-    that does not exist is made. An error of the operating system, such as a full disk,
-    names ``path``.
+    The temporary file is new, empty, and in the same folder. If the block ends without an
+    exception, it is flushed to the disk and replaces ``path`` in one step; otherwise it is removed
+    and ``path`` is not changed. A folder that does not exist is created. An error of the operating
+    system, such as a full disk, names ``path``.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
-    >>> with whole_file(folder / "note.txt") as beside:
-    ...     _ = beside.write_text("done")
+    >>> with whole_file(folder / "note.txt") as temporary:
+    ...     _ = temporary.write_text("done")
     >>> [(file.name, file.read_text()) for file in folder.iterdir()]
     [('note.txt', 'done')]
     """
-    # A link keeps pointing where it did: its target is what gets replaced.
+    # Links are kept: their target is replaced.
     target = Path(os.path.realpath(check_output(path)))
-    with temporary_name(target) as beside, naming(path, instead_of=beside):
-        # Not tempfile: that would give the finished file its private permissions.
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        yield beside
-        _flush(beside)
-        os.replace(beside, target)
+    with temporary_name(target) as temporary, naming(path, instead_of=temporary):
+        # Not tempfile: it would give the finished file private permissions.
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        yield temporary
+        _flush(temporary)
+        os.replace(temporary, target)
     if os.name == "posix":
         _flush(target.parent)
 
 
 @contextmanager
 def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Fill a folder next to ``path``, and give it its name only when the block ends well.
+    """Yield a temporary folder that replaces ``path`` when the block ends without an exception.
 
-    The folder must be new or empty, so that nothing old stays among the new files.
+    ``path`` must be new or empty, so that no old file stays among the new ones.
 
     Examples
     --------
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp()) / "notes"
-    >>> with whole_folder(folder) as beside:
-    ...     _ = (beside / "first.txt").write_text("done")
+    >>> with whole_folder(folder) as temporary:
+    ...     _ = (temporary / "first.txt").write_text("done")
     >>> [file.name for file in folder.iterdir()], [file.name for file in folder.parent.iterdir()]
     (['first.txt'], ['notes'])
     """
@@ -156,19 +155,19 @@ def whole_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         )
     if not target.is_dir():
         check_output(path)
-    with temporary_name(target) as beside:
-        beside.mkdir()
-        yield beside
+    with temporary_name(target) as temporary:
+        temporary.mkdir()
+        yield temporary
         if target.is_dir():
             target.rmdir()
-        os.rename(beside, target)
+        os.rename(temporary, target)
 
 
 @contextmanager
 def temporary_name(target: Path) -> Iterator[Path]:
-    """Reserve a name next to ``target``, for a file or a folder that lives as long as the block.
+    """Reserve a name next to ``target`` for a file or folder that is removed after the block.
 
-    What killed runs have left under such names of the same target is removed first.
+    Temporary files of the same target that killed runs have left are removed first.
 
     Examples
     --------
@@ -181,15 +180,15 @@ def temporary_name(target: Path) -> Iterator[Path]:
     >>> list(folder.iterdir())
     []
     """
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    with _made_folder(target.parent):
-        held = _take_locks(target, beside)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    with _created_folder(target.parent):
+        held = _take_locks(target, temporary)
         try:
-            yield beside
+            yield temporary
         finally:
-            _remove(beside)
+            _remove(temporary)
             if held is not None:
-                give_back(*held)
+                release(*held)
 
 
 def remove_abandoned(target: Path) -> None:
@@ -208,16 +207,16 @@ def remove_abandoned(target: Path) -> None:
     _take_locks(target, None)
 
 
-def _take_locks(target: Path, beside: Path | None) -> tuple[Path, int] | None:
-    """Take the locks that are free, remove what they name, and keep one for ``beside``."""
+def _take_locks(target: Path, temporary: Path | None) -> tuple[Path, int] | None:
+    """Take the locks that are free, remove what they name, and keep one for ``temporary``."""
     kept = None
     for number in range(_MOST_LOCKS):
         lock = target.with_name(f".{target.name}.{number}.lock")
-        name = beside.name if beside is not None and kept is None else None
+        name = temporary.name if temporary is not None and kept is None else None
         if name is None and not lock.exists():
             continue
         try:
-            handle = take(lock)
+            handle = acquire(lock)
         except PermissionError:  # of a run of another user
             continue
         except OSError:  # the file system has no locks
@@ -228,7 +227,7 @@ def _take_locks(target: Path, beside: Path | None) -> tuple[Path, int] | None:
         if name is not None and _write_name(handle, name):
             kept = lock, handle
         else:
-            give_back(lock, handle)
+            release(lock, handle)
     return kept
 
 
@@ -246,7 +245,7 @@ def _write_name(handle: int, name: str) -> bool:
         os.ftruncate(handle, 0)
         os.lseek(handle, 0, os.SEEK_SET)
         return os.write(handle, content) == len(content)
-    except OSError:  # the disk is full, say: the file to come is safe without a lock
+    except OSError:  # such as a full disk: the file is safe without a lock, too
         return False
 
 
@@ -262,7 +261,7 @@ def _remove(path: Path) -> None:
 def naming(
     path: str | os.PathLike[str], instead_of: str | os.PathLike[str] | None = None
 ) -> Iterator[None]:
-    """Name what could not be written, where the error tells no file or a temporary one.
+    """Name ``path`` in an `OSError` of the block that names no file, or a temporary one.
 
     Examples
     --------
@@ -275,16 +274,16 @@ def naming(
     try:
         yield
     except OSError as error:
-        told = error.filename if error.filename is None else os.fspath(error.filename)
+        named = error.filename if error.filename is None else os.fspath(error.filename)
         temporary = None if instead_of is None else os.fspath(instead_of)
-        # Without a number it is no error of the operating system, and says what it is itself.
-        if error.errno is None or told not in (None, temporary):
+        # Without a number it is not an error of the operating system.
+        if error.errno is None or named not in (None, temporary):
             raise
         raise OSError(error.errno, os.strerror(error.errno), os.fspath(path)) from error
 
 
 def _flush(path: Path) -> None:
-    """Make the operating system put a file (or a folder's listing) on the disk."""
+    """Flush a file, or the listing of a folder, to the disk."""
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""One process at a time: a lock that ends with its process, however that ends."""
+"""Lock files that the operating system unlocks when the process ends, however it ends."""
 
 from __future__ import annotations
 
@@ -11,62 +11,61 @@ from pathlib import Path
 
 from groupcm.errors import InputError
 
-__all__ = ["give_back", "held_alone", "take"]
+__all__ = ["acquire", "exclusive_lock", "release"]
 
-# What the operating system answers where another process holds the lock.
+# The errors of the operating system if another process holds the lock.
 _HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
 
 
 @contextmanager
-def held_alone(lock: Path, refusal: str) -> Iterator[None]:
-    """Hold a lock file within the block; where another process holds it, refuse with a sentence.
+def exclusive_lock(lock: Path, refusal: str) -> Iterator[None]:
+    """Hold a lock file within the block, or raise an `InputError` if another process holds it.
 
     Examples
     --------
     >>> import tempfile
     >>> lock = Path(tempfile.mkdtemp()) / ".lock"
-    >>> with held_alone(lock, "another run holds it"), held_alone(lock, "another run holds it"):
+    >>> with exclusive_lock(lock, "it is in use"), exclusive_lock(lock, "it is in use"):
     ...     pass
     Traceback (most recent call last):
-    groupcm.errors.InputError: another run holds it
+    groupcm.errors.InputError: it is in use
     >>> lock.exists()
     False
     """
-    handle = take(lock)
+    handle = acquire(lock)
     if handle is None:
         raise InputError(refusal)
     try:
         yield
     finally:
-        give_back(lock, handle)
+        release(lock, handle)
 
 
-def take(lock: Path) -> int | None:
-    """Create a lock file where there is none, and lock it for this process.
+def acquire(lock: Path) -> int | None:
+    """Create a lock file if there is none, and lock it for this process.
 
-    The operating system unlocks the file when the process ends, also when it is killed. Then the
-    file stays, but it can be taken.
+    If the process is killed, the file stays, but another process can lock it.
 
     Returns
     -------
     int or None
-        An open file for `give_back`; None where another process, or this one, holds the lock.
+        An open file for `release`; None if another process, or this one, holds the lock.
 
     Raises
     ------
     OSError
-        Where the file cannot be opened, or the file system has no locks.
+        If the file cannot be opened, or the file system has no locks.
 
     Examples
     --------
     >>> import tempfile
     >>> lock = Path(tempfile.mkdtemp()) / ".lock"
-    >>> handle = take(lock)
-    >>> take(lock) is None
+    >>> handle = acquire(lock)
+    >>> acquire(lock) is None
     True
-    >>> give_back(lock, handle)
+    >>> release(lock, handle)
     """
-    # A link is not followed: in a folder of several users it may point anywhere.
+    # Links are not followed: in a folder of several users they may point anywhere.
     flags = os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0)
     while True:
         handle = os.open(lock, flags, 0o666)
@@ -75,7 +74,7 @@ def take(lock: Path) -> int | None:
             if os.path.samestat(os.fstat(handle), os.stat(lock)):
                 return handle
         except FileNotFoundError:
-            pass  # given back between the two calls
+            pass  # released between the two calls
         except OSError as error:
             os.close(handle)
             if error.errno in _HELD:
@@ -86,9 +85,9 @@ def take(lock: Path) -> int | None:
         os.close(handle)
 
 
-def give_back(lock: Path, handle: int) -> None:
+def release(lock: Path, handle: int) -> None:
     """Remove a lock file and unlock it."""
-    if sys.platform == "win32":  # which does not remove an open file
+    if sys.platform == "win32":  # Windows does not remove an open file
         os.close(handle)
     with suppress(OSError):
         lock.unlink()

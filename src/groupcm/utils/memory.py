@@ -1,4 +1,4 @@
-"""Amounts of memory, written as 2GB or 1.5GiB."""
+"""Amounts of memory: parsing them, and the default limit."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def parse_memory(amount: int | str) -> int:
 
 
 def memory_to_use(*wanted: int | str | None) -> int:
-    """Return the first amount that is given, in bytes, or 60 % of the free memory.
+    """Return the first amount that is not None in bytes; by default 60 % of the free memory.
 
     Examples
     --------

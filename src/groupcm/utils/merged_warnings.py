@@ -1,4 +1,4 @@
-"""Warnings of many fits or many numbers, shown once each."""
+"""Repeated warnings, such as those of many fits, merged into one."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from contextlib import contextmanager, suppress
 
 from groupcm.errors import MessageWarning
 
-__all__ = ["gathered_warnings"]
+__all__ = ["merge_warnings"]
 
 
 @contextmanager
-def gathered_warnings() -> Iterator[None]:
-    """Hold the warnings of the block back; after it, issue those that are alike once.
+def merge_warnings() -> Iterator[None]:
+    """Issue the warnings of the block after it, and those that are alike once.
 
-    Warnings are alike that have the same class and the same text, or the same field ``alike``
-    (see `groupcm.errors.MessageWarning`). They are issued as well where the block ends in an error.
+    Warnings are alike if they have the same class and the same text, or the same field ``alike``
+    (see `groupcm.errors.MessageWarning`). They are issued, too, if the block raises
+    an exception.
 
     Examples
     --------
     >>> always = warnings.catch_warnings(record=True, action="always")
-    >>> with always as issued, gathered_warnings():
+    >>> with always as issued, merge_warnings():
     ...     for gap in (0.1, 0.2, 3e-4):
     ...         warning = MessageWarning(f"stopped at a gap of {gap}.", alike="gap")
     ...         warnings.warn(warning, stacklevel=1)
@@ -34,7 +35,7 @@ def gathered_warnings() -> Iterator[None]:
             warnings.simplefilter("always")
             yield
     except BaseException:
-        with suppress(Warning):  # where warnings are errors, the block's own error comes first
+        with suppress(Warning):  # if warnings are errors, the exception of the block has precedence
             _issue(caught)
         raise
     _issue(caught)

@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["n_threads", "one_blas_thread", "slices", "thread_map", "thread_stream", "work_alone"]
 
-# Into so many pieces work is cut at most.
+# The largest number of pieces that work is divided into.
 _MOST_PIECES = 64
 
 Item = TypeVar("Item")
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 
 def n_threads() -> int:
-    """Cores this process may use; ``GROUPCM_NUM_THREADS`` sets another number.
+    """Return the number of cores of this process, or ``GROUPCM_NUM_THREADS`` if it is set.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def _blas() -> ThreadpoolController:
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """Within the block, products of matrices use one thread: small ones wait more than they work.
+    """Within the block, compute products of matrices in one thread, which is faster for small ones.
 
     Examples
     --------
@@ -61,18 +61,18 @@ _here = threading.local()
 
 
 def work_alone() -> None:
-    """From now on, this thread starts no others: the other cores have work of their own."""
+    """Make this thread start no other threads, because the other cores are in use."""
     _here.in_pool = True
 
 
 @cache
 def _pool(process: int, workers: int) -> ThreadPoolExecutor:
-    # One pool a process: the threads of a parent do not survive a fork.
+    # One pool per process: the threads of a parent do not survive a fork.
     return ThreadPoolExecutor(workers, thread_name_prefix="groupcm", initializer=work_alone)
 
 
 def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """``[function(item) for item in items]``, several at a time.
+    """Return ``[function(item) for item in items]``, computed in several threads.
 
     Examples
     --------
@@ -80,16 +80,16 @@ def thread_map(function: Callable[[Item], Result], items: Iterable[Item]) -> lis
     [1, 2]
     """
     items = list(items)
-    # A thread of the pool that waited for the pool would wait for ever.
+    # A thread of the pool that waited for the pool would never end.
     if len(items) < 2 or n_threads() == 1 or getattr(_here, "in_pool", False):
         return [function(item) for item in items]
     return list(_pool(os.getpid(), n_threads()).map(function, items))
 
 
 def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> Generator[Result]:
-    """``function(item)`` of each item in order, a few ahead of the one that is waited for.
+    """Yield ``function(item)`` for each item in order; a few are computed ahead.
 
-    Whoever stops listening, or is interrupted, waits for what is under way and no more.
+    If the generator is closed or interrupted, only calls that have begun are waited for.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def thread_stream(function: Callable[[Item], Result], items: Iterable[Item]) -> 
 
 
 def slices(n: int, at_least: int) -> list[tuple[int, int]]:
-    """Cut ``range(n)`` into even pieces of ``at_least`` items or more, enough for many threads.
+    """Divide ``range(n)`` into equal pieces of ``at_least`` items or more, for many threads.
 
     The pieces do not depend on the number of threads, and so neither do sums over them.
 

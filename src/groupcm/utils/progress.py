@@ -1,7 +1,7 @@
-"""Who hears how a fit is going.
+"""Progress of fits and of passes over rows or pictures.
 
-A solver announces each step with `announce`; whoever wants to show it, the
-command line or ``verbose=1``, listens with `listening`.
+A solver announces each step with `announce`; the command line, or ``verbose=1``, registers a
+function with `listening` to show it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from groupcm.utils.fitted_state import Expected, Number
@@ -21,7 +21,6 @@ __all__ = [
     "announce",
     "announce_reading",
     "announce_stage",
-    "count_pictures",
     "count_reading",
     "listening",
     "print_readings",
@@ -49,18 +48,18 @@ def relative_gap(upper: float, lower: float) -> float:
 
 @dataclass(frozen=True)
 class Step:
-    """Where a solver stands after reading some rows.
+    """The progress of a solver after it has read some rows.
 
     Attributes
     ----------
     passes : float
-        Rows read so far, in units of all rows.
+        Rows read so far, in multiples of all rows.
     objective : float
-        The smallest objective seen: an upper bound of the optimum.
+        The smallest objective so far: an upper bound of the optimum.
     lower_bound : float
         The largest certified lower bound of the optimum.
     working_rows : int
-        Rows the solver holds in memory.
+        Rows that the solver keeps in memory.
     seconds : float
         Time since the fit began.
     """
@@ -87,24 +86,24 @@ class Step:
 
 @dataclass(frozen=True)
 class Reading:
-    """How far one pass over rows, or over pictures, is.
+    """The progress of one pass over rows or pictures.
 
     Attributes
     ----------
     doing : str
-        What the rows are read for, such as "scoring".
+        The purpose of the pass, such as "scoring".
     rows : int
         Rows read so far in this pass.
     of_rows : int or None
-        Rows it will read; None where nobody knows, as in a video.
+        All rows of the pass; None if their number is not known, as in a video.
     bytes : int or None
-        What those rows take in memory; None where nobody counts.
+        The memory of the rows read so far; None if it is not counted.
     seconds : float
         Time since the pass began.
     unit : str
         What is counted: "rows" or "pictures".
     before : int
-        Those of them that were ready when the pass began.
+        The part of ``rows`` that was done before the pass began.
     """
 
     doing: str
@@ -117,30 +116,35 @@ class Reading:
 
     @property
     def is_over(self) -> bool:
-        """Whether everything is read."""
+        """Whether all rows are read."""
         return self.of_rows is not None and self.rows >= self.of_rows
 
     @property
-    def rows_a_second(self) -> float:
-        """Speed so far."""
+    def rows_per_second(self) -> float:
+        """The speed so far."""
         return (self.rows - self.before) / max(self.seconds, 1e-9)
 
     @property
-    def bytes_a_second(self) -> float | None:
-        """Speed so far."""
+    def bytes_per_second(self) -> float | None:
+        """The speed so far."""
         return None if self.bytes is None else self.bytes / max(self.seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float | None:
-        """At the speed so far."""
+        """The remaining time at the speed so far."""
         if self.of_rows is None or self.rows <= self.before:
             return None
-        return (self.of_rows - self.rows) / max(self.rows_a_second, 1e-9)
+        return (self.of_rows - self.rows) / max(self.rows_per_second, 1e-9)
 
 
-_listeners: ContextVar[tuple[Callable[[Step], None], ...]] = ContextVar("listeners", default=())
-_readers: ContextVar[tuple[Callable[[Reading], None], ...]] = ContextVar("readers", default=())
-_audience: ContextVar[tuple[Callable[[str], None], ...]] = ContextVar("audience", default=())
+@dataclass(frozen=True)
+class _Listener:
+    step: Callable[[Step], None] | None
+    reading: Callable[[Reading], None] | None
+    stage: Callable[[str], None] | None
+
+
+_listeners: ContextVar[tuple[_Listener, ...]] = ContextVar("listeners", default=())
 
 
 @contextmanager
@@ -149,48 +153,45 @@ def listening(
     reading: Callable[[Reading], None] | None = None,
     stage: Callable[[str], None] | None = None,
 ) -> Iterator[None]:
-    """Within the ``with`` block, every announced `Step` also goes to ``listener``.
+    """Within the ``with`` block, call ``listener`` with every announced `Step`.
 
-    ``reading`` hears every `Reading`, which come far more often; ``stage`` what begins, in
-    work that is made of many fits.
+    ``reading`` is called with every `Reading`, which come far more often; ``stage`` with the text
+    of every stage that begins, in work that consists of many fits.
 
     Examples
     --------
-    >>> heard = []
-    >>> with listening(heard.append):
+    >>> steps = []
+    >>> with listening(steps.append):
     ...     announce(Step(1.0, 0.5, 0.25, 10, 0.1))
-    >>> heard[0].gap
+    >>> steps[0].gap
     0.5
     """
-    heard = _listeners.set((*_listeners.get(), listener))
-    read = _readers.set((*_readers.get(), *([reading] if reading else [])))
-    told = _audience.set((*_audience.get(), *([stage] if stage else [])))
+    before = _listeners.set((*_listeners.get(), _Listener(listener, reading, stage)))
     try:
         yield
     finally:
-        _listeners.reset(heard)
-        _readers.reset(read)
-        _audience.reset(told)
+        _listeners.reset(before)
 
 
 @contextmanager
 def without_steps() -> Iterator[None]:
-    """Within the ``with`` block nobody hears a `Step`: of many fits, those of each are noise."""
-    heard = _listeners.set(())
+    """Within the ``with`` block, announce no `Step`, as in one of many fits."""
+    before = _listeners.set(tuple(replace(each, step=None) for each in _listeners.get()))
     try:
         yield
     finally:
-        _listeners.reset(heard)
+        _listeners.reset(before)
 
 
 def announce(step: Step) -> None:
-    """Tell every listener of this context."""
+    """Call every listener of this context with a step."""
     for listener in _listeners.get():
-        listener(step)
+        if listener.step is not None:
+            listener.step(step)
 
 
 def announce_stage(text: str) -> None:
-    """Tell every listener of this context what begins.
+    """Call every listener of this context with the stage that begins.
 
     Examples
     --------
@@ -198,54 +199,46 @@ def announce_stage(text: str) -> None:
     ...     announce_stage("fold 1 of 5")
     fold 1 of 5
     """
-    for listener in _audience.get():
-        listener(text)
+    for listener in _listeners.get():
+        if listener.stage is not None:
+            listener.stage(text)
 
 
 def announce_reading(reading: Reading) -> None:
-    """Tell every listener of this context how far a pass is."""
-    for listener in _readers.get():
-        listener(reading)
+    """Call every listener of this context with the progress of a pass."""
+    for listener in _listeners.get():
+        if listener.reading is not None:
+            listener.reading(reading)
 
 
-def count_reading(doing: str, of_rows: int, all_bytes: int) -> Callable[[int], Reading]:
-    """A pass that begins now: from the rows read so far to how far it is.
+def count_reading(
+    doing: str,
+    of_rows: int | None,
+    all_bytes: int | None = None,
+    *,
+    unit: str = "rows",
+    before: int = 0,
+) -> Callable[[int], Reading]:
+    """Start a pass; return a function from the rows read so far to the progress.
 
     Examples
     --------
     >>> count_reading("scoring", 100, 1_000)(50).bytes
     500
-    """
-    began = time.perf_counter()
-
-    def reading(rows: int) -> Reading:
-        read = all_bytes * rows // max(1, of_rows)
-        return Reading(doing, rows, of_rows, read, time.perf_counter() - began)
-
-    return reading
-
-
-def count_pictures(
-    doing: str, of_pictures: int | None, before: int = 0
-) -> Callable[[int], Reading]:
-    """Work on pictures that begins now: from the pictures done so far to how far it is.
-
-    Examples
-    --------
-    >>> count_pictures("proposing", 100, before=20)(50).unit
+    >>> count_reading("proposing", 100, unit="pictures", before=20)(50).unit
     'pictures'
     """
     began = time.perf_counter()
 
-    def reading(done: int) -> Reading:
-        seconds = time.perf_counter() - began
-        return Reading(doing, done, of_pictures, None, seconds, "pictures", before)
+    def reading(rows: int) -> Reading:
+        n_bytes = None if all_bytes is None else all_bytes * rows // max(1, of_rows or 0)
+        return Reading(doing, rows, of_rows, n_bytes, time.perf_counter() - began, unit, before)
 
     return reading
 
 
 def print_step(step: Step) -> None:
-    """Show a step as one plain line."""
+    """Print a step as one line."""
     print(
         f"{step.seconds:8.2f} s  {step.passes:6.2f} passes  objective {step.objective:.6g}"
         f"  gap {step.gap:.1e}  working rows {step.working_rows:,}",
@@ -254,7 +247,7 @@ def print_step(step: Step) -> None:
 
 
 def print_readings(clock: Callable[[], float] = time.monotonic) -> Callable[[Reading], None]:
-    """A listener that shows a long pass as one plain line every few seconds.
+    """Return a listener that prints the progress of a long pass every few seconds.
 
     Examples
     --------
@@ -272,15 +265,15 @@ def print_readings(clock: Callable[[], float] = time.monotonic) -> Callable[[Rea
         if now - last < _SECONDS_BETWEEN_LINES:
             return
         last = now
-        told = f"{reading.doing} {reading.rows:,}"
+        line = f"{reading.doing} {reading.rows:,}"
         if reading.of_rows is not None:
-            told += f" of {reading.of_rows:,}"
-        told += f" {reading.unit}, {reading.rows_a_second:.3g} {reading.unit}/s"
-        if reading.bytes_a_second is not None:
-            told += f", {reading.bytes_a_second / 1e6:.3g} MB/s"
+            line += f" of {reading.of_rows:,}"
+        line += f" {reading.unit}, {reading.rows_per_second:.3g} {reading.unit}/s"
+        if reading.bytes_per_second is not None:
+            line += f", {reading.bytes_per_second / 1e6:.3g} MB/s"
         if reading.seconds_left is not None:
-            told += f", {reading.seconds_left:.0f} s left"
-        print(told, flush=True)
+            line += f", {reading.seconds_left:.0f} s left"
+        print(line, flush=True)
 
     return show
 

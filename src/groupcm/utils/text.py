@@ -1,22 +1,25 @@
-"""Text that messages, the command line and reports share."""
+"""Formatting of text in messages, on the command line and in reports."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
+from typing import Any
 
-__all__ = ["counted", "is_control", "listed", "printable", "seconds"]
+__all__ = ["brief", "counted", "is_control", "listed", "printable", "seconds"]
 
 _LONGEST = 2_000
+_LONGEST_VALUE = 60
 _CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-_JOINERS = "\u200c\u200d"  # Persian, Hindi and emoji need them, and they move nothing
+_JOINERS = "\u200c\u200d"  # Persian, Hindi and emoji need them, and they are harmless
 
 
 def is_control(character: str) -> bool:
-    r"""Return whether a terminal or a page would obey a character instead of showing it.
+    r"""Return whether a terminal or a page would interpret a character instead of showing it.
 
-    These are control characters, line ends, marks that turn the direction of writing, other
-    invisible formats, and halves of characters.
+    These are control characters, line ends, marks of the writing direction, other invisible
+    formatting characters, and surrogates.
 
     Examples
     --------
@@ -27,11 +30,11 @@ def is_control(character: str) -> bool:
 
 
 def printable(text: object, longest: int = _LONGEST) -> str:
-    r"""Return one line of text that a terminal shows as it is, whatever a file put into it.
+    r"""Return one line of text that is safe to print, whatever its source.
 
-    Control characters, line ends, marks of the direction of writing and halves of characters
-    become their escape sequences; the middle of a text that is longer than ``longest`` is left
-    out. Backslashes stay as they are, so that escaping twice changes nothing.
+    Control characters (see `is_control`) become their escape sequences; the middle of a text that
+    is longer than ``longest`` is left out. Backslashes are kept, so that escaping twice changes
+    nothing.
 
     Examples
     --------
@@ -59,8 +62,24 @@ def _escaped(character: str) -> str:
     )
 
 
+def brief(value: Any) -> str:
+    r"""Return a value of unknown origin as short text without control characters.
+
+    Examples
+    --------
+    >>> brief("coef_"), brief("a\x1b[2J"), brief("x" * 100)[-5:]
+    ('coef_', "'a\\x1b[2J'", 'xx...')
+    """
+    if isinstance(value, str) and re.fullmatch(rf"[A-Za-z0-9_.$]{{1,{_LONGEST_VALUE}}}", value):
+        return value
+    if isinstance(value, int) and value.bit_length() > 128:
+        return "a huge whole number"
+    text = ascii(value[: 2 * _LONGEST_VALUE] if isinstance(value, str | list | tuple) else value)
+    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 3] + "..."
+
+
 def listed(words: Sequence[str]) -> str:
-    """Say several words in a sentence.
+    """Join words with commas and "and".
 
     Examples
     --------
@@ -71,7 +90,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def seconds(value: float) -> str:
-    """Say a time in as many digits as matter.
+    """Format a time with as many digits as matter.
 
     Examples
     --------

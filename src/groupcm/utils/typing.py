@@ -1,4 +1,4 @@
-"""Types of arrays that many modules use."""
+"""Types of arrays that many modules share."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The pages in the browser: annotating pictures, and reviewing what a model makes of them.
+"""The pages in the browser: annotating pictures, and reviewing the results of a model.
 
-A server on this computer alone (`serve`), guarded by a token (`security`). `annotate_app` and
-`review_app` have the routes, `app_parts` what both share. The pages themselves are in ``static``.
+`annotate` and `review` have the routes of the two pages and their state; `server` has what both
+share: a local server, guarded by a token, that serves pictures. The built pages are in ``static``.
 """

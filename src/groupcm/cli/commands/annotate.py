@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 
 from groupcm.cli.output import mistakes, plain_warnings, print_line
-from groupcm.utils.extras import require_web
+from groupcm.utils.extras import WEB
 
 __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C, and print what was saved."""
-    require_web()
+    WEB.require()
     from groupcm.web.annotate.page import annotate_folder
 
     with plain_warnings(), mistakes():

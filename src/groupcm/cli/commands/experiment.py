@@ -30,7 +30,7 @@ from groupcm.experiments.paper_report import save_paper
 from groupcm.experiments.paper_text import summary_sentence
 from groupcm.experiments.sizes import SCALES, Sizes
 from groupcm.report.formatting import interval
-from groupcm.utils.extras import require_report_extra
+from groupcm.utils.extras import REPORT
 from groupcm.utils.progress import announce_stage, listening, without_steps
 
 __all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]
@@ -38,7 +38,7 @@ __all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the experiment that was asked for."""
-    require_report_extra()
+    REPORT.require()
     if arguments.experiment == "annotation":
         return run_annotation_experiment(arguments)
     sizes = SCALES[arguments.scale]

@@ -17,7 +17,7 @@ from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.classifier_cv import GroupClassifierCV
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.path import chosen_lams
-from groupcm.utils.extras import require_lightgbm
+from groupcm.utils.extras import BOOSTING
 
 __all__ = ["SPECIFICITY", "asked_model"]
 
@@ -93,7 +93,7 @@ def _linear(arguments: argparse.Namespace) -> Any:
 
 
 def _trees(arguments: argparse.Namespace) -> Any:
-    require_lightgbm()
+    BOOSTING.load("lightgbm")
     if "early_stopping" in arguments:
         for name in ("validation", "scoring"):
             if name in arguments:

@@ -20,7 +20,7 @@ from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, 
 from groupcm.evaluation.curves import roc_of
 from groupcm.evaluation.results import DataCounts, Roc
 from groupcm.metrics import Metric, compare
-from groupcm.utils.merged_warnings import gathered_warnings
+from groupcm.utils.merged_warnings import merge_warnings
 from groupcm.utils.text import listed
 
 __all__ = ["chosen_contenders", "compare_models"]
@@ -151,7 +151,7 @@ def compare_models(
     folds = folds_of(data, cv, random_state)
     data = data.numbered()
     options = {"level": level, "n_resamples": n_resamples, "random_state": random_state}
-    with gathered_warnings():
+    with merge_warnings():
         fits = crossfit(
             data, chosen, cv=folds, scoring=scoring, random_state=random_state, progress=progress
         )

@@ -17,7 +17,7 @@ from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.misvm import MISVMClassifier
 from groupcm.evaluation.comparison.candidate_models import CandidateModel
 from groupcm.evaluation.comparison.contender import Budget, Contender
-from groupcm.utils.extras import is_installed, required
+from groupcm.utils.extras import BOOSTING, is_installed
 
 __all__ = [
     "DEFAULT_NAMES",
@@ -109,7 +109,7 @@ def _xgboost_trees(budget: Budget) -> Contender:
 
 
 def _require_lightgbm(what: str) -> Any:
-    return required("lightgbm", "boosting", f"{what} needs LightGBM")
+    return BOOSTING.load("lightgbm", f"{what} needs LightGBM")
 
 
 def _lightgbm(budget: Budget) -> dict[str, Any]:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import InputError
-from groupcm.utils.extras import required
+from groupcm.utils.extras import ONNX, TORCH
 from groupcm.utils.typing import Float32
 
 __all__ = ["Network", "is_torch", "open_network"]
@@ -157,7 +157,7 @@ def _open_onnx(content: bytes, file: str, output: str | None) -> Network:
 
 
 def _onnx_session(content: bytes, file: str) -> Any:
-    onnxruntime = required("onnxruntime", "onnx", f"{file} runs with onnxruntime")
+    onnxruntime = ONNX.load("onnxruntime", f"{file} runs with onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _ONLY_FATAL
@@ -185,7 +185,7 @@ _TorchModule = tuple[Callable[[Any], Any], tuple[int | None, ...] | None]
 
 def _open_torch(content: bytes, file: str, output: str | None) -> Network:
     load = _torch_loader(content, file)
-    torch = required("torch", "torch", f"{file} runs with torch")
+    torch = TORCH.load("torch", f"{file} runs with torch")
     try:
         with _without_torch_notices():
             module, shape = load(torch, io.BytesIO(content))

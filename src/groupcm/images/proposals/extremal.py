@@ -21,7 +21,7 @@ from groupcm.images.proposals.base import (
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.tree import component_tree, contrasts
-from groupcm.utils.extras import skimage
+from groupcm.utils.extras import IMAGES
 from groupcm.utils.typing import Float32
 
 __all__ = ["ExtremalRegions", "Ridges"]
@@ -140,7 +140,7 @@ class Ridges:
 
 def _ridge_curvature(plane: Float32, width: float) -> Float32:
     """Return the curvature across dark lines, minus the curvature along them."""
-    feature = skimage("feature")
+    feature = IMAGES.load("skimage.feature")
     if min(plane.shape) < 2:
         return np.zeros_like(plane)
     hessian = feature.hessian_matrix(

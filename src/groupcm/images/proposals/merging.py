@@ -19,7 +19,7 @@ from groupcm.images.proposals.base import (
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.merging import graph_pieces, merge_tree, pieces_and_borders
-from groupcm.utils.extras import skimage
+from groupcm.utils.extras import IMAGES
 from groupcm.utils.typing import Float32
 
 __all__ = ["Merging", "Superpixels"]
@@ -140,7 +140,7 @@ class Superpixels:
 
     def propose(self, view: View) -> Regions:
         """Return the superpixels, the largest first."""
-        labels = skimage("segmentation").slic(
+        labels = IMAGES.load("skimage.segmentation").slic(
             view.lab,
             n_segments=min(self.count, view.height * view.width),
             compactness=self.compactness,

@@ -26,7 +26,7 @@ from pyarrow import types
 from groupcm.data.tables.formats import open_parquet, parquet_writer, readable
 from groupcm.errors import InputError
 from groupcm.utils.files import whole_file
-from groupcm.utils.locking import held_alone
+from groupcm.utils.locking import exclusive_lock
 
 __all__ = ["DonePicture", "PartFile", "Parts", "TakenOver", "read_part", "write_part"]
 
@@ -158,7 +158,7 @@ class Parts:
         self.folder.mkdir(parents=True, exist_ok=True)
         refusal = f"another run is making {self.output}; wait for it, or write to another table"
         try:
-            with held_alone(self.folder / _LOCK, refusal):
+            with exclusive_lock(self.folder / _LOCK, refusal):
                 yield
         finally:
             with suppress(OSError):  # not empty: it has parts for the next run, or other files

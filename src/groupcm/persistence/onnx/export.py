@@ -1,7 +1,4 @@
-"""A fitted model in one ONNX file.
-
-What an exported file says of itself.
-"""
+"""Export of a fitted model to one ONNX file, with metadata that describe it."""
 
 from __future__ import annotations
 
@@ -28,60 +25,21 @@ from groupcm.persistence.onnx.outputs import (
 )
 from groupcm.utils.files import check_output, whole_file
 
-__all__ = ["described", "export_onnx", "metadata"]
-
-
-def metadata(model: Any) -> dict[str, str]:
-    """Plain texts for those who run the graph and do not know groupcm."""
-    told = {
-        "groupcm_version": __version__,
-        "model": type(model).__name__,
-        "classes": json.dumps(model.classes_.tolist(), default=str),
-        "decision": _decision(model),
-    }
-    own = resolve_threshold(model)
-    if own is not None:
-        told["positive_class"] = json.dumps(model.classes_.tolist()[1], default=str)
-        told["threshold"] = repr(own.value)
-        told["threshold_chosen"] = own.chosen
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        told["feature_names"] = json.dumps([str(name) for name in names])
-    return told
-
-
-def described(model: Any, groups: bool) -> str:
-    """The inputs and outputs in words."""
-    if not groups:
-        return "X: a row a candidate. scores: of each candidate."
-    words = (
-        "X: a row a candidate. groups: the number of each candidate's group, from 0. "
-        "scores: of each candidate. group_scores: the largest of each group. winners: the row "
-        "that has it, of equal ones the first; -1 where a group has no candidate."
-    )
-    if hasattr(model, "calibrator_"):
-        words += " probabilities: of each class, a row a group."
-    return words
-
-
-def _decision(model: Any) -> str:
-    if len(model.classes_) > 2:
-        return "the class of the largest score"
-    return "the second class where the score is at least the threshold, else the first"
+__all__ = ["export_onnx"]
 
 
 def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True) -> None:
     """Write a fitted model as one ONNX graph; the file appears whole or not at all.
 
-    The graph holds everything from the features as they are to the winner of each group: the
-    feature map, the scale of the features, the scores, their maximum in each group and, where
-    the model is calibrated, the probability. Inside it computes in float64. It needs opset 18,
+    The graph contains all steps from the raw features to the winner of each group: the feature
+    map, the scale of the features, the scores, their maximum in each group and, if the model is
+    calibrated, the probability. It computes in float64. It needs opset 18,
     and for trees ai.onnx.ml 5, which onnxruntime has since version 1.21.
 
     ========================  ===================  =================================================
     input                     shape                meaning
     ========================  ===================  =================================================
-    ``X`` float32             (n, d)               a row a candidate, features as in training
+    ``X`` float32             (n, d)               one row per candidate, features as in training
     ``groups`` int64          (n,)                 the number of each candidate's group, 0 to m − 1,
                                                    in any order
     ========================  ===================  =================================================
@@ -91,19 +49,19 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
     ========================  ===================  =================================================
     ``scores`` float32        (n,) or (n, k)       of each candidate
     ``group_scores`` float32  (m,) or (m, k)       the largest of each group
-    ``winners`` int64         (m,) or (m, k)       the row of X that has it, of equal ones the first
+    ``winners`` int64         (m,) or (m, k)       the row of X that has it, the first of equal ones
     ``probabilities``         (m, 2)               of each class; only of a calibrated model
     float32
     ========================  ===================  =================================================
 
     ``m`` is the largest number in ``groups`` plus 1. A number that no candidate has is a group
     without candidates: its score is −∞, its winner −1 and its probabilities are NaN. Negative
-    numbers are refused when the graph runs. With more than two classes there is a column a class,
-    k of them, in the order of ``classes_``.
+    numbers are refused when the graph runs. With more than two classes there is one column per
+    class, k of them, in the order of ``classes_``.
 
-    groupcm refuses features that are not finite; a graph cannot. In it a candidate whose score is
-    NaN wins its group, so that the group's score is NaN and the winner says which row to look at.
-    Trees take NaN as they do in groupcm.
+    groupcm refuses features that are not finite; a graph cannot. There, a candidate whose score
+    is NaN wins its group, so that the score of the group is NaN and the winner is the row to look
+    at. Trees treat NaN as they do in groupcm.
 
     Parameters
     ----------
@@ -123,8 +81,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
     not those of groupcm. Subtract a number near their mean, in float64, before training and before
     running the graph.
 
-    The file's metadata tell ``groupcm_version``, ``model``, ``classes`` and ``feature_names``
-    (JSON lists, the names only where known), ``decision`` (how scores become classes) and, of two
+    The metadata of the file are ``groupcm_version``, ``model``, ``classes`` and ``feature_names``
+    (JSON lists, the names only if known), ``decision`` (how scores become classes) and, of two
     classes, ``positive_class`` (JSON; the second of ``classes``), ``threshold`` and
     ``threshold_chosen`` (what it was chosen for). The scores are float32: compare them with the
     threshold rounded to float32, so that no alarm is lost.
@@ -167,13 +125,13 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
         if scorer is not model:
             probability = group_probabilities(graph, model.calibrator_, found)
             graph.output("probabilities", probability, np.float32, ["groups", 2])
-    content = graph.model(described(model, groups), metadata(model))
-    with whole_file(path) as beside:
-        beside.write_bytes(content.SerializeToString())
+    content = graph.model(_description(model, groups), _metadata(model))
+    with whole_file(path) as temporary:
+        temporary.write_bytes(content.SerializeToString())
 
 
 def _scorer_of(model: Any) -> Any:
-    """The model that scores candidates: this one, or the one it calibrates."""
+    """Return the model that scores candidates: this one, or the one that it calibrates."""
     name = type(model).__name__
     refusal = f"cannot export a {name}: export_onnx takes a classifier of groupcm"
     if not isinstance(model, GroupModel | CalibratedGroupClassifier):
@@ -197,5 +155,41 @@ def _scorer_of(model: Any) -> Any:
 
 
 def _flat(graph: Graph, value: str, n_columns: int) -> str:
-    """Without its only column."""
+    """Remove the only column of a value with one column."""
     return graph.op("Squeeze", value, graph.integers([1])) if n_columns == 1 else value
+
+
+def _metadata(model: Any) -> dict[str, str]:
+    """Return plain texts for users of the graph who do not know groupcm."""
+    decision = "the second class where the score is at least the threshold, else the first"
+    if len(model.classes_) > 2:
+        decision = "the class of the largest score"
+    metadata = {
+        "groupcm_version": __version__,
+        "model": type(model).__name__,
+        "classes": json.dumps(model.classes_.tolist(), default=str),
+        "decision": decision,
+    }
+    own = resolve_threshold(model)
+    if own is not None:
+        metadata["positive_class"] = json.dumps(model.classes_.tolist()[1], default=str)
+        metadata["threshold"] = repr(own.value)
+        metadata["threshold_chosen"] = own.chosen
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        metadata["feature_names"] = json.dumps([str(name) for name in names])
+    return metadata
+
+
+def _description(model: Any, groups: bool) -> str:
+    """Describe the inputs and outputs."""
+    if not groups:
+        return "X: one row per candidate. scores: of each candidate."
+    text = (
+        "X: one row per candidate. groups: the number of each candidate's group, from 0. "
+        "scores: of each candidate. group_scores: the largest of each group. winners: the row "
+        "that has it, the first of equal ones; -1 if a group has no candidate."
+    )
+    if hasattr(model, "calibrator_"):
+        text += " probabilities: of each class, one row per group."
+    return text

@@ -1,4 +1,4 @@
-"""A graph of operators as it grows, and the model it becomes."""
+"""The construction of an ONNX graph, operator by operator."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm import __version__
-from groupcm.utils.extras import onnx_part
+from groupcm.utils.extras import ONNX
 
 __all__ = ["Graph", "Shape"]
 
 Shape = Sequence[int | str]
 
-# The first with a maximum and a minimum in ScatterElements.
+# The first opset with a maximum and a minimum in ScatterElements.
 _OPSET = 18
-# The first with trees whose sums are float64.
+# The first opset with trees whose sums are float64.
 ML_OPSET = 5
 
 
 class Graph:
-    """Operators in the order they run; a value is known by its name.
+    """Operators in the order in which they run; a value is identified by its name.
 
-    All values are float64 unless a method says otherwise: folded weights of features far from
-    zero cancel, and float32 would lose what is left.
+    All values are float64 unless a method states otherwise: scaled weights of features far from
+    zero cancel, and float32 would lose what remains.
     """
 
     def __init__(self) -> None:
-        self._helper = onnx_part("helper")
-        self._numpy = onnx_part("numpy_helper")
+        self._helper = ONNX.load("onnx.helper")
+        self._numpy = ONNX.load("onnx.numpy_helper")
         self._nodes: list[Any] = []
         self._constants: list[Any] = []
         self._inputs: list[Any] = []
@@ -39,18 +39,18 @@ class Graph:
         self._used: Counter[str] = Counter()
 
     def input(self, name: str, dtype: type, shape: Shape) -> str:
-        """Name what the graph is given."""
+        """Add an input of the graph, and return its name."""
         self._inputs.append(self._typed(name, dtype, shape))
         return name
 
     def output(self, name: str, value: str, dtype: type, shape: Shape) -> None:
-        """Name what the graph gives, in another type if need be."""
+        """Add an output of the graph, converted to a type."""
         kind = self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
         self._nodes.append(self._helper.make_node("Cast", [value], [name], to=kind))
         self._outputs.append(self._typed(name, dtype, shape))
 
     def op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:
-        """Apply an operator of one output."""
+        """Apply an operator with one output."""
         name = self._fresh(kind)
         self._nodes.append(
             self._helper.make_node(kind, inputs, [name], domain=domain, **attributes)
@@ -58,32 +58,32 @@ class Graph:
         return name
 
     def cast(self, value: str, dtype: type) -> str:
-        """The value in another type."""
+        """Convert a value to another type."""
         return self.op("Cast", value, to=self._helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
 
     def constant(self, value: ArrayLike) -> str:
-        """A number or an array, as float64."""
+        """Add a number or an array as a constant of float64."""
         return self._stored(np.asarray(value, dtype=np.float64))
 
     def integers(self, value: ArrayLike) -> str:
-        """An index or a shape, as int64."""
+        """Add an index or a shape as a constant of int64."""
         return self._stored(np.asarray(value, dtype=np.int64))
 
     def tensor(self, value: NDArray[Any]) -> Any:
-        """An array as the attribute of an operator."""
+        """Return an array as the attribute of an operator."""
         return self._numpy.from_array(np.ascontiguousarray(value))
 
     def filled(self, shape: str, value: float | int) -> str:
-        """An array of the shape, float64 or int64 as the value is."""
+        """Create an array of a shape that is filled with a value, float64 or int64."""
         return self.op("ConstantOfShape", shape, value=self.tensor(np.array([value])))
 
     def columns(self, value: str, chosen: Sequence[int] | NDArray[np.int64]) -> str:
-        """Some columns of a matrix, in this order."""
+        """Select columns of a matrix, in this order."""
         return self.op("Gather", value, self.integers(chosen), axis=1)
 
     def squared_norms(self, value: str, n_columns: int) -> str:
-        """``|x|²`` of each row, a column."""
-        # A product, because onnxruntime gives the wrong shape for the sum of no rows.
+        """``|x|²`` of each row, as a column."""
+        # A product, because onnxruntime returns the wrong shape for the sum of no rows.
         squares = self.op("Mul", value, value)
         return self.op("MatMul", squares, self.constant(np.ones((n_columns, 1))))
 
@@ -92,7 +92,7 @@ class Graph:
         return self.op("Sin", self.op("Add", angle, self.constant(np.pi / 2)))
 
     def model(self, description: str, metadata: Mapping[str, str]) -> Any:
-        """The model of this graph."""
+        """Return the ONNX model of this graph."""
         helper = self._helper
         domains = {node.domain for node in self._nodes}
         versions = [helper.make_opsetid("", _OPSET)]

@@ -1,8 +1,7 @@
-"""The score of each candidate, in a graph, whatever the model computes it with.
+"""The outputs of a model as operators of an ONNX graph.
 
-The largest score of each group and the first candidate that has it, in a graph.
-
-From the score of a group to its probability, in a graph.
+`candidate_scores` scores candidates, `largest_of_groups` takes the maximum over each group, and
+`group_probabilities` calibrates the scores of groups. All take and return names of values.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ __all__ = [
 
 
 def has_known_scores(model: Any) -> bool:
-    """Whether a fitted model scores candidates by weights or by trees of groupcm."""
+    """Return whether a fitted model scores candidates by weights or by trees of groupcm."""
     return isinstance(model, LinearGroupModel) or hasattr(model, "trees_")
 
 
 def n_columns(model: Any) -> int:
-    """How many scores a candidate has."""
+    """Return the number of scores per candidate."""
     return len(model.trees_ if hasattr(model, "trees_") else model.coef_)
 
 
 def candidate_scores(graph: Graph, model: Any, x: str) -> str:
-    """Scores of shape (n, k), float64, of features in float64."""
+    """Compute scores of shape (n, k) in float64 from features in float64."""
     if hasattr(model, "trees_"):
         return tree_scores(graph, x, model.forests_)
     if model.feature_map_ is not None:
@@ -51,7 +50,7 @@ def candidate_scores(graph: Graph, model: Any, x: str) -> str:
 
 @dataclass(frozen=True)
 class GroupValues:
-    """Names of values of shape (m, k): score, winner, and whether the group has a candidate."""
+    """The names of values of shape (m, k): score, winner, and whether the group has candidates."""
 
     score: str
     winner: str
@@ -61,19 +60,19 @@ class GroupValues:
 def largest_of_groups(graph: Graph, scores: str, groups: str, n_columns: int) -> GroupValues:
     """``s_g = max_{i in g} s_i`` and ``z_g = min {i in g : s_i = s_g}``, column by column.
 
-    A NaN counts as the largest score: it shows itself in its group's score, and the winner is
-    the candidate that has it. A group without candidates scores −∞, and its winner is −1.
+    A NaN counts as the largest score: the score of its group is NaN, and the winner is the
+    candidate that has it. A group without candidates scores −∞, and its winner is −1.
     """
     n_rows = graph.op("Shape", scores, start=0, end=1)
     minus_one = graph.integers([-1])
-    # One more than the largest number; of no numbers at all that is 0.
+    # One more than the largest number; 0 if there are no numbers.
     largest = graph.op("ReduceMax", graph.op("Concat", groups, minus_one, axis=0), keepdims=1)
     n_groups = graph.op("Sub", largest, minus_one)
     group_shape = graph.op("Concat", n_groups, graph.integers([n_columns]), axis=0)
-    # A negative number would count from the end; a number that is too large is refused.
+    # A negative number would count from the end, so it is replaced by one that is refused.
     is_negative = graph.op("Less", groups, graph.integers([0]))
     checked = graph.op("Where", is_negative, n_groups, groups)
-    # Tile, unlike Expand, leaves the length alone: groups of another length than X are refused.
+    # Tile, unlike Expand, keeps the length, so that groups of another length than X are refused.
     column = graph.op("Unsqueeze", checked, graph.integers([1]))
     index = graph.op("Tile", column, graph.integers([1, n_columns]))
 
@@ -85,28 +84,28 @@ def largest_of_groups(graph: Graph, scores: str, groups: str, n_columns: int) ->
     rows = graph.op("Range", graph.integers(0), count, graph.integers(1))
     rows = graph.op("Unsqueeze", rows, graph.integers([1]))
     rows_that_win = graph.op("Where", wins, rows, n_rows)
-    nobody = graph.op("Expand", n_rows, group_shape)
-    first = graph.op("ScatterElements", nobody, index, rows_that_win, axis=0, reduction="min")
+    no_winner = graph.op("Expand", n_rows, group_shape)
+    first = graph.op("ScatterElements", no_winner, index, rows_that_win, axis=0, reduction="min")
 
-    below_all = graph.constant(np.full((1, n_columns), -np.inf))
-    with_nobody = graph.op("Concat", scores, below_all, axis=0)
+    lowest_row = graph.constant(np.full((1, n_columns), -np.inf))
+    padded_scores = graph.op("Concat", scores, lowest_row, axis=0)
     is_there = graph.op("Less", first, n_rows)
     return GroupValues(
-        score=graph.op("GatherElements", with_nobody, first, axis=0),
+        score=graph.op("GatherElements", padded_scores, first, axis=0),
         winner=graph.op("Where", is_there, first, minus_one),
         is_there=is_there,
     )
 
 
 def group_probabilities(graph: Graph, curve: Sigmoid | Isotonic, groups: GroupValues) -> str:
-    """``(1 − p(s), p(s))``, a row a group; NaN where the score is NaN or nobody is there."""
+    """``(1 − p(s), p(s))``, one row per group; NaN if the score is NaN or the group is empty."""
     unknown = graph.constant(np.nan)
     score = graph.op("Where", groups.is_there, groups.score, unknown)
     if isinstance(curve, Sigmoid):
         positive = _sigmoid(graph, curve, score)
     else:
         positive = _isotonic(graph, curve, score)
-    # Comparisons and bounds need not pass a NaN on.
+    # Comparisons and bounds need not propagate a NaN.
     positive = graph.op("Where", graph.op("IsNaN", score), unknown, positive)
     negative = graph.op("Sub", graph.constant(1.0), positive)
     return graph.op("Concat", negative, positive, axis=1)
@@ -124,7 +123,7 @@ def _isotonic(graph: Graph, curve: Isotonic, score: str) -> str:
     inside = graph.op("Min", inside, graph.constant(knots[-1]))
     is_past = graph.op("GreaterOrEqual", inside, graph.constant(knots[None, 1:]))
     at = graph.op("ReduceSum", graph.cast(is_past, np.int64), graph.integers([1]), keepdims=1)
-    # The last knot is reached, never passed.
+    # The last knot is reached, never exceeded.
     length, rise = np.append(np.diff(knots), 1.0), np.append(np.diff(values), 0.0)
 
     def at_knot(table: NDArray[np.float64]) -> str:

@@ -1,4 +1,4 @@
-"""The sum of trees, in a graph."""
+"""Sums of decision trees as operators of an ONNX graph."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from groupcm.persistence.onnx.graph import Graph
 
 __all__ = ["TreeTable", "tree_scores"]
 
-# How a node decides, as ONNX numbers it.
+# ONNX's code for nodes that test "at most".
 _AT_MOST = 0
 
 
 @dataclass(frozen=True)
 class TreeTable:
-    """Nodes and leaves of all trees as ONNX's TreeEnsemble takes them.
+    """The nodes and leaves of all trees in the format of ONNX's TreeEnsemble.
 
-    A node looks at column ``feature`` of ``(x, x with NaN for zero)``, and a child is the number
-    of a node, or of a leaf where ``true_is_leaf`` or ``false_is_leaf`` is set.
+    A node tests column ``feature`` of ``(x, x with NaN for zero)``. A child is the number of a
+    node, or of a leaf if ``true_is_leaf`` or ``false_is_leaf`` is set.
     """
 
     roots: NDArray[np.int64]
@@ -40,7 +40,7 @@ class TreeTable:
 
     @classmethod
     def of(cls, forests: Sequence[Forest]) -> TreeTable:
-        """Return the table of forests, each of which adds up to one column of scores.
+        """Return the table of forests, each of which gives one column of scores.
 
         Examples
         --------
@@ -62,11 +62,11 @@ class TreeTable:
 
 
 def _table(forest: Forest, target: int, n_nodes: int, n_leaves: int) -> TreeTable:
-    """Return the table of one forest, behind this many nodes and leaves."""
+    """Return the table of one forest, after the given numbers of nodes and leaves."""
     roots, values = forest.roots, forest.leaf_value
     if not forest.n_trees:
         roots, values = np.array([~0]), np.zeros(1)
-    # A tree has at least one node: where it is a single leaf, both branches end in its number.
+    # A tree needs a node: in a tree of a single leaf, both branches lead to a copy of the leaf.
     is_leaf = roots < 0
     alone = ~roots[is_leaf]
     behind = len(values) + np.arange(len(alone))

@@ -1,13 +1,12 @@
-"""The COCO file of the annotate page, kept in pieces so that one change is written fast.
+"""The COCO file of the annotate page: its content, reading it, and saving changes to it.
 
-Each picture's part of the file is kept as the JSON it is written as. A picture that is not changed
-is written as it was read, field for field, also where it is not in the folder. Only where a picture
-without objects was taken as verified empty without the file saying so is its state added.
+`Content` keeps the JSON of each picture, so that a change of one picture is written quickly. A
+picture that is not changed is written as it was read, field by field, even if it is not in the
+folder. Only if a picture without objects was read as verified empty, although the file does not
+state it, is its state added.
 
-Changes that are confirmed only when they are on the disk.
-
-Writing a whole file takes longer than changing one picture. While one write goes on the next
-changes wait, and all that wait share the next write.
+`Saver` confirms a change when it is on the disk. Writing the file takes longer than changing one
+picture, so changes that arrive during a write wait, and share the next write.
 """
 
 from __future__ import annotations
@@ -36,16 +35,17 @@ from groupcm.annotations.parsing import load
 from groupcm.annotations.reading import Reading, Unannotated
 from groupcm.errors import FileName, InputError, NotWritableError
 from groupcm.utils.files import check_output
-from groupcm.web.server.file_stamp import GuardedFile
+from groupcm.web.server.guarded_file import GuardedFile
 
 __all__ = ["AnnotationFile", "Category", "Content", "Entry", "Saver", "entry_of"]
 
 Key = int | str
+State = TypeVar("State")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A picture of the file: what it says, as JSON, and when it last changed."""
+    """A picture of the file: its annotations, their JSON, and the revision of its last change."""
 
     picture: Picture
     image_id: Key
@@ -56,7 +56,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """A category's name, its id, and whatever else the file says of it."""
+    """The name and id of a category, and its further fields in the file."""
 
     name: str
     id: Key
@@ -65,7 +65,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """All that the file holds, and a number that grows with every change."""
+    """The content of the file, and a revision that grows with every change."""
 
     entries: Mapping[str, Entry]
     categories: tuple[Category, ...]
@@ -74,7 +74,7 @@ class Content:
     undecided: frozenset[str] = frozenset()  # read without objects and without a state
 
     def to_bytes(self) -> bytes:
-        """Return the file."""
+        """Return the bytes of the file."""
         categories = [
             piece({**each.fields, "id": each.id, "name": each.name}) for each in self.categories
         ]
@@ -93,7 +93,7 @@ def entry_of(
     category_ids: Mapping[str, Key],
     version: int,
 ) -> Entry:
-    """Return the pieces of a picture that was changed."""
+    """Return the entry of a picture that was changed."""
     marks = [
         piece(
             {"id": key, "image_id": image_id, "category_id": category_ids[marked.category]}
@@ -106,12 +106,12 @@ def entry_of(
 
 
 class AnnotationFile:
-    """The file: read once, then written whole, never over what someone else wrote.
+    """The file: read once, then replaced as a whole unless another program has changed it.
 
     Parameters
     ----------
     path
-        Where it is, or will be after the first change.
+        The file; it is created at the first change.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -121,16 +121,16 @@ class AnnotationFile:
         self._file = GuardedFile(self.path)
 
     def read(self, names: list[str], revision: int, unannotated: Unannotated = "todo") -> Content:
-        """Return what the file holds; nothing where there is none.
+        """Return the content of the file; without a file, empty content.
 
         Parameters
         ----------
         names
-            Pictures of the folder, whose spelling counts.
+            The pictures of the folder, whose spelling of names is used.
         revision
-            The first version of everything.
+            The revision of everything that is read.
         unannotated
-            What pictures are that are listed without objects and without a state.
+            The state of pictures that are listed without objects and without a state.
         """
         if not self._file.look():
             return Content({}, (), {}, revision)
@@ -146,17 +146,103 @@ class AnnotationFile:
             raise InputError(error, kept) from error
 
     def write(self, content: Content) -> None:
-        """Write the whole file, unless it is no longer the one that was read or written last."""
-        with self._file.replacing() as beside:
-            beside.write_bytes(content.to_bytes())
+        """Write the file, or raise `ChangedOnDisk` if another program has changed it."""
+        with self._file.replacing() as temporary:
+            temporary.write_bytes(content.to_bytes())
 
     def changed_elsewhere(self) -> str | None:
-        """Return what another program did to it since: removed, written or changed; or None."""
+        """Return what another program did to the file: removed, written or changed; or None."""
         return self._file.changed_elsewhere()
 
 
+class Saver(Generic[State]):
+    """A state in memory that is saved in a file.
+
+    Parameters
+    ----------
+    state
+        The present content of the file. It is never changed in place.
+    write
+        Writes a state; it is called in a thread of its own, one call at a time.
+
+    Examples
+    --------
+    >>> written = []
+    >>> saver = Saver((), written.append)
+    >>> saver.change(lambda state: (*state, "box")).result()
+    ('box',)
+    >>> written, saver.saved
+    ([('box',)], ('box',))
+    >>> saver.close()
+    """
+
+    def __init__(self, state: State, write: Callable[[State], None]) -> None:
+        self._current = self._saved = state
+        self._write = write
+        self._waiting: list[Future[State]] = []
+        self._changed = Condition()
+        self._closed = False
+        self._thread: Thread | None = None
+
+    @property
+    def saved(self) -> State:
+        """The state that is on the disk."""
+        return self._saved
+
+    def change(self, make: Callable[[State], State]) -> Future[State]:
+        """Compute the next state from the current one; the future is done when it is on the disk.
+
+        ``make`` receives a state with all previous changes, including those that wait. If it
+        raises, nothing changes. If a write fails, all changes that wait fail and are undone.
+        """
+        with self._changed:
+            if self._closed:
+                raise RuntimeError("no change can be saved after the saver is closed")
+            self._current = make(self._current)
+            future: Future[State] = Future()
+            self._waiting.append(future)
+            if self._thread is None:
+                self._thread = Thread(target=self._work, name="saving", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+        return future
+
+    def close(self) -> None:
+        """Wait until all changes are on the disk; later changes are refused."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify()
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._waiting or self._closed)
+                if not self._waiting:
+                    return
+                state, sharing = self._current, self._waiting
+                self._waiting = []
+            try:
+                if state is not self._saved:
+                    self._write(state)
+            except BaseException as error:
+                with self._changed:
+                    self._current = self._saved
+                    sharing += self._waiting
+                    self._waiting = []
+                for future in sharing:
+                    future.set_exception(error)
+            else:
+                with self._changed:
+                    self._saved = state
+                for future in sharing:
+                    future.set_result(state)
+
+
 def _writable(path: str | os.PathLike[str]) -> Path:
-    """Path at which a file can be written, or the advice to choose another."""
+    """Return the path of a file that can be written, or advise the user to choose another."""
     try:
         checked = check_output(path)
         if checked.exists() and not os.access(checked, os.W_OK):
@@ -170,7 +256,7 @@ def _writable(path: str | os.PathLike[str]) -> Path:
 
 
 class _FileReading(Reading):
-    """Reading that takes the folder's spelling of a picture's name."""
+    """Reading that uses the spelling of names in the folder."""
 
     def __init__(self, path: Path, names: list[str], unannotated: Unannotated) -> None:
         super().__init__(path, unannotated=unannotated)
@@ -209,7 +295,7 @@ def _content(content: dict[str, Any], reading: Reading, revision: int) -> Conten
 
 
 def _with_ids(entries: dict[str, Entry]) -> dict[str, Entry]:
-    """Give an id to objects that have none, or one that another of the picture has."""
+    """Give a new id to objects without one, or with the id of another object of the picture."""
     numbers = [each.id for entry in entries.values() for each in entry.picture.objects]
     free = max((key for key in numbers if isinstance(key, int)), default=0)
     for name, entry in entries.items():
@@ -244,92 +330,3 @@ def _other_format(path: Path, what: str) -> _OtherFormatError:
         f" is {what}, and work is kept in COCO; take over what it holds with --import {path}, and "
         "keep the work in another file with --annotations FILE.json",
     )
-
-
-State = TypeVar("State")
-
-
-class Saver(Generic[State]):
-    """A state in memory that follows a file.
-
-    Parameters
-    ----------
-    state
-        What the file holds now. It is never changed in place: a change makes another one.
-    write
-        Writes a state, whole; called in a thread of its own, one call at a time.
-
-    Examples
-    --------
-    >>> written = []
-    >>> saver = Saver((), written.append)
-    >>> saver.change(lambda state: (*state, "box")).result()
-    ('box',)
-    >>> written, saver.saved
-    ([('box',)], ('box',))
-    >>> saver.close()
-    """
-
-    def __init__(self, state: State, write: Callable[[State], None]) -> None:
-        self._current = self._saved = state
-        self._write = write
-        self._waiting: list[Future[State]] = []
-        self._changed = Condition()
-        self._closed = False
-        self._thread: Thread | None = None
-
-    @property
-    def saved(self) -> State:
-        """The state that is on the disk."""
-        return self._saved
-
-    def change(self, make: Callable[[State], State]) -> Future[State]:
-        """Make the next state from the current one; the result comes when it is on the disk.
-
-        ``make`` sees all changes made before, also those that wait. Where it raises, nothing
-        changes. Where a write fails, all changes that wait fail with it and are undone.
-        """
-        with self._changed:
-            if self._closed:
-                raise RuntimeError("no change can be saved after the end")
-            self._current = make(self._current)
-            future: Future[State] = Future()
-            self._waiting.append(future)
-            if self._thread is None:
-                self._thread = Thread(target=self._work, name="saving", daemon=True)
-                self._thread.start()
-            self._changed.notify()
-        return future
-
-    def close(self) -> None:
-        """Wait until all changes are on the disk; no more are taken."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify()
-            thread = self._thread
-        if thread is not None:
-            thread.join()
-
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._waiting or self._closed)
-                if not self._waiting:
-                    return
-                state, sharing = self._current, self._waiting
-                self._waiting = []
-            try:
-                if state is not self._saved:
-                    self._write(state)
-            except BaseException as error:
-                with self._changed:
-                    self._current = self._saved
-                    sharing += self._waiting
-                    self._waiting = []
-                for future in sharing:
-                    future.set_exception(error)
-            else:
-                with self._changed:
-                    self._saved = state
-                for future in sharing:
-                    future.set_result(state)

@@ -5,55 +5,41 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from groupcm import __version__
 from groupcm.annotations import FORMATS
 from groupcm.annotations.parsing import field
 from groupcm.annotations.reading import Unannotated
-from groupcm.errors import InputError
 from groupcm.web.annotate.changes import LONGEST_NEW_NAME
 from groupcm.web.annotate.exchange import export, import_bytes
 from groupcm.web.annotate.ordering import routes as ordering_routes
 from groupcm.web.annotate.project import PROJECT_HEADER, Revisions, Seen, list_id, project_id
 from groupcm.web.annotate.store import AnnotationStore, Conflict
-from groupcm.web.server.app import STATIC, Answer, Refusal, json_body, page_app, picture_number
-from groupcm.web.server.file_stamp import ChangedOnDisk
+from groupcm.web.server.app import STATIC, page_app
 from groupcm.web.server.library import PictureLibrary
-from groupcm.web.server.requests import ONE_PICTURE
+from groupcm.web.server.requests import (
+    PICTURE_ROUTE,
+    input_errors_refused,
+    integer_parameter,
+    json_body,
+    picture_number,
+)
 from groupcm.web.server.security import IMPORT_LIMIT
 
-__all__ = ["Scores", "Suggestions", "annotate_app"]
+if TYPE_CHECKING:
+    from groupcm.web.annotate.suggestions import Suggestions
+    from groupcm.web.server.background import BackgroundScores
 
-
-class Suggestions(Protocol):
-    """Finds candidate regions in pictures."""
-
-    def of(self, number: int, /) -> list[dict[str, Any]]:
-        """Return the candidates of a picture."""
-        ...
-
-
-class Scores(Protocol):
-    """Scores of pictures by a model, found one by one in the background."""
-
-    @property
-    def n_scored(self) -> int: ...
-    @property
-    def running(self) -> bool: ...
-    @property
-    def threshold(self) -> float | None: ...
-    def score(self, number: int, /) -> float | None: ...
-    def changed_since(self, revision: int, /) -> tuple[int, Mapping[int, float | None]]: ...
-    def start(self) -> None: ...
-    def stop(self) -> None: ...
+__all__ = ["annotate_app"]
 
 
 def annotate_app(
@@ -61,25 +47,25 @@ def annotate_app(
     store: AnnotationStore,
     *,
     suggestions: Suggestions | None = None,
-    scores: Scores | None = None,
+    scores: BackgroundScores | None = None,
     first: Collection[int] = frozenset(),
     token: str,
     port: int,
     static: Path = STATIC,
 ) -> Starlette:
-    """Make the application of the annotate page.
+    """Build the application of the annotate page.
 
     Parameters
     ----------
     library, store
-        The pictures, and what is marked in them.
+        The pictures and their annotations.
     suggestions
-        Candidates to accept with a click.
+        Candidates that the user accepts with a click.
     scores
-        What a model makes of the pictures, to order them by.
+        Scores of a model, by which the pictures can be ordered.
     first
-        Numbers of pictures that are to be corrected; a mapping also gives the note of the reviewer
-        on each, which the page shows.
+        Numbers of pictures to correct first; a mapping also has the note of the reviewer on each,
+        which the page shows.
     token, port, static
         See `groupcm.web.server.app.page_app`.
     """
@@ -104,14 +90,14 @@ def annotate_app(
 
 
 class _Page:
-    """The answers to all requests."""
+    """The routes of the page and their state."""
 
     def __init__(
         self,
         library: PictureLibrary,
         store: AnnotationStore,
         suggestions: Suggestions | None,
-        scores: Scores | None,
+        scores: BackgroundScores | None,
         first: Collection[int],
     ) -> None:
         self._library = library
@@ -130,9 +116,9 @@ class _Page:
             Route("/api/project", self.project),
             Route("/api/pictures", self.pictures),
             Route("/api/changes", self.changes),
-            Route(ONE_PICTURE, self.picture, methods=["GET"]),
-            Route(ONE_PICTURE, self.put_picture, methods=["PUT"]),
-            Route(f"{ONE_PICTURE}/candidates", self.candidates),
+            Route(PICTURE_ROUTE, self.picture, methods=["GET"]),
+            Route(PICTURE_ROUTE, self.put_picture, methods=["PUT"]),
+            Route(f"{PICTURE_ROUTE}/candidates", self.candidates),
             Route("/api/categories", self.add_category, methods=["POST"]),
             Route(category, self.rename_category, methods=["PUT"]),
             Route(category, self.remove_category, methods=["DELETE"]),
@@ -145,7 +131,7 @@ class _Page:
             {"name": name, "title": each.title, "folder": each.folder}
             for name, each in FORMATS.items()
         ]
-        return Answer(
+        return JSONResponse(
             {
                 "page": "annotate",
                 "project": self._project,
@@ -165,14 +151,14 @@ class _Page:
         )
 
     def pictures(self, _request: Request) -> Response:
-        # Asked for before the summaries: what changes in between is told twice, not lost.
+        # Read before the summaries: a change in between is sent twice, not lost.
         revision = self._revision()
         names = self._library.names
         summaries = [self._summary(number) for number in range(len(names))]
-        return Answer({"revision": revision, "names": names, "summaries": summaries})
+        return JSONResponse({"revision": revision, "names": names, "summaries": summaries})
 
     def changes(self, request: Request) -> Response:
-        since = self._revisions.known(_whole(request, "since"))
+        since = self._revisions.known(integer_parameter(request, "since"))
         revision = self._revision()
         if since is None:
             changed = set(range(len(self._library)))
@@ -182,7 +168,7 @@ class _Page:
                 *self._scored(since.scores)[1],
                 *self._library.problems.changed_since(since.problems)[1],
             }
-        return Answer(
+        return JSONResponse(
             {
                 "project": self._project,
                 "list": self._list,
@@ -195,7 +181,7 @@ class _Page:
         )
 
     def picture(self, request: Request) -> Response:
-        return Answer(self._picture(picture_number(request, self._library)))
+        return JSONResponse(self._picture(picture_number(request, self._library)))
 
     def _picture(self, number: int) -> dict[str, Any]:
         return {"project": self._project} | self._store.picture(number)
@@ -208,9 +194,9 @@ class _Page:
         return await run_in_threadpool(self._put, number, body)
 
     def _refuse_other_project(self, request: Request) -> None:
-        """Refuse a page that was opened for another folder, or another file of annotations."""
+        """Refuse a page that was opened for another folder or another annotation file."""
         if request.headers.get(PROJECT_HEADER) != self._project:
-            raise Refusal(
+            raise HTTPException(
                 412,
                 f"groupcm now serves the folder {self._library.folder.resolve().name} with "
                 f"{self._store.path.name} here, and this page is of something else; nothing is "
@@ -218,14 +204,14 @@ class _Page:
             )
 
     def _refuse_other_name(self, number: int, body: dict[str, Any]) -> None:
-        """Refuse a page whose numbers of pictures are those of another list."""
+        """Refuse a page whose picture numbers belong to another list."""
         try:
             meant = field(body, "name", str)
         except ValueError as error:
-            raise Refusal(400, f"{error}.") from error
+            raise HTTPException(400, f"{error}.") from error
         name = self._library.names[number]
         if meant != name:
-            raise Refusal(
+            raise HTTPException(
                 412,
                 f"The list of pictures has changed, and picture {number} is now {name}, not "
                 f"{meant}; nothing is saved, reload the page.",
@@ -233,21 +219,20 @@ class _Page:
 
     def _put(self, number: int, body: dict[str, Any]) -> Response:
         try:
-            saved = self._store.put(number, body)
+            with input_errors_refused():
+                saved = self._store.put(number, body)
         except Conflict:
             current = self._picture(number)
             sentence = f"{current['name']} was changed in another window; nothing is overwritten."
-            return Answer({"error": sentence, "picture": current}, 409)
-        except InputError as error:
-            raise _bad(error) from error
+            return JSONResponse({"error": sentence, "picture": current}, 409)
         self._corrected.add(number)
-        return Answer({"version": saved.version, "revision": self._revision()})
+        return JSONResponse({"version": saved.version, "revision": self._revision()})
 
     async def candidates(self, request: Request) -> Response:
         number = picture_number(request, self._library)
         if self._suggestions is None:
-            return Answer({"candidates": []})
-        return Answer({"candidates": await run_in_threadpool(self._suggestions.of, number)})
+            return JSONResponse({"candidates": []})
+        return JSONResponse({"candidates": await run_in_threadpool(self._suggestions.of, number)})
 
     async def add_category(self, request: Request) -> Response:
         body = await json_body(request)
@@ -265,19 +250,14 @@ class _Page:
 
     async def _change_categories(self, request: Request, change: Any, *arguments: Any) -> Response:
         self._refuse_other_project(request)
-        try:
+        with input_errors_refused():
             await run_in_threadpool(change, *arguments)
-        except InputError as error:
-            raise _bad(error) from error
-        return Answer({"categories": self._store.categories})
+        return JSONResponse({"categories": self._store.categories})
 
     def export(self, request: Request) -> Response:
-        try:
-            file = export(
-                self._store, request.query_params.get("format", "coco"), self._library.folder
-            )
-        except InputError as error:
-            raise _bad(error) from error
+        format = request.query_params.get("format", "coco")
+        with input_errors_refused():
+            file = export(self._store, format, self._library.folder)
         headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
         if file.warnings:
             headers["X-Warnings"] = quote(json.dumps(file.warnings, ensure_ascii=False))
@@ -287,8 +267,8 @@ class _Page:
         self._refuse_other_project(request)
         format = request.query_params.get("format", "auto")
         content = await request.body()
-        try:
-            brought = await run_in_threadpool(
+        with input_errors_refused():
+            imported = await run_in_threadpool(
                 import_bytes,
                 self._store,
                 self._library,
@@ -296,15 +276,13 @@ class _Page:
                 None if format == "auto" else format,
                 cast(Unannotated, request.query_params.get("unannotated", "todo")),
             )
-        except InputError as error:
-            raise _bad(error) from error
-        return Answer(
+        return JSONResponse(
             {
-                "pictures": brought.pictures,
-                "objects": brought.objects,
-                "skipped": list(brought.skipped),
-                **brought.states._asdict(),
-                "in_progress": brought.in_progress,
+                "pictures": imported.pictures,
+                "objects": imported.objects,
+                "skipped": list(imported.skipped),
+                **imported.states._asdict(),
+                "in_progress": imported.in_progress,
             }
         )
 
@@ -322,15 +300,3 @@ class _Page:
 
     def _scored(self, since: int) -> tuple[int, Mapping[int, float | None]]:
         return (0, {}) if self._scores is None else self._scores.changed_since(since)
-
-
-def _whole(request: Request, name: str) -> int:
-    text = request.query_params.get(name, "")
-    if not (text.isascii() and text.isdecimal()) or len(text) > 16:
-        raise Refusal(400, f"The number {name!r} is missing or is not a whole number.")
-    return int(text)
-
-
-def _bad(error: InputError) -> Refusal:
-    status = 409 if isinstance(error, ChangedOnDisk) else 400
-    return Refusal(status, " ".join(str(error).split()))

@@ -1,6 +1,7 @@
-"""Changes of what the annotation file holds: each makes the next content from the one before.
+"""Changes of the content of the annotation file, and the rules for names of categories.
 
-Names of categories: two that differ in case or in space around them are one.
+Each change returns new content. Two names that differ only in case or surrounding space are the
+same name.
 """
 
 from __future__ import annotations
@@ -23,19 +24,94 @@ __all__ = [
     "checked_name",
     "free_ids",
     "new_name",
-    "refuse_twins",
+    "refuse_duplicates",
     "same_name",
     "same_work",
-    "spelled",
     "with_categories",
+    "with_spelling",
 ]
 
 # Files may bring longer names, up to `groupcm.annotations.limits.LONGEST_CATEGORY`.
 LONGEST_NEW_NAME = 100
+_DEFAULT_CATEGORY = "object"
+
+
+def with_categories(content: Content, names: Sequence[str]) -> Content:
+    """Add the categories that the content does not have yet."""
+    categories = list(content.categories)
+    for name in names or ([] if categories else [_DEFAULT_CATEGORY]):
+        if same_name(name, [each.name for each in categories]) is None:
+            key = next(free_ids(each.id for each in categories))
+            categories.append(Category(checked_name(name), key))
+    return replace(content, categories=tuple(categories))
+
+
+def category_added(content: Content, name: object) -> Content:
+    """Add a category."""
+    checked = new_name(name)
+    _refuse_taken(checked, content.categories)
+    return _next_revision(with_categories(content, [checked]))
+
+
+def category_renamed(content: Content, position: int, name: object) -> Content:
+    """Rename a category and all its objects."""
+    old, checked = _category(content, position), new_name(name)
+    _refuse_taken(checked, [each for each in content.categories if each is not old])
+    categories = list(content.categories)
+    categories[position] = replace(old, name=checked)
+    renamed = _next_revision(replace(content, categories=tuple(categories)))
+    entries = {
+        picture: _renamed(entry, old.name, checked, renamed.revision)
+        for picture, entry in content.entries.items()
+    }
+    return replace(renamed, entries=entries)
+
+
+def category_removed(content: Content, position: int) -> Content:
+    """Remove a category without objects."""
+    old = _category(content, position)
+    for entry in content.entries.values():
+        if any(marked.category == old.name for marked in entry.picture.objects):
+            raise InputError(
+                f"the category {old.name!r} has objects, the first in {entry.picture.name}; only "
+                "one without objects can be removed"
+            )
+    if len(content.categories) == 1:
+        raise InputError("the last category cannot be removed; rename it instead")
+    left = tuple(each for each in content.categories if each is not old)
+    return _next_revision(replace(content, categories=left))
+
+
+def with_spelling(picture: Picture, names: Sequence[str]) -> Picture:
+    """Use the spelling of known categories in a picture."""
+    return _with_objects(
+        picture,
+        lambda marked: replace(marked, category=same_name(marked.category, names) or ""),
+    )
+
+
+def same_work(one: Picture, other: Picture) -> bool:
+    """Return whether two annotations of a picture are equal, apart from the ids of objects."""
+
+    def work(picture: Picture) -> list[Any]:
+        return [(each.category, each.region, each.score) for each in picture.objects]
+
+    return one.done == other.done and work(one) == work(other)
+
+
+def free_ids(taken: Iterable[Any]) -> Iterator[int]:
+    """Return an iterator over the whole numbers above all that are taken.
+
+    Examples
+    --------
+    >>> next(free_ids([3, "x", 7]))
+    8
+    """
+    return count(1 + max((key for key in taken if isinstance(key, int)), default=0))
 
 
 def checked_name(name: object) -> str:
-    """Return a name without the space around it, or raise where it is none.
+    """Return a name without surrounding space, or raise if it is not valid.
 
     Examples
     --------
@@ -51,7 +127,7 @@ def checked_name(name: object) -> str:
 
 
 def new_name(name: object) -> str:
-    """Return a checked name that a user gives to a category, or raise where it is too long.
+    """Return a valid name for a new category, or raise if it is too long.
 
     Examples
     --------
@@ -68,7 +144,7 @@ def new_name(name: object) -> str:
 
 
 def same_name(name: str, among: Iterable[str]) -> str | None:
-    """Return which of the names is the same one.
+    """Return the one of some names that is the same, or None.
 
     Examples
     --------
@@ -78,12 +154,12 @@ def same_name(name: str, among: Iterable[str]) -> str | None:
     return next((each for each in among if _key(each) == _key(name)), None)
 
 
-def refuse_twins(names: Sequence[str], where: str) -> None:
-    """Refuse two categories of one name.
+def refuse_duplicates(names: Sequence[str], where: str) -> None:
+    """Raise if two categories have the same name.
 
     Examples
     --------
-    >>> refuse_twins(["polyp", "Polyp"], "--categories")
+    >>> refuse_duplicates(["polyp", "Polyp"], "--categories")
     Traceback (most recent call last):
     groupcm.errors.InputError: --categories: two categories have one name, 'polyp' and 'Polyp';
     each needs its own
@@ -94,74 +170,6 @@ def refuse_twins(names: Sequence[str], where: str) -> None:
             raise InputError(
                 f"{where}: two categories have one name, {twin!r} and {name!r}; each needs its own"
             )
-
-
-def _key(name: str) -> str:
-    return unicodedata.normalize("NFC", name.strip()).casefold()
-
-
-_DEFAULT_CATEGORY = "object"
-
-
-def category_added(content: Content, name: object) -> Content:
-    """Content with one more category."""
-    checked = new_name(name)
-    _refuse_taken(checked, content.categories)
-    return _next(with_categories(content, [checked]))
-
-
-def category_renamed(content: Content, position: int, name: object) -> Content:
-    """Content in which a category, and all objects of it, have another name."""
-    old, checked = _category(content, position), new_name(name)
-    _refuse_taken(checked, [each for each in content.categories if each is not old])
-    categories = list(content.categories)
-    categories[position] = replace(old, name=checked)
-    renamed = _next(replace(content, categories=tuple(categories)))
-    entries = {
-        picture: _renamed(entry, old.name, checked, renamed.revision)
-        for picture, entry in content.entries.items()
-    }
-    return replace(renamed, entries=entries)
-
-
-def category_removed(content: Content, position: int) -> Content:
-    """Content without a category that no object has."""
-    old = _category(content, position)
-    for entry in content.entries.values():
-        if any(marked.category == old.name for marked in entry.picture.objects):
-            raise InputError(
-                f"the category {old.name!r} has objects, the first in {entry.picture.name}; only "
-                "one without objects can be removed"
-            )
-    if len(content.categories) == 1:
-        raise InputError("the last category cannot be removed; rename it instead")
-    left = tuple(each for each in content.categories if each is not old)
-    return _next(replace(content, categories=left))
-
-
-def free_ids(taken: Iterable[Any]) -> Iterator[int]:
-    """Go through the whole numbers above all that are taken.
-
-    Examples
-    --------
-    >>> next(free_ids([3, "x", 7]))
-    8
-    """
-    return count(1 + max((key for key in taken if isinstance(key, int)), default=0))
-
-
-def _next(content: Content) -> Content:
-    return replace(content, revision=content.revision + 1)
-
-
-def with_categories(content: Content, names: Sequence[str]) -> Content:
-    """Content that has these categories too."""
-    categories = list(content.categories)
-    for name in names or ([] if categories else [_DEFAULT_CATEGORY]):
-        if same_name(name, [each.name for each in categories]) is None:
-            key = next(free_ids(each.id for each in categories))
-            categories.append(Category(checked_name(name), key))
-    return replace(content, categories=tuple(categories))
 
 
 def _category(content: Content, position: int) -> Category:
@@ -176,12 +184,8 @@ def _refuse_taken(name: str, categories: Sequence[Category]) -> None:
         raise InputError(f"there is a category {twin!r} already; choose another name")
 
 
-def _with_objects(entry: Picture, change: Callable[[AnnotatedObject], AnnotatedObject]) -> Picture:
-    return replace(entry, objects=tuple(map(change, entry.objects)))
-
-
 def _renamed(entry: Entry, old: str, new: str, version: int) -> Entry:
-    """Entry with one category called otherwise; its pieces name categories by id and stay."""
+    """Rename a category of an entry, whose JSON stays: it refers to categories by id."""
     if all(marked.category != old for marked in entry.picture.objects):
         return entry
     picture = _with_objects(
@@ -191,18 +195,13 @@ def _renamed(entry: Entry, old: str, new: str, version: int) -> Entry:
     return replace(entry, picture=picture, version=version)
 
 
-def spelled(picture: Picture, names: Sequence[str]) -> Picture:
-    """Picture whose categories are spelled as those that are there."""
-    return _with_objects(
-        picture,
-        lambda marked: replace(marked, category=same_name(marked.category, names) or ""),
-    )
+def _with_objects(entry: Picture, change: Callable[[AnnotatedObject], AnnotatedObject]) -> Picture:
+    return replace(entry, objects=tuple(map(change, entry.objects)))
 
 
-def same_work(one: Picture, other: Picture) -> bool:
-    """Tell whether two say the same of a picture, whatever its objects are called."""
+def _next_revision(content: Content) -> Content:
+    return replace(content, revision=content.revision + 1)
 
-    def work(picture: Picture) -> list[Any]:
-        return [(each.category, each.region, each.score) for each in picture.objects]
 
-    return one.done == other.done and work(one) == work(other)
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFC", name.strip()).casefold()

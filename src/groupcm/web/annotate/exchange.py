@@ -1,8 +1,7 @@
-"""Annotations in other formats: as a download, and from a file that was uploaded.
+"""Export and import of annotations in all formats, as downloads and uploads of the page.
 
-Reading annotations for the pictures of a library, of which the file may name others too.
-
-Uploads put where they can be read: a file as it is, a folder out of its ZIP file.
+A format that is a folder is packed as a ZIP file. An import may name pictures that the library
+does not have; they are left out.
 """
 
 from __future__ import annotations
@@ -14,7 +13,8 @@ import tempfile
 import unicodedata
 import warnings
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from threading import Lock
@@ -43,47 +43,143 @@ __all__ = [
     "unpacked",
 ]
 
-
-class _LibraryPictures(KnownPictures):
-    """The pictures of a library; sizes are read when they are asked for."""
-
-    def __init__(self, library: PictureLibrary, tolerant: bool) -> None:
-        super().__init__(Annotations(tuple(Picture(name, 1, 1) for name in library.names)))
-        self.folder = library.folder
-        self._library = library
-        self._tolerant = tolerant
-
-    def name(self, written: str, places: Places | None = None) -> str:
-        try:
-            return super().name(written, places)
-        except ValueError as error:
-            if self._tolerant:
-                return relative_name(written)
-            raise NotThere(str(error), written) from error
-
-    def size(self, name: str) -> tuple[int, int]:
-        number = self._library.number(name)
-        # A picture that is not there is left out later, whatever its size.
-        return (1000, 1000) if number is None else self._library.size(number)
-
-
-class ImportReading(ReadingSome):
-    """Reading that goes on after pictures that a library does not have, and after nothing else."""
-
-    def __init__(
-        self, path: Path, library: PictureLibrary, tolerant: bool, unannotated: Unannotated = "todo"
-    ) -> None:
-        super().__init__(path, _LibraryPictures(library, tolerant), unannotated)
-
-
 ENDINGS = {"coco": ".json", "label_studio": ".json", "cvat": ".xml", "csv": ".csv"}
 _MOST_UNPACKED = 512 * 2**20
 _MOST_FILES = 200_000
 _PACKED = b"PK\x03\x04"
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
+_ALSO_ONE_FILE = ("labelme", "voc")  # a file names its picture
+# The filter of warnings belongs to the whole process.
+_warnings_lock = Lock()
+
+
+class Download(NamedTuple):
+    """A file to download, and warnings about what the format cannot store."""
+
+    name: str
+    content: bytes
+    media_type: str
+    warnings: tuple[str, ...] = ()
+
+
+class Imported(NamedTuple):
+    """The result of an import, with one sentence for each reason why something was left out.
+
+    ``states`` counts the pictures of the file that are in the folder, except those that kept their
+    annotations; ``in_progress`` counts those of them that have objects and are not done.
+    """
+
+    pictures: int
+    objects: int
+    skipped: tuple[str, ...]
+    states: StateCounts
+    in_progress: int = 0
+
+
+def export(store: AnnotationStore, format: str, folder: Path) -> Download:
+    """Return the annotations in a format; a format that is a folder gives a ZIP file.
+
+    Parameters
+    ----------
+    store
+        The annotations.
+    format
+        One of `groupcm.annotations.FORMATS`.
+    folder
+        The folder of pictures, from which the download gets its name.
+    """
+    _require_format(format)
+    name = f"{_plain_name(folder)}-{format}"
+    if format == "coco":
+        return Download(f"{name}.json", store.to_bytes(), "application/json")
+    with _temporary_folder() as work, _recorded_warnings() as recorded:
+        path = work / (name + ENDINGS.get(format, ""))
+        write(store.annotations(), path, format)
+        if FORMATS[format].folder:
+            archive = shutil.make_archive(str(work / "packed"), "zip", path)
+            content = Path(archive).read_bytes()
+            return Download(f"{name}.zip", content, "application/zip", _sentences(recorded, path))
+        content = path.read_bytes()
+    media_type = {".json": "application/json", ".xml": "application/xml"}.get(path.suffix)
+    return Download(path.name, content, media_type or "text/csv", _sentences(recorded, path))
+
+
+def import_bytes(
+    store: AnnotationStore,
+    library: PictureLibrary,
+    content: bytes,
+    format: str | None = None,
+    unannotated: Unannotated = "todo",
+) -> Imported:
+    """Add the objects of an uploaded file; a folder must be packed as a ZIP file.
+
+    Nothing changes if any part of it is damaged. ``unannotated`` is as for
+    `groupcm.annotations.read`.
+    """
+    with _temporary_folder() as work:
+        folders = {part for name in library.names for part in PurePosixPath(name).parts[:-1]}
+        path = unpacked(content, work, format, folders)
+        try:
+            return import_path(store, library, path, format, unannotated)
+        except InputError as error:
+            raise InputError(error.message(_in_upload(path))) from error
+
+
+def import_file(
+    store: AnnotationStore,
+    library: PictureLibrary,
+    path: Path,
+    unannotated: Unannotated = "todo",
+) -> Imported:
+    """Add the objects of a file or folder, or of a ZIP file that contains one."""
+    try:
+        if is_packed(path):
+            return import_bytes(store, library, path.read_bytes(), unannotated=unannotated)
+        return import_path(store, library, path, unannotated=unannotated)
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise InputError(FileName(path), ": ", error) from error
+
+
+def import_path(
+    store: AnnotationStore,
+    library: PictureLibrary,
+    path: Path,
+    format: str | None = None,
+    unannotated: Unannotated = "todo",
+) -> Imported:
+    """Add the objects of a file or folder to the pictures that have no annotations yet.
+
+    A picture that has annotations keeps them. Pictures that are not in the folder, or have
+    another size there, are left out and reported.
+    """
+    name = format or _format_of(path)
+    _require_format(name)
+    if path.is_dir() and not FORMATS[name].folder:
+        raise InputError(
+            FileName(path), f" is a folder; annotations of {FORMATS[name].title} are one file"
+        )
+    if not path.is_dir() and FORMATS[name].folder and name not in _ALSO_ONE_FILE:
+        raise InputError(
+            f"annotations of {FORMATS[name].title} are a folder; pack it as a ZIP file"
+        )
+    reading = ImportReading(path, library, not FORMATS[name].folder, unannotated)
+    with _recorded_warnings() as recorded:
+        read = FORMATS[name].read(reading)
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for missing in reading.missing:
+        left_out["not in the folder"].append(missing)
+    fitting = list(_fitting(read, library, left_out))
+    merged = store.merge(fitting, read.categories)
+    for kept in merged.kept:
+        left_out["already done or marked here and kept as they were"].append(kept)
+    skipped = (*_left_out_sentences(left_out), *_sentences(recorded, path))
+    return Imported(merged.pictures, merged.objects, skipped, merged.states, merged.in_progress)
 
 
 def is_packed(path: Path) -> bool:
-    """Tell whether a path is a ZIP file."""
+    """Return whether a path is a ZIP file."""
     if not path.is_file():
         return False
     with open(path, "rb") as file:
@@ -91,10 +187,10 @@ def is_packed(path: Path) -> bool:
 
 
 def unpacked(content: bytes, work: Path, format: str | None, folders: Collection[str] = ()) -> Path:
-    """Put an upload where it can be read.
+    """Write an upload to a folder, unpacked, and return the path to read.
 
-    A folder that holds everything else in a ZIP file is opened, unless it is one of ``folders``,
-    the names of the folders in which pictures are: then it is part of the pictures' names.
+    A single folder in a ZIP file is opened, unless it is one of ``folders``, the names of the
+    folders that contain pictures: then it is part of the names of the pictures.
     """
     if not content.strip():
         raise InputError("the file is empty")
@@ -104,7 +200,7 @@ def unpacked(content: bytes, work: Path, format: str | None, folders: Collection
         path = work / ("file" + ENDINGS.get(format or "", guessed))
         path.write_bytes(content)
         return path
-    # Two folders down: some formats look above the folder for more files.
+    # Two levels down: some formats look for more files in the parent folder.
     home = work / "in" / "zip"
     home.mkdir(parents=True)
     try:
@@ -130,7 +226,7 @@ def unpacked(content: bytes, work: Path, format: str | None, folders: Collection
 
 
 def _unzip(archive: zipfile.ZipFile, home: Path) -> None:
-    """Unpack plain files within ``home``, and stop where they grow beyond all measure."""
+    """Unpack plain files into ``home``, up to a limit of their number and size."""
     files = [each for each in archive.infolist() if not each.is_dir()]
     left = _MOST_UNPACKED
     if len(files) > _MOST_FILES:
@@ -161,141 +257,45 @@ def _unzip(archive: zipfile.ZipFile, home: Path) -> None:
                 written.write(block)
 
 
-_NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
-_ALSO_ONE_FILE = ("labelme", "voc")  # a file names its picture
-# The filter of warnings belongs to the whole process.
-_warnings_lock = Lock()
+class _LibraryPictures(KnownPictures):
+    """The pictures of a library; their sizes are read when they are needed."""
+
+    def __init__(self, library: PictureLibrary, tolerant: bool) -> None:
+        super().__init__(Annotations(tuple(Picture(name, 1, 1) for name in library.names)))
+        self.folder = library.folder
+        self._library = library
+        self._tolerant = tolerant
+
+    def name(self, written: str, places: Places | None = None) -> str:
+        try:
+            return super().name(written, places)
+        except ValueError as error:
+            if self._tolerant:
+                return relative_name(written)
+            raise NotThere(str(error), written) from error
+
+    def size(self, name: str) -> tuple[int, int]:
+        number = self._library.number(name)
+        # A picture that the library does not have is left out later.
+        return (1000, 1000) if number is None else self._library.size(number)
 
 
-class Download(NamedTuple):
-    """A file to download, and what the format could not carry."""
+class ImportReading(ReadingSome):
+    """Reading that skips pictures that a library does not have."""
 
-    name: str
-    content: bytes
-    media_type: str
-    warnings: tuple[str, ...] = ()
-
-
-class Imported(NamedTuple):
-    """What an import brought, and a sentence for each kind of thing it left out.
-
-    ``states`` counts the pictures of the file that are in the folder, except those that kept the
-    work they already held; ``in_progress`` counts those of its pictures to do that hold objects.
-    """
-
-    pictures: int
-    objects: int
-    skipped: tuple[str, ...]
-    states: StateCounts
-    in_progress: int = 0
+    def __init__(
+        self, path: Path, library: PictureLibrary, tolerant: bool, unannotated: Unannotated = "todo"
+    ) -> None:
+        super().__init__(path, _LibraryPictures(library, tolerant), unannotated)
 
 
-def export(store: AnnotationStore, format: str, folder: Path) -> Download:
-    """Return what is marked in a format of annotations; formats of many files are a ZIP file.
-
-    Parameters
-    ----------
-    store
-        The annotations.
-    format
-        One of `groupcm.annotations.FORMATS`.
-    folder
-        The folder of pictures, after which the download is named.
-    """
+def _require_format(format: str) -> None:
     if format not in FORMATS:
         raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
-    name = f"{_plain_name(folder)}-{format}"
-    if format == "coco":
-        return Download(f"{name}.json", store.to_bytes(), "application/json")
-    with _work_folder() as work, _told_warnings() as told:
-        path = work / (name + ENDINGS.get(format, ""))
-        write(store.annotations(), path, format)
-        if FORMATS[format].folder:
-            archive = shutil.make_archive(str(work / "packed"), "zip", path)
-            content = Path(archive).read_bytes()
-            return Download(f"{name}.zip", content, "application/zip", _of(told, path))
-        content = path.read_bytes()
-    media_type = {".json": "application/json", ".xml": "application/xml"}.get(path.suffix)
-    return Download(path.name, content, media_type or "text/csv", _of(told, path))
-
-
-def import_bytes(
-    store: AnnotationStore,
-    library: PictureLibrary,
-    content: bytes,
-    format: str | None = None,
-    unannotated: Unannotated = "todo",
-) -> Imported:
-    """Add the objects of a file that was uploaded; a folder must be packed as a ZIP file.
-
-    Nothing changes where any of it is damaged. ``unannotated`` is as for
-    `groupcm.annotations.read`.
-    """
-    with _work_folder() as work:
-        folders = {part for name in library.names for part in PurePosixPath(name).parts[:-1]}
-        path = unpacked(content, work, format, folders)
-        try:
-            return import_path(store, library, path, format, unannotated)
-        except InputError as error:
-            raise InputError(error.message(_in_upload(path))) from error
-
-
-def import_file(
-    store: AnnotationStore,
-    library: PictureLibrary,
-    path: Path,
-    unannotated: Unannotated = "todo",
-) -> Imported:
-    """Add the objects of a file or folder, or of one that is packed as a ZIP file."""
-    try:
-        if is_packed(path):
-            return import_bytes(store, library, path.read_bytes(), unannotated=unannotated)
-        return import_path(store, library, path, unannotated=unannotated)
-    except InputError as error:
-        if error.file is not None:
-            raise
-        raise InputError(FileName(path), ": ", error) from error
-
-
-def import_path(
-    store: AnnotationStore,
-    library: PictureLibrary,
-    path: Path,
-    format: str | None = None,
-    unannotated: Unannotated = "todo",
-) -> Imported:
-    """Add the objects of a file or folder to the pictures that hold no work yet.
-
-    A picture that holds work keeps it. Pictures that are not in the folder, or of another size,
-    are left out and told.
-    """
-    if format is not None and format not in FORMATS:
-        raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
-    name = format or _format_of(path)
-    if path.is_dir() and not FORMATS[name].folder:
-        raise InputError(
-            FileName(path), f" is a folder; annotations of {FORMATS[name].title} are one file"
-        )
-    if not path.is_dir() and FORMATS[name].folder and name not in _ALSO_ONE_FILE:
-        raise InputError(
-            f"annotations of {FORMATS[name].title} are a folder; pack it as a ZIP file"
-        )
-    reading = ImportReading(path, library, not FORMATS[name].folder, unannotated)
-    with _told_warnings() as told:
-        read = FORMATS[name].read(reading)
-    left_out = _LeftOut()
-    for missing in reading.missing:
-        left_out.add("not in the folder", missing)
-    fitting = list(_fitting(read, library, left_out))
-    merged = store.merge(fitting, read.categories)
-    for kept in merged.kept:
-        left_out.add("already done or marked here and kept as they were", kept)
-    skipped = (*left_out.sentences(), *_of(told, path))
-    return Imported(merged.pictures, merged.objects, skipped, merged.states, merged.in_progress)
 
 
 def _format_of(path: Path) -> str:
-    """Return the format of a file; the page has no option that names it."""
+    """Return the format of a file; an import has no option to name it."""
     try:
         return sniff(path)
     except UnknownFormatError as error:
@@ -303,63 +303,57 @@ def _format_of(path: Path) -> str:
         raise InputError(error, f"; it may be of {titles}") from error
 
 
-def _fitting(read: Annotations, library: PictureLibrary, left_out: _LeftOut) -> Iterator[Picture]:
-    """Go through the pictures that are in the folder and have the same size there."""
+def _fitting(
+    read: Annotations, library: PictureLibrary, left_out: dict[str, list[str]]
+) -> Iterator[Picture]:
+    """Yield the pictures that are in the folder and have the same size there."""
     for picture in read:
         number = library.number(picture.name)
         if number is None:
-            left_out.add("not in the folder", picture.name)
+            left_out["not in the folder"].append(picture.name)
             continue
         try:
             same = library.size(number) == (picture.width, picture.height)
         except InputError:
-            left_out.add("not readable", picture.name)
+            left_out["not readable"].append(picture.name)
             continue
         if same:
             yield picture
         else:
-            left_out.add("of another size there", picture.name)
+            left_out["of another size there"].append(picture.name)
 
 
-class _LeftOut:
-    """Names of pictures by the reason why they were left out."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, list[str]] = {}
-
-    def add(self, reason: str, name: str) -> None:
-        self._names.setdefault(reason, []).append(name)
-
-    def sentences(self) -> list[str]:
-        return [
-            f"{len(names)} picture{'' if len(names) == 1 else 's'} left out, {reason}"
-            f" (the first: {names[0]})."
-            for reason, names in self._names.items()
-        ]
+def _left_out_sentences(left_out: Mapping[str, list[str]]) -> list[str]:
+    """Return one sentence per reason why pictures were left out."""
+    return [
+        f"{len(names)} picture{'' if len(names) == 1 else 's'} left out, {reason}"
+        f" (the first: {names[0]})."
+        for reason, names in left_out.items()
+    ]
 
 
 def _plain_name(folder: Path) -> str:
-    """Name that every system takes for a file."""
+    """Return a name that is a valid file name on every system."""
     plain = _NOT_PLAIN.sub("-", folder.resolve().name).strip("-.")
     return plain or "annotations"
 
 
 @contextmanager
-def _work_folder() -> Iterator[Path]:
+def _temporary_folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="groupcm-") as folder:
         yield Path(folder)
 
 
 @contextmanager
-def _told_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    with _warnings_lock, warnings.catch_warnings(record=True) as told:
+def _recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    with _warnings_lock, warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
-        yield told
+        yield recorded
 
 
-def _of(told: Sequence[warnings.WarningMessage], path: Path) -> tuple[str, ...]:
-    """Return the sentences of warnings, without the file that they are all about."""
-    return tuple(_sentence(each.message, path) for each in told)
+def _sentences(recorded: Sequence[warnings.WarningMessage], path: Path) -> tuple[str, ...]:
+    """Return warnings as sentences that do not name the file, which they are all about."""
+    return tuple(_sentence(each.message, path) for each in recorded)
 
 
 def _sentence(warning: Warning | str, path: Path) -> str:
@@ -371,7 +365,7 @@ def _sentence(warning: Warning | str, path: Path) -> str:
 
 
 def _in_upload(path: Path) -> Callable[[Argument | FileName], str]:
-    """Return how to spell a file of an upload: without the temporary folder that holds it."""
+    """Return a function that writes the name of an uploaded file without its temporary folder."""
 
     def spell(part: Argument | FileName) -> str:
         file = Path(str(part.path)) if isinstance(part, FileName) else None

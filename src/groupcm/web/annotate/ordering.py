@@ -1,26 +1,25 @@
-"""Which picture to annotate next, so that the model learns most from it.
+"""The order in which to annotate pictures, so that the model learns most, and its route.
 
 With score s_i of picture i and threshold t, a picture is
 
     uncertain               to do;                                  the nearer first: |s_i − t|
     high-scoring negative   done without an object, and s_i ≥ t;    the higher first: s_i − t
 
-A linear machine with margins is held by few terms: a negative group moves the solution only where
-its largest score lies above the lower margin, a positive one only where its score lies below the
-upper one. What lies outside, on its own side, could be taken away and the solution would stay. A
-picture near the threshold lies inside the margin whichever label it gets, so its label always
-counts; one far from it most likely lies on its own side and buys nothing. A negative beyond the
-threshold carries the largest slope of all: it is either the most instructive false alarm or an
-object that was missed, which pulls the solution the wrong way with full weight.
+The solution of a linear model with margins depends on few terms: a negative group contributes only
+if its largest score is above the lower margin, a positive group only if its score is below the
+upper one. All other groups could be removed without changing the solution. A picture near the
+threshold is inside the margin whichever label it gets, so its label always counts; a picture far
+from it is most likely outside, and its label changes nothing. A negative above the threshold has
+the largest slope of all: it is either the most instructive false alarm, or an object that was
+missed, which pulls the solution in the wrong direction with full weight.
 
-The two are on different scales, so they are mixed by turns: of every ``one_in`` pictures, the last
-is a negative to look at again.
+The two are on different scales, so they alternate: of every ``one_in`` pictures, the last is a
+negative to check again.
 
-Without a threshold, t is the score that one in twenty of the negatives done so far exceeds. Where
-objects are rare, positives weigh most (λ/n+ against λ/n−) and are found up there; the machine's own
-0, where it changes its mind, lies too low for that. Only while few negatives are known is t 0.
-
-The route that tells the page which picture to annotate next.
+Without a threshold, t is the score that one in twenty of the annotated negatives exceeds. If
+objects are rare, positives have the largest weight (λ/n+ against λ/n−) and are found at high
+scores; 0, the decision boundary of the model, is too low for that. While few negatives are
+annotated, t is 0.
 """
 
 from __future__ import annotations
@@ -28,14 +27,17 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from math import isfinite
-from typing import Any, Protocol
+from typing import TYPE_CHECKING
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from groupcm.web.server.app import Answer
 from groupcm.web.server.library import PictureLibrary
+
+if TYPE_CHECKING:
+    from groupcm.web.annotate.store import AnnotationStore
+    from groupcm.web.server.background import BackgroundScores
 
 __all__ = ["NextPicture", "annotation_order", "routes"]
 
@@ -47,7 +49,7 @@ _FEW_NEGATIVES = 20
 
 @dataclass(frozen=True)
 class NextPicture:
-    """A picture by its number, and why it is worth a look."""
+    """The number of a picture, and why it is next."""
 
     picture: int
     why: str
@@ -62,25 +64,25 @@ def annotation_order(
     looked_at_again: Collection[int] = (),
     one_in: int = 4,
 ) -> list[NextPicture]:
-    """Order pictures by what their annotation buys; see above.
+    """Order pictures by how much the model learns from their annotation.
 
-    Pictures that are to do and have no score yet come last, in their own order. Pictures that are
-    done and teach nothing more are left out.
+    Pictures to do that have no score yet come last, in their own order. Pictures that are done and
+    need no second look are left out.
 
     Parameters
     ----------
     scores
-        One a picture; None where it is not known.
+        One score per picture; None if it is not known.
     done
-        Whether a person has looked at it.
+        Whether each picture is annotated.
     positive
-        Whether an object is marked.
+        Whether each picture has an object.
     threshold
-        t; left out, it is found from the negatives that are done, as told above.
+        t; by default it is chosen from the scores of the annotated negatives.
     looked_at_again
-        Negatives that were confirmed since the scores were made, and need no other look.
+        Negatives that were confirmed after they were scored, and are not checked again.
     one_in
-        How often a negative comes, while there are both.
+        How often a negative comes, as long as there are both.
 
     Examples
     --------
@@ -130,7 +132,7 @@ def annotation_order(
 
 
 def _high_negative(scores: list[float]) -> float:
-    """Score that one in twenty negatives exceeds; 0 where few are known."""
+    """Return the score that one in twenty negatives exceeds; 0 if there are few."""
     if len(scores) < _FEW_NEGATIVES:
         return 0.0
     return sorted(scores)[len(scores) - 1 - len(scores) // 20]
@@ -145,37 +147,21 @@ def _by_turns(uncertain: list[int], negatives: list[int], one_in: int) -> list[N
     return mixed + [NextPicture(place, HIGH_NEGATIVE) for place in rest]
 
 
-class Annotated(Protocol):
-    """What is needed of the annotations: how far each picture is."""
-
-    @property
-    def revision(self) -> int: ...
-
-    def summary(self, number: int, /) -> dict[str, Any]: ...
-
-
-class Scored(Protocol):
-    """What is needed of a model: what it makes of each picture."""
-
-    @property
-    def threshold(self) -> float | None: ...
-
-    def score(self, number: int, /) -> float | None: ...
-
-
-def routes(library: PictureLibrary, store: Annotated, scores: Scored) -> list[Route]:
+def routes(
+    library: PictureLibrary, store: AnnotationStore, scores: BackgroundScores
+) -> list[Route]:
     """Return ``GET /api/order``: ``{"order": [{"picture": 17, "why": "uncertain"}, …]}``.
 
-    A negative that somebody changed or confirmed since the start is not offered again.
+    A negative that was changed or confirmed after the start is not offered again.
 
     Parameters
     ----------
     library
         The pictures.
     store
-        Their annotations; see `groupcm.web.annotate.store.AnnotationStore`.
+        Their annotations.
     scores
-        See `groupcm.web.server.background.BackgroundScores`.
+        The scores of a model.
     """
     first = store.revision
 
@@ -189,6 +175,6 @@ def routes(library: PictureLibrary, store: Annotated, scores: Scored) -> list[Ro
             scores.threshold,
             looked_at_again={n for n in numbers if summaries[n]["version"] > first},
         )
-        return Answer({"order": [asdict(each) for each in ordered]})
+        return JSONResponse({"order": [asdict(each) for each in ordered]})
 
     return [Route("/api/order", order)]

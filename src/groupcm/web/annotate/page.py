@@ -13,11 +13,11 @@ from groupcm.annotations.reading import Unannotated
 from groupcm.errors import InputError
 from groupcm.utils.text import counted
 from groupcm.web.annotate.app import annotate_app
-from groupcm.web.annotate.changes import new_name, refuse_twins
+from groupcm.web.annotate.changes import new_name, refuse_duplicates
 from groupcm.web.annotate.exchange import import_file
 from groupcm.web.annotate.store import AnnotationStore
 from groupcm.web.annotate.suggestions import Suggestions
-from groupcm.web.review.flags import COLUMNS, OLD_COLUMNS, read_marks
+from groupcm.web.review.flags import COLUMNS, OLD_COLUMNS, read_flags
 from groupcm.web.server.background import BackgroundScores
 from groupcm.web.server.library import PictureLibrary
 from groupcm.web.server.scored_pictures import read_picture_model
@@ -84,7 +84,7 @@ def annotate_folder(
     Traceback (most recent call last):
     groupcm.errors.InputError: the folder of pictures no such folder does not exist
     """
-    refuse_twins([new_name(name) for name in categories], "--categories")
+    refuse_duplicates([new_name(name) for name in categories], "--categories")
     library = PictureLibrary(folder)
     file = annotations or library.folder / "annotations.json"
     # The port is taken before anything is written: an import is reported once and is served.
@@ -168,16 +168,16 @@ def _report_start(
 
 def _notes_of(path: _Path, library: PictureLibrary, say: Callable[[str], object]) -> dict[int, str]:
     """Return the numbers of the pictures to correct, each with the note of the reviewer."""
-    _require_marks(path)
-    marks = read_marks(path)
-    notes = {n: mark.note for name, mark in marks.items() for n in library.numbers([name])}
-    if len(notes) < len(marks):
-        missing = counted(len(marks) - len(notes), "picture")
+    _require_flags(path)
+    flags = read_flags(path)
+    notes = {n: flag.note for name, flag in flags.items() for n in library.numbers([name])}
+    if len(notes) < len(flags):
+        missing = counted(len(flags) - len(notes), "picture")
         say(f"of {path}, not in {library.folder}: {missing}")
     return notes
 
 
-def _require_marks(path: _Path) -> None:
+def _require_flags(path: _Path) -> None:
     """Refuse a file that is something else altogether, whose first line may be of any length."""
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         header = file.read(_LONGEST_HEADER).partition("\n")[0]

@@ -1,6 +1,7 @@
-"""What a page was opened for, so that one left open does not write into something else.
+"""Identity and revisions of the project that the annotate page was opened for.
 
-One number for those that grow: the revisions of annotations, scores and problems.
+The ids prevent a page that was left open from writing into another project. `Revisions` combines
+the revisions of annotations, scores and problems into one number.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import NamedTuple
 __all__ = ["PROJECT_HEADER", "Revisions", "Seen", "list_id", "project_id"]
 
 PROJECT_HEADER = "Groupcm-Project"
-"""Header in which a page that changes something tells what it was opened for."""
+"""The header in which a page sends the id of its project with every change."""
 
 
 def project_id(file: str | os.PathLike[str], folder: str | os.PathLike[str]) -> str:
-    """Return an id of an annotation file together with a folder, the same at every start.
+    """Return an id of an annotation file and a folder, which is the same at every start.
 
     Examples
     --------
@@ -34,20 +35,20 @@ def project_id(file: str | os.PathLike[str], folder: str | os.PathLike[str]) -> 
 
 
 def list_id(names: Iterable[str]) -> str:
-    """Return an id of the names of pictures in their order, by which numbers have a meaning."""
+    """Return an id of the list of pictures, to which the numbers of pictures refer."""
     return _id(names)
 
 
 def _id(texts: Iterable[str]) -> str:
-    told = "\0".join(texts).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(told).hexdigest()[:20]
+    content = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(content).hexdigest()[:20]
 
 
 _MOST = 10_000
 
 
 class Seen(NamedTuple):
-    """What a page has seen of each."""
+    """The revisions that a page has seen."""
 
     store: int
     scores: int
@@ -55,7 +56,7 @@ class Seen(NamedTuple):
 
 
 class Revisions:
-    """Numbers given out to pages, and what each stands for.
+    """Numbers that are sent to pages, each for one combination of revisions.
 
     Examples
     --------
@@ -68,13 +69,13 @@ class Revisions:
     """
 
     def __init__(self) -> None:
-        # Of the clock: a number given out by an earlier start is then not known.
+        # From the clock, so that a number of an earlier start is not known.
         self._last = time.time_ns() // 1_000_000
         self._given: OrderedDict[int, Seen] = OrderedDict()
         self._lock = Lock()
 
     def of(self, seen: Seen) -> int:
-        """Return the number of what is seen."""
+        """Return the number of a combination of revisions."""
         with self._lock:
             if self._given.get(self._last) != seen:
                 self._last += 1
@@ -84,6 +85,6 @@ class Revisions:
             return self._last
 
     def known(self, revision: int) -> Seen | None:
-        """Return what a number stands for; None where it is too old, or of elsewhere."""
+        """Return the revisions of a number; None if it is too old or of another start."""
         with self._lock:
             return self._given.get(revision)

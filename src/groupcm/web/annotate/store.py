@@ -1,7 +1,7 @@
-"""What is marked in the pictures of a folder, and who may change it.
+"""The annotations of the pictures of a folder, in memory and on the disk.
 
-Every picture has a version. A change names the version it was made from; where that is not the
-current one someone else was faster, and the change is refused.
+Every picture has a version. A change names the version it is based on, and is refused if that is
+not the current one, because the picture was changed in another window meanwhile.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from groupcm.web.annotate.changes import (
     category_removed,
     category_renamed,
     free_ids,
-    refuse_twins,
+    refuse_duplicates,
     same_work,
-    spelled,
     with_categories,
+    with_spelling,
 )
+from groupcm.web.server.annotation_json import object_to_json, picture_from_json
 from groupcm.web.server.library import PictureLibrary
-from groupcm.web.server.records import object_to_json, picture_from_json
 
 __all__ = ["AnnotationStore", "Conflict", "Merged", "Saved", "Totals"]
 
 
 class Conflict(Exception):
-    """The picture was changed since the version that a change was made from."""
+    """The picture was changed after the version that a change is based on."""
 
 
 class Saved(NamedTuple):
@@ -53,10 +53,10 @@ class Saved(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """What an import brought: pictures, objects, and the pictures that kept their own work.
+    """The result of an import: pictures, objects, and the pictures that kept their annotations.
 
-    ``states`` counts all pictures of the import but those that kept their own work, and
-    ``in_progress`` those of them that hold objects and are not done.
+    ``states`` counts all pictures of the import except those that kept their annotations, and
+    ``in_progress`` those of them that have objects and are not done.
     """
 
     pictures: int
@@ -67,7 +67,7 @@ class Merged(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """The number of pictures that are done, of those marked but not done, and of all objects."""
+    """The numbers of pictures that are done and in progress, and of all objects."""
 
     done: int
     in_progress: int
@@ -77,19 +77,19 @@ class Totals(NamedTuple):
 class AnnotationStore:
     """The annotations of a library, in memory and on the disk.
 
-    What is read here is always on the disk already.
+    What the methods return is always on the disk already.
 
     Parameters
     ----------
     library
         The pictures.
     path
-        The COCO file; made at the first change.
+        The COCO file; it is created at the first change.
     categories
-        Names that objects may have, beside those in the file.
+        Categories in addition to those in the file.
     unannotated
-        What pictures of the file are that it lists without objects and without saying that they
-        were looked at: ``"todo"``, or ``"negative"`` for "verified empty".
+        The state of pictures that the file lists without objects and without a state: ``"todo"``,
+        or ``"negative"`` for "verified empty".
 
     Examples
     --------
@@ -119,15 +119,15 @@ class AnnotationStore:
         self._library = library
         self._file = AnnotationFile(path)
         self.path = self._file.path
-        # Of the clock: a page left open since an earlier start holds other versions.
+        # From the clock, so that a page of an earlier start has other versions.
         self._first_revision = time.time_ns() // 1_000_000
         content = self._file.read(library.names, self._first_revision, unannotated)
-        refuse_twins([each.name for each in content.categories], str(path))
+        refuse_duplicates([each.name for each in content.categories], str(path))
         self._saver = Saver(with_categories(content, categories), self._file.write)
         entries = content.entries.values()
         self._image_ids = free_ids(entry.image_id for entry in entries)
         self._object_ids = free_ids(each.id for entry in entries for each in entry.picture.objects)
-        # Also of objects that were deleted: undoing that brings all of them back.
+        # Also of deleted objects: undoing a deletion restores all of it.
         self._known: dict[str, dict[Key, tuple[Key, Mapping[str, Any]]]] = {}
         for entry in entries:
             self._known[entry.picture.name] = {
@@ -171,7 +171,7 @@ class AnnotationStore:
         )
 
     def keep_states(self) -> None:
-        """Write the file, so that the states that the caller decided are not asked for again."""
+        """Write the file, so that the states that the caller chose need not be given again."""
         self._saver.change(lambda content: replace(content, undecided=frozenset())).result()
 
     def totals(self) -> Totals:
@@ -188,7 +188,7 @@ class AnnotationStore:
         )
 
     def summary(self, number: int) -> dict[str, Any]:
-        """Return done, number of objects and version of a picture."""
+        """Return whether a picture is done, its number of objects, and its version."""
         entry = self._saved.entries.get(self._library.names[number])
         if entry is None:
             return {"done": False, "objects": 0, "version": self._first_revision}
@@ -196,7 +196,7 @@ class AnnotationStore:
         return {"done": entry.picture.done, "objects": objects, "version": entry.version}
 
     def changed_since(self, revision: int) -> list[int]:
-        """Return the pictures that changed after a revision; all of them if it is of elsewhere."""
+        """Return the pictures that changed after a revision; all if the revision is not known."""
         saved = self._saved
         if not self._first_revision <= revision <= saved.revision:
             return list(range(len(self._library)))
@@ -208,7 +208,7 @@ class AnnotationStore:
         return [number for number in numbers if number is not None]
 
     def picture(self, number: int) -> dict[str, Any]:
-        """Return all that is known of a picture, as the page gets it."""
+        """Return the annotations of a picture as JSON."""
         name = self._library.names[number]
         entry = self._saved.entries.get(name)
         width, height = self._size(number, entry)
@@ -223,10 +223,10 @@ class AnnotationStore:
         }
 
     def put(self, number: int, record: Any) -> Saved:
-        """Put what the page says of a picture in the place of what was there.
+        """Replace the annotations of a picture by those of the page.
 
-        Returns when it is on the disk. Raises `Conflict` where the version is not the current one,
-        and `InputError` where the record is wrong.
+        Returns when they are on the disk. Raises `Conflict` if the version is not the current one,
+        and `InputError` if the record is wrong.
         """
         name = self._library.names[number]
         try:
@@ -251,7 +251,7 @@ class AnnotationStore:
             entry = content.entries.get(name)
             if version != (entry.version if entry else self._first_revision):
                 if entry is not None and same_work(entry.picture, picture):
-                    saved_as = entry.version  # the page did not hear that this was saved
+                    saved_as = entry.version  # the page did not receive the answer
                     return content
                 raise Conflict
             content = self._with_pictures(content, [picture])
@@ -261,7 +261,7 @@ class AnnotationStore:
         try:
             content = self._saver.change(changed).result()
         except Conflict:
-            # What the page is told instead must be on the disk too.
+            # The state that the page receives instead must be on the disk, too.
             self._saver.change(lambda content: content).result()
             raise
         return Saved(saved_as, content.revision)
@@ -271,15 +271,15 @@ class AnnotationStore:
         self._saver.change(lambda content: category_added(content, name)).result()
 
     def rename_category(self, position: int, name: object) -> None:
-        """Give a category, and all objects of it, another name."""
+        """Rename a category and all its objects."""
         self._saver.change(lambda content: category_renamed(content, position, name)).result()
 
     def remove_category(self, position: int) -> None:
-        """Remove a category that no object has."""
+        """Remove a category without objects."""
         self._saver.change(lambda content: category_removed(content, position)).result()
 
     def merge(self, pictures: Sequence[Picture], categories: Sequence[str]) -> Merged:
-        """Add pictures to those that hold no work yet, in one change; the others keep theirs."""
+        """Take over the annotations of pictures that have none yet, in one change."""
         merged = Merged(0, 0, ())
 
         def changed(content: Content) -> Content:
@@ -300,43 +300,43 @@ class AnnotationStore:
                 return content
             content = with_categories(content, categories)
             names = [each.name for each in content.categories]
-            return self._with_pictures(content, [spelled(picture, names) for picture in new])
+            return self._with_pictures(content, [with_spelling(picture, names) for picture in new])
 
         self._saver.change(changed).result()
         return merged
 
     def annotations(self) -> Annotations:
-        """Return all that is marked."""
+        """Return all annotations."""
         content = self._saved
         pictures = tuple(entry.picture for entry in content.entries.values())
         return Annotations(pictures, tuple(each.name for each in content.categories))
 
     def to_bytes(self) -> bytes:
-        """Return the file as it is on the disk, or as it would be without any change yet."""
+        """Return the bytes of the file, also if it does not exist yet."""
         return self._saved.to_bytes()
 
     def changed_elsewhere(self) -> str | None:
-        """Return what another program did to the file since: removed, written or changed it."""
+        """Return what another program did to the file: removed, written or changed; or None."""
         return self._file.changed_elsewhere()
 
     def close(self) -> None:
-        """Wait until everything is on the disk."""
+        """Wait until all changes are on the disk."""
         self._saver.close()
 
     def _size(self, number: int, entry: Entry | None) -> tuple[int, int]:
-        """Size of a picture; refused where objects were marked in another size."""
+        """Return the size of a picture, or raise if its objects belong to another size."""
         width, height = self._library.size(number)
         if entry is not None and entry.picture.objects:
-            told = (entry.picture.width, entry.picture.height)
-            if told != (width, height):
+            noted = (entry.picture.width, entry.picture.height)
+            if noted != (width, height):
                 raise InputError(
                     f"{self._library.names[number]} is {width} × {height} pixels, and "
-                    f"{self.path.name} says {told[0]} × {told[1]}; correct one of the two"
+                    f"{self.path.name} says {noted[0]} × {noted[1]}; correct one of the two"
                 )
         return width, height
 
     def _with_pictures(self, content: Content, pictures: Sequence[Picture]) -> Content:
-        """Content with these pictures in the place of those of the same names."""
+        """Replace the pictures of the same names."""
         entries = dict(content.entries)
         category_ids = {each.name: each.id for each in content.categories}
         revision = content.revision + 1
@@ -354,7 +354,7 @@ class AnnotationStore:
         return replace(content, entries=entries, revision=revision)
 
     def _file_id(self, name: str, marked: AnnotatedObject) -> Key:
-        """Id of an object in the file, where ids are numbers; the page makes its own."""
+        """Return the id of an object in the file, where ids are numbers, unlike in the page."""
         known = self._known.setdefault(name, {})
         assert marked.id is not None
         if marked.id not in known:
@@ -362,7 +362,7 @@ class AnnotationStore:
         return known[marked.id][0]
 
     def _as_new(self, picture: Picture, entry: Entry | None) -> Picture:
-        """Picture of another file, with ids that are free here."""
+        """Return a picture of another file with ids that are free here."""
         objects = []
         for marked in picture.objects:
             key = next(self._object_ids)

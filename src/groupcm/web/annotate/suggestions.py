@@ -1,4 +1,4 @@
-"""Regions of a picture that an annotator may accept with one click."""
+"""Candidate regions of a picture that the annotator can accept with one click."""
 
 from __future__ import annotations
 
@@ -17,36 +17,34 @@ from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.score import PictureScorer
 from groupcm.images.view import View, resized
+from groupcm.web.server.compute_once import ComputeOnce
 from groupcm.web.server.library import PictureLibrary, Stamp
-from groupcm.web.server.requests import WorkedOutOnce
 from groupcm.web.server.scored_pictures import candidates_to_json
 
 __all__ = ["Suggestions", "suggested_regions", "suggested_winners"]
 
 MOST = 300
 _PICTURES_KEPT = 32
-# Of candidates more alike than this the best is shown. Recipes have left out near duplicates
-# themselves; leaving out more of them loses outlines that fit.
+# Of candidates that overlap more than this, only the best is shown. Recipes have removed near
+# duplicates themselves; removing more would lose outlines that fit.
 _ALIKE = 0.7
 _SMALLEST_SHARE, _LARGEST_SHARE = 1e-4, 0.8
 
 
 class Suggestions:
-    """Candidate regions of the pictures of a library; those of the last pictures are kept.
+    """Candidate regions of the pictures of a library; those of recent pictures are kept.
 
-    A picture whose file was replaced since is looked at again.
-
-    Several threads may ask. The picture after the one that was asked for is prepared while the
-    annotator looks.
+    Several threads may call it. The next picture is prepared while the annotator works on the
+    current one. A picture whose file was replaced is processed again.
 
     Parameters
     ----------
     library
         The pictures.
     recipe
-        How regions are found without a model; left out, the default one.
+        How regions are found without a model; by default `Recipe()`.
     scorer
-        A model with its own recipe: regions then have its scores.
+        A model, whose recipe is used and whose scores the regions have.
 
     Examples
     --------
@@ -67,23 +65,23 @@ class Suggestions:
     ) -> None:
         self._library, self._scorer = library, scorer
         self._recipe = recipe or Recipe()
-        self._found = WorkedOutOnce(self._find, _PICTURES_KEPT)
+        self._found = ComputeOnce(self._find, _PICTURES_KEPT)
         self._lock = threading.Lock()
         self._ahead: ThreadPoolExecutor | None = ThreadPoolExecutor(1, "suggestions")
 
     def of(self, number: int) -> list[dict[str, Any]]:
-        """Regions of a picture, the best first, or without a model the smallest.
+        """Return the regions of a picture, the best first, or without a model the smallest.
 
         Each has ``box``, ``counts`` (None for a box) and ``score`` (None without a model); see
         `groupcm.web.server.scored_pictures`.
         """
-        found = self._found(self._as_it_is(number))
+        found = self._found(self._key(number))
         if number + 1 < len(self._library):
             self._prepare(number + 1)
         return found
 
     def stop(self) -> None:
-        """Prepare nothing any more; what is under way is left to end."""
+        """Stop preparing pictures; work that has begun is left to finish."""
         with self._lock:
             ahead, self._ahead = self._ahead, None
         if ahead is not None:
@@ -92,13 +90,13 @@ class Suggestions:
     def _prepare(self, number: int) -> None:
         with self._lock:
             if self._ahead is not None:
-                self._ahead.submit(self._find_in_silence, number)
+                self._ahead.submit(self._find_quietly, number)
 
-    def _find_in_silence(self, number: int) -> None:
-        with suppress(Exception):  # whoever asks for the picture is told
-            self._found(self._as_it_is(number))
+    def _find_quietly(self, number: int) -> None:
+        with suppress(Exception):  # raised again when the picture is requested
+            self._found(self._key(number))
 
-    def _as_it_is(self, number: int) -> tuple[int, Stamp]:
+    def _key(self, number: int) -> tuple[int, Stamp]:
         return number, self._library.stamp(number)
 
     def _find(self, picture: tuple[int, Stamp]) -> list[dict[str, Any]]:
@@ -118,10 +116,10 @@ class Suggestions:
 
 
 def suggested_regions(recipe: Recipe, pixels: Pixels, at_most: int = MOST) -> Regions:
-    """Find regions worth showing, the recipe's first so many, and of those the smallest first.
+    """Find the first ``at_most`` regions of a recipe to suggest, sorted by area.
 
-    Windows are left out where outlines were found, and so are specks and whatever is nearly the
-    whole picture.
+    Windows are left out if outlines were found, and so are tiny regions and those that cover
+    nearly the whole picture.
 
     Examples
     --------
@@ -145,9 +143,9 @@ def suggested_regions(recipe: Recipe, pixels: Pixels, at_most: int = MOST) -> Re
 def suggested_winners(
     regions: Regions, scores: NDArray[np.float64], at_most: int = MOST
 ) -> NDArray[np.int64]:
-    """Places of candidates worth showing, the best first and of those alike the best alone.
+    """Return the positions of candidates to suggest, the best first, without near duplicates.
 
-    The whole picture is no place, and left out.
+    A candidate that is the whole picture is left out.
 
     Examples
     --------

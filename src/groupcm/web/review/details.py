@@ -1,4 +1,4 @@
-"""One picture of a review: all its candidates, and the explanation of their scores."""
+"""All candidates of one picture of a review, and the explanations of their scores."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from groupcm.images.features import FAMILIES
 from groupcm.images.recipe import Recipe, trained_names
 from groupcm.images.scoring.score import PictureScorer
 from groupcm.web.server.background import picture_stamp
+from groupcm.web.server.compute_once import ComputeOnce
 from groupcm.web.server.library import PictureLibrary
-from groupcm.web.server.requests import WorkedOutOnce
 from groupcm.web.server.scored_pictures import MeasuredPicture, candidates_to_json, measure_picture
 
 __all__ = ["PictureDetails", "explain_candidate", "family_of_features"]
@@ -24,7 +24,7 @@ _PICTURES_KEPT = 16
 
 
 class PictureDetails:
-    """Pictures measured when somebody looks at them; the last few are kept.
+    """Candidates of pictures, computed when a picture is opened; recent pictures are kept.
 
     Parameters
     ----------
@@ -46,26 +46,26 @@ class PictureDetails:
     ...         return X[:, 0]
     >>> library = PictureLibrary(f"{home}/frames")
     >>> details = PictureDetails(library, PictureScorer(Lightest(), Recipe()))
-    >>> told = details.tell(details.measured(0, details.stamp(0)))
-    >>> told["score"] == told["candidates"][told["winner"]]["score"]
+    >>> found = details.to_json(details.measured(0, details.stamp(0)))
+    >>> found["score"] == found["candidates"][found["winner"]]["score"]
     True
     """
 
     def __init__(self, library: PictureLibrary, scorer: PictureScorer) -> None:
         self._library, self._scorer = library, scorer
-        self._kept = WorkedOutOnce(self._measure, _PICTURES_KEPT)
+        self._kept = ComputeOnce(self._measure, _PICTURES_KEPT)
 
     def stamp(self, number: int) -> str:
-        """Stamp of the picture's file as it is now, or an error where it is gone."""
+        """Return the present stamp of the file of a picture, or raise if the file is gone."""
         self._library.stamp(number)
         return picture_stamp(self._library, number)
 
     def measured(self, number: int, stamp: str) -> MeasuredPicture:
-        """Score a picture whose file has this stamp, unless that was just done."""
+        """Return the candidates of a picture whose file has this stamp."""
         return self._kept((number, stamp))
 
-    def tell(self, measured: MeasuredPicture) -> dict[str, Any]:
-        """All candidates of a picture, the best first."""
+    def to_json(self, measured: MeasuredPicture) -> dict[str, Any]:
+        """Return all candidates of a picture as JSON, the best first."""
         found = measured.found
         regions = found.regions
         return {
@@ -79,7 +79,7 @@ class PictureDetails:
         }
 
     def explain(self, measured: MeasuredPicture, candidate: int) -> dict[str, Any]:
-        """Return what the features of one candidate, by its rank, add to its score."""
+        """Explain the score of one candidate, given by its rank."""
         if not 0 <= candidate < len(measured.rows):
             raise IndexError(candidate)
         row = measured.rows[_best_first(measured.found.scores)[candidate]]
@@ -104,14 +104,14 @@ def _best_first(scores: Any) -> list[int]:
 def explain_candidate(scorer: PictureScorer, row: NDArray[Any]) -> dict[str, Any]:
     """Return the score of a candidate as a sum over features and over their families.
 
-    The numbers are those of `groupcm.evaluation.explain_scores`, which a report shows, too.
+    The numbers are those of `groupcm.evaluation.explain_scores`, which reports use, too.
 
     Parameters
     ----------
     scorer
         A model that is linear without a feature map, or trees, and its recipe.
     row
-        Features of the candidate, in the model's order.
+        The features of the candidate, in the order of the model.
     """
     require_without_map(scorer.model)
     (found,) = explain_scores(scorer.model, row)

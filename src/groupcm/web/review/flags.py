@@ -1,4 +1,4 @@
-"""Pictures whose annotation is to be corrected, in a CSV file: read at the start, written whole."""
+"""The CSV file of pictures that a reviewer flagged because their annotation is to be corrected."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from math import isfinite
 from pathlib import Path
 
 from groupcm.errors import InputError
-from groupcm.web.server.file_stamp import GuardedFile
+from groupcm.web.server.guarded_file import GuardedFile
 
-__all__ = ["COLUMNS", "OLD_COLUMNS", "Mark", "MarksFile", "read_marks"]
+__all__ = ["COLUMNS", "OLD_COLUMNS", "Flag", "FlagFile", "read_flags"]
 
 COLUMNS = ["image", "score", "truth", "outcome", "note"]
-# The picture's column had another name before.
+# Files of earlier versions call the first column "picture".
 OLD_COLUMNS = ["picture", *COLUMNS[1:]]
 _TRUTHS = ("", "positive", "negative")
 _LONGEST_NOTE = 2_000
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A picture to correct.
+class Flag:
+    """The flag of a picture whose annotation is to be corrected.
 
     Attributes
     ----------
     score
-        Its score when it was marked; None where that was not known.
+        Its score when it was flagged; None if it was not known.
     truth
-        "positive" or "negative" as the annotations said then; "" where they did not.
+        "positive" or "negative" according to the annotations then; "" if unannotated.
     outcome
-        Such as "false positive"; "" where it was not known.
+        Such as "false positive"; "" if it was not known.
     note
-        What the reviewer wrote.
+        The note of the reviewer.
     """
 
     score: float | None = None
@@ -54,18 +54,18 @@ class Mark:
             raise InputError("the note holds characters that no file of text can hold")
 
 
-def read_marks(path: str | os.PathLike[str]) -> dict[str, Mark]:
-    """Read the marks of pictures by their names, in the order of the file.
+def read_flags(path: str | os.PathLike[str]) -> dict[str, Flag]:
+    """Read the flags by the names of pictures, in the order of the file.
 
     Examples
     --------
     >>> import tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "review.csv")
-    >>> MarksFile(path).mark("a.png", Mark(0.5, "negative", "false positive", "?"))
-    >>> read_marks(path)
-    {'a.png': Mark(score=0.5, truth='negative', outcome='false positive', note='?')}
+    >>> FlagFile(path).flag("a.png", Flag(0.5, "negative", "false positive", "?"))
+    >>> read_flags(path)
+    {'a.png': Flag(score=0.5, truth='negative', outcome='false positive', note='?')}
     """
-    marks: dict[str, Mark] = {}
+    flags: dict[str, Flag] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             rows = csv.reader(file, strict=True)
@@ -81,67 +81,67 @@ def read_marks(path: str | os.PathLike[str]) -> dict[str, Mark]:
                     raise InputError(
                         f"{where}: there are {len(row)} values and must be {len(COLUMNS)}"
                     )
-                if not row[0] or row[0] in marks:
-                    told = f"is marked twice: {row[0]}" if row[0] else "has no name"
-                    raise InputError(f"{where}: a picture {told}; each is marked once")
-                marks[row[0]] = _mark_of(row, where)
+                if not row[0] or row[0] in flags:
+                    problem = f"is marked twice: {row[0]}" if row[0] else "has no name"
+                    raise InputError(f"{where}: a picture {problem}; each is marked once")
+                flags[row[0]] = _flag_of(row, where)
     except (csv.Error, UnicodeDecodeError) as error:
         raise InputError(f"{path} is damaged and cannot be read as CSV: {error}") from error
-    return marks
+    return flags
 
 
-class MarksFile:
-    """The marks of a review; each change is on the disk when it returns.
+class FlagFile:
+    """The flags of a review; each change is on the disk when the method returns.
 
-    Marks of pictures that are not in the folder are kept as they are. A change is refused with
-    `ChangedOnDisk` where another program wrote the file since.
+    Flags of pictures that are not in the folder are kept. A change is refused with
+    `ChangedOnDisk` if another program has changed the file.
 
     Parameters
     ----------
     path
-        The file; where there is none it is made at the first mark. A damaged one is an error.
+        The file; it is created with the first flag. A damaged file is an error.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._file = GuardedFile(path)
         self._lock = threading.Lock()
-        self._marks = read_marks(self.path) if self._file.look() else {}
+        self._flags = read_flags(self.path) if self._file.look() else {}
 
     @property
     def path(self) -> Path:
-        """Where they are."""
+        """The path of the file."""
         return self._file.path
 
     @property
-    def marks(self) -> Mapping[str, Mark]:
-        """Marks by the names of pictures."""
-        return self._marks
+    def flags(self) -> Mapping[str, Flag]:
+        """The flags by the names of pictures."""
+        return self._flags
 
-    def mark(self, name: str, mark: Mark) -> None:
-        """Mark a picture, or replace its mark."""
+    def flag(self, name: str, flag: Flag) -> None:
+        """Flag a picture, or replace its flag."""
         with self._lock:
-            self._write(self._marks | {name: mark})
+            self._write(self._flags | {name: flag})
 
-    def unmark(self, name: str) -> None:
-        """Take a mark away; nothing happens where there is none."""
+    def unflag(self, name: str) -> None:
+        """Remove the flag of a picture, if there is one."""
         with self._lock:
-            if name in self._marks:
-                self._write({each: mark for each, mark in self._marks.items() if each != name})
+            if name in self._flags:
+                self._write({each: flag for each, flag in self._flags.items() if each != name})
 
-    def _write(self, marks: dict[str, Mark]) -> None:
+    def _write(self, flags: dict[str, Flag]) -> None:
         with (
-            self._file.replacing() as beside,
-            open(beside, "w", encoding="utf-8", newline="") as file,
+            self._file.replacing() as temporary,
+            open(temporary, "w", encoding="utf-8", newline="") as file,
         ):
             rows = csv.writer(file, lineterminator="\n")
             rows.writerow(COLUMNS)
-            for name, mark in marks.items():
-                score = "" if mark.score is None else repr(mark.score)
-                rows.writerow([name, score, mark.truth, mark.outcome, mark.note])
-        self._marks = marks
+            for name, flag in flags.items():
+                score = "" if flag.score is None else repr(flag.score)
+                rows.writerow([name, score, flag.truth, flag.outcome, flag.note])
+        self._flags = flags
 
 
-def _mark_of(row: list[str], where: str) -> Mark:
+def _flag_of(row: list[str], where: str) -> Flag:
     _, score, truth, outcome, note = row
     try:
         number = float(score) if score else None
@@ -154,7 +154,7 @@ def _mark_of(row: list[str], where: str) -> Mark:
             f"{where}: the truth is {truth!r}; it must be positive, negative or nothing"
         )
     try:
-        return Mark(number, truth, outcome, note)
+        return Flag(number, truth, outcome, note)
     except InputError as error:
         raise InputError(f"{where}: {error}") from error
 

@@ -11,8 +11,8 @@ from groupcm.images.truth import Truth, read_truth
 from groupcm.utils.files import check_output
 from groupcm.utils.text import counted
 from groupcm.web.review.app import review_app
-from groupcm.web.review.flags import MarksFile
-from groupcm.web.review.score_cache import cache_beside
+from groupcm.web.review.flags import FlagFile
+from groupcm.web.review.score_cache import cache_next_to
 from groupcm.web.review.session import Review
 from groupcm.web.server.library import PictureLibrary
 from groupcm.web.server.scored_pictures import read_picture_model
@@ -100,9 +100,9 @@ def review_folder(
             )
         finally:
             review.stop()
-    if review.marks.marks:
-        say(f"{counted(len(review.marks.marks), 'picture')} to correct in {review.marks.path}")
-    return review.marks.path
+    if review.flags.flags:
+        say(f"{counted(len(review.flags.flags), 'picture')} to correct in {review.flags.path}")
+    return review.flags.path
 
 
 def open_review(
@@ -131,13 +131,13 @@ def open_review(
     library = PictureLibrary(folder)
     truth = _truth(library, annotations, category, unmarked)
     path = _marks(library, marks, (model, annotations))
-    kept = MarksFile(path)
+    flags = FlagFile(path)
     say(f"reviewing {counted(len(library), 'picture')} of {folder}")
     if truth is not None and truth.n_elsewhere:
         others = counted(truth.n_elsewhere, "picture")
         say(f"of {annotations}, not in {library.folder}: {others}; left out")
-    cache = cache_beside(path, os.fspath(model))
-    return Review(library, scorer, kept, truth=truth, cache=cache, workers=workers)
+    cache = cache_next_to(path, os.fspath(model))
+    return Review(library, scorer, flags, truth=truth, cache=cache, workers=workers)
 
 
 def _truth(

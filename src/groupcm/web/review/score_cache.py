@@ -1,8 +1,8 @@
-"""Scores of an earlier start, so that the same model does not score the same pictures again.
+"""A cache of scores, so that the same model does not score the same pictures at every start.
 
-The file has a line of JSON a picture, after one that tells which model they are of. It is a
-convenience: a line that cannot be read is left out, a file that is not ours is not touched, and
-where it cannot be written nothing is kept.
+The file has one line of JSON per picture, after a header that identifies the model. The cache is
+a convenience: a line that cannot be read is left out, another kind of file is not touched, and if
+the file cannot be written nothing is kept.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from groupcm.errors import InputError
 from groupcm.utils.files import whole_file
 from groupcm.web.server.scored_pictures import PictureResult
 
-__all__ = ["ScoreCache", "cache_beside"]
+__all__ = ["ScoreCache", "cache_next_to"]
 
 _FORMAT = "groupcm-review-cache"
 
 
-def cache_beside(marks: str | os.PathLike[str], model: str | os.PathLike[str]) -> ScoreCache:
-    """Return the cache that belongs to a file of marks and a model file.
+def cache_next_to(flags: str | os.PathLike[str], model: str | os.PathLike[str]) -> ScoreCache:
+    """Return the cache that belongs to a file of flags and a model file.
 
     Examples
     --------
-    >>> cache_beside("frames/review.csv", __file__).path.name
+    >>> cache_next_to("frames/review.csv", __file__).path.name
     '.review-cache'
     """
-    marks = Path(marks)
+    flags = Path(flags)
     of_model = hashlib.sha256(Path(model).read_bytes()).hexdigest()
-    return ScoreCache(marks.with_name(f".{marks.stem}-cache"), f"{of_model} {__version__}")
+    return ScoreCache(flags.with_name(f".{flags.stem}-cache"), f"{of_model} {__version__}")
 
 
 class ScoreCache:
@@ -48,7 +48,7 @@ class ScoreCache:
     path
         The file.
     key
-        What scores depend on beside the picture: results under another key are forgotten.
+        What scores depend on besides the picture: results with another key are dropped.
 
     Examples
     --------
@@ -71,9 +71,9 @@ class ScoreCache:
         self._is_used = False
 
     def open(self, stamps: Mapping[str, str]) -> dict[str, PictureResult]:
-        """Return what is known of pictures with these stamps, and begin to keep new results.
+        """Return the results of pictures with these stamps, and begin to keep new results.
 
-        The file is written anew with what is still of use, whole.
+        The file is rewritten with the results that are still valid.
         """
         lines = self._lines()
         if lines is None:
@@ -84,16 +84,16 @@ class ScoreCache:
             if result is not None and stamp and stamps.get(name) == stamp:
                 known[name] = result, line
         try:
-            with whole_file(self.path) as beside:
+            with whole_file(self.path) as temporary:
                 kept = [json.dumps(self._header), *(line for _, line in known.values())]
-                beside.write_text("\n".join(kept) + "\n", encoding="utf-8")
+                temporary.write_text("\n".join(kept) + "\n", encoding="utf-8")
             self._is_used = True
         except (OSError, InputError):
             self._is_used = False
         return {name: result for name, (result, _) in known.items()}
 
     def add(self, name: str, stamp: str, result: PictureResult) -> None:
-        """Keep a result."""
+        """Append a result to the file."""
         line = json.dumps({"name": name, "stamp": stamp, **asdict(result)}) + "\n"
         with self._lock:
             if not self._is_used:
@@ -105,7 +105,7 @@ class ScoreCache:
                 self._is_used = False
 
     def _lines(self) -> list[str] | None:
-        """Lines under our key; none where the key is another; None where the file is not ours."""
+        """Return the lines of this key; none if the key differs, None for another kind of file."""
         try:
             header, *lines = self.path.read_text(encoding="utf-8").splitlines() or [""]
             found = json.loads(header)
@@ -119,7 +119,7 @@ class ScoreCache:
 
 
 def _read_line(line: str) -> tuple[str, str, PictureResult | None]:
-    """Name, stamp and result; no result where the line is damaged."""
+    """Return name, stamp and result; no result if the line is damaged."""
     try:
         values: dict[str, Any] = json.loads(line)
         name, stamp = str(values.pop("name")), str(values.pop("stamp"))

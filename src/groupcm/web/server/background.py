@@ -1,4 +1,4 @@
-"""Pictures are scored in the background, while people already look at them."""
+"""Scoring of the pictures of a library in the background, while the page is already in use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from groupcm.errors import InputError
 from groupcm.images.parallel import PictureFile, Unreadable, map_pictures
 from groupcm.images.scoring.score import PictureScorer
 from groupcm.web.server.library import PictureLibrary
-from groupcm.web.server.scored_pictures import NumberedPicture, PictureResult, ResultOfPicture
+from groupcm.web.server.scored_pictures import NumberedPicture, PictureResult, ScorePicture
 
 __all__ = ["BackgroundScores", "Result", "picture_stamp"]
 
@@ -22,21 +22,21 @@ _SECONDS_TO_END = 10.0
 
 
 class BackgroundScores:
-    """Scores of the pictures of a library, in the order of their names, as they become known.
+    """Scores of the pictures of a library, computed in the order of their names.
 
     Parameters
     ----------
     library
         The pictures.
     scorer
-        Scores one; its threshold is known as ``threshold``.
+        The model that scores them.
     workers
-        Processes; 1 works in a thread of this process; None takes one a core, where there are
-        more than a few pictures.
+        The number of processes; 1 scores in a thread of this process, and None takes one process
+        per core if there are more than a few pictures.
     known
-        Results of earlier work, by the numbers of their pictures, which are not made again.
-    heard
-        Called with every new result, in the thread that made it.
+        Results of an earlier start by picture number, which are not computed again.
+    on_result
+        Called with every new result, in the thread that computed it.
 
     Examples
     --------
@@ -65,12 +65,12 @@ class BackgroundScores:
         workers: int | None = 1,
         *,
         known: Mapping[int, Result] | None = None,
-        heard: Callable[[NumberedPicture, Result], None] | None = None,
+        on_result: Callable[[NumberedPicture, Result], None] | None = None,
     ) -> None:
         self._library, self._scorer, self._workers = library, scorer, workers
         self._results: dict[int, Result] = dict(known or {})
         self._arrived = list(self._results)
-        self._heard = heard
+        self._on_result = on_result
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -78,37 +78,35 @@ class BackgroundScores:
 
     @property
     def threshold(self) -> float | None:
-        """From this score on a picture raises an alarm; None where nobody said."""
+        """The score from which on a picture raises an alarm, or None."""
         return self._scorer.threshold
 
     @property
     def n_scored(self) -> int:
-        """How many pictures have a score."""
-        with self._lock:
-            return sum(isinstance(each, PictureResult) for each in self._results.values())
+        """The number of pictures that have a score."""
+        return self._count(PictureResult)
 
     @property
     def n_failed(self) -> int:
-        """How many pictures could not be scored."""
-        with self._lock:
-            return sum(isinstance(each, Unreadable) for each in self._results.values())
+        """The number of pictures that could not be scored."""
+        return self._count(Unreadable)
 
     @property
     def running(self) -> bool:
-        """Whether more scores are to come."""
+        """Whether pictures are being scored."""
         return self._thread is not None and self._thread.is_alive()
 
     def result(self, number: int) -> Result | None:
-        """What is known of a picture; None where that is still to come."""
+        """Return the result of a picture, or None if it is not known yet."""
         return self._results.get(number)
 
     def score(self, number: int) -> float | None:
-        """Score of a picture; None where it is not known yet, or never will be."""
+        """Return the score of a picture, or None if it is not known yet or cannot be computed."""
         result = self._results.get(number)
         return result.score if isinstance(result, PictureResult) else None
 
     def changed_since(self, revision: int) -> tuple[int, dict[int, float | None]]:
-        """Return the newest revision, and the scores that became known after an older one."""
+        """Return the current revision, and the scores that were added after an earlier one."""
         with self._lock:
             known = revision if 0 <= revision <= len(self._arrived) else 0
             numbers = self._arrived[known:]
@@ -116,40 +114,44 @@ class BackgroundScores:
         return newest, {number: self.score(number) for number in numbers}
 
     def add(self, task: NumberedPicture, result: Result) -> None:
-        """Take a result for the newest of its picture."""
+        """Add a result, which replaces an earlier one of the same picture."""
         with self._lock:
             self._results[task.number] = result
             self._arrived.append(task.number)
-        if self._heard is not None:
-            self._heard(task, result)
+        if self._on_result is not None:
+            self._on_result(task, result)
 
     def start(self) -> None:
-        """Begin; a second call does nothing."""
+        """Start scoring; a second call does nothing."""
         if self._thread is None and not self._stopping.is_set():
             self._others = set(multiprocessing.active_children())
             self._thread = threading.Thread(target=self._run, name="scores", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
-        """End the work and its processes; what is under way is lost."""
+        """Stop scoring and its processes; results that are being computed are lost."""
         self._stopping.set()
         if self._thread is None:
             return
-        # One of them may be at a large picture for long, and nobody waits for it any more. They
-        # are all processes that began since: the server has no others.
+        # A large picture may take long, and its result is not needed any more. The server starts
+        # no other processes.
         for child in set(multiprocessing.active_children()) - self._others:
             child.terminate()
         self._thread.join(_SECONDS_TO_END)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the work ends, and say whether it did."""
+        """Wait until scoring ends, and return whether it did."""
         if self._thread is not None:
             self._thread.join(seconds)
         return not self.running
 
+    def _count(self, kind: type) -> int:
+        with self._lock:
+            return sum(isinstance(each, kind) for each in self._results.values())
+
     def _run(self) -> None:
         work = map_pictures(
-            ResultOfPicture(self._scorer),
+            ScorePicture(self._scorer),
             self._tasks(),
             doing="scoring",
             workers=self._workers,
@@ -179,7 +181,7 @@ class BackgroundScores:
                 )
 
     def _give_up(self, reason: str) -> None:
-        """Say of each picture that is left why it has no score."""
+        """Record for each remaining picture why it has no score."""
         for number, name in enumerate(self._library.names):
             if number not in self._results:
                 task = NumberedPicture(number, PictureFile(self._library.folder, name))
@@ -187,11 +189,11 @@ class BackgroundScores:
 
 
 class _Stopped(Exception):
-    """Nobody wants more pictures."""
+    """No more pictures are needed."""
 
 
 def picture_stamp(library: PictureLibrary, number: int) -> str:
-    """Return what changes when the picture's file does; empty where the file is gone."""
+    """Return a text that changes when the file of a picture does; empty if the file is gone."""
     try:
         return ":".join(map(str, library.stamp(number)))
     except InputError:

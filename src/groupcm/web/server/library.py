@@ -1,9 +1,7 @@
-"""The pictures of a folder, by number.
+"""The pictures of a folder by number, and the problems that were found when reading them.
 
-A page names a picture by its number alone, never by a path. Where the picture lies is found out
-anew each time its file is opened, as a link may have been put in its place since.
-
-Which pictures could not be read, and why.
+A page names a picture by its number alone, never by a path. The path is resolved each time the
+file is opened, because the file may have been replaced by a link.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ __all__ = ["PictureLibrary", "Problems", "Stamp"]
 
 
 class Problems:
-    """A sentence for each picture that could not be read, known once somebody tried.
+    """One sentence for each picture that could not be read.
 
     Examples
     --------
@@ -54,12 +52,12 @@ class Problems:
         return len(self._sentences)
 
     def sentence(self, number: int) -> str | None:
-        """Return why a picture could not be read; None where it could, or nobody tried."""
+        """Return why a picture could not be read; None if it was read, or not tried yet."""
         return self._sentences.get(number)
 
     @contextmanager
     def noting(self, number: int) -> Iterator[None]:
-        """Note what is wrong with a picture, and raise it all the same."""
+        """Record the `InputError` of the block as the problem of a picture, and raise it."""
         try:
             yield
         except InputError as error:
@@ -67,7 +65,7 @@ class Problems:
             raise
 
     def forget(self, number: int, sentence: str | None = None) -> None:
-        """Take back what was noted of a picture, or this one sentence alone."""
+        """Remove the problem of a picture; with a sentence, only if that is the problem."""
         with self._lock:
             noted = self._sentences.get(number)
             if noted is not None and sentence in (None, noted):
@@ -75,7 +73,7 @@ class Problems:
                 self._changed.append(number)
 
     def changed_since(self, revision: int) -> tuple[int, set[int]]:
-        """Return the revision now, and the pictures of which something new is known."""
+        """Return the current revision, and the pictures that changed after an earlier one."""
         with self._lock:
             return len(self._changed), set(self._changed[revision:])
 
@@ -108,7 +106,7 @@ class PictureLibrary:
         found = list_picture_files(self.folder)
         warn_of_masks(self.folder, found.masks)
         self.names = found.pictures
-        # What was set aside, for people who do not see the warning.
+        # The same as the warning, for the page.
         self.set_aside = sentence_of_masks(found.masks) if found.masks else None
         if not self.names:
             raise InputError(f"there is no picture in the folder {self.folder}")
@@ -122,21 +120,21 @@ class PictureLibrary:
         return len(self.names)
 
     def number(self, name: str) -> int | None:
-        """Return the number of the picture of this name, or None where there is none."""
+        """Return the number of the picture with a name, or None."""
         return self._numbers.get(name)
 
     def numbers(self, names: Sequence[str]) -> frozenset[int]:
-        """Return the numbers of those pictures that are there."""
+        """Return the numbers of the pictures with these names; unknown names are left out."""
         return frozenset(self._numbers[name] for name in names if name in self._numbers)
 
     def page(self, number: int) -> int | None:
-        """Return which page of a stack the picture is, from 1; None if it is a file of its own."""
+        """Return the page of a picture in a multi-page file, from 1; None for a single picture."""
         return self._file_and_page(number)[1]
 
     def path(self, number: int) -> Path:
         """Return the real path of the picture's file, with all links followed.
 
-        It is refused where it leads out of the folder.
+        A path that leads out of the folder is refused.
         """
         path = Path(os.path.realpath(self._file_and_page(number)[0]))
         if not path.is_relative_to(self._home):
@@ -146,16 +144,8 @@ class PictureLibrary:
             )
         return path
 
-    def is_within(self, number: int) -> bool:
-        """Tell whether the picture's file still lies in the folder."""
-        try:
-            self.path(number)
-        except InputError:
-            return False
-        return True
-
     def stamp(self, number: int) -> Stamp:
-        """Return two numbers that change when the picture's file does."""
+        """Return two numbers that change when the file of the picture does."""
         gone = printable(f"the picture {self.names[number]} is no longer there")
         with self.problems.noting(number):
             try:
@@ -168,21 +158,21 @@ class PictureLibrary:
             return about.st_mtime_ns, about.st_size
 
     def read(self, number: int) -> Pixels:
-        """Read the pixels, turned as people look at them."""
+        """Read the pixels in the orientation in which they are displayed."""
         with self.problems.noting(number):
             pixels = read_picture(self.path(number), self.page(number) or 1)
         self.problems.forget(number)
         return pixels
 
     def check(self, number: int) -> None:
-        """Raise where the pixels cannot be read; they are read once for each state of the file."""
+        """Raise if the pixels cannot be read; they are read once for each stamp of the file."""
         stamp = self.stamp(number)
         if self._checked.get(number) != stamp:
             self.read(number)
             self._checked[number] = stamp
 
     def size(self, number: int) -> tuple[int, int]:
-        """Return width and height; the file's pixels are not read, unless it is a stack."""
+        """Return width and height; the pixels of a single picture are not read for it."""
         key = (number, self.stamp(number))
         if key not in self._sizes:
             if self.page(number) is None:
@@ -196,10 +186,8 @@ class PictureLibrary:
     def _file_and_page(self, number: int) -> tuple[Path, int | None]:
         name = self.names[number]
         file, mark, page = name.rpartition("#")
-        if mark and page.isdecimal() and page.isascii() and not self._is_file(name):
+        is_page = mark and page.isdecimal() and page.isascii()
+        # The name of a file may contain the mark itself, also if the file is a broken link now.
+        if is_page and not os.path.lexists(self.folder / name):
             return self.folder / file, int(page)
         return self.folder / name, None
-
-    def _is_file(self, name: str) -> bool:
-        # A file may have such a sign in its own name; a link in its place is one too.
-        return os.path.lexists(self.folder / name)

@@ -1,73 +1,45 @@
-"""Numbers in what a page asks for.
+"""What routes read from a request: the number of a picture, other numbers, and a JSON body.
 
-Numbers in the paths of routes, as ``Route("/api/pictures/{number:short}", …)``.
-
-Starlette's own ``int`` takes any number of digits and fails on thousands of them; a path with so
-many names nothing here, and is answered with 404.
-
-Slow answers, each worked out once however many ask for it, the last few of them kept.
+A request that is wrong raises an `HTTPException` with one sentence.
 """
 
 from __future__ import annotations
 
+import json
 import math
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
-from concurrent.futures import Future
-from typing import Any, Generic, TypeVar
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 from starlette.convertors import Convertor, register_url_convertor
-from starlette.exceptions import HTTPException as Refusal
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from groupcm.errors import InputError
+from groupcm.web.server.guarded_file import ChangedOnDisk
+from groupcm.web.server.library import PictureLibrary
+
 __all__ = [
-    "ONE_PICTURE",
+    "PICTURE_ROUTE",
     "ShortNumber",
-    "WorkedOutOnce",
     "finite_number",
-    "number_asked",
-    "whole_asked",
+    "input_errors_refused",
+    "integer_parameter",
+    "json_body",
+    "number_parameter",
+    "picture_number",
 ]
 
-
-def whole_asked(request: Request, name: str, default: int) -> int:
-    """Return a whole number of the address, or refuse with 400."""
-    told = request.query_params.get(name, str(default))
-    try:
-        return int(told)
-    except ValueError:
-        raise Refusal(400, f"{name} is {told!r}; it must be a whole number.") from None
-
-
-def number_asked(request: Request, name: str, default: float | None) -> float | None:
-    """Return a number of the address, or refuse with 400."""
-    told = request.query_params.get(name)
-    if told is None:
-        return default
-    try:
-        return finite_number(float(told), name)
-    except ValueError:
-        raise Refusal(400, f"{name} is {told!r}; it must be a number.") from None
-
-
-def finite_number(told: Any, name: str) -> float:
-    """Return a number that came as JSON, or refuse with 400."""
-    is_number = isinstance(told, (int, float)) and not isinstance(told, bool)
-    try:
-        value = float(told) if is_number else math.nan
-    except OverflowError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise Refusal(400, f"{name} is {told!r}; it must be a number.")
-    return value
-
-
-ONE_PICTURE = "/api/pictures/{number:short}"
+PICTURE_ROUTE = "/api/pictures/{number:short}"
 
 
 class ShortNumber(Convertor[int]):
-    """A whole number of at most 18 digits."""
+    """A whole number of at most 18 digits in the path of a route.
+
+    Starlette's own ``int`` accepts any number of digits, and fails on thousands of them. A path
+    with so many digits names nothing here: it is answered with 404.
+    """
 
     regex = "[0-9]{1,18}"
 
@@ -81,55 +53,65 @@ class ShortNumber(Convertor[int]):
 register_url_convertor("short", ShortNumber())
 
 
-Question = TypeVar("Question", bound=Hashable)
-Answer = TypeVar("Answer")
+def picture_number(request: Request, library: PictureLibrary) -> int:
+    """Return the number of the picture in the path of a `PICTURE_ROUTE`, or raise 404."""
+    number = request.path_params["number"]
+    if not 0 <= number < len(library):
+        raise HTTPException(404, f"There is no picture {number}; the last is {len(library) - 1}.")
+    return number
 
 
-class WorkedOutOnce(Generic[Question, Answer]):
-    """A function that remembers its last answers; several threads may call it.
+async def json_body(request: Request) -> dict[str, Any]:
+    """Return the body of a request as a dictionary, or raise 400."""
+    try:
+        content = json.loads(await request.body(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise HTTPException(400, "The body of the request is not JSON.") from error
+    if not isinstance(content, dict):
+        raise HTTPException(400, "The body of the request must be an object with fields.")
+    return content
 
-    Those who ask for an answer that is being worked out wait for it. An error goes to all who
-    wait, and is not remembered.
 
-    Parameters
-    ----------
-    work_out
-        The slow function.
-    at_most
-        How many answers are kept; those that nobody asked for the longest go first.
+def integer_parameter(request: Request, name: str, default: int | None = None) -> int:
+    """Return a whole number from 0 of the query, or raise 400; without a default it is required."""
+    text = request.query_params.get(name, "" if default is None else str(default))
+    if not re.fullmatch("[0-9]{1,16}", text):
+        raise HTTPException(400, f"{name} is {text!r}; it must be a whole number.")
+    return int(text)
 
-    Examples
-    --------
-    >>> asked = []
-    >>> squared = WorkedOutOnce(lambda n: asked.append(n) or n * n, at_most=2)
-    >>> [squared(n) for n in (3, 4, 3, 5, 4)], asked
-    ([9, 16, 9, 25, 16], [3, 4, 5, 4])
-    """
 
-    def __init__(self, work_out: Callable[[Question], Answer], at_most: int) -> None:
-        self._work_out, self._at_most = work_out, at_most
-        self._lock = threading.Lock()
-        self._answers: OrderedDict[Question, Future[Answer]] = OrderedDict()
+def number_parameter(request: Request, name: str, default: float | None) -> float | None:
+    """Return a finite number of the query, or raise 400."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    try:
+        return finite_number(float(text), name)
+    except ValueError:
+        raise HTTPException(400, f"{name} is {text!r}; it must be a number.") from None
 
-    def __call__(self, question: Question) -> Answer:
-        with self._lock:
-            answer = self._answers.get(question)
-            is_new = answer is None
-            if answer is None:
-                answer = self._answers[question] = Future()
-                if len(self._answers) > self._at_most:
-                    self._answers.popitem(last=False)
-            else:
-                self._answers.move_to_end(question)
-        if is_new:
-            self._enter(question, answer)
-        return answer.result()
 
-    def _enter(self, question: Question, answer: Future[Answer]) -> None:
-        try:
-            answer.set_result(self._work_out(question))
-        except BaseException as error:
-            with self._lock:
-                if self._answers.get(question) is answer:
-                    del self._answers[question]
-            answer.set_exception(error)
+@contextmanager
+def input_errors_refused() -> Iterator[None]:
+    """Turn an `InputError` of the block into an answer with 400, or 409 if a file has changed."""
+    try:
+        yield
+    except InputError as error:
+        status = 409 if isinstance(error, ChangedOnDisk) else 400
+        raise HTTPException(status, " ".join(str(error).split())) from error
+
+
+def finite_number(value: Any, name: str) -> float:
+    """Return a JSON value that is a finite number, or raise 400."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    try:
+        number = float(value) if is_number else math.nan
+    except OverflowError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise HTTPException(400, f"{name} is {value!r}; it must be a number.")
+    return number
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(name)

@@ -1,10 +1,8 @@
-"""What is kept of a picture that was scored: enough for a wall of ten thousand.
+"""Pictures scored by a model: the candidates with their features, and the result that is kept.
 
-A picture's score together with the features that gave it.
-
-Candidates of a picture as the page reads them.
-
-A model file that a page is opened with.
+`read_picture_model` reads the model of a page, `measure_picture` scores one picture, and
+`PictureResult` is the small part of that which a page keeps of each of ten thousand pictures.
+`candidates_to_json` turns candidates into the JSON of the pages.
 """
 
 from __future__ import annotations
@@ -31,26 +29,55 @@ __all__ = [
     "MeasuredPicture",
     "NumberedPicture",
     "PictureResult",
-    "ResultOfPicture",
+    "ScorePicture",
     "box_of",
     "candidates_to_json",
     "measure_picture",
     "read_picture_model",
-    "result_of",
     "runs_of",
 ]
+
+_MOST_RUNS = 120_000  # about half a megabyte of JSON
+
+
+def read_picture_model(
+    path: str | os.PathLike[str], *, threshold: float | None = None, command: str = "review"
+) -> PictureScorer:
+    """Read a model that finds its candidates in pictures by itself.
+
+    Parameters
+    ----------
+    path
+        The model file.
+    threshold
+        A picture whose score is at least this raises an alarm; by default that of the model.
+    command
+        The command that needs the model, for the error message.
+    """
+    if threshold is not None and not isfinite(threshold):
+        raise InputError(f"--threshold is {threshold}; it must be a number")
+    path = os.fspath(path)
+    scorer = PictureScorer.of_saved(read(path), path, threshold=threshold)
+    if scorer.threshold is not None and not isfinite(scorer.threshold):
+        scorer.threshold = None  # the slider of the page cannot show it
+    if any(isinstance(part, Given) for part in scorer.recipe.proposals.parts):
+        raise InputError(
+            f"{path} was trained on candidates of a detector; {command} needs a model that finds "
+            "its own candidates"
+        )
+    return scorer
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredPicture:
-    """What a model finds in a picture.
+    """The candidates of a picture with their scores and features.
 
     Attributes
     ----------
     found
-        Candidates and their scores.
+        The candidates and their scores.
     rows
-        Their features, in the order of the model's.
+        Their features, in the order of the model.
     """
 
     found: PictureScore
@@ -58,7 +85,7 @@ class MeasuredPicture:
 
 
 def measure_picture(scorer: PictureScorer, pixels: Pixels, name: str = "") -> MeasuredPicture:
-    """Score a picture, and keep the features that the model was given.
+    """Score a picture, and keep the features of its candidates.
 
     Examples
     --------
@@ -73,31 +100,92 @@ def measure_picture(scorer: PictureScorer, pixels: Pixels, name: str = "") -> Me
     >>> bool(np.all(measured.rows[:, 0] == measured.found.scores))
     True
     """
-    model = _Attentive(scorer.model)
-    attentive = PictureScorer(model, scorer.recipe, vote=scorer.vote, threshold=scorer.threshold)
-    found = attentive(pixels, name)
+    model = _RecordingModel(scorer.model)
+    recording = PictureScorer(model, scorer.recipe, vote=scorer.vote, threshold=scorer.threshold)
+    found = recording(pixels, name)
     return MeasuredPicture(found, model.rows)
 
 
-class _Attentive:
-    """A model that remembers what it scored last."""
+@dataclass(frozen=True)
+class PictureResult:
+    """The score of a picture and the position of its winner.
 
-    rows: NDArray[np.float32]
+    Attributes
+    ----------
+    score, probability
+        See `groupcm.images.scoring.score.PictureScore`.
+    winner
+        Left, top, width and height of the bounding box of the winner.
+    width, height
+        The size of the picture.
+    """
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self.rows = np.empty((0, 0), dtype=np.float32)  # where there is nothing to score
+    score: float
+    probability: float | None
+    winner: tuple[float, float, float, float]
+    width: int
+    height: int
 
-    def decision_function(self, X: NDArray[np.float32], /) -> NDArray[np.float64]:
-        self.rows = X
-        return self._model.decision_function(X)
+    @classmethod
+    def of(cls, measured: MeasuredPicture) -> PictureResult:
+        """Return the result of a picture that was measured."""
+        found = measured.found
+        if found.winner < 0:
+            raise InputError("nothing was proposed in it, so that there is no winner to show")
+        left, top, width, height = box_of(found.regions, found.winner)
+        return cls(
+            score=found.score,
+            probability=found.probability,
+            winner=(left, top, width, height),
+            width=found.regions.width,
+            height=found.regions.height,
+        )
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+
+@dataclass(frozen=True)
+class NumberedPicture:
+    """A picture to score, with its number in the library.
+
+    Attributes
+    ----------
+    number
+        The number of the picture.
+    picture
+        The source of its pixels.
+    stamp
+        The stamp of the file that is scored; it changes when the file does.
+    """
+
+    number: int
+    picture: PictureTask
+    stamp: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the picture."""
+        return self.picture.name
+
+    def read(self) -> Pixels:
+        """Read the pixels."""
+        return self.picture.read()
 
 
-# About half a megabyte of text.
-_MOST_RUNS = 120_000
+@dataclass(frozen=True)
+class ScorePicture:
+    """Score a picture; the function can be sent to other processes.
+
+    A picture that cannot be scored gives an `Unreadable` with a sentence, so that the others are
+    still scored.
+    """
+
+    scorer: PictureScorer
+
+    def __call__(self, task: NumberedPicture, pixels: Pixels) -> PictureResult | Unreadable:
+        try:
+            return PictureResult.of(measure_picture(self.scorer, pixels, task.name))
+        except Exception as error:
+            reason = str(error) or type(error).__name__
+            return Unreadable(task.name, f"the picture {task.name} cannot be scored: {reason}")
 
 
 def candidates_to_json(
@@ -107,17 +195,17 @@ def candidates_to_json(
     *,
     most_runs: int = _MOST_RUNS,
 ) -> list[dict[str, Any]]:
-    """Return candidates in an order, each with box, runs of its mask and score.
+    """Return candidates as JSON, each with its bounding box, the runs of its mask and its score.
 
     Parameters
     ----------
     regions, scores
-        The candidates; without scores each has None.
+        The candidates; without scores each score is None.
     order
-        Places of those that are wanted.
+        The positions of the candidates to return.
     most_runs
-        Masks from there on, where all runs before them come to so many, are told by their box
-        alone, so that the answer stays small.
+        The largest number of runs in the answer, which keeps it small: further masks are left
+        out, so that only their boxes are returned.
 
     Examples
     --------
@@ -140,7 +228,7 @@ def candidates_to_json(
 
 
 def box_of(regions: Regions, place: int) -> list[float]:
-    """Left, top, width and height of one region, to a thousandth of a pixel.
+    """Return left, top, width and height of one region, to a thousandth of a pixel.
 
     Examples
     --------
@@ -152,10 +240,10 @@ def box_of(regions: Regions, place: int) -> list[float]:
 
 
 def runs_of(regions: Regions, place: int) -> Runs:
-    """Runs of one mask, column by column, background first; see `groupcm.annotations.runs`.
+    """Return the runs of one mask, column by column; see `groupcm.annotations.runs`.
 
-    Made of its strips: a mask of the whole picture never is, which for hundreds of candidates of
-    a large picture would take seconds.
+    They are computed from the strips of the region. Masks of the whole picture would take seconds
+    for the hundreds of candidates of a large picture.
 
     Examples
     --------
@@ -168,112 +256,18 @@ def runs_of(regions: Regions, place: int) -> Runs:
     return from_edges(edges, regions.height * regions.width)
 
 
-@dataclass(frozen=True)
-class PictureResult:
-    """A picture's score and where its winner is.
+class _RecordingModel:
+    """A model that keeps the rows that it scored last."""
 
-    Attributes
-    ----------
-    score, probability
-        See `groupcm.images.scoring.score.PictureScore`.
-    winner
-        Left, top, width and height of the winner's box.
-    width, height
-        Of the picture.
-    """
+    rows: NDArray[np.float32]
 
-    score: float
-    probability: float | None
-    winner: tuple[float, float, float, float]
-    width: int
-    height: int
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.rows = np.empty((0, 0), dtype=np.float32)  # for a picture without candidates
 
+    def decision_function(self, X: NDArray[np.float32], /) -> NDArray[np.float64]:
+        self.rows = X
+        return self._model.decision_function(X)
 
-@dataclass(frozen=True)
-class NumberedPicture:
-    """A picture to score, and its number.
-
-    Attributes
-    ----------
-    number
-        Its place in the library.
-    picture
-        Where its pixels are.
-    stamp
-        Tells whether the file is still the one that was scored.
-    """
-
-    number: int
-    picture: PictureTask
-    stamp: str = ""
-
-    @property
-    def name(self) -> str:
-        """Name of the picture."""
-        return self.picture.name
-
-    def read(self) -> Pixels:
-        """Read the pixels."""
-        return self.picture.read()
-
-
-@dataclass(frozen=True)
-class ResultOfPicture:
-    """Score a picture; it can be sent to other processes.
-
-    A picture that cannot be scored gives an `Unreadable` with a sentence, so that the others go
-    on.
-    """
-
-    scorer: PictureScorer
-
-    def __call__(self, task: NumberedPicture, pixels: Pixels) -> PictureResult | Unreadable:
-        try:
-            measured = measure_picture(self.scorer, pixels, task.name)
-            return result_of(measured)
-        except Exception as error:
-            told = str(error) or type(error).__name__
-            return Unreadable(task.name, f"the picture {task.name} cannot be scored: {told}")
-
-
-def result_of(measured: MeasuredPicture) -> PictureResult:
-    """Return what is kept of a picture that was measured."""
-    found = measured.found
-    if found.winner < 0:
-        raise InputError("nothing was proposed in it, so that there is no winner to show")
-    left, top, width, height = box_of(found.regions, found.winner)
-    return PictureResult(
-        score=found.score,
-        probability=found.probability,
-        winner=(left, top, width, height),
-        width=found.regions.width,
-        height=found.regions.height,
-    )
-
-
-def read_picture_model(
-    path: str | os.PathLike[str], *, threshold: float | None = None, command: str = "review"
-) -> PictureScorer:
-    """Read a model that scores pictures by itself.
-
-    Parameters
-    ----------
-    path
-        The model file.
-    threshold
-        A picture whose score is at least this raises an alarm; left out, the model's own.
-    command
-        What an error calls the work that needs the model.
-    """
-    if threshold is not None and not isfinite(threshold):
-        raise InputError(f"--threshold is {threshold}; it must be a number")
-    path = os.fspath(path)
-    scorer = PictureScorer.of_saved(read(path), path, threshold=threshold)
-    if scorer.threshold is not None and not isfinite(scorer.threshold):
-        scorer.threshold = None  # the page needs one that its slider can show
-    if any(isinstance(part, Given) for part in scorer.recipe.proposals.parts):
-        raise InputError(
-            f"{path} was trained on candidates of a detector; {command} needs a model that finds "
-            "its own candidates"
-        )
-    return scorer
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)

@@ -1,24 +1,29 @@
-"""The guard before every request: only this computer's own page, opened with the token, gets in.
+"""The guard in front of every request: it admits only the page that was opened with the token.
 
-- The ``Host`` must be this computer by name (a foreign name that points here is DNS rebinding).
-- ``Origin`` and ``Sec-Fetch-Site``, where a browser tells them, must be those of the page itself;
-  what changes something must tell one of them.
-- ``GET /?token=…`` with the right token sets a cookie and goes on to ``/``; everything else needs
-  the cookie.
+- The ``Host`` must be this computer (another name that resolves to it is DNS rebinding).
+- ``Origin`` and ``Sec-Fetch-Site``, if the browser sends them, must be those of the page itself;
+  a request that changes something must have one of them.
+- ``GET /?token=…`` with the right token sets a cookie and redirects to ``/``; all other requests
+  need the cookie.
 - A body may not be larger than a limit, whatever its ``Content-Length`` says.
-- Every answer carries a content security policy and its companions.
+- Every answer has a content security policy and related headers.
 """
 
 from __future__ import annotations
 
 import hmac
-import json
 import logging
 
 from starlette.datastructures import Headers, MutableHeaders, QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import cookie_parser
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["BODY_LIMIT", "IMPORT_LIMIT", "Guard", "cookie_name"]
@@ -41,7 +46,7 @@ _log = logging.getLogger(__name__)
 
 
 def cookie_name(port: int) -> str:
-    """Name of the cookie of a server; browsers do not tell ports apart.
+    """Return the name of the cookie of a server; browsers share cookies between ports.
 
     Examples
     --------
@@ -57,11 +62,11 @@ class Guard:
     Parameters
     ----------
     app
-        What is guarded.
+        The application to guard.
     token
-        What the opened address must carry.
+        The token that the opened address must contain.
     port
-        Where the server listens.
+        The port of the server.
     """
 
     def __init__(self, app: ASGIApp, *, token: str, port: int) -> None:
@@ -75,7 +80,7 @@ class Guard:
             return await self._app(scope, receive, send)
         if scope["type"] != "http":
             return await send({"type": "websocket.close", "code": 1008})
-        guarded = _Answering(scope["path"], send)
+        guarded = _GuardedSend(scope["path"], send)
         answer = self._answer_at_once(scope)
         if answer is not None:
             return await answer(scope, receive, guarded)
@@ -85,11 +90,11 @@ class Guard:
             if guarded.began:
                 raise
             _log.exception("an error in the server")
-            sentence = "Something went wrong in the server; the terminal tells what."
+            sentence = "Something went wrong in the server; see the terminal."
             await _refusal(scope["path"], 500, sentence)(scope, receive, guarded)
 
     def _answer_at_once(self, scope: Scope) -> Response | None:
-        """Return the refusal, or the welcome of who comes with the token; None lets through."""
+        """Return a refusal, or the redirect for the right token; None admits the request."""
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.getlist("host")
         if len(host) != 1 or host[0].lower() not in self._hosts:
@@ -111,13 +116,14 @@ class Guard:
         cookies = cookie_parser("; ".join(headers.getlist("cookie")))
         if not _same(cookies.get(cookie_name(self._port), ""), self._token):
             return _refusal(path, 403, _OPEN_AGAIN)
-        if _told_length(headers) > _limit(scope):
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length) > _limit(scope):
             return _refusal(path, 413, _too_large(_limit(scope)))
         return None
 
     def _welcome(self, foreign: bool) -> Response:
         if foreign:
-            # After a redirect a browser would still hold that a foreign site asks.
+            # After a redirect the browser would still send the foreign site as the origin.
             answer: Response = HTMLResponse('<meta http-equiv="refresh" content="0;url=/">')
         else:
             answer = RedirectResponse("/", 303)
@@ -128,8 +134,8 @@ class Guard:
         return answer
 
 
-class _Answering:
-    """The way out: adds the headers, and knows whether an answer has begun."""
+class _GuardedSend:
+    """Send an answer with the headers of the guard, and remember whether it has begun."""
 
     def __init__(self, path: str, send: Send) -> None:
         self._private = path.startswith("/api")
@@ -152,7 +158,7 @@ def _limit(scope: Scope) -> int:
 
 
 def _limited(receive: Receive, limit: int) -> Receive:
-    """Count the body while it comes in."""
+    """Limit the size of the body, counted while it is received."""
     n_bytes = 0
 
     async def counted() -> Message:
@@ -166,11 +172,6 @@ def _limited(receive: Receive, limit: int) -> Receive:
     return counted
 
 
-def _told_length(headers: Headers) -> int:
-    told = headers.get("content-length", "")
-    return int(told) if told.isdecimal() else 0
-
-
 def _too_large(limit: int) -> str:
     return f"This is too large; at most {limit // 2**20} MB are taken."
 
@@ -181,5 +182,5 @@ def _same(given: str, right: str) -> bool:
 
 def _refusal(path: str, status: int, sentence: str) -> Response:
     if path.startswith("/api"):
-        return Response(json.dumps({"error": sentence}), status, media_type="application/json")
+        return JSONResponse({"error": sentence}, status)
     return PlainTextResponse(sentence + "\n", status)

@@ -1,4 +1,4 @@
-"""A server on this computer alone, until Ctrl-C."""
+"""A local server that runs until Ctrl-C and that no other computer reaches."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def serve(
     open_browser: bool,
     say: Callable[[str], object],
 ) -> None:
-    """Serve a page until Ctrl-C or a request to end.
+    """Serve a page until Ctrl-C or SIGTERM.
 
     Parameters
     ----------
     make_app
-        Makes the application from the token that opens it and the port it is at.
+        Builds the application from the token that opens it and its port.
     port
-        Where to listen; 0 takes any that is free.
+        The port to listen at; 0 takes any free one.
     open_browser
         Whether to open the page.
     say
-        Shows a line; the address is one of its own.
+        Prints a line; the address of the page is one line.
     """
     with listening(port) as door:
         serve_at(door, make_app, open_browser=open_browser, say=say)
@@ -53,7 +53,7 @@ def serve_at(
     open_browser: bool,
     say: Callable[[str], object],
 ) -> None:
-    """Serve a page at a port that was opened before, as `serve` does."""
+    """Serve a page at a port that is already open, as `serve` does."""
     token, port = secrets.token_urlsafe(24), door.getsockname()[1]
     server = uvicorn.Server(
         uvicorn.Config(
@@ -70,15 +70,15 @@ def serve_at(
     address = f"http://{_HERE}:{port}/?token={token}"
     say(address)
     if open_browser:
-        # Some browsers keep their caller waiting.
+        # Some browsers block their caller.
         threading.Thread(target=_open, args=(address,), daemon=True).start()
-    with _asked_to_end():
+    with _end_on_signals():
         server.run(sockets=[door])
 
 
 @contextmanager
 def listening(port: int) -> Iterator[socket.socket]:
-    """Open a port of this computer that no other computer reaches.
+    """Open a port that no other computer reaches.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def listening(port: int) -> Iterator[socket.socket]:
     """
     door = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
-        # Elsewhere than on Windows this does not share a port in use: it frees one just left.
+        # On systems other than Windows this reuses a port that was just closed, never one in use.
         alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", socket.SO_REUSEADDR)
         door.setsockopt(socket.SOL_SOCKET, alone, 1)
         try:
@@ -110,9 +110,9 @@ def _refused(port: int, error: OSError) -> str:
 
 
 @contextmanager
-def _asked_to_end() -> Iterator[None]:
-    """Take Ctrl-C, and a request of the system to end, as the way in which the work ends."""
-    # uvicorn ends well on both and then sends itself the same signal once more.
+def _end_on_signals() -> Iterator[None]:
+    """Treat Ctrl-C and SIGTERM as the regular end of the block."""
+    # uvicorn shuts down on both, and then raises the same signal again.
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with suppress(KeyboardInterrupt):

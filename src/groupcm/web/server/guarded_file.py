@@ -1,4 +1,4 @@
-"""A file that is kept up to date, and never written over what somebody else wrote."""
+"""Files that are replaced only while no other program has changed them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Stamp = tuple[int, int, int]
 
 
 class ChangedOnDisk(InputError):
-    """Somebody else wrote the file since it was read or written here."""
+    """Another program changed the file after it was read or written here."""
 
 
 def stamp_of(path: str | os.PathLike[str]) -> Stamp | None:
-    """Return what changes when somebody writes the file; None where there is none.
+    """Return a stamp that changes when the file is written, or None if there is no file.
 
     Examples
     --------
@@ -36,12 +36,12 @@ def stamp_of(path: str | os.PathLike[str]) -> Stamp | None:
 
 
 class GuardedFile:
-    """A file that was read, to be replaced as long as it is still the one that was read.
+    """A file that is replaced only if it is still the one that was last read or written here.
 
     Parameters
     ----------
     path
-        Where it is, or will be.
+        The file, which need not exist yet.
 
     Examples
     --------
@@ -49,13 +49,13 @@ class GuardedFile:
     >>> file = GuardedFile(Path(tempfile.mkdtemp()) / "note.txt")
     >>> file.look()
     False
-    >>> with file.replacing() as beside:
-    ...     _ = beside.write_text("mine")
+    >>> with file.replacing() as temporary:
+    ...     _ = temporary.write_text("mine")
     >>> _ = file.path.write_text("theirs, longer")
-    >>> with file.replacing() as beside:
-    ...     _ = beside.write_text("mine again")
+    >>> with file.replacing() as temporary:
+    ...     _ = temporary.write_text("mine again")
     Traceback (most recent call last):
-    groupcm.web.server.file_stamp.ChangedOnDisk: ...note.txt was changed by another program, ...
+    groupcm.web.server.guarded_file.ChangedOnDisk: ...note.txt was changed by another program, ...
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -63,34 +63,34 @@ class GuardedFile:
         self._stamp: Stamp | None = None
 
     def look(self) -> bool:
-        """Take the file as it is now for ours, and say whether there is one; read it after."""
+        """Remember the stamp of the file before it is read; return whether the file exists."""
         self._stamp = stamp_of(self.path)
         return self._stamp is not None
 
     @contextmanager
     def replacing(self) -> Iterator[Path]:
-        """Give the name of a file to write, which then replaces this one.
+        """Yield the name of a temporary file to write, which then replaces this one.
 
-        `ChangedOnDisk` is raised, and nothing replaced, where this one is no longer ours.
+        If another program has changed this one, `ChangedOnDisk` is raised and nothing is replaced.
         """
-        with _one_at_a_time(self.path.parent):
-            self._check_ours()
-            with whole_file(self.path) as beside:
-                yield beside
+        with _folder_lock(self.path.parent):
+            self._check_unchanged()
+            with whole_file(self.path) as temporary:
+                yield temporary
                 if self._stamp is not None:
-                    shutil.copymode(self.path, beside)
-                written = stamp_of(beside)
-                self._check_ours()
+                    shutil.copymode(self.path, temporary)
+                written = stamp_of(temporary)
+                self._check_unchanged()
             self._stamp = written
 
     def changed_elsewhere(self) -> str | None:
-        """Return what another program did to it since: removed, written or changed; or None."""
+        """Return what another program did to the file: removed, written or changed; or None."""
         now = stamp_of(self.path)
         if now == self._stamp:
             return None
         return "removed" if now is None else "written" if self._stamp is None else "changed"
 
-    def _check_ours(self) -> None:
+    def _check_unchanged(self) -> None:
         what = self.changed_elsewhere()
         if what is not None:
             raise ChangedOnDisk(
@@ -100,8 +100,8 @@ class GuardedFile:
 
 
 @contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Let another groupcm that writes in the same folder wait, where the system can."""
+def _folder_lock(folder: Path) -> Iterator[None]:
+    """Hold a lock on a folder, where the system has locks, so that only one groupcm writes."""
     try:
         import fcntl
     except ImportError:

@@ -1,8 +1,8 @@
-"""Objects as the page sends and gets them, and as the annotations hold them."""
+"""Conversion of annotated objects between JSON, as the pages use it, and `AnnotatedObject`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ Key = int | str
 
 
 def region_to_json(region: Region) -> dict[str, Any]:
-    """Return a region as the page gets it.
+    """Return a region as JSON.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def region_to_json(region: Region) -> dict[str, Any]:
 
 
 def object_to_json(marked: AnnotatedObject) -> dict[str, Any]:
-    """Return an object as the page gets it."""
+    """Return an object as JSON."""
     return {
         "id": marked.id,
         "category": marked.category,
@@ -48,14 +48,14 @@ def object_to_json(marked: AnnotatedObject) -> dict[str, Any]:
 def object_from_json(
     record: Any, attributes: Mapping[Key, Mapping[str, Any]] | None = None
 ) -> AnnotatedObject:
-    """Read an object that the page sent; what is wrong is half a sentence in a `ValueError`.
+    """Read an object from JSON, or raise a `ValueError` with half a sentence.
 
     Parameters
     ----------
     record
-        The object.
+        The JSON of the object.
     attributes
-        What else is known of objects, by id.
+        Further attributes of objects by id, which the page does not send.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def picture_from_json(
     attributes: Mapping[Key, Mapping[str, Any]] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> Picture:
-    """Read what the page says of a picture; boxes are cut at its border.
+    """Read the annotations of a picture from JSON; boxes are clipped at its border.
 
     Examples
     --------
@@ -104,16 +104,12 @@ def picture_from_json(
         draft.add(f"object {position}", lambda each=each: object_from_json(each, attributes))
     draft.done = done
     picture = draft.picture()
-    _refuse_twins(picture.objects, name)
-    return picture
-
-
-def _refuse_twins(objects: Sequence[AnnotatedObject], name: str) -> None:
     seen = set()
-    for marked in objects:
+    for marked in picture.objects:
         if marked.id in seen:
             raise InputError(f"{name}: two objects have the id {marked.id!r}; each needs its own")
         seen.add(marked.id)
+    return picture
 
 
 def _region(record: dict[str, Any]) -> Region:
