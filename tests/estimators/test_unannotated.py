@@ -11,7 +11,7 @@ from oracle import GroupProblem, Term
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import GroupClassifier, GroupClassifierCV, load, save, sources
-from groupcm.estimators.training.groups import TrainingGroups
+from groupcm.estimators.cross_validation import TrainingGroups
 from groupcm.metrics import group_roc_auc
 from groupcm.simulate import capsule
 from groupcm.solvers import alternating

@@ -20,8 +20,8 @@ from groupcm.boosting.training import train
 from groupcm.data.validation import check_length
 from groupcm.errors import InputError
 from groupcm.estimators.group_model import GroupModel
-from groupcm.estimators.training.data import read_training_data
-from groupcm.estimators.training.hyperparameters import draw_seed
+from groupcm.estimators.training.fit_setup import draw_seed
+from groupcm.estimators.training.input import read_training_data
 from groupcm.estimators.training.profile import measure_training
 from groupcm.utils.extras import require_lightgbm
 from groupcm.utils.fitted_state import Array, Expected, ListOf, Number, Text

@@ -12,10 +12,9 @@ from sklearn.base import clone
 
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import LinearGroupModel
-from groupcm.estimators.training.data import read_training_data
-from groupcm.estimators.training.fit_setup import Prepared
-from groupcm.estimators.training.hyperparameters import Hyperparameters
-from groupcm.estimators.training.training import Solved, Training, saying_what_is_kept
+from groupcm.estimators.training.fit import Solved, Training, saying_what_is_kept
+from groupcm.estimators.training.fit_setup import Hyperparameters, Prepared
+from groupcm.estimators.training.input import read_training_data
 from groupcm.solvers.alternating import OUTCOMES
 from groupcm.utils.fitted_state import Array, Expected, Nullable, Number, Text
 from groupcm.utils.progress import printing_progress

@@ -24,7 +24,8 @@ from groupcm.estimators.thresholds import (
     held_out_groups_of,
     known_labels,
 )
-from groupcm.estimators.training.data import TrainingData, leave_out, source_of_columns
+from groupcm.estimators.training.data import TrainingData
+from groupcm.estimators.training.input import leave_out, source_of_columns
 from groupcm.estimators.training.profile import TrainingProfile
 from groupcm.metrics.decision import is_alarm
 from groupcm.objective.smoothed import Matrix

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import LinearGroupModel
-from groupcm.estimators.training.data import read_training_data
-from groupcm.estimators.training.hyperparameters import Hyperparameters
-from groupcm.estimators.training.training import Solved, Training
+from groupcm.estimators.training.fit import Solved, Training
+from groupcm.estimators.training.fit_setup import Hyperparameters
+from groupcm.estimators.training.input import read_training_data
 from groupcm.solvers.alternating import OUTCOMES
 from groupcm.utils.fitted_state import Array, Expected, Number, Text
 from groupcm.utils.progress import printing_progress

@@ -22,8 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from groupcm.errors import Argument, MessageWarning, warn_user
 from groupcm.estimators.training.data import TrainingData
-from groupcm.estimators.training.fit_setup import Prepared, costs_of
-from groupcm.estimators.training.hyperparameters import Hyperparameters
+from groupcm.estimators.training.fit_setup import Hyperparameters, Prepared, costs_of
 from groupcm.estimators.training.tasks import as_returned, make_task, solve_tasks, solving
 from groupcm.objective.terms import Terms
 from groupcm.solvers.alternating import Alternation, Choice, alternate, problem_of_means
@@ -74,7 +73,7 @@ class Training:
     Examples
     --------
     >>> from groupcm import GroupClassifier
-    >>> from groupcm.estimators.training.data import read_training_data
+    >>> from groupcm.estimators.training.input import read_training_data
     >>> estimator = GroupClassifier(lam=0.9)
     >>> data = read_training_data(estimator, [[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1], "none")
     >>> training = Training(data, Hyperparameters.of(estimator))
