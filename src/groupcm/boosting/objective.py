@@ -1,7 +1,4 @@
-"""The group objective as a loss for gradient boosting.
-
-A metric of groups that boosting can watch.
-"""
+"""The group objective and metrics of groups, as LightGBM and XGBoost call them."""
 
 from __future__ import annotations
 
@@ -36,71 +33,6 @@ __all__ = ["BoostingTerms", "Derivatives", "GroupEvaluation", "GroupObjective"]
 
 # Every group weighs 1, or its sample_weight, however many candidates stand for it.
 ONE_A_GROUP = Costs(lam=0.5, C=1.0)
-
-
-class Derivatives(NamedTuple):
-    """Of the objective by the score of each candidate."""
-
-    value: float
-    gradient: Slopes
-    hessian: Slopes
-
-
-@dataclass(frozen=True)
-class BoostingTerms:
-    """The rows that take part and what they weigh.
-
-    Attributes
-    ----------
-    positive : ndarray
-        Rows that stand for positive groups.
-    positive_weight : ndarray
-        Of each; those of a group add up to 1, or to its ``sample_weight``.
-    negative : Groupwise
-        The candidates of each negative group.
-    unannotated : Groupwise
-        The candidates of each positive group of which nobody said which one is positive.
-    class_factors : (float, float) or None
-        The weights of the two classes; see `groupcm.objective.grouping.class_factors`.
-    """
-
-    positive: Index
-    positive_weight: Vector
-    negative: Groupwise
-    unannotated: Groupwise
-    class_factors: tuple[float, float] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        terms: Sequence[Terms],
-        unannotated: Terms | None = None,
-        factors: tuple[float, float] | None = None,
-    ) -> BoostingTerms:
-        """Return the terms of `binary_terms` for boosting; those of the positives are first."""
-        positive, *negative = terms
-        open_groups = Groupwise.of_terms([] if unannotated is None else [unannotated])
-        rows = positive.rows(np.arange(positive.n_rows))
-        weight = np.broadcast_to(positive.weight, len(rows)).astype(np.float64)
-        return cls(rows, weight, Groupwise.of_terms(negative), open_groups, factors)
-
-    @property
-    def rows(self) -> Index:
-        """All rows that take part, ascending."""
-        parts = (self.positive, self.negative.rows, self.unannotated.rows)
-        takes_part = np.zeros(1 + max(int(part.max(initial=0)) for part in parts), dtype=bool)
-        for part in parts:
-            takes_part[part] = True
-        return np.flatnonzero(takes_part)
-
-    def at(self, rows: Index) -> BoostingTerms:
-        """The same terms when only these rows, ascending, are there."""
-        return replace(
-            self,
-            positive=np.searchsorted(rows, self.positive),
-            negative=self.negative.at(rows),
-            unannotated=self.unannotated.at(rows),
-        )
 
 
 class GroupObjective:
@@ -351,3 +283,68 @@ class GroupEvaluation:
     def cost(self, _labels: Any, scores: ArrayLike) -> float:
         """``1 − metric``, for the scikit-learn estimators of XGBoost."""
         return 1.0 - self(scores)
+
+
+class Derivatives(NamedTuple):
+    """Of the objective by the score of each candidate."""
+
+    value: float
+    gradient: Slopes
+    hessian: Slopes
+
+
+@dataclass(frozen=True)
+class BoostingTerms:
+    """The rows that take part and what they weigh.
+
+    Attributes
+    ----------
+    positive : ndarray
+        Rows that stand for positive groups.
+    positive_weight : ndarray
+        Of each; those of a group add up to 1, or to its ``sample_weight``.
+    negative : Groupwise
+        The candidates of each negative group.
+    unannotated : Groupwise
+        The candidates of each positive group of which nobody said which one is positive.
+    class_factors : (float, float) or None
+        The weights of the two classes; see `groupcm.objective.grouping.class_factors`.
+    """
+
+    positive: Index
+    positive_weight: Vector
+    negative: Groupwise
+    unannotated: Groupwise
+    class_factors: tuple[float, float] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        terms: Sequence[Terms],
+        unannotated: Terms | None = None,
+        factors: tuple[float, float] | None = None,
+    ) -> BoostingTerms:
+        """Return the terms of `binary_terms` for boosting; those of the positives are first."""
+        positive, *negative = terms
+        open_groups = Groupwise.of_terms([] if unannotated is None else [unannotated])
+        rows = positive.rows(np.arange(positive.n_rows))
+        weight = np.broadcast_to(positive.weight, len(rows)).astype(np.float64)
+        return cls(rows, weight, Groupwise.of_terms(negative), open_groups, factors)
+
+    @property
+    def rows(self) -> Index:
+        """All rows that take part, ascending."""
+        parts = (self.positive, self.negative.rows, self.unannotated.rows)
+        takes_part = np.zeros(1 + max(int(part.max(initial=0)) for part in parts), dtype=bool)
+        for part in parts:
+            takes_part[part] = True
+        return np.flatnonzero(takes_part)
+
+    def at(self, rows: Index) -> BoostingTerms:
+        """The same terms when only these rows, ascending, are there."""
+        return replace(
+            self,
+            positive=np.searchsorted(rows, self.positive),
+            negative=self.negative.at(rows),
+            unannotated=self.unannotated.at(rows),
+        )

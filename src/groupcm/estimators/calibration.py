@@ -238,11 +238,11 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
             announce_stage("all groups")
             fitted = clone(self.estimator)
             fit_with(fitted, candidates.X, candidates.y, **candidates.metadata)
-        positive = getattr(fitted, "classes_", classes)[-1]
-        if positive != classes[1]:  # such as a search over pos_label
+        own = getattr(fitted, "classes_", classes)
+        if len(own) == 2 and own[1] != classes[1]:  # such as after a search over pos_label
             raise ValueError(
-                f"the estimator takes {positive!s} as positive, and its pos_label is "
-                f"{classes[1]!s}; set one pos_label everywhere in it."
+                f"the estimator takes {own[1]!s} as positive, and its pos_label is {classes[1]!s}; "
+                "set one pos_label everywhere in it."
             )
         weight = candidates.group_weight
         return self._store(fitted, classes, scores, candidates.table.positive, weight)
@@ -325,10 +325,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
     def group_scores(
         self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
     ) -> GroupScores:
-        """The estimator's score of each group, and its winner; see `GroupClassifier.group_scores`.
-
-        With ``all_groups``, a group without candidates has the score -inf and the winner -1.
-        """
+        """Return the estimator's score of each group; see `GroupClassifier.group_scores`."""
         check_is_fitted(self)
         return group_scores_of(self.estimator_, X, groups, all_groups)
 

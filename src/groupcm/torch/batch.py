@@ -1,31 +1,39 @@
-"""What a batch says of its candidates, checked.
+"""A batch of candidates, validated: scores, labels, groups, and the terms of its positive groups.
 
-Groups of rows, from ids in any order or from where groups begin.
+Groups are given by ids in any order, or by the rows at which they begin.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import torch
 from groupcm.torch.block_groups import BlockGroups
-from groupcm.torch.row_groups import RowGroups, true_rows
+from groupcm.torch.maxima import first_winners
+from groupcm.torch.row_groups import RowGroups, true_rows, wide_dtype
 from torch import Tensor
 
 __all__ = [
+    "PositiveTerms",
     "as_numbers",
     "checked_scores",
     "number_groups",
     "one_a_candidate",
     "positive_rows",
+    "positive_terms",
     "require_whole",
     "whole_a_candidate",
 ]
 
 _NARROW = (torch.float16, torch.bfloat16)
 _MOST_SHOWN = 60
+# Ids that lie this close together are group numbers already; others are sorted first.
+_NUMBERS_A_ROW = 4
+_FEW_NUMBERS = 1024
+_FEW_ROWS = 1000
 
 
 def checked_scores(scores: Any) -> Tensor:
@@ -49,6 +57,115 @@ def checked_scores(scores: Any) -> Tensor:
     if len(scores) == 0:
         raise ValueError("scores is empty; a batch needs at least one candidate.")
     return (scores.float() if scores.dtype in _NARROW else scores).contiguous()
+
+
+def positive_rows(labels: Tensor, pos_label: float | None = None) -> Tensor:
+    """The rows of label 1, or of ``pos_label`` and one other label.
+
+    Examples
+    --------
+    >>> positive_rows(torch.tensor([0, 1, 1]))
+    tensor([1, 2])
+    >>> positive_rows(torch.tensor([0, 1, 1]), pos_label=0)
+    tensor([0])
+    """
+    if pos_label is not None:
+        is_positive = labels == pos_label
+        others = labels[~is_positive]
+        if len(others) and (others != others[0]).any():
+            raise ValueError(
+                f"pos_label is for two labels, and labels holds more than {pos_label!r} and one "
+                "other; make one label against the rest."
+            )
+        return true_rows(is_positive)
+    rows = true_rows(labels.bool())
+    wrong = labels[rows] != 1
+    if wrong.any():
+        row = int(rows[wrong][0])
+        raise ValueError(
+            f"labels is {labels[row].item():g} at row {row}; a label is 0 or 1, "
+            "1 for a positive candidate."
+        )
+    return rows
+
+
+def positive_terms(
+    row: Tensor,
+    group: Tensor,
+    objects: Tensor | None = None,
+    overlap: Tensor | None = None,
+    min_overlap: float = 0.0,
+) -> PositiveTerms:
+    """Choose among the positive candidates ``row`` of the groups ``group``, rows in their order.
+
+    ``objects`` and ``overlap`` are those of these candidates. Without ``objects`` every group
+    shows one object.
+
+    Examples
+    --------
+    Group 0 shows one object, of which candidate 3 fits best; group 1 shows two.
+
+    >>> terms = positive_terms(
+    ...     row=torch.tensor([2, 3, 7, 8]),
+    ...     group=torch.tensor([0, 0, 1, 1]),
+    ...     objects=torch.tensor([5, 5, 0, 1]),
+    ...     overlap=torch.tensor([0.4, 0.9, 0.5, 0.6]),
+    ... )
+    >>> terms.row, terms.weight
+    (tensor([3, 7, 8]), tensor([0.5000, 0.2500, 0.2500], dtype=torch.float64))
+    """
+    dtype = wide_dtype(row.device)
+    of_object = group if objects is None else _object_numbers(group, objects)
+    if overlap is None:
+        count = torch.bincount(of_object)
+        share = 1.0 / count[of_object].to(dtype)
+    else:
+        overlap = overlap.to(dtype)
+        _require_finite(overlap, row)
+        best = _best_fitting(of_object, overlap)
+        best = best[overlap[best] >= min_overlap]
+        row, group = row[best], group[best]
+        share = torch.ones(len(row), dtype=dtype, device=row.device)
+    n_objects = torch.zeros(_n_numbers(group), dtype=dtype, device=row.device)
+    n_objects.index_add_(0, group, share)
+    n_groups = torch.count_nonzero(n_objects)
+    return PositiveTerms(row, group, share / (n_objects[group] * n_groups))
+
+
+@dataclass(frozen=True, eq=False)
+class PositiveTerms:
+    """Candidates that stand for positive groups.
+
+    Attributes
+    ----------
+    row, group : Tensor of shape (k,), int64
+        The candidate, and the number of its group.
+    weight : Tensor of shape (k,)
+        All groups weigh the same, and the weights add up to 1.
+    """
+
+    row: Tensor
+    group: Tensor
+    weight: Tensor
+
+
+def number_groups(groups: Any, offsets: Any, scores: Tensor) -> RowGroups | BlockGroups:
+    """Number the groups of the rows of ``scores``; without ids and offsets every row is one.
+
+    Examples
+    --------
+    >>> number_groups(None, [0, 2, 3], torch.zeros(3))
+    RowGroups(of_row=tensor([0, 0, 1]), n_groups=2)
+    >>> number_groups([8, 5, 8], None, torch.zeros(3)).of(torch.tensor([0, 1]))
+    tensor([3, 0])
+    """
+    if groups is not None and offsets is not None:
+        raise ValueError("groups and offsets are both given; give one of the two.")
+    if groups is not None:
+        return _from_ids(whole_a_candidate(groups, "groups", scores))
+    if offsets is not None:
+        return _from_offsets(as_numbers(offsets, "offsets", scores.device), len(scores))
+    return RowGroups(torch.arange(len(scores), device=scores.device), len(scores))
 
 
 def one_a_candidate(values: Any, name: str, scores: Tensor, wanted: str = "numbers") -> Tensor:
@@ -87,41 +204,6 @@ def as_numbers(values: Any, name: str, device: torch.device, wanted: str = "numb
         raise ValueError(f"{name} must hold {wanted}; got {_shortened(values)}.") from error
 
 
-def _shortened(values: Any) -> str:
-    text = " ".join(repr(values).split())
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
-
-
-def positive_rows(labels: Tensor, pos_label: float | None = None) -> Tensor:
-    """The rows of label 1, or of ``pos_label`` and one other label.
-
-    Examples
-    --------
-    >>> positive_rows(torch.tensor([0, 1, 1]))
-    tensor([1, 2])
-    >>> positive_rows(torch.tensor([0, 1, 1]), pos_label=0)
-    tensor([0])
-    """
-    if pos_label is not None:
-        is_positive = labels == pos_label
-        others = labels[~is_positive]
-        if len(others) and (others != others[0]).any():
-            raise ValueError(
-                f"pos_label is for two labels, and labels holds more than {pos_label!r} and one "
-                "other; make one label against the rest."
-            )
-        return true_rows(is_positive)
-    rows = true_rows(labels.bool())
-    wrong = labels[rows] != 1
-    if wrong.any():
-        row = int(rows[wrong][0])
-        raise ValueError(
-            f"labels is {labels[row].item():g} at row {row}; a label is 0 or 1, "
-            "1 for a positive candidate."
-        )
-    return rows
-
-
 def whole_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
     """As `one_a_candidate`, for ids; names are told how to become such.
 
@@ -148,29 +230,9 @@ def require_whole(values: Tensor, name: str) -> None:
         raise ValueError(f"{name} must hold whole numbers; got {values.dtype}.")
 
 
-# Ids that lie this close together are group numbers already; others are sorted first.
-_NUMBERS_A_ROW = 4
-_FEW_NUMBERS = 1024
-_FEW_ROWS = 1000
-
-
-def number_groups(groups: Any, offsets: Any, scores: Tensor) -> RowGroups | BlockGroups:
-    """Number the groups of the rows of ``scores``; without ids and offsets every row is one.
-
-    Examples
-    --------
-    >>> number_groups(None, [0, 2, 3], torch.zeros(3))
-    RowGroups(of_row=tensor([0, 0, 1]), n_groups=2)
-    >>> number_groups([8, 5, 8], None, torch.zeros(3)).of(torch.tensor([0, 1]))
-    tensor([3, 0])
-    """
-    if groups is not None and offsets is not None:
-        raise ValueError("groups and offsets are both given; give one of the two.")
-    if groups is not None:
-        return _from_ids(whole_a_candidate(groups, "groups", scores))
-    if offsets is not None:
-        return _from_offsets(as_numbers(offsets, "offsets", scores.device), len(scores))
-    return RowGroups(torch.arange(len(scores), device=scores.device), len(scores))
+def _shortened(values: Any) -> str:
+    text = " ".join(repr(values).split())
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
 def _from_ids(ids: Tensor) -> RowGroups | BlockGroups:
@@ -215,3 +277,31 @@ def _ends_of(offsets: Tensor) -> str:
     if offsets.ndim != 1 or len(offsets) < 2:
         return f"shape {tuple(offsets.shape)}"
     return f"{int(offsets[0])} to {int(offsets[-1])}"
+
+
+def _object_numbers(group: Tensor, objects: Tensor) -> Tensor:
+    """One number for each object of each group: ids of objects mean nothing across groups."""
+    if len(group) == 0:
+        return group
+    ids, number = torch.unique(objects, return_inverse=True)
+    return torch.unique(group * len(ids) + number, return_inverse=True)[1]
+
+
+def _best_fitting(of_object: Tensor, overlap: Tensor) -> Tensor:
+    """Where each object has its largest overlap, the first where several do."""
+    objects = RowGroups(of_object, _n_numbers(of_object))
+    best = first_winners(overlap, objects, objects.maxima(overlap))
+    return best[best < len(overlap)]
+
+
+def _n_numbers(numbers: Tensor) -> int:
+    return int(numbers.max()) + 1 if len(numbers) else 0
+
+
+def _require_finite(overlap: Tensor, row: Tensor) -> None:
+    finite = torch.isfinite(overlap)
+    if not finite.all():
+        raise ValueError(
+            f"overlap is not a finite number at row {int(row[~finite][0])}; "
+            "every positive candidate needs one."
+        )

@@ -1,4 +1,4 @@
-"""The group objective as a module."""
+"""The group objective as a ``torch.nn.Module``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import torch
 from groupcm.estimators.hyperparameters import LINEAR
 from groupcm.objective.losses import LOSSES
 from groupcm.torch.batch import (
+    PositiveTerms,
     checked_scores,
     number_groups,
     one_a_candidate,
     positive_rows,
+    positive_terms,
     whole_a_candidate,
 )
 from groupcm.torch.block_groups import BlockGroups
-from groupcm.torch.maxima import PositiveTerms, first_winners, positive_terms, soft_maxima
+from groupcm.torch.maxima import first_winners, soft_maxima
 from groupcm.torch.row_groups import RowGroups
 from groupcm.utils.parameters import Parameter, check_parameters, number, or_none
 from torch import Tensor

@@ -1,9 +1,4 @@
-"""Groups whose rows may stand anywhere.
-
-Rows at which something holds, where it holds at few.
-
-In which precision sums are taken.
-"""
+"""Groups whose rows may be anywhere in a batch, and their maxima and sums."""
 
 from __future__ import annotations
 
@@ -19,41 +14,6 @@ __all__ = ["RowGroups", "true_rows", "wide_dtype"]
 
 _BYTES_A_WORD = 8
 _FEW_ROWS = 10_000
-
-
-def true_rows(mask: Tensor) -> Tensor:
-    """Where ``mask`` holds; as `torch.nonzero`, but it looks at eight rows at once.
-
-    Examples
-    --------
-    >>> true_rows(torch.arange(20) % 9 == 1)
-    tensor([ 1, 10, 19])
-    """
-    if len(mask) < _FEW_ROWS:
-        return mask.nonzero().squeeze(1)
-    n_in_words = len(mask) // _BYTES_A_WORD * _BYTES_A_WORD
-    words = mask[:n_in_words]
-    begins = words.storage_offset() % _BYTES_A_WORD or words.data_ptr() % _BYTES_A_WORD
-    if begins or words.stride(0) != 1:  # a slice, which words do not fit
-        words = words.clone(memory_format=torch.contiguous_format)
-    some = words.view(torch.int64).nonzero() * _BYTES_A_WORD
-    in_words = (some + torch.arange(_BYTES_A_WORD, device=mask.device)).flatten()
-    tail = torch.arange(n_in_words, len(mask), device=mask.device)
-    rows = torch.cat([in_words, tail])
-    return rows[mask[rows]]
-
-
-def wide_dtype(device: torch.device) -> torch.dtype:
-    """float64, where the device knows it.
-
-    Examples
-    --------
-    >>> wide_dtype(torch.device("cpu")), wide_dtype(torch.device("mps"))
-    (torch.float64, torch.float32)
-    """
-    return torch.float32 if device.type == "mps" else torch.float64
-
-
 # Rows that are widened at once, and those that make a strand worth its own sums.
 _MANY_ROWS = 131_072
 
@@ -141,6 +101,39 @@ class RowGroups:
         n_strands = max(1, min(cores, n_rows // max(4 * self.n_groups, _MANY_ROWS)))
         length = n_rows // n_strands
         return of_rows[: n_strands * length].view(n_strands, length)
+
+
+def true_rows(mask: Tensor) -> Tensor:
+    """Where ``mask`` holds; as `torch.nonzero`, but it looks at eight rows at once.
+
+    Examples
+    --------
+    >>> true_rows(torch.arange(20) % 9 == 1)
+    tensor([ 1, 10, 19])
+    """
+    if len(mask) < _FEW_ROWS:
+        return mask.nonzero().squeeze(1)
+    n_in_words = len(mask) // _BYTES_A_WORD * _BYTES_A_WORD
+    words = mask[:n_in_words]
+    begins = words.storage_offset() % _BYTES_A_WORD or words.data_ptr() % _BYTES_A_WORD
+    if begins or words.stride(0) != 1:  # a slice, which words do not fit
+        words = words.clone(memory_format=torch.contiguous_format)
+    some = words.view(torch.int64).nonzero() * _BYTES_A_WORD
+    in_words = (some + torch.arange(_BYTES_A_WORD, device=mask.device)).flatten()
+    tail = torch.arange(n_in_words, len(mask), device=mask.device)
+    rows = torch.cat([in_words, tail])
+    return rows[mask[rows]]
+
+
+def wide_dtype(device: torch.device) -> torch.dtype:
+    """float64, where the device knows it.
+
+    Examples
+    --------
+    >>> wide_dtype(torch.device("cpu")), wide_dtype(torch.device("mps"))
+    (torch.float64, torch.float32)
+    """
+    return torch.float32 if device.type == "mps" else torch.float64
 
 
 def _folded(strands: Tensor, fold: Callable[[Tensor, int], Tensor]) -> Tensor:

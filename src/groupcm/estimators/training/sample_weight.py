@@ -92,9 +92,9 @@ def require_same_class(
     >>> weight = np.array([0.0, 1.0, 1.0])
     >>> require_same_class(np.array([1, 0, 0], bool), np.array([0, 0, 1]), weight, "polyp", None)
     Traceback (most recent call last):
-    ValueError: sample_weight is 0 for every candidate of the class polyp in group 0 and not for its
-    other candidates, so that it would count as a group without that class; give all its candidates
-    the weight 0 to leave the group out.
+    groupcm.errors.InputError: sample_weight is 0 for every candidate of the class polyp in group 0
+    and not for its other candidates, so that it would count as a group without that class; give all
+    its candidates the weight 0 to leave the group out.
     """
     counts = weight > 0.0
     before = np.bincount(group_of_row, has_label) > 0
