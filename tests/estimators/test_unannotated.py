@@ -301,7 +301,7 @@ def test_a_cycle_ends_and_is_said(monkeypatch):
     turns = iter([first + 1, first, first + 1, first])
     monkeypatch.setattr(alternating, "_better", lambda *a: next(turns))
     monkeypatch.setattr(alternating, "_says_nothing", lambda *a: False)
-    with pytest.warns(ConvergenceWarning, match=r"groups nobody annotated stopped.*cycle"):
+    with pytest.warns(ConvergenceWarning, match=r"groups without annotation stopped.*cycle"):
         model = GroupClassifier(0.5).fit(X, y, groups, annotated=annotated)
     assert model.outcome_ == "cycled"
 

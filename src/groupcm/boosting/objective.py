@@ -31,8 +31,8 @@ from groupcm.objective.terms import Groups, Index, Terms
 
 __all__ = ["BoostingTerms", "Derivatives", "GroupEvaluation", "GroupObjective"]
 
-# Every group weighs 1, or its sample_weight, however many candidates stand for it.
-ONE_A_GROUP = Costs(lam=0.5, C=1.0)
+# Every group weighs 1, or its sample_weight, however many candidates represent it.
+UNIT_COSTS = Costs(lam=0.5, C=1.0)
 
 
 class GroupObjective:
@@ -137,7 +137,7 @@ class GroupObjective:
             len(labels),
             rows_with(labels, classes[1]),
             together,
-            costs=ONE_A_GROUP,
+            costs=UNIT_COSTS,
             background=background,
             overlap=as_overlap(overlap, len(labels)),
             min_overlap=min_overlap,
@@ -156,13 +156,13 @@ class GroupObjective:
 
     @classmethod
     def of_terms(cls, n_rows: int, terms: BoostingTerms, group_loss: PowerLoss) -> GroupObjective:
-        """The objective of terms of so many rows that are there already."""
+        """Return the objective of terms of so many rows that are there already."""
         objective = cls.__new__(cls)
         objective._start(n_rows, terms, group_loss)
         return objective
 
     def __call__(self, scores: Any, dataset: Any = None) -> tuple[Slopes, Slopes]:
-        """Gradient and (diagonal) Hessian at these scores.
+        """Return the gradient and (diagonal) Hessian at these scores.
 
         The scikit-learn estimators of both libraries call it with labels and scores.
         """
@@ -173,7 +173,7 @@ class GroupObjective:
         return found.gradient, found.hessian
 
     def derivatives(self, scores: Vector, dtype: Any = np.float64) -> Derivatives:
-        """Value, gradient and curvatures at these scores, one a candidate.
+        """Return the value, gradient and curvatures at these scores, one per candidate.
 
         A curvature is a candidate's share in the norm times that of its own loss: the diagonal
         of the Hessian, but for what the shares themselves change. Candidates of hardly any
@@ -200,7 +200,7 @@ class GroupObjective:
 
 
 class GroupEvaluation:
-    """How good scores of candidates are for their groups, as boosting libraries ask.
+    """A metric of groups in the form that boosting libraries call.
 
     Parameters
     ----------
@@ -258,21 +258,21 @@ class GroupEvaluation:
             self._is_positive_group = self._index.maxima(self._y)
 
     def __call__(self, scores: ArrayLike) -> float:
-        """The metric of these scores, one a candidate."""
+        """Return the metric of these scores, one per candidate."""
         if self._weight is None:
             return float(self._metric(self._y, scores, self._groups))
         of_groups = self._index.maxima(scores)
         return weighted_value(self._metric, self._is_positive_group, of_groups, self._weight)
 
     def lightgbm(self, scores: Any, dataset: Any = None) -> tuple[str, float, bool]:
-        """Name, value, and that larger is better.
+        """Return the name, the value, and that larger is better.
 
         The scikit-learn estimators of LightGBM call it with labels and scores.
         """
         return self.name, self(dataset if isinstance(dataset, np.ndarray) else scores), True
 
     def xgboost(self, scores: Any, matrix: Any = None) -> tuple[str, float]:
-        """Name and value, for ``xgboost.train``; tell it to maximise."""
+        """Return name and value, for ``xgboost.train`` with ``maximize=True``."""
         if isinstance(matrix, np.ndarray):
             raise TypeError(
                 "the scikit-learn estimators of XGBoost minimise one number; pass the method "
@@ -286,7 +286,7 @@ class GroupEvaluation:
 
 
 class Derivatives(NamedTuple):
-    """Of the objective by the score of each candidate."""
+    """The derivatives of the objective by the score of each candidate."""
 
     value: float
     gradient: Slopes
@@ -300,13 +300,13 @@ class BoostingTerms:
     Attributes
     ----------
     positive : ndarray
-        Rows that stand for positive groups.
+        Rows that represent positive groups.
     positive_weight : ndarray
         Of each; those of a group add up to 1, or to its ``sample_weight``.
     negative : Groupwise
         The candidates of each negative group.
     unannotated : Groupwise
-        The candidates of each positive group of which nobody said which one is positive.
+        The candidates of each positive group without annotation.
     class_factors : (float, float) or None
         The weights of the two classes; see `groupcm.objective.grouping.class_factors`.
     """
@@ -341,7 +341,7 @@ class BoostingTerms:
         return np.flatnonzero(takes_part)
 
     def at(self, rows: Index) -> BoostingTerms:
-        """The same terms when only these rows, ascending, are there."""
+        """Return the same terms when only these rows, ascending, are there."""
         return replace(
             self,
             positive=np.searchsorted(rows, self.positive),

@@ -31,7 +31,7 @@ _ROWS_AT_ONCE = 1 << 15
 Slopes = NDArray[np.floating]
 #: The losses that trees can be grown on: they are curved.
 CURVED_LOSSES = tuple(sorted(name for name in LOSSES if make_loss(name).least_curvature > 0.0))
-_ROWS_A_THREAD = 50_000
+_ROWS_PER_THREAD = 50_000
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class PowerLoss:
     def _set_alone(
         self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Slopes, hessian: Slopes
     ) -> float:
-        """Of groups of one candidate: every norm is its loss."""
+        """Write the derivatives of groups of one candidate, whose norm is its loss."""
         return replace(self, power=1.0)._set(scores, groups, weight, gradient, hessian)
 
     def _set(
@@ -136,25 +136,25 @@ class Groupwise:
 
     @classmethod
     def of_rows(cls, rows: Index) -> Groupwise:
-        """Each of these rows alone."""
+        """Return groups of one row each."""
         return cls(rows, np.arange(len(rows) + 1), np.ones(len(rows)))
 
     def __len__(self) -> int:
         return len(self.ptr) - 1
 
     def at(self, rows: Index) -> Groupwise:
-        """The same groups when only these rows, ascending, are there."""
+        """Return the same groups when only these rows, ascending, are there."""
         return replace(self, rows=np.searchsorted(rows, self.rows))
 
     def winners(self, scores: Vector) -> Index:
-        """The row of largest score of each group."""
+        """Return the row of largest score of each group."""
         best, place = np.empty(len(self)), np.empty(len(self), dtype=np.int64)
         run_maxima(scores[self.rows], self.ptr[:-1], best, place)
         return self.rows[place]
 
     def pieces(self) -> list[tuple[int, int]]:
         """Runs of groups with about the same number of rows, one for each thread."""
-        n = max(1, min(n_threads(), len(self.rows) // _ROWS_A_THREAD))
+        n = max(1, min(n_threads(), len(self.rows) // _ROWS_PER_THREAD))
         cuts = np.searchsorted(self.ptr, np.linspace(0, len(self.rows), n + 1)[1:-1])
         ends = np.unique(np.concatenate([[0], cuts, [len(self)]]))
         return [(int(lo), int(hi)) for lo, hi in pairwise(ends)]
@@ -203,7 +203,7 @@ def _shares(
     value: Slopes, largest: Slopes, begin: Index, sizes: Index, power: float
 ) -> tuple[Slopes, NDArray[np.float64]]:
     """``(L_i / L_max)^{p−1}`` of every candidate, and ``‖L / L_max‖_p`` of every group."""
-    # Where nothing costs, nobody has a share.
+    # Where no candidate has a loss, none has a share.
     of_row = np.repeat(np.where(largest > 0.0, largest, np.float32(np.inf)), sizes)
     ratio = value / of_row
     with np.errstate(divide="ignore"):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from groupcm.boosting.growing import Fold, Plan, Rows, best_number, grow
 from groupcm.boosting.lightgbm_text import read_forest
-from groupcm.boosting.objective import ONE_A_GROUP, BoostingTerms, GroupEvaluation
+from groupcm.boosting.objective import UNIT_COSTS, BoostingTerms, GroupEvaluation
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.data.folds import Folds, annotated_folds
 from groupcm.data.group_table import GroupTable
@@ -173,13 +173,13 @@ def _share(
 
 
 def _terms(plan: Plan, data: TrainingData, unannotated: Index, without: Index) -> BoostingTerms:
-    """The terms when the groups ``without`` take no part."""
+    """Return the terms when the groups ``without`` take no part."""
     left = np.setdiff1d(unannotated, without)
     terms = binary_terms(
         data.n_rows,
         data.rows_of(1),
         data.groups,
-        costs=ONE_A_GROUP,
+        costs=UNIT_COSTS,
         background=plan.background,
         overlap=data.overlap,
         min_overlap=plan.min_overlap,
@@ -234,7 +234,7 @@ def _folds(
 def _count(doing: str, n_trees: int) -> Callable[[int], None]:
     began = time.perf_counter()
 
-    def told(n: int) -> None:
+    def on_tree(n: int) -> None:
         announce_reading(Reading(doing, n, n_trees, None, time.perf_counter() - began, "trees"))
 
-    return told
+    return on_tree

@@ -71,8 +71,9 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
     Folds that split no group (and no patient) give every group a score by a model that has
     not seen it. The curve ``p`` is fitted to all these held-out scores together, though the
     models of different folds score on slightly different scales; the estimator is then
-    fitted again to all groups, and the curve is used with its scores. Probabilities speak of
-    groups drawn as those of the fit were, above all with the same share of positives.
+    fitted again to all groups, and the curve is used with its scores. The
+    probabilities hold for groups drawn as those of the fit were, above all with the same share of
+    positive groups.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         has one, also within a pipeline) is the positive one, else the larger.
     method : {"sigmoid", "isotonic"}
         Platt's sigmoid, for few groups; or the best curve that never falls, which wants about
-        a thousand groups and can say exactly 0 or 1.
+        a thousand groups and can return exactly 0 or 1.
     cv : int, scikit-learn splitter, iterable of (train, test), or "prefit", default=5
         The folds; see `groupcm.data.folds.resolve_folds`. "prefit": ``estimator`` is fitted, and
         what ``fit`` is given was held out.
@@ -178,12 +179,12 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         objects: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> CalibratedGroupClassifier:
-        """Score every group held out, fit the curve, and fit the estimator to all.
+        """Return the score every group held out, fit the curve, and fit the estimator to all.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d)
-            A row a candidate. With ``cv="prefit"`` also a source of `groupcm.sources`, which
+            One row per candidate. With ``cv="prefit"`` also a source of `groupcm.sources`, which
             brings the rest, or the path of Parquet files, of which ``y`` and ``groups`` name
             columns.
         y : array-like of shape (n,)
@@ -197,7 +198,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
             The patient of each candidate: no patient is trained on and held out at once.
         annotated, objects : array-like of shape (n,), optional
             Passed to the estimator where it takes them; see `GroupClassifier.fit`. A positive
-            group nobody annotated is held out as the others are, since its label is known.
+            group without annotation is held out as the others are, since its label is known.
         sample_weight : array-like of shape (n,), optional
             One weight per candidate, passed to the estimator where it takes it; see
             `GroupClassifier.fit`. In the fit of the curve a positive group weighs the mean of its
@@ -332,7 +333,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
     def predict_proba_groups(
         self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
     ) -> NDArray[np.float64]:
-        """The probability of each class, one row per group in the order of `group_scores`.
+        """Return the probability of each class, one row per group in the order of `group_scores`.
 
         Parameters
         ----------
@@ -362,13 +363,13 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         return self.classes_[is_alarm(scores, self.threshold_).astype(int)]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The estimator's score of each candidate."""
+        """Return the estimator's score of each candidate."""
         check_is_fitted(self)
         warn_of_sorting_scorer(self.classes_)
         return candidate_scores(self.estimator_, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each candidate, as the estimator says."""
+        """Return the class of each candidate that the estimator predicts."""
         check_is_fitted(self)
         X = as_frame(X)
         if getattr(X, "shape", (1,))[0] == 0 and not hasattr(self.estimator_, "group_scores"):
@@ -382,9 +383,9 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Share of groups, or without ``groups`` of rows, that are classified right.
+        """Return the share of groups, or without ``groups`` of rows, that are classified right.
 
-        With ``sample_weight``, one a candidate, a group weighs the mean of its candidates'.
+        With ``sample_weight``, one value per candidate, a group weighs the mean of its candidates.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)

@@ -54,7 +54,7 @@ class Sigmoid:
     intercept: float
 
     def __call__(self, scores: Vector) -> Vector:
-        """The probability at each score."""
+        """Return the probability at each score."""
         return _none_without_score(scores, lambda s: expit(self.slope * s + self.intercept))
 
 
@@ -77,7 +77,7 @@ class Isotonic:
     probability: Vector
 
     def __call__(self, scores: Vector) -> Vector:
-        """The probability at each score."""
+        """Return the probability at each score."""
         return _none_without_score(scores, lambda s: np.interp(s, self.score, self.probability))
 
     def _check_state(self) -> None:
@@ -144,7 +144,7 @@ def fit_sigmoid(
 def fit_isotonic(
     scores: Vector, positive: NDArray[np.bool_], weight: Vector | None = None
 ) -> Isotonic:
-    """The curve that never falls and is nearest to the labels.
+    """Return the curve that never falls and is nearest to the labels.
 
         min  Σ_k ω_k (p(s_k) − y_k)²   over p that never fall
 

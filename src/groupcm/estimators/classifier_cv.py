@@ -1,4 +1,4 @@
-"""λ chosen by folds that never split a group, nor a patient."""
+"""`GroupClassifier` with λ chosen by cross-validation that never splits a group, nor a patient."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class GroupClassifierCV(ChoosingModel):
 
     Where ``lams`` is a count and the best λ is at an end of the grid, better than its neighbour,
     the grid is extended beyond that end by up to six values in steps of the same ratio, as far as
-    ``max_time`` allows. Values that are given are never extended. A `LambdaAtEndWarning` says
+    ``max_time`` allows. Values that are given are never extended. A `LambdaAtEndWarning` is issued
     where the chosen λ is still the smallest or the largest of three or more.
 
     The features are put on one scale, and a feature map is fitted, once for all folds: that
     looks at the features of left-out candidates, never at their labels.
 
-    Positive groups nobody annotated are scored by the folds that leave them out, since their
+    Positive groups without annotation are scored by the folds that leave them out, since their
     label is known, but train no fold's models; the last training, with the chosen λ, chooses a
     candidate in each of them, as `GroupClassifier` does.
 
     Parameters
     ----------
     lams : int or array-like, default=10
-        How many λ, spread by `groupcm.selection.lambda_grid` and extended where the best is at
-        an end, or which.
+        The number of λ, spread by `groupcm.selection.lambda_grid` and extended where the best is at
+        an end, or their values.
     cv : int, scikit-learn splitter or iterable of (train, test), default=5
-        Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row a group.
+        Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row per group.
     scoring : str or callable, default="group_roc_auc"
         A metric of groups: "group_roc_auc", "group_average_precision",
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry per
@@ -70,7 +70,7 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
     lams_ : ndarray of shape (n_lams,)
         Those tried, in increasing order; more than ``lams`` where the grid was extended.
     scores_ : ndarray of shape (n_folds, n_lams)
-        Of each fold's left-out groups.
+        The metric of each fold's left-out groups.
     best_score_ : float
         The mean over folds at ``lam_``: a little too good, since ``lam_`` is the best of them.
     held_out_scores_ : ndarray of shape (n_groups,)
@@ -182,7 +182,7 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
         objects: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> GroupClassifierCV:
-        """Choose λ and train.
+        """Choose λ by cross-validation, and fit the model to all groups with it.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
 
 
 def _mean_over_folds(n_groups: int, tests: list[Index], scores: list[Vector]) -> Vector:
-    """The mean score of each group over the folds that left it out; NaN where none did."""
+    """Return the mean score of each group over the folds that left it out; NaN where none did."""
     total, times = np.zeros(n_groups), np.zeros(n_groups)
     for test, score in zip(tests, scores, strict=True):
         total[test] += score

@@ -260,5 +260,5 @@ class TrainingGroups:
         )
 
     def without(self, train: Index) -> Index:
-        """The groups that are not among those to train on."""
+        """Return the groups that are not among those to train on."""
         return np.setdiff1d(np.arange(self.n_groups), train)

@@ -124,7 +124,7 @@ def read_candidates(
 def hold_out_groups(
     estimator: Any, candidates: Candidates, random_state: Any = 0
 ) -> NDArray[np.float64]:
-    """Score every group by a clone of an estimator that is trained on other groups.
+    """Return the score every group by a clone of an estimator that is trained on other groups.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def _folds(estimator: Any, candidates: Candidates, random_state: Any) -> Folds:
 
 
 def _rows_of(test: Index, table: GroupTable) -> tuple[Index, Index]:
-    """The rows to train on and those of the groups to test on."""
+    """Return the rows to train on and those of the groups to test on."""
     is_test = np.zeros(table.index.n_groups, dtype=np.bool_)
     is_test[test] = True
     of_rows = is_test[table.index.codes]

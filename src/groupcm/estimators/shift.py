@@ -221,7 +221,7 @@ class Shift:
             return None
         return (
             f"{self.n_groups:,} group{'s are' if self.n_groups != 1 else ' is'} too few to compare "
-            "with those of the training: no difference could be told from chance."
+            "with those of the training: no difference could be distinguished from chance."
         )
 
     @property

@@ -20,24 +20,24 @@ __all__ = [
     "PositiveTerms",
     "as_numbers",
     "checked_scores",
+    "id_per_candidate",
     "number_groups",
-    "one_a_candidate",
+    "one_per_candidate",
     "positive_rows",
     "positive_terms",
     "require_whole",
-    "whole_a_candidate",
 ]
 
 _NARROW = (torch.float16, torch.bfloat16)
 _MOST_SHOWN = 60
 # Ids that lie this close together are group numbers already; others are sorted first.
-_NUMBERS_A_ROW = 4
+_NUMBERS_PER_ROW = 4
 _FEW_NUMBERS = 1024
 _FEW_ROWS = 1000
 
 
 def checked_scores(scores: Any) -> Tensor:
-    """One number a candidate, side by side, in float32 where it came in half precision.
+    """Return one contiguous number per candidate, in float32 where it came in half precision.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def checked_scores(scores: Any) -> Tensor:
         )
     if scores.ndim != 1 or not scores.is_floating_point():
         raise ValueError(
-            "scores must hold one floating-point number a candidate, shape (n,); "
+            "scores must hold one floating-point number per candidate, shape (n,); "
             f"got {scores.dtype} of shape {tuple(scores.shape)}."
         )
     if len(scores) == 0:
@@ -60,7 +60,7 @@ def checked_scores(scores: Any) -> Tensor:
 
 
 def positive_rows(labels: Tensor, pos_label: float | None = None) -> Tensor:
-    """The rows of label 1, or of ``pos_label`` and one other label.
+    """Return the rows of label 1, or of ``pos_label`` and one other label.
 
     Examples
     --------
@@ -134,7 +134,7 @@ def positive_terms(
 
 @dataclass(frozen=True, eq=False)
 class PositiveTerms:
-    """Candidates that stand for positive groups.
+    """Candidates that represent positive groups.
 
     Attributes
     ----------
@@ -162,25 +162,26 @@ def number_groups(groups: Any, offsets: Any, scores: Tensor) -> RowGroups | Bloc
     if groups is not None and offsets is not None:
         raise ValueError("groups and offsets are both given; give one of the two.")
     if groups is not None:
-        return _from_ids(whole_a_candidate(groups, "groups", scores))
+        return _from_ids(id_per_candidate(groups, "groups", scores))
     if offsets is not None:
         return _from_offsets(as_numbers(offsets, "offsets", scores.device), len(scores))
     return RowGroups(torch.arange(len(scores), device=scores.device), len(scores))
 
 
-def one_a_candidate(values: Any, name: str, scores: Tensor, wanted: str = "numbers") -> Tensor:
+def one_per_candidate(values: Any, name: str, scores: Tensor, wanted: str = "numbers") -> Tensor:
     """``values`` where the scores are, one for each of them.
 
     Examples
     --------
-    >>> one_a_candidate([0, 1], "labels", torch.zeros(3))
+    >>> one_per_candidate([0, 1], "labels", torch.zeros(3))
     Traceback (most recent call last):
-    ValueError: labels must hold one value a candidate, shape (3,) to match scores; got shape (2,).
+    ValueError: labels must hold one value per candidate, shape (3,) to match scores; got shape
+    (2,).
     """
     given = as_numbers(values, name, scores.device, wanted)
     if given.shape != scores.shape:
         raise ValueError(
-            f"{name} must hold one value a candidate, shape ({len(scores)},) to match scores; "
+            f"{name} must hold one value per candidate, shape ({len(scores)},) to match scores; "
             f"got shape {tuple(given.shape)}."
         )
     return given
@@ -204,17 +205,17 @@ def as_numbers(values: Any, name: str, device: torch.device, wanted: str = "numb
         raise ValueError(f"{name} must hold {wanted}; got {_shortened(values)}.") from error
 
 
-def whole_a_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
-    """As `one_a_candidate`, for ids; names are told how to become such.
+def id_per_candidate(values: Any, name: str, scores: Tensor) -> Tensor:
+    """As `one_per_candidate`, for ids; the error for names suggests how to number them.
 
     Examples
     --------
-    >>> whole_a_candidate([0.5], "groups", torch.zeros(1))
+    >>> id_per_candidate([0.5], "groups", torch.zeros(1))
     Traceback (most recent call last):
     ValueError: groups must hold whole numbers; got torch.float32.
     """
     wanted = f"whole numbers; numpy.unique({name}, return_inverse=True)[1] makes them of names"
-    given = one_a_candidate(values, name, scores, wanted)
+    given = one_per_candidate(values, name, scores, wanted)
     require_whole(given, name)
     return given.long()
 
@@ -238,7 +239,7 @@ def _shortened(values: Any) -> str:
 def _from_ids(ids: Tensor) -> RowGroups | BlockGroups:
     low, high = (int(end) for end in ids.aminmax())
     n_numbers = high - low + 1
-    if n_numbers > max(_NUMBERS_A_ROW * len(ids), _FEW_NUMBERS):
+    if n_numbers > max(_NUMBERS_PER_ROW * len(ids), _FEW_NUMBERS):
         distinct, number = torch.unique(ids, return_inverse=True)
         return RowGroups(number.contiguous(), len(distinct))
     number = (ids - low if low else ids).contiguous()
@@ -249,7 +250,7 @@ def _from_ids(ids: Tensor) -> RowGroups | BlockGroups:
 
 
 def _is_sorted(numbers: Tensor) -> bool:
-    """Whether they never fall; the first few tell it of most that do."""
+    """Return whether they never fall; the first few show it of most that do."""
     return all(bool((part[1:] >= part[:-1]).all()) for part in (numbers[:_FEW_ROWS], numbers))
 
 

@@ -35,7 +35,7 @@ def first_winners(
     largest: Tensor,
     never: Tensor | None = None,
 ) -> Tensor:
-    """The row of each group's winner, the first where several tie; n for a group of no row.
+    """Return the row of each group's winner, the first where several tie; n for a group of no row.
 
     ``largest`` has the groups' maxima. The rows ``never``, which had −∞ there, do not win.
 
@@ -64,7 +64,7 @@ def soft_maxima(
     alone: Tensor,
     never: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The scores of the rows ``alone``, and the soft maximum of each group that takes part.
+    """Return the scores of the rows ``alone``, and the soft maximum of each group that takes part.
 
     ``largest`` has the groups' maxima; a soft maximum is above it by ``T log n_k`` at most.
     The rows ``never``, which had −∞ there, have no share. Both in one, because the slope of each
@@ -87,7 +87,7 @@ def soft_maxima(
 
 
 class _SoftMaxima(torch.autograd.Function):
-    """Written out, so that backward costs one pass and keeps one number a candidate."""
+    """Written out, so that backward costs one pass and keeps one number per candidate."""
 
     @staticmethod
     def forward(
@@ -102,9 +102,9 @@ class _SoftMaxima(torch.autograd.Function):
         of_alone, is_infinite = scores.index_select(0, alone), largest == torch.inf
         if not (largest < torch.inf).all():
             scores, largest = _tamed(scores, groups, largest, takes_part)
-        nobody = largest == -torch.inf
+        is_empty = largest == -torch.inf
         # Anything finite keeps ∞ − ∞ away.
-        shift = largest.masked_fill(nobody, 0.0)
+        shift = largest.masked_fill(is_empty, 0.0)
         lowest, highest = shift.aminmax()
         if highest - lowest <= _REACH * T:
             shift = highest
@@ -114,8 +114,8 @@ class _SoftMaxima(torch.autograd.Function):
         part = _exponentials(part.div_(T))
         if never is not None:
             part.index_fill_(0, never, 0.0)
-        total = groups.sums(part).masked_fill_(nobody, 1.0)
-        soft = (T * total.log()).add_(shift).to(scores.dtype).masked_fill_(nobody, -torch.inf)
+        total = groups.sums(part).masked_fill_(is_empty, 1.0)
+        soft = (T * total.log()).add_(shift).to(scores.dtype).masked_fill_(is_empty, -torch.inf)
         soft.masked_fill_(is_infinite, torch.inf)
         return torch.cat([of_alone, soft]), part, total.to(scores.dtype)
 
@@ -124,7 +124,7 @@ class _SoftMaxima(torch.autograd.Function):
         ctx.groups, alone = inputs[1], inputs[5]
         _, part, total = output
         ctx.mark_non_differentiable(part, total)
-        ctx.set_materialize_grads(False)  # zeros for every candidate, which nobody needs
+        ctx.set_materialize_grads(False)  # zeros for every candidate, which are not needed
         ctx.save_for_backward(part, total, alone)
 
     @staticmethod
@@ -146,7 +146,7 @@ def _tamed(
 ) -> tuple[Tensor, Tensor]:
     """Scores and maxima without ∞, and without NaN in groups that take no part.
 
-    These have nobody then. In a group of largest score ∞ those that have it are 0, others −∞.
+    These groups are then empty. In a group of largest score ∞ those that have it are 0, others −∞.
     """
     is_left_out, is_infinite = ~takes_part, largest == torch.inf
     of_row = groups.of(torch.arange(len(scores), device=scores.device))

@@ -46,7 +46,7 @@ class TrainingData:
     objects : ndarray or None
         Which object of its group a row shows; looked at for positive rows only.
     annotated : ndarray of bool or None
-        Whether somebody said which candidates of the row's group are positive; the same for
+        Whether it is annotated which candidates of the row's group are positive; the same for
         all rows of a positive group.
     weights : RowWeights or None
         ``sample_weight``, above 0 for every row: candidates of weight 0 are not among the rows.
@@ -113,7 +113,7 @@ class TrainingData:
             )
 
     def for_shared_passes(self) -> TrainingData:
-        """As a stream where that pays: many dense rows, those of each group together."""
+        """Return the data as a stream where that is faster: many dense, contiguous rows."""
         together = self.groups is not None and self.groups.is_contiguous
         together &= self.weights is None
         if not isinstance(self.X, np.ndarray) or not together or self.n_rows < _MANY_ROWS:
@@ -128,18 +128,18 @@ class TrainingData:
         return np.asarray(self.y == self.labels[1])
 
     def rows_of(self, number: int) -> Index:
-        """The rows of a class."""
+        """Return the rows of a class."""
         return rows_with(self.y, self.labels[number])
 
     def unannotated_groups(self) -> Index:
-        """Positive groups nobody annotated, in order (rows, where there are no groups)."""
+        """Return the unannotated positive groups, in order (rows, where there are no groups)."""
         if self.annotated is None:
             return NO_ORDER
         positive = np.concatenate([self.rows_of(k) for k in range(1, len(self.classes))])
         return self.groups_of(positive[~self.annotated[positive]])
 
     def groups_of(self, rows: Index) -> Index:
-        """The groups that hold any of these rows, in order (the rows, where there are none)."""
+        """Return the groups of these rows, in order (the rows, where there are no groups)."""
         return np.unique(rows if self.groups is None else self.groups.of_rows(rows))
 
     def group_table(self, patients: ArrayLike | None, ids: Any = None) -> GroupTable:
@@ -168,5 +168,5 @@ class TrainingData:
         return values if self.rows is None or values is None else np.asarray(values)[self.rows]
 
     def take(self, rows: Index) -> NDArray[np.floating]:
-        """Some rows, as they are stored."""
+        """Return some rows, as they are stored."""
         return self.X.raw(rows) if isinstance(self.X, Stream) else self.X[rows]

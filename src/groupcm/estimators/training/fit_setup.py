@@ -164,7 +164,7 @@ class Prepared:
         return _names_of(np.arange(len(self.scaling.mean)), self.data.names, self.feature_map)
 
     def terms_without(self, groups: Index) -> list[Terms]:
-        """The terms of the second of two classes when these groups are left out."""
+        """Return the terms of the second of two classes when these groups are left out."""
         with warnings.catch_warnings():
             # The warning was issued when all groups were prepared.
             warnings.simplefilter("ignore", OverlapWarning)
@@ -272,7 +272,7 @@ def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> Non
 
 
 def _some_rows(parts: Sequence[Terms], units: Sequence[int], ptr: Index) -> Index:
-    """The rows of a few terms of each part, those in these units left out."""
+    """Return the rows of a few terms of each part, those in these units left out."""
     rows = []
     for part in parts:
         spread = np.linspace(0, len(part) - 1, min(len(part), _FEW_TERMS)).astype(np.int64)
@@ -283,7 +283,7 @@ def _some_rows(parts: Sequence[Terms], units: Sequence[int], ptr: Index) -> Inde
 
 
 def _fit_map(options: Hyperparameters, data: TrainingData) -> FeatureMap | None:
-    """The feature map, fitted on the rows that are measured unless it came fitted."""
+    """Return the feature map, fitted on the rows that are measured unless it came fitted."""
     given: Any = as_feature_map(options.feature_map)
     if given is None:
         return None

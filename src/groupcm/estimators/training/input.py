@@ -59,7 +59,7 @@ def read_training_data(
     Of the estimator its name, its tags, ``pos_label``, ``memory`` and, where it has one,
     ``grouping`` count.
     """
-    # A Parquet or Dask source is always asked for its groups.
+    # The groups of a Parquet or Dask source are always named.
     may_be_forgotten = groups is None and _is_grouped(estimator)
     groups = None if no_groups(groups) else groups
     if isinstance(X, str | os.PathLike):
@@ -110,7 +110,7 @@ def source_of_columns(
     overlap: Any = None,
     features: Sequence[str] | None = None,
 ) -> Source:
-    """The Parquet source of a path, with columns by name; the group "none" is none."""
+    """Return the Parquet source of a path, with columns by name; the group "none" is none."""
     group = None if no_groups(group) else group
     for role, column in (("groups", group), ("y", label), ("overlap", overlap)):
         if column is not None and not isinstance(column, str):
@@ -145,13 +145,13 @@ def _read_source(estimator: Any, source: Source) -> TrainingData:
         try:
             _require_finite_early(estimator, data)
         except ValueError:
-            source.require_finite()  # says in which file
+            source.require_finite()  # names the file
             raise
     return data
 
 
 def _rows_of_source(source: Source, memory: int) -> Any:
-    """The rows themselves where they may all be in memory, else a stream."""
+    """Return the rows themselves where they may all be in memory, else a stream."""
     if isinstance(source, MatrixSource) and not source.is_mapped:
         return source.X
     stream = Stream(source)
@@ -165,7 +165,7 @@ def _rows_of_source(source: Source, memory: int) -> Any:
 
 @dataclass(frozen=True)
 class _OverlapOf:
-    """The overlap column of a source, read where it is asked for."""
+    """The overlap column of a source, read where it is needed."""
 
     source: Source
 
@@ -176,7 +176,7 @@ class _OverlapOf:
 def _with_annotation(
     data: TrainingData, ids: NDArray[Any] | None, annotated: Any, objects: Any
 ) -> TrainingData:
-    """The data with what is known of their annotation; ``ids`` are those of the groups."""
+    """Return the data with their annotation; ``ids`` are those of the groups."""
     annotated = as_annotated(annotated, data.n_rows)
     objects = as_objects(objects, data.n_rows)
     data = replace(data, annotated=annotated, objects=objects)
@@ -206,7 +206,7 @@ def _refuse_columns(**given: Any) -> None:
     for name, value in given.items():
         if isinstance(value, str):
             raise ValueError(
-                f"{name} needs one value a candidate in memory, also where X is a source or a "
+                f"{name} needs one value per candidate in memory, also where X is a source or a "
                 f"path; got the name {value!r}: read that column and pass its values."
             )
 
