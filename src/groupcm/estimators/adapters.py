@@ -123,7 +123,7 @@ def require_finished(model: Any) -> Any:
 def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Return the score of each candidate.
 
-    It is ``decision_function`` where the estimator has one, else the probability of the larger class.
+    It is ``decision_function`` where the estimator has one, else the larger class's probability.
 
     Examples
     --------
