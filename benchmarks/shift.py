@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from groupcm import GroupBoostingClassifier, GroupClassifier, GroupClassifierCV
-from groupcm.estimators.training.profile import shift_from_training
+from groupcm.estimators.shift import shift_from_training
 from groupcm.simulate import capsule
 
 # How many runs, and a new estimator.

@@ -13,10 +13,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from groupcm import GroupClassifier, GroupClassifierCV, load, save, sources
 from groupcm.data.folds import group_folds
 from groupcm.errors import LambdaAtEndWarning
-from groupcm.estimators import classifier_cv
+from groupcm.estimators import cross_validation
 from groupcm.estimators.path import lambda_grid
 from groupcm.estimators.training import data as training_data
-from groupcm.estimators.training.training import Training
+from groupcm.estimators.training.fit import Training
 from groupcm.metrics import group_roc_auc, sensitivity_at_specificity
 from groupcm.simulate import capsule
 
@@ -237,7 +237,7 @@ def best_at(lam_of_best, monkeypatch):
     def mean(y, scores, groups):
         return float(np.mean(scores))
 
-    monkeypatch.setattr(classifier_cv._Folds, "_train", scored)
+    monkeypatch.setattr(cross_validation.LambdaSearch, "_train", scored)
     return mean
 
 
@@ -277,7 +277,7 @@ def test_what_remains_at_the_end_is_said(data, monkeypatch):
         model.fit(data.X, data.y, data.groups)
     assert (model.lam_, len(model.lams_)) == (model.lams_[0], 15)
     # Without time for more, none is tried.
-    monkeypatch.setattr(classifier_cv._Folds, "_has_time", lambda self, n: False)
+    monkeypatch.setattr(cross_validation.LambdaSearch, "_has_time", lambda self, n: False)
     with pytest.warns(LambdaAtEndWarning, match="smallest of the 10 values"):
         model.fit(data.X, data.y, data.groups)
     assert len(model.lams_) == 10

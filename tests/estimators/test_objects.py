@@ -200,7 +200,7 @@ def test_a_source_takes_them_as_an_array(tmp_path):
         made.X, made.y, made.groups, made.overlap, objects=objects
     )
     assert read.objective_ == pytest.approx(held.objective_, rel=1e-4)
-    with pytest.raises(ValueError, match="objects needs one value a candidate in memory"):
+    with pytest.raises(ValueError, match="objects needs one value per candidate in memory"):
         GroupClassifier().fit(source, objects="object")
 
 

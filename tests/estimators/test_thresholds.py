@@ -38,12 +38,9 @@ from groupcm.cli import main
 from groupcm.cli.summaries import evaluation_rows
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError, ShiftWarning, ThresholdWarning
+from groupcm.estimators.shift import compare_with_profile, shift_from_training
 from groupcm.estimators.thresholds import choose_threshold
-from groupcm.estimators.training.profile import (
-    compare_with_profile,
-    draw_candidates,
-    shift_from_training,
-)
+from groupcm.estimators.training.profile import draw_candidates
 from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.outcomes import contradiction
 from groupcm.images.regions import Regions

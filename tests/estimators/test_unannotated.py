@@ -11,7 +11,7 @@ from oracle import GroupProblem, Term
 from sklearn.exceptions import ConvergenceWarning
 
 from groupcm import GroupClassifier, GroupClassifierCV, load, save, sources
-from groupcm.estimators.training.groups import TrainingGroups
+from groupcm.estimators.cross_validation import TrainingGroups
 from groupcm.metrics import group_roc_auc
 from groupcm.simulate import capsule
 from groupcm.solvers import alternating
@@ -301,7 +301,7 @@ def test_a_cycle_ends_and_is_said(monkeypatch):
     turns = iter([first + 1, first, first + 1, first])
     monkeypatch.setattr(alternating, "_better", lambda *a: next(turns))
     monkeypatch.setattr(alternating, "_says_nothing", lambda *a: False)
-    with pytest.warns(ConvergenceWarning, match=r"groups nobody annotated stopped.*cycle"):
+    with pytest.warns(ConvergenceWarning, match=r"groups without annotation stopped.*cycle"):
         model = GroupClassifier(0.5).fit(X, y, groups, annotated=annotated)
     assert model.outcome_ == "cycled"
 

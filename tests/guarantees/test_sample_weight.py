@@ -32,7 +32,7 @@ from groupcm import (
 from groupcm.boosting import GroupEvaluation, GroupObjective
 from groupcm.estimators.calibrators import fit_isotonic, fit_sigmoid
 from groupcm.estimators.path import lambda_path
-from groupcm.estimators.training.data import folds_of_rows
+from groupcm.estimators.training.sample_weight import folds_of_rows
 from groupcm.features.scaling import measure_scaling
 from groupcm.metrics import (
     group_average_precision,

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from oracle import GroupProblem
 
 from groupcm import GroupClassifier
-from groupcm.estimators.training.data import read_training_data
+from groupcm.estimators.training.input import read_training_data
 from groupcm.sources import from_parquet
 
 COLUMNS = {"group": "frame", "label": "label"}

@@ -1,4 +1,4 @@
-"""Trees on the group objective, and the objective for those who grow their own."""
+"""Gradient-boosted trees on the group objective, and the objective for other boosting libraries."""
 
 from groupcm.boosting.classifier import GroupBoostingClassifier
 from groupcm.boosting.objective import GroupEvaluation, GroupObjective

@@ -20,8 +20,8 @@ from groupcm.boosting.training import train
 from groupcm.data.validation import check_length
 from groupcm.errors import InputError
 from groupcm.estimators.group_model import GroupModel
-from groupcm.estimators.training.data import read_training_data
-from groupcm.estimators.training.hyperparameters import draw_seed
+from groupcm.estimators.training.fit_setup import draw_seed
+from groupcm.estimators.training.input import read_training_data
 from groupcm.estimators.training.profile import measure_training
 from groupcm.utils.extras import BOOSTING
 from groupcm.utils.fitted_state import Array, Expected, ListOf, Number, Text
@@ -49,29 +49,29 @@ class GroupBoostingClassifier(GroupModel):
 
     where ``k*`` is the candidate of positive group ``k`` that fits its annotation best,
     ``ω_k`` its ``sample_weight`` (1 without), and ``c±`` balance positive and negative groups by
-    default. ``p`` grows over the first trees: the sum of the
-    losses of all candidates of a negative group turns into nearly its largest. At test time a
-    group's score is its largest candidate score, as everywhere.
+    default. ``p`` grows over the first trees: the sum of the losses of all candidates of a negative
+    group turns into nearly the largest of them. The score of a group is the largest score of its
+    candidates.
 
     Parameters
     ----------
     n_estimators : int, default=300
-        Trees, at most where ``early_stopping``.
+        The number of trees; with ``early_stopping`` the largest number.
     learning_rate : float, default=0.05
-        How much of each tree is taken.
+        The shrinkage of each tree.
     num_leaves : int, default=31
-        Of each tree, at most.
+        The largest number of leaves of a tree.
     min_child_samples : int, default=20
-        Candidates a leaf needs.
+        The least number of candidates in a leaf.
     subsample : float, default=1.0
         The share of candidates each tree is grown on.
     colsample_bytree : float, default=0.5
         The share of features each tree may use.
     extra_trees : bool, default=False
         Try one threshold, drawn at random, of each feature at each split, not all of them: trees
-        that differ more. Worth trying where groups are few.
+        that differ more, which can help where groups are few.
     reg_lambda : float, default=0.0
-        Penalty of the squared values of leaves.
+        The L2 penalty (regularisation) of the values of leaves.
     power : float, default=5.0
         ``p`` at the end: 1 for the sum of losses, infinity for the largest.
     first_power : float, default=1.0
@@ -79,7 +79,7 @@ class GroupBoostingClassifier(GroupModel):
     n_annealed : int, default=100
         Trees over which ``p`` grows from one to the other.
     loss : {"logistic", "smoothed_hinge"}
-        L.
+        The loss ``L``.
     delta : float, default=0.5
         Half the length of the smoothed hinge's quadratic piece.
     background : {"ignore", "negative"}
@@ -98,7 +98,8 @@ class GroupBoostingClassifier(GroupModel):
         The trees are grown on all groups in the end. Folds grow side by side, each with bins of
         its candidates in memory.
     scoring : str, default="group_roc_auc"
-        What they are chosen by, or "group_average_precision", or "sensitivity_at_specificity".
+        The metric by which the number of trees is chosen: this one, "group_average_precision" or
+        "sensitivity_at_specificity".
     n_iter_no_change : int, default=50
         Trees without a better ``scoring`` after which no more are tried, counted from
         ``n_annealed`` on at the earliest.
@@ -115,7 +116,7 @@ class GroupBoostingClassifier(GroupModel):
     pos_label : label, optional
         The positive one of the two labels; None is the larger.
     verbose : int, default=0
-        Above 0, say how many trees there are every five seconds.
+        Above 0, print the number of trees every five seconds.
     random_state : int, RandomState or None, default=0
         Of the candidates and features each tree sees and of the groups left out.
 
@@ -128,6 +129,7 @@ class GroupBoostingClassifier(GroupModel):
     boosters_ : list of lightgbm.Booster
         The same trees, to be used with LightGBM.
     n_trees_ : int
+        The number of trees.
     validation_curve_ : ndarray
         ``scoring`` after each tree, averaged over the folds; empty without early stopping.
     witnesses_ : ndarray
@@ -257,23 +259,23 @@ class GroupBoostingClassifier(GroupModel):
         patients: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> GroupBoostingClassifier:
-        """Grow the trees.
+        """Fit the trees to candidates.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
-            A row a candidate; see `GroupClassifier.fit`. In memory, values may be missing (NaN).
+            One row per candidate; see `GroupClassifier.fit`. Values in memory may be missing (NaN).
         y : array-like of shape (n,)
             One label per candidate; the positive one is ``pos_label``, by default the larger.
             A group is positive if any of its candidates is.
         groups : array-like of shape (n,), or "none", optional
             The group of each candidate. Without it every row is its own group, with a
             `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
-            "none" says that this is meant.
+            "none" states that this is intended, and issues no warning.
         overlap : array-like of shape (n,), optional
             How well each candidate fits the annotation.
         annotated : array-like of bool of shape (n,), optional
-            False for all candidates of a positive group in which nobody knows which candidate
+            False for all candidates of a positive group in which it is unknown which candidate
             shows the object. After ``n_warm_up`` trees each such group counts by the
             candidate that the trees before score highest.
         objects : array-like of shape (n,), optional

@@ -64,7 +64,7 @@ class Plan:
     seed: int = 0
 
     def loss_of(self, tree: int) -> PowerLoss:
-        """The loss that this tree is grown on.
+        """Return the loss that this tree is grown on.
 
         Examples
         --------
@@ -80,7 +80,7 @@ class Plan:
 
 
 class Rows:
-    """All candidates in LightGBM's bins, made once."""
+    """All candidates in LightGBM's bins, which are computed once."""
 
     def __init__(self, X: Any, parameters: dict[str, Any]) -> None:
         self._lightgbm = BOOSTING.load("lightgbm")
@@ -90,7 +90,7 @@ class Rows:
         ).construct()
 
     def at(self, rows: Index) -> Any:
-        """The data set of these rows, ascending."""
+        """Return the data set of these rows, ascending."""
         if len(rows) == self.n_rows:
             return self._whole
         return self._whole.subset(rows)
@@ -113,7 +113,7 @@ class Trees:
         return self._plan.n_warm_up if len(self._objective.terms.unannotated) else 0
 
     def grow(self) -> None:
-        """One more tree."""
+        """Grow one more tree."""
         objective, tree = self._objective, self._n_grown
         objective.group_loss = self._plan.loss_of(tree)
         objective.chooses = tree >= self.first_complete
@@ -131,13 +131,16 @@ class Fold:
 
 
 def grow(
-    rows: Rows, terms: BoostingTerms, plan: Plan, n_trees: int, told: Callable[[int], None]
+    rows: Rows, terms: BoostingTerms, plan: Plan, n_trees: int, on_tree: Callable[[int], None]
 ) -> Any:
-    """A booster of so many trees, fewer where nothing can be split; ``told`` hears how many."""
+    """Return a booster of ``n_trees`` trees, fewer where nothing can be split.
+
+    ``on_tree`` is called with the number of trees after each.
+    """
     trees = Trees(rows, terms, plan)
     for k in range(n_trees):
         trees.grow()
-        told(k + 1)
+        on_tree(k + 1)
     return trees.booster
 
 
@@ -160,7 +163,7 @@ class BestNumber:
 
 
 def best_number(
-    rows: Rows, folds: Sequence[Fold], plan: Plan, told: Callable[[int], None]
+    rows: Rows, folds: Sequence[Fold], plan: Plan, on_tree: Callable[[int], None]
 ) -> BestNumber:
     """Return how many trees validate best on average over the folds."""
     grown = [Trees(rows, fold.terms, plan) for fold in folds]
@@ -176,7 +179,7 @@ def best_number(
             trees.grow()
             found.append(_validate(trees.booster, fold.evaluate))
         averages.append(float(np.mean(found)))
-        told(k + 1)
+        on_tree(k + 1)
         if k > best and averages[k] > averages[best]:
             best = k
         elif k - max(best, plan.n_annealed) >= plan.patience:

@@ -1,7 +1,4 @@
-"""The group objective as a loss for gradient boosting.
-
-A metric of groups that boosting can watch.
-"""
+"""The group objective and metrics of groups, as LightGBM and XGBoost call them."""
 
 from __future__ import annotations
 
@@ -34,73 +31,8 @@ from groupcm.objective.terms import Groups, Index, Terms
 
 __all__ = ["BoostingTerms", "Derivatives", "GroupEvaluation", "GroupObjective"]
 
-# Every group weighs 1, or its sample_weight, however many candidates stand for it.
-ONE_A_GROUP = Costs(lam=0.5, C=1.0)
-
-
-class Derivatives(NamedTuple):
-    """Of the objective by the score of each candidate."""
-
-    value: float
-    gradient: Slopes
-    hessian: Slopes
-
-
-@dataclass(frozen=True)
-class BoostingTerms:
-    """The rows that take part and what they weigh.
-
-    Attributes
-    ----------
-    positive : ndarray
-        Rows that stand for positive groups.
-    positive_weight : ndarray
-        Of each; those of a group add up to 1, or to its ``sample_weight``.
-    negative : Groupwise
-        The candidates of each negative group.
-    unannotated : Groupwise
-        The candidates of each positive group of which nobody said which one is positive.
-    class_factors : (float, float) or None
-        The weights of the two classes; see `groupcm.objective.grouping.class_factors`.
-    """
-
-    positive: Index
-    positive_weight: Vector
-    negative: Groupwise
-    unannotated: Groupwise
-    class_factors: tuple[float, float] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        terms: Sequence[Terms],
-        unannotated: Terms | None = None,
-        factors: tuple[float, float] | None = None,
-    ) -> BoostingTerms:
-        """Return the terms of `binary_terms` for boosting; those of the positives are first."""
-        positive, *negative = terms
-        open_groups = Groupwise.of_terms([] if unannotated is None else [unannotated])
-        rows = positive.rows(np.arange(positive.n_rows))
-        weight = np.broadcast_to(positive.weight, len(rows)).astype(np.float64)
-        return cls(rows, weight, Groupwise.of_terms(negative), open_groups, factors)
-
-    @property
-    def rows(self) -> Index:
-        """All rows that take part, ascending."""
-        parts = (self.positive, self.negative.rows, self.unannotated.rows)
-        takes_part = np.zeros(1 + max(int(part.max(initial=0)) for part in parts), dtype=bool)
-        for part in parts:
-            takes_part[part] = True
-        return np.flatnonzero(takes_part)
-
-    def at(self, rows: Index) -> BoostingTerms:
-        """The same terms when only these rows, ascending, are there."""
-        return replace(
-            self,
-            positive=np.searchsorted(rows, self.positive),
-            negative=self.negative.at(rows),
-            unannotated=self.unannotated.at(rows),
-        )
+# Every group weighs 1, or its sample_weight, however many candidates represent it.
+UNIT_COSTS = Costs(lam=0.5, C=1.0)
 
 
 class GroupObjective:
@@ -205,7 +137,7 @@ class GroupObjective:
             len(labels),
             rows_with(labels, classes[1]),
             together,
-            costs=ONE_A_GROUP,
+            costs=UNIT_COSTS,
             background=background,
             overlap=as_overlap(overlap, len(labels)),
             min_overlap=min_overlap,
@@ -224,13 +156,13 @@ class GroupObjective:
 
     @classmethod
     def of_terms(cls, n_rows: int, terms: BoostingTerms, group_loss: PowerLoss) -> GroupObjective:
-        """The objective of terms of so many rows that are there already."""
+        """Return the objective of terms of so many rows that are there already."""
         objective = cls.__new__(cls)
         objective._start(n_rows, terms, group_loss)
         return objective
 
     def __call__(self, scores: Any, dataset: Any = None) -> tuple[Slopes, Slopes]:
-        """Gradient and (diagonal) Hessian at these scores.
+        """Return the gradient and (diagonal) Hessian at these scores.
 
         The scikit-learn estimators of both libraries call it with labels and scores.
         """
@@ -241,7 +173,7 @@ class GroupObjective:
         return found.gradient, found.hessian
 
     def derivatives(self, scores: Vector, dtype: Any = np.float64) -> Derivatives:
-        """Value, gradient and curvatures at these scores, one a candidate.
+        """Return the value, gradient and curvatures at these scores, one per candidate.
 
         A curvature is a candidate's share in the norm times that of its own loss: the diagonal
         of the Hessian, but for what the shares themselves change. Candidates of hardly any
@@ -268,7 +200,7 @@ class GroupObjective:
 
 
 class GroupEvaluation:
-    """How good scores of candidates are for their groups, as boosting libraries ask.
+    """A metric of groups in the form that boosting libraries call.
 
     Parameters
     ----------
@@ -326,21 +258,21 @@ class GroupEvaluation:
             self._is_positive_group = self._index.maxima(self._y)
 
     def __call__(self, scores: ArrayLike) -> float:
-        """The metric of these scores, one a candidate."""
+        """Return the metric of these scores, one per candidate."""
         if self._weight is None:
             return float(self._metric(self._y, scores, self._groups))
         of_groups = self._index.maxima(scores)
         return weighted_value(self._metric, self._is_positive_group, of_groups, self._weight)
 
     def lightgbm(self, scores: Any, dataset: Any = None) -> tuple[str, float, bool]:
-        """Name, value, and that larger is better.
+        """Return the name, the value, and that larger is better.
 
         The scikit-learn estimators of LightGBM call it with labels and scores.
         """
         return self.name, self(dataset if isinstance(dataset, np.ndarray) else scores), True
 
     def xgboost(self, scores: Any, matrix: Any = None) -> tuple[str, float]:
-        """Name and value, for ``xgboost.train``; tell it to maximise."""
+        """Return name and value, for ``xgboost.train`` with ``maximize=True``."""
         if isinstance(matrix, np.ndarray):
             raise TypeError(
                 "the scikit-learn estimators of XGBoost minimise one number; pass the method "
@@ -351,3 +283,68 @@ class GroupEvaluation:
     def cost(self, _labels: Any, scores: ArrayLike) -> float:
         """``1 − metric``, for the scikit-learn estimators of XGBoost."""
         return 1.0 - self(scores)
+
+
+class Derivatives(NamedTuple):
+    """The derivatives of the objective by the score of each candidate."""
+
+    value: float
+    gradient: Slopes
+    hessian: Slopes
+
+
+@dataclass(frozen=True)
+class BoostingTerms:
+    """The rows that take part and what they weigh.
+
+    Attributes
+    ----------
+    positive : ndarray
+        Rows that represent positive groups.
+    positive_weight : ndarray
+        Of each; those of a group add up to 1, or to its ``sample_weight``.
+    negative : Groupwise
+        The candidates of each negative group.
+    unannotated : Groupwise
+        The candidates of each positive group without annotation.
+    class_factors : (float, float) or None
+        The weights of the two classes; see `groupcm.objective.grouping.class_factors`.
+    """
+
+    positive: Index
+    positive_weight: Vector
+    negative: Groupwise
+    unannotated: Groupwise
+    class_factors: tuple[float, float] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        terms: Sequence[Terms],
+        unannotated: Terms | None = None,
+        factors: tuple[float, float] | None = None,
+    ) -> BoostingTerms:
+        """Return the terms of `binary_terms` for boosting; those of the positives are first."""
+        positive, *negative = terms
+        open_groups = Groupwise.of_terms([] if unannotated is None else [unannotated])
+        rows = positive.rows(np.arange(positive.n_rows))
+        weight = np.broadcast_to(positive.weight, len(rows)).astype(np.float64)
+        return cls(rows, weight, Groupwise.of_terms(negative), open_groups, factors)
+
+    @property
+    def rows(self) -> Index:
+        """All rows that take part, ascending."""
+        parts = (self.positive, self.negative.rows, self.unannotated.rows)
+        takes_part = np.zeros(1 + max(int(part.max(initial=0)) for part in parts), dtype=bool)
+        for part in parts:
+            takes_part[part] = True
+        return np.flatnonzero(takes_part)
+
+    def at(self, rows: Index) -> BoostingTerms:
+        """Return the same terms when only these rows, ascending, are there."""
+        return replace(
+            self,
+            positive=np.searchsorted(rows, self.positive),
+            negative=self.negative.at(rows),
+            unannotated=self.unannotated.at(rows),
+        )

@@ -11,6 +11,24 @@ from groupcm.utils.extras import BOOSTING
 
 __all__ = ["check_tree_parameters", "with_more"]
 
+# The parameters of the class, by LightGBM's main names for them.
+_OWN = {
+    "num_iterations": "n_estimators",
+    "learning_rate": "learning_rate",
+    "num_leaves": "num_leaves",
+    "min_data_in_leaf": "min_child_samples",
+    "bagging_fraction": "subsample",
+    "feature_fraction": "colsample_bytree",
+    "extra_trees": "extra_trees",
+    "lambda_l2": "reg_lambda",
+    "num_threads": "n_jobs",
+    "seed": "random_state",
+    "objective": "loss",
+    "metric": "scoring",
+    "early_stopping_round": "n_iter_no_change",
+}
+_WAYS = ("force_row_wise", "force_col_wise")
+
 
 def check_tree_parameters(given: Mapping[str, Any]) -> None:
     """Raise one sentence about the first parameter that has an impossible value.
@@ -41,25 +59,6 @@ def check_tree_parameters(given: Mapping[str, Any]) -> None:
             Argument("power", float("inf")),
             ".",
         )
-
-
-# The parameters of the class, by LightGBM's main names for them.
-_OWN = {
-    "num_iterations": "n_estimators",
-    "learning_rate": "learning_rate",
-    "num_leaves": "num_leaves",
-    "min_data_in_leaf": "min_child_samples",
-    "bagging_fraction": "subsample",
-    "feature_fraction": "colsample_bytree",
-    "extra_trees": "extra_trees",
-    "lambda_l2": "reg_lambda",
-    "num_threads": "n_jobs",
-    "seed": "random_state",
-    "objective": "loss",
-    "metric": "scoring",
-    "early_stopping_round": "n_iter_no_change",
-}
-_WAYS = ("force_row_wise", "force_col_wise")
 
 
 def with_more(parameters: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

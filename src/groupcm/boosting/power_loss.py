@@ -1,9 +1,7 @@
-"""The loss of a group of candidates as a norm of their losses.
+"""The loss of a group of candidates as a norm of their losses, ``‖(L(−s_i))_i‖_p``.
 
-Derivatives of a group's loss ``‖(L(−s_i))_i‖_p`` by the scores of its candidates.
-
-In single precision, in which boosting libraries take derivatives and NumPy's exponentials are
-many times quicker than one at a time.
+Derivatives by the scores of the candidates are computed in single precision: boosting libraries
+store them so, and NumPy's exponentials are many times faster in it.
 """
 
 from __future__ import annotations
@@ -23,119 +21,17 @@ from groupcm.utils.typing import Vector
 
 __all__ = ["CURVED_LOSSES", "Groupwise", "PowerLoss", "Slopes", "derivatives_of_groups"]
 
-# Of single precision, which its types do not tell.
-Single = NDArray[np.floating]
-
 # A candidate whose share in the slope of its group's loss is below this has none.
 _NO_SHARE = 1e-4
 # Of a ratio; single precision knows no larger one times a logarithm.
 _LARGEST_EXPONENT = 1e30
 # Rows at a time, so that what is computed of them stays in the cache.
 _ROWS_AT_ONCE = 1 << 15
-
-
-def derivatives_of_groups(
-    scores: NDArray[np.float64],
-    rows: Index,
-    ptr: Index,
-    weight: NDArray[np.float64],
-    *,
-    loss: Loss,
-    power: float,
-    gradient: NDArray[np.floating],
-    hessian: NDArray[np.floating],
-) -> float:
-    """Value, slopes and curvatures of ``Σ_k weight_k ‖(L(−s_i))_{i in k}‖_power``.
-
-    Group ``k`` holds ``rows[ptr[k]:ptr[k+1]]``, some rows at least, and no row is in two groups.
-    The power is finite. The derivatives of all these rows are written. A curvature is the share
-    of a candidate in the norm times that of its own loss, or times the loss's ``least_curvature``.
-    Returns the value.
-    """
-    total, first = 0.0, 0
-    while first < len(ptr) - 1:
-        last = max(first + 1, int(np.searchsorted(ptr, ptr[first] + _ROWS_AT_ONCE, "right")) - 1)
-        inside = rows[ptr[first] : ptr[last]]
-        begin, sizes = ptr[first:last] - ptr[first], np.diff(ptr[first : last + 1])
-        of_row = loss.jet(-scores[inside].astype(np.float32))
-        scale = weight[first:last]
-        if power == 1.0:
-            share = np.repeat(scale.astype(np.float32), sizes)
-            total += float(scale @ np.add.reduceat(of_row.value, begin, dtype=np.float64))
-        else:
-            largest = np.maximum.reduceat(of_row.value, begin)
-            share, norm = _shares(of_row.value, largest, begin, sizes, power)
-            total += float(scale @ (largest * norm))
-            share *= np.repeat((scale / norm ** (power - 1.0)).astype(np.float32), sizes)
-        gradient[inside] = share * -of_row.slope
-        hessian[inside] = share * np.maximum(of_row.curvature, np.float32(loss.least_curvature))
-        first = last
-    return total
-
-
-def _shares(
-    value: Single, largest: Single, begin: Index, sizes: Index, power: float
-) -> tuple[Single, NDArray[np.float64]]:
-    """``(L_i / L_max)^{p−1}`` of every candidate, and ``‖L / L_max‖_p`` of every group."""
-    # Where nothing costs, nobody has a share.
-    of_row = np.repeat(np.where(largest > 0.0, largest, np.float32(np.inf)), sizes)
-    ratio = value / of_row
-    with np.errstate(divide="ignore"):
-        share = np.log(ratio)
-    share *= np.float32(min(power - 1.0, _LARGEST_EXPONENT))
-    np.exp(share, out=share)
-    share[share < _NO_SHARE] = 0.0
-    powers = np.add.reduceat(share * ratio, begin, dtype=np.float64)
-    return share, np.where(largest > 0.0, powers, 1.0) ** (1.0 / power)
-
-
+# Derivatives in either precision.
 Slopes = NDArray[np.floating]
-
 #: The losses that trees can be grown on: they are curved.
 CURVED_LOSSES = tuple(sorted(name for name in LOSSES if make_loss(name).least_curvature > 0.0))
-_ROWS_A_THREAD = 50_000
-
-
-@dataclass(frozen=True)
-class Groupwise:
-    """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]`` and weighs ``weight[k]``."""
-
-    rows: Index
-    ptr: Index
-    weight: Vector
-
-    @classmethod
-    def of_terms(cls, terms: Sequence[Terms]) -> Groupwise:
-        rows = [each.rows(np.arange(each.n_rows)) for each in terms]
-        sizes = [np.ones(each.n_rows) if each.alone else each.stop - each.start for each in terms]
-        ptr = np.cumsum(np.concatenate([[0], *sizes])).astype(np.int64)
-        weight = [np.broadcast_to(each.weight, len(each)) for each in terms]
-        return cls(np.concatenate([NO_ORDER, *rows]), ptr, np.concatenate([np.empty(0), *weight]))
-
-    @classmethod
-    def of_rows(cls, rows: Index) -> Groupwise:
-        """Each of these rows alone."""
-        return cls(rows, np.arange(len(rows) + 1), np.ones(len(rows)))
-
-    def __len__(self) -> int:
-        return len(self.ptr) - 1
-
-    def at(self, rows: Index) -> Groupwise:
-        """The same groups when only these rows, ascending, are there."""
-        return replace(self, rows=np.searchsorted(rows, self.rows))
-
-    def winners(self, scores: Vector) -> Index:
-        """The row of largest score of each group."""
-        best, place = np.empty(len(self)), np.empty(len(self), dtype=np.int64)
-        run_maxima(scores[self.rows], self.ptr[:-1], best, place)
-        return self.rows[place]
-
-    def pieces(self) -> list[tuple[int, int]]:
-        """Runs of groups with about the same number of rows, one for each thread."""
-        n = max(1, min(n_threads(), len(self.rows) // _ROWS_A_THREAD))
-        cuts = np.searchsorted(self.ptr, np.linspace(0, len(self.rows), n + 1)[1:-1])
-        ends = np.unique(np.concatenate([[0], cuts, [len(self)]]))
-        return [(int(lo), int(hi)) for lo, hi in pairwise(ends)]
+_ROWS_PER_THREAD = 50_000
 
 
 @dataclass(frozen=True)
@@ -193,7 +89,7 @@ class PowerLoss:
     def _set_alone(
         self, scores: Vector, groups: Groupwise, weight: Vector, gradient: Slopes, hessian: Slopes
     ) -> float:
-        """Of groups of one candidate: every norm is its loss."""
+        """Write the derivatives of groups of one candidate, whose norm is its loss."""
         return replace(self, power=1.0)._set(scores, groups, weight, gradient, hessian)
 
     def _set(
@@ -220,3 +116,100 @@ class PowerLoss:
             )
 
         return float(sum(thread_map(work, groups.pieces())))
+
+
+@dataclass(frozen=True)
+class Groupwise:
+    """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]`` and weighs ``weight[k]``."""
+
+    rows: Index
+    ptr: Index
+    weight: Vector
+
+    @classmethod
+    def of_terms(cls, terms: Sequence[Terms]) -> Groupwise:
+        rows = [each.rows(np.arange(each.n_rows)) for each in terms]
+        sizes = [np.ones(each.n_rows) if each.alone else each.stop - each.start for each in terms]
+        ptr = np.cumsum(np.concatenate([[0], *sizes])).astype(np.int64)
+        weight = [np.broadcast_to(each.weight, len(each)) for each in terms]
+        return cls(np.concatenate([NO_ORDER, *rows]), ptr, np.concatenate([np.empty(0), *weight]))
+
+    @classmethod
+    def of_rows(cls, rows: Index) -> Groupwise:
+        """Return groups of one row each."""
+        return cls(rows, np.arange(len(rows) + 1), np.ones(len(rows)))
+
+    def __len__(self) -> int:
+        return len(self.ptr) - 1
+
+    def at(self, rows: Index) -> Groupwise:
+        """Return the same groups when only these rows, ascending, are there."""
+        return replace(self, rows=np.searchsorted(rows, self.rows))
+
+    def winners(self, scores: Vector) -> Index:
+        """Return the row of largest score of each group."""
+        best, place = np.empty(len(self)), np.empty(len(self), dtype=np.int64)
+        run_maxima(scores[self.rows], self.ptr[:-1], best, place)
+        return self.rows[place]
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Runs of groups with about the same number of rows, one for each thread."""
+        n = max(1, min(n_threads(), len(self.rows) // _ROWS_PER_THREAD))
+        cuts = np.searchsorted(self.ptr, np.linspace(0, len(self.rows), n + 1)[1:-1])
+        ends = np.unique(np.concatenate([[0], cuts, [len(self)]]))
+        return [(int(lo), int(hi)) for lo, hi in pairwise(ends)]
+
+
+def derivatives_of_groups(
+    scores: NDArray[np.float64],
+    rows: Index,
+    ptr: Index,
+    weight: NDArray[np.float64],
+    *,
+    loss: Loss,
+    power: float,
+    gradient: NDArray[np.floating],
+    hessian: NDArray[np.floating],
+) -> float:
+    """Value, slopes and curvatures of ``Σ_k weight_k ‖(L(−s_i))_{i in k}‖_power``.
+
+    Group ``k`` holds ``rows[ptr[k]:ptr[k+1]]``, some rows at least, and no row is in two groups.
+    The power is finite. The derivatives of all these rows are written. A curvature is the share
+    of a candidate in the norm times that of its own loss, or times the loss's ``least_curvature``.
+    Returns the value.
+    """
+    total, first = 0.0, 0
+    while first < len(ptr) - 1:
+        last = max(first + 1, int(np.searchsorted(ptr, ptr[first] + _ROWS_AT_ONCE, "right")) - 1)
+        inside = rows[ptr[first] : ptr[last]]
+        begin, sizes = ptr[first:last] - ptr[first], np.diff(ptr[first : last + 1])
+        of_row = loss.jet(-scores[inside].astype(np.float32))
+        scale = weight[first:last]
+        if power == 1.0:
+            share = np.repeat(scale.astype(np.float32), sizes)
+            total += float(scale @ np.add.reduceat(of_row.value, begin, dtype=np.float64))
+        else:
+            largest = np.maximum.reduceat(of_row.value, begin)
+            share, norm = _shares(of_row.value, largest, begin, sizes, power)
+            total += float(scale @ (largest * norm))
+            share *= np.repeat((scale / norm ** (power - 1.0)).astype(np.float32), sizes)
+        gradient[inside] = share * -of_row.slope
+        hessian[inside] = share * np.maximum(of_row.curvature, np.float32(loss.least_curvature))
+        first = last
+    return total
+
+
+def _shares(
+    value: Slopes, largest: Slopes, begin: Index, sizes: Index, power: float
+) -> tuple[Slopes, NDArray[np.float64]]:
+    """``(L_i / L_max)^{p−1}`` of every candidate, and ``‖L / L_max‖_p`` of every group."""
+    # Where no candidate has a loss, none has a share.
+    of_row = np.repeat(np.where(largest > 0.0, largest, np.float32(np.inf)), sizes)
+    ratio = value / of_row
+    with np.errstate(divide="ignore"):
+        share = np.log(ratio)
+    share *= np.float32(min(power - 1.0, _LARGEST_EXPONENT))
+    np.exp(share, out=share)
+    share[share < _NO_SHARE] = 0.0
+    powers = np.add.reduceat(share * ratio, begin, dtype=np.float64)
+    return share, np.where(largest > 0.0, powers, 1.0) ** (1.0 / power)

@@ -59,7 +59,7 @@ class TreeScorer(Scorer):
         self.num_threads = n_threads() if num_threads < 1 else num_threads
 
     def of_rows(self, X: Matrix) -> Vector:
-        """The score of each row in memory, or `NonFiniteValue` where a value is infinite."""
+        """Return the score of each row in memory, or `NonFiniteValue` where a value is infinite."""
         return _scores(self.forests, X, self.num_threads).T
 
     def of_groups(self, X: Matrix, groups: Groups) -> tuple[Vector, NDArray[np.int64]]:
@@ -136,7 +136,7 @@ class _TreeChunks:
 
 
 def _scores(forests: Sequence[Forest], rows: Matrix, num_threads: int) -> Vector:
-    """The scores of rows, shape (k, n), or `NonFiniteValue` where a value is infinite."""
+    """Return the scores of rows, shape (k, n), or `NonFiniteValue` where a value is infinite."""
     n, d = rows.shape
     for forest in forests:
         if forest.n_features != d:

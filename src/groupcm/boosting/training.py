@@ -1,6 +1,6 @@
-"""From candidates to trees: which rows take part, how many trees, and the trees themselves.
+"""From candidates to trees: the rows that take part, the number of trees, and the trees.
 
-Groups that are held out to choose the number of trees.
+The number of trees is chosen on groups that are held out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from groupcm.boosting.growing import Fold, Plan, Rows, best_number, grow
 from groupcm.boosting.lightgbm_text import read_forest
-from groupcm.boosting.objective import ONE_A_GROUP, BoostingTerms, GroupEvaluation
+from groupcm.boosting.objective import UNIT_COSTS, BoostingTerms, GroupEvaluation
 from groupcm.boosting.scorer import TreeScorer
 from groupcm.data.folds import Folds, annotated_folds
 from groupcm.data.group_table import GroupTable
@@ -29,98 +29,6 @@ from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.utils.progress import Reading, announce_reading
 
 __all__ = ["Grown", "groups_held_out", "train"]
-
-
-def groups_held_out(
-    validation: float,
-    positive: NDArray[np.bool_],
-    untrained: Index,
-    patient: Index | None,
-    seed: int,
-) -> Folds:
-    """Groups to grow on and groups to validate with, numbers of both; none where too few are there.
-
-    Parameters
-    ----------
-    validation : int or float
-        A number of folds, fewer where there are fewer positive groups (patients), or the share
-        of groups that one fold holds out.
-    positive : ndarray of bool of shape (m,)
-        Which groups are positive.
-    untrained : ndarray of int
-        Positive groups no candidate of which is known to be positive. They validate too.
-    patient : ndarray of int of shape (m,), optional
-        The number of each group's patient: none is on both sides.
-    seed : int
-        Which groups fall into which fold.
-
-    Examples
-    --------
-    >>> positive = np.array([True, True, False, False, True, False, False, False])
-    >>> groups_held_out(2, positive, np.array([4]), None, seed=0)[0][1].tolist()
-    [1, 3, 4, 5, 7]
-    >>> [(len(train), len(test)) for train, test in
-    ...  groups_held_out(0.25, np.arange(40) < 8, np.array([]), None, seed=0)]
-    [(30, 10)]
-    """
-    of_group = np.arange(len(positive)) if patient is None else patient
-    trained = positive.copy()
-    trained[untrained.astype(np.int64)] = False
-    fewest = min(len(np.unique(of_group[trained])), len(np.unique(of_group[~positive])))
-    if fewest < 2:
-        return []
-    if not isinstance(validation, Integral):
-        share = _share(validation, positive, trained, of_group, seed)
-        if share is not None:
-            return [share]
-        validation = max(2, round(1.0 / validation))
-        return _held_out_folds(min(validation, fewest), positive, untrained, patient, seed)[:1]
-    return _held_out_folds(min(int(validation), fewest), positive, untrained, patient, seed)
-
-
-def _held_out_folds(
-    n: int, positive: NDArray[np.bool_], untrained: Index, patient: Index | None, seed: int
-) -> Folds:
-    return annotated_folds(n, positive, untrained.astype(np.int64), patient, seed)
-
-
-def _share(
-    share: float,
-    positive: NDArray[np.bool_],
-    trained: NDArray[np.bool_],
-    patient: Index,
-    seed: int,
-) -> tuple[Index, Index] | None:
-    """About this share of the groups, drawn by patient; None where a side would lack a class."""
-    random = np.random.default_rng(seed)
-    with_positive = np.unique(patient[trained])
-    held_out = []
-    for patients in (with_positive, np.setdiff1d(patient, with_positive)):
-        if len(patients):
-            drawn = random.permutation(patients)
-            size = np.cumsum(np.bincount(patient, minlength=int(patient.max()) + 1)[drawn])
-            n = int(np.searchsorted(size, share * size[-1] - 0.5, side="left")) + 1
-            held_out.append(drawn[: min(n, max(1, len(drawn) - 1))])
-    is_out = np.isin(patient, np.concatenate(held_out))
-    for side in (is_out, ~is_out):
-        if not (np.any(trained & side) and np.any(~positive & side)):
-            return None
-    return np.flatnonzero(~is_out), np.flatnonzero(is_out)
-
-
-@dataclass(frozen=True)
-class Grown:
-    """Trees, how it was chosen how many, and what the trees of the folds score.
-
-    Groups are in order of first appearance; a group that no fold left out has the score NaN.
-    """
-
-    text: str
-    n_trees: int
-    validation_curve: NDArray[np.float64]
-    witnesses: Index
-    held_out_scores: NDArray[np.float64]
-    is_positive: NDArray[np.bool_]
 
 
 def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
@@ -176,14 +84,102 @@ def train(plan: Plan, data: TrainingData, patients: Any = None) -> Grown:
     return Grown(text, booster.num_trees(), curve, witnesses, held_out, table.positive)
 
 
+@dataclass(frozen=True)
+class Grown:
+    """Trees, how it was chosen how many, and what the trees of the folds score.
+
+    Groups are in order of first appearance; a group that no fold left out has the score NaN.
+    """
+
+    text: str
+    n_trees: int
+    validation_curve: NDArray[np.float64]
+    witnesses: Index
+    held_out_scores: NDArray[np.float64]
+    is_positive: NDArray[np.bool_]
+
+
+def groups_held_out(
+    validation: float,
+    positive: NDArray[np.bool_],
+    untrained: Index,
+    patient: Index | None,
+    seed: int,
+) -> Folds:
+    """Groups to grow on and groups to validate with, numbers of both; none where too few are there.
+
+    Parameters
+    ----------
+    validation : int or float
+        A number of folds, fewer where there are fewer positive groups (patients), or the share
+        of groups that one fold holds out.
+    positive : ndarray of bool of shape (m,)
+        Which groups are positive.
+    untrained : ndarray of int
+        Positive groups no candidate of which is known to be positive. They validate too.
+    patient : ndarray of int of shape (m,), optional
+        The number of each group's patient: none is on both sides.
+    seed : int
+        Which groups fall into which fold.
+
+    Examples
+    --------
+    >>> positive = np.array([True, True, False, False, True, False, False, False])
+    >>> groups_held_out(2, positive, np.array([4]), None, seed=0)[0][1].tolist()
+    [1, 3, 4, 5, 7]
+    >>> [(len(train), len(test)) for train, test in
+    ...  groups_held_out(0.25, np.arange(40) < 8, np.array([]), None, seed=0)]
+    [(30, 10)]
+    """
+    of_group = np.arange(len(positive)) if patient is None else patient
+    trained = positive.copy()
+    trained[untrained.astype(np.int64)] = False
+    fewest = min(len(np.unique(of_group[trained])), len(np.unique(of_group[~positive])))
+    if fewest < 2:
+        return []
+    is_share = not isinstance(validation, Integral)
+    if is_share:
+        share = _share(validation, positive, trained, of_group, seed)
+        if share is not None:
+            return [share]
+        validation = max(2, round(1.0 / validation))
+    n_folds = min(int(validation), fewest)
+    folds = annotated_folds(n_folds, positive, untrained.astype(np.int64), patient, seed)
+    return folds[:1] if is_share else folds
+
+
+def _share(
+    share: float,
+    positive: NDArray[np.bool_],
+    trained: NDArray[np.bool_],
+    patient: Index,
+    seed: int,
+) -> tuple[Index, Index] | None:
+    """About this share of the groups, drawn by patient; None where a side would lack a class."""
+    random = np.random.default_rng(seed)
+    with_positive = np.unique(patient[trained])
+    held_out = []
+    for patients in (with_positive, np.setdiff1d(patient, with_positive)):
+        if len(patients):
+            drawn = random.permutation(patients)
+            size = np.cumsum(np.bincount(patient, minlength=int(patient.max()) + 1)[drawn])
+            n = int(np.searchsorted(size, share * size[-1] - 0.5, side="left")) + 1
+            held_out.append(drawn[: min(n, max(1, len(drawn) - 1))])
+    is_out = np.isin(patient, np.concatenate(held_out))
+    for side in (is_out, ~is_out):
+        if not (np.any(trained & side) and np.any(~positive & side)):
+            return None
+    return np.flatnonzero(~is_out), np.flatnonzero(is_out)
+
+
 def _terms(plan: Plan, data: TrainingData, unannotated: Index, without: Index) -> BoostingTerms:
-    """The terms when the groups ``without`` take no part."""
+    """Return the terms when the groups ``without`` take no part."""
     left = np.setdiff1d(unannotated, without)
     terms = binary_terms(
         data.n_rows,
         data.rows_of(1),
         data.groups,
-        costs=ONE_A_GROUP,
+        costs=UNIT_COSTS,
         background=plan.background,
         overlap=data.overlap,
         min_overlap=plan.min_overlap,
@@ -238,7 +234,7 @@ def _folds(
 def _count(doing: str, n_trees: int) -> Callable[[int], None]:
     began = time.perf_counter()
 
-    def told(n: int) -> None:
+    def on_tree(n: int) -> None:
         announce_reading(Reading(doing, n, n_trees, None, time.perf_counter() - began, "trees"))
 
-    return told
+    return on_tree

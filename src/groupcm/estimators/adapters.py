@@ -39,7 +39,7 @@ def fit_with(estimator: Any, X: Any, y: ArrayLike, **metadata: Any) -> Any:
     X, y
         Candidates and their labels.
     **metadata
-        One value a candidate, such as ``groups``, ``overlap`` and ``annotated``; None is left out.
+        One value per candidate, such as ``groups`` and ``annotated``; None is left out.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def fit_with(estimator: Any, X: Any, y: ArrayLike, **metadata: Any) -> Any:
 
 
 def takes(estimator: Any, name: str) -> bool:
-    """Whether an estimator's ``fit`` asks for something that is known of the candidates.
+    """Return whether an estimator's ``fit`` asks for something that is known of the candidates.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def pos_label_of(estimator: Any) -> Any:
 
 
 def takes_missing(estimator: Any) -> bool:
-    """Whether an estimator learns from rows with missing values (NaN), and scores them.
+    """Return whether an estimator learns from rows with missing values (NaN), and scores them.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def takes_missing(estimator: Any) -> bool:
 
 
 def require_finished(model: Any) -> Any:
-    """The model, unless Ctrl-C cut its training short: then work of many fits ends here.
+    """Return the model, unless Ctrl-C cut its training short: then work of many fits ends here.
 
     A fit that is interrupted gives the best model so far, which a fold must not take for whole.
     """
@@ -121,7 +121,9 @@ def require_finished(model: Any) -> Any:
 
 
 def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
-    """The score of each candidate: ``decision_function``, else the larger class's probability.
+    """Return the score of each candidate.
+
+    It is ``decision_function`` where the estimator has one, else the larger class's probability.
 
     Examples
     --------
@@ -156,7 +158,7 @@ def _is_empty(X: Any) -> bool:
 def group_scores_of(
     estimator: Any, X: Any, groups: ArrayLike | None, all_groups: ArrayLike | None = None
 ) -> GroupScores:
-    """Largest score of each group, by the estimator's ``group_scores`` where it has one.
+    """Return the largest score of each group, by the estimator's ``group_scores`` where it has one.
 
     ``all_groups`` lists every group, those without candidates included; see
     `groupcm.estimators.scoring.among_all_groups`.

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
-from sklearn.utils import _safe_indexing, get_tags, indexable
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
-from groupcm.data.folds import group_level, require_folds
+from groupcm.data.folds import require_folds
 from groupcm.data.frames import as_frame
-from groupcm.data.group_table import weights_of_groups
-from groupcm.data.groups import index_groups, no_groups
-from groupcm.data.labels import order_classes, warn_of_sorting_scorer
-from groupcm.data.validation import (
-    as_labels,
-    as_sample_weight,
-    check_length,
-    distinct,
-    warn_without_groups,
-)
+from groupcm.data.groups import index_groups
+from groupcm.data.labels import warn_of_sorting_scorer
 from groupcm.errors import GroupsWarning, PositiveLabelWarning
-from groupcm.estimators.adapters import candidate_scores, fit_with, group_scores_of, pos_label_of
-from groupcm.estimators.calibrators import Isotonic, Sigmoid, fit_isotonic, fit_sigmoid
+from groupcm.estimators.adapters import candidate_scores, fit_with, group_scores_of
+from groupcm.estimators.calibrators import (
+    Calibrator,
+    Isotonic,
+    Sigmoid,
+    fit_isotonic,
+    fit_sigmoid,
+    require_calibratable,
+    score_at_half,
+)
 from groupcm.estimators.group_model import labelled, mean_right
-from groupcm.estimators.held_out import hold_out_groups
+from groupcm.estimators.held_out import hold_out_groups, read_candidates
 from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.thresholds import (
     THRESHOLD_STATE,
@@ -40,7 +40,6 @@ from groupcm.estimators.thresholds import (
     score_labelled_groups,
     threshold_of,
 )
-from groupcm.estimators.training.data import folds_of_rows, require_same_class
 from groupcm.estimators.training.profile import TrainingProfile, profile_of
 from groupcm.metrics.decision import DecisionRule, is_alarm
 from groupcm.sources.base import Source
@@ -50,17 +49,7 @@ from groupcm.utils.state_check import Part, Record
 
 __all__ = ["CalibratedGroupClassifier"]
 
-Calibrator = Sigmoid | Isotonic
-
-_METHODS: dict[str, Callable[..., Calibrator]] = {
-    "sigmoid": fit_sigmoid,
-    "isotonic": fit_isotonic,
-}
-
-
-# Between these scores a probability of one half is searched for, until they meet.
-_FARTHEST = 1e9
-_HALVINGS = 90
+_METHODS: dict[str, Callable[..., Calibrator]] = {"sigmoid": fit_sigmoid, "isotonic": fit_isotonic}
 
 
 class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -73,8 +62,9 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
     Folds that split no group (and no patient) give every group a score by a model that has
     not seen it. The curve ``p`` is fitted to all these held-out scores together, though the
     models of different folds score on slightly different scales; the estimator is then
-    fitted again to all groups, and the curve is used with its scores. Probabilities speak of
-    groups drawn as those of the fit were, above all with the same share of positives.
+    fitted again to all groups, and the curve is used with its scores. The
+    probabilities hold for groups drawn as those of the fit were, above all with the same share of
+    positive groups.
 
     Parameters
     ----------
@@ -84,7 +74,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         has one, also within a pipeline) is the positive one, else the larger.
     method : {"sigmoid", "isotonic"}
         Platt's sigmoid, for few groups; or the best curve that never falls, which wants about
-        a thousand groups and can say exactly 0 or 1.
+        a thousand groups and can return exactly 0 or 1.
     cv : int, scikit-learn splitter, iterable of (train, test), or "prefit", default=5
         The folds; see `groupcm.data.folds.resolve_folds`. "prefit": ``estimator`` is fitted, and
         what ``fit`` is given was held out.
@@ -180,12 +170,12 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         objects: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> CalibratedGroupClassifier:
-        """Score every group held out, fit the curve, and fit the estimator to all.
+        """Return the score every group held out, fit the curve, and fit the estimator to all.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d)
-            A row a candidate. With ``cv="prefit"`` also a source of `groupcm.sources`, which
+            One row per candidate. With ``cv="prefit"`` also a source of `groupcm.sources`, which
             brings the rest, or the path of Parquet files, of which ``y`` and ``groups`` name
             columns.
         y : array-like of shape (n,)
@@ -199,7 +189,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
             The patient of each candidate: no patient is trained on and held out at once.
         annotated, objects : array-like of shape (n,), optional
             Passed to the estimator where it takes them; see `GroupClassifier.fit`. A positive
-            group nobody annotated is held out as the others are, since its label is known.
+            group without annotation is held out as the others are, since its label is known.
         sample_weight : array-like of shape (n,), optional
             One weight per candidate, passed to the estimator where it takes it; see
             `GroupClassifier.fit`. In the fit of the curve a positive group weighs the mean of its
@@ -220,51 +210,34 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
                 "folds need the candidates in memory; of a source or a path only a fitted "
                 'estimator can be calibrated, with cv="prefit".'
             )
-        (X,) = indexable(as_frame(X))
-        y = as_labels(y, _num_samples(X))
-        is_forgotten, groups = groups is None, None if no_groups(groups) else groups
-        weight, cv = as_sample_weight(sample_weight, len(y)), self.cv
-        beside = {"overlap": overlap, "annotated": annotated, "objects": objects}
-        beside |= {"groups": groups, "patients": patients, "sample_weight": weight}
-        known = {name: np.asarray(each) for name, each in beside.items() if each is not None}
-        for name, each in known.items():
-            check_length(name, each, len(y))
-        if weight is not None and not np.all(weight):
-            rows = np.flatnonzero(weight)
-            if groups is not None:
-                index, positive = index_groups(groups), pos_label_of(self.estimator)
-                positive = distinct(y)[-1] if positive is None else positive
-                require_same_class(y == positive, index.codes, weight, positive, index.ids)
-            if isinstance(cv, Iterable):
-                cv = folds_of_rows(cv, rows, len(y))
-            X, y, weight = _safe_indexing(X, rows), y[rows], weight[rows]
-            known = {name: each[rows] for name, each in known.items()}
-            groups, patients = known.get("groups"), known.get("patients")
-        pos_label = pos_label_of(self.estimator)
-        table = group_level(y, groups, patients, pos_label=pos_label)
-        classes = distinct(y)
-        classes = order_classes(classes, classes[1] if pos_label is None else pos_label)
-        if is_forgotten and getattr(self.estimator, "grouping", None) != "none":
-            warn_without_groups(len(y), int(table.positive.sum()))
-        with warnings.catch_warnings():  # once is enough, and that was above
+        candidates = read_candidates(
+            self.estimator,
+            X,
+            y,
+            cv=self.cv,
+            groups=groups,
+            overlap=overlap,
+            patients=patients,
+            annotated=annotated,
+            objects=objects,
+            sample_weight=sample_weight,
+        )
+        classes = candidates.classes
+        with warnings.catch_warnings():  # `read_candidates` has issued these warnings
             for category in (GroupsWarning, PositiveLabelWarning):
                 warnings.simplefilter("ignore", category)
-            scores = hold_out_groups(
-                self.estimator,
-                X,
-                y,
-                known,
-                table,
-                cv=cv,
-                random_state=self.random_state,
-                pos_label=classes[1],
-            )
+            scores = hold_out_groups(self.estimator, candidates, self.random_state)
             announce_stage("all groups")
-            fitted = fit_with(clone(self.estimator), X, y, **known)
-        _require_same_classes(fitted, classes)
-        if weight is not None:
-            weight = weights_of_groups(weight, table.index.codes, y == classes[1])
-        return self._store(fitted, classes, scores, table.positive, weight)
+            fitted = clone(self.estimator)
+            fit_with(fitted, candidates.X, candidates.y, **candidates.metadata)
+        own = getattr(fitted, "classes_", classes)
+        if len(own) == 2 and own[1] != classes[1]:  # such as after a search over pos_label
+            raise ValueError(
+                f"the estimator takes {own[1]!s} as positive, and its pos_label is {classes[1]!s}; "
+                "set one pos_label everywhere in it."
+            )
+        weight = candidates.group_weight
+        return self._store(fitted, classes, scores, candidates.table.positive, weight)
 
     @classmethod
     def of_held_out(cls, model: Any, *, method: str = "sigmoid") -> CalibratedGroupClassifier:
@@ -304,7 +277,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         positive: NDArray[np.bool_],
         weight: NDArray[np.float64] | None = None,
     ) -> CalibratedGroupClassifier:
-        _require_calibratable(scores, positive)
+        require_calibratable(scores, positive)
         self.classes_ = classes
         self.estimator_ = fitted
         self.calibrator_ = _METHODS[self.method](scores, positive, weight)
@@ -326,7 +299,7 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         of_estimator = threshold_of(self.estimator_)
         if not of_estimator.decision.is_default:
             return of_estimator
-        return ChosenThreshold(_half(self.calibrator_), DecisionRule.of_half())
+        return ChosenThreshold(score_at_half(self.calibrator_), DecisionRule.of_half())
 
     def _check_parameters(self) -> None:
         if not isinstance(self.method, str) or self.method not in _METHODS:
@@ -344,17 +317,14 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
     def group_scores(
         self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
     ) -> GroupScores:
-        """The estimator's score of each group, and its winner; see `GroupClassifier.group_scores`.
-
-        With ``all_groups``, a group without candidates has the score -inf and the winner -1.
-        """
+        """Return the estimator's score of each group; see `GroupClassifier.group_scores`."""
         check_is_fitted(self)
         return group_scores_of(self.estimator_, X, groups, all_groups)
 
     def predict_proba_groups(
         self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
     ) -> NDArray[np.float64]:
-        """The probability of each class, one row per group in the order of `group_scores`.
+        """Return the probability of each class, one row per group in the order of `group_scores`.
 
         Parameters
         ----------
@@ -384,13 +354,13 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         return self.classes_[is_alarm(scores, self.threshold_).astype(int)]
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """The estimator's score of each candidate."""
+        """Return the estimator's score of each candidate."""
         check_is_fitted(self)
         warn_of_sorting_scorer(self.classes_)
         return candidate_scores(self.estimator_, X)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each candidate, as the estimator says."""
+        """Return the class of each candidate that the estimator predicts."""
         check_is_fitted(self)
         X = as_frame(X)
         if getattr(X, "shape", (1,))[0] == 0 and not hasattr(self.estimator_, "group_scores"):
@@ -404,9 +374,9 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Share of groups, or without ``groups`` of rows, that are classified right.
+        """Return the share of groups, or without ``groups`` of rows, that are classified right.
 
-        With ``sample_weight``, one a candidate, a group weighs the mean of its candidates'.
+        With ``sample_weight``, one value per candidate, a group weighs the mean of its candidates.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
@@ -419,40 +389,3 @@ class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMi
         truth = self.classes_[positive_groups(self.classes_, y, groups).astype(int)]
         predicted = self.predict_groups(X, None if isinstance(X, Source) else groups)
         return mean_right(predicted == truth, index, sample_weight)
-
-
-def _require_same_classes(fitted: Any, classes: NDArray[Any]) -> None:
-    """Refuse an estimator that takes the other class as positive, such as a search over it."""
-    own = getattr(fitted, "classes_", classes)
-    if len(own) == 2 and own[1] != classes[1]:
-        raise ValueError(
-            f"the estimator takes {own[1]!s} as positive, and its pos_label is {classes[1]!s}; "
-            "set one pos_label everywhere in it."
-        )
-
-
-def _require_calibratable(scores: NDArray[np.float64], positive: NDArray[np.bool_]) -> None:
-    if positive.all() or not positive.any():
-        found = "positive" if positive.all() else "negative"
-        raise ValueError(
-            f"every group held out is {found}; probabilities need positive and negative groups."
-        )
-    if not np.all(np.isfinite(scores)):
-        raise ValueError(
-            f"the score of group {int(np.argmax(~np.isfinite(scores)))} (in order of first "
-            "appearance) is not finite; probabilities need finite scores."
-        )
-
-
-def _half(probability: Calibrator) -> float:
-    """Return the least score whose probability is above one half; infinite where none is."""
-    low, high = -_FARTHEST, _FARTHEST
-    if not probability(np.array([high]))[0] > 0.5:
-        return np.inf
-    if probability(np.array([low]))[0] > 0.5:
-        return -np.inf
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        is_above = probability(np.array([middle]))[0] > 0.5
-        low, high = (low, middle) if is_above else (middle, high)
-    return high

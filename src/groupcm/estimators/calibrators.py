@@ -20,7 +20,19 @@ from sklearn.isotonic import IsotonicRegression
 from groupcm.utils.fitted_state import Array, Expected, Number, StateError
 from groupcm.utils.typing import Vector
 
-__all__ = ["Isotonic", "Sigmoid", "fit_isotonic", "fit_sigmoid"]
+__all__ = [
+    "Calibrator",
+    "Isotonic",
+    "Sigmoid",
+    "fit_isotonic",
+    "fit_sigmoid",
+    "require_calibratable",
+    "score_at_half",
+]
+
+# Between these scores a probability of one half is searched for, until they meet.
+_FARTHEST = 1e9
+_HALVINGS = 90
 
 
 @dataclass(frozen=True)
@@ -42,7 +54,7 @@ class Sigmoid:
     intercept: float
 
     def __call__(self, scores: Vector) -> Vector:
-        """The probability at each score."""
+        """Return the probability at each score."""
         return _none_without_score(scores, lambda s: expit(self.slope * s + self.intercept))
 
 
@@ -65,7 +77,7 @@ class Isotonic:
     probability: Vector
 
     def __call__(self, scores: Vector) -> Vector:
-        """The probability at each score."""
+        """Return the probability at each score."""
         return _none_without_score(scores, lambda s: np.interp(s, self.score, self.probability))
 
     def _check_state(self) -> None:
@@ -76,11 +88,7 @@ class Isotonic:
             raise StateError("the probabilities of a calibration curve must not fall")
 
 
-def _none_without_score(scores: Vector, curve: Callable[[Vector], Vector]) -> Vector:
-    """Return the curve at each score, and 0 at -inf, the score of a group without candidates."""
-    scores = np.asarray(scores, dtype=np.float64)
-    is_scored = scores > -np.inf
-    return np.where(is_scored, curve(np.where(is_scored, scores, 0.0)), 0.0)
+Calibrator = Sigmoid | Isotonic
 
 
 def fit_sigmoid(
@@ -136,7 +144,7 @@ def fit_sigmoid(
 def fit_isotonic(
     scores: Vector, positive: NDArray[np.bool_], weight: Vector | None = None
 ) -> Isotonic:
-    """The curve that never falls and is nearest to the labels.
+    """Return the curve that never falls and is nearest to the labels.
 
         min  Σ_k ω_k (p(s_k) − y_k)²   over p that never fall
 
@@ -151,3 +159,44 @@ def fit_isotonic(
     curve = IsotonicRegression(out_of_bounds="clip")
     found = curve.fit(scores, positive.astype(np.float64), sample_weight=weight)
     return Isotonic(found.X_thresholds_, found.y_thresholds_)
+
+
+def score_at_half(probability: Calibrator) -> float:
+    """Return the least score whose probability is above one half; infinite where none is.
+
+    Examples
+    --------
+    >>> round(score_at_half(Sigmoid(2.0, -1.0)), 6)
+    0.5
+    """
+    low, high = -_FARTHEST, _FARTHEST
+    if not probability(np.array([high]))[0] > 0.5:
+        return np.inf
+    if probability(np.array([low]))[0] > 0.5:
+        return -np.inf
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        is_above = probability(np.array([middle]))[0] > 0.5
+        low, high = (low, middle) if is_above else (middle, high)
+    return high
+
+
+def require_calibratable(scores: Vector, positive: NDArray[np.bool_]) -> None:
+    """Raise one sentence where no curve can be fitted to these groups."""
+    if positive.all() or not positive.any():
+        found = "positive" if positive.all() else "negative"
+        raise ValueError(
+            f"every group held out is {found}; probabilities need positive and negative groups."
+        )
+    if not np.all(np.isfinite(scores)):
+        raise ValueError(
+            f"the score of group {int(np.argmax(~np.isfinite(scores)))} (in order of first "
+            "appearance) is not finite; probabilities need finite scores."
+        )
+
+
+def _none_without_score(scores: Vector, curve: Callable[[Vector], Vector]) -> Vector:
+    """Return the curve at each score, and 0 at -inf, the score of a group without candidates."""
+    scores = np.asarray(scores, dtype=np.float64)
+    is_scored = scores > -np.inf
+    return np.where(is_scored, curve(np.where(is_scored, scores, 0.0)), 0.0)

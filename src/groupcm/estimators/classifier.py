@@ -1,4 +1,4 @@
-"""The scikit-learn estimator: validate, minimise, store."""
+"""`GroupClassifier`, the linear model with a certified optimum: validate, minimise, store."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from sklearn.base import clone
 
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import LinearGroupModel
-from groupcm.estimators.training.data import read_training_data
-from groupcm.estimators.training.fit_setup import Prepared
-from groupcm.estimators.training.hyperparameters import Hyperparameters
-from groupcm.estimators.training.training import Solved, Training, saying_what_is_kept
+from groupcm.estimators.training.fit import Solved, Training, reporting_checkpoint
+from groupcm.estimators.training.fit_setup import Hyperparameters, Prepared
+from groupcm.estimators.training.input import read_training_data
 from groupcm.solvers.alternating import OUTCOMES
 from groupcm.utils.fitted_state import Array, Expected, Nullable, Number, Text
 from groupcm.utils.progress import printing_progress
@@ -27,7 +26,7 @@ FOR_PATHS = ", and a path of λ is for two"
 
 
 class ChoosingModel(LinearGroupModel):
-    """A model that may have been trained with positive groups nobody annotated."""
+    """A model that may have been trained with positive groups without annotation."""
 
     witnesses_: NDArray[np.int64]
     outcome_: str | None
@@ -63,7 +62,7 @@ class GroupClassifier(ChoosingModel):
     where ``s_i = w·x_i + b``, ``k*`` is the candidate of positive group ``k`` that fits its
     annotation best, and the sums run over groups (the paper's Problem 6).
 
-    Positive groups nobody annotated take part by alternation: the problem of the annotated ones
+    Positive groups without annotation take part by alternation: the problem of the annotated ones
     chooses a candidate in each of the others, that of all groups with these candidates chooses
     again, until no choice changes. Each problem is solved to a certified gap; which choices are
     best is not a convex question, so the end is a local optimum.
@@ -71,7 +70,8 @@ class GroupClassifier(ChoosingModel):
     Parameters
     ----------
     lam : float, default=0.5
-        λ, between 0 and 1: how much the losses count against the penalty.
+        λ, between 0 and 1: the weight of the losses against the penalty (the regularisation, whose
+        weight is ``1 − λ``).
     C : float, optional
         The SVM's form (Problem 1): minimise ``Σ h(w_j) + C Σ L`` instead, classes not
         balanced; ``lam`` is then not used.
@@ -85,14 +85,15 @@ class GroupClassifier(ChoosingModel):
         classes, each is trained against the rest, and ``n+``, ``n−`` are those of that problem;
         of a dict, the class that is trained has its weight, and the rest weighs 1.
     loss : {"smoothed_hinge", "hinge", "logistic"}
-        L. The logistic loss ``log(1 + exp(−t))`` never becomes zero: of every group at least one
-        candidate is kept in memory, and without grouping the model is a logistic regression.
+        The loss ``L``. The logistic loss ``log(1 + exp(−t))`` never becomes zero: of every group at
+        least one candidate is kept in memory, and without grouping the model is a logistic
+        regression.
     delta : float, default=0.5
         Half the length of the smoothed hinge's quadratic piece.
     penalty : {"huber", "l2", "l1", "elasticnet"}
-        h: Huber; the squared norm ``w²``; the norm 1 ``|w|``, which makes the weights of useless
-        features zero; or a mixture of the last two, which does so too and gives features that
-        say the same similar weights.
+        The penalty ``h`` (the regularisation): Huber; the squared norm ``w²``; the norm 1 ``|w|``,
+        which makes the weights of useless features zero; or a mixture of the last two, which does
+        so too and gives correlated features similar weights.
     epsilon : float, default=1.0
         Where the Huber penalty turns from quadratic to linear.
     l1_ratio : float, default=0.5
@@ -127,8 +128,8 @@ class GroupClassifier(ChoosingModel):
         memory; a first pass is always completed.
     memory : int or str, optional
         How much a fit on a source may use, such as ``"2GB"``: rows are kept in memory while
-        they fit and read again otherwise. By default what the source says, or 60 % of what is
-        free.
+        they fit and read again otherwise. The default is the limit of the source, or 60 % of the
+        free memory.
     pos_label : label, optional
         The positive one of two labels, such as ``"polyp"``; None is the larger, which of two texts
         is the later one in the alphabet (with a `groupcm.errors.PositiveLabelWarning`). Of more
@@ -140,16 +141,17 @@ class GroupClassifier(ChoosingModel):
         file keeps. In both cases the same fit with the same file goes on from there. The file
         is removed when the fit ends by itself.
     verbose : int, default=0
-        Above 0, print a line a step, and one every five seconds of a long pass.
+        Above 0, print one line per step, and one every five seconds of a long pass.
     random_state : int, RandomState or None, default=None
-        Which groups the solver starts on; the optimum does not depend on it. With groups nobody
-        annotated nothing is random.
+        Which groups the solver starts on; the optimum does not depend on it. With groups
+        without annotation nothing is random.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, d) or (n_classes, d)
         With a feature map, ``d`` is the number of its outputs.
     intercept_ : ndarray of shape (1,) or (n_classes,)
+        The intercept ``b`` of each score.
     feature_means_ : ndarray of shape (d,)
         The means of what ``coef_`` multiplies over the training candidates, of large data over
         the sample that scales the features: the baseline of `groupcm.evaluation.explain_scores`.
@@ -164,12 +166,12 @@ class GroupClassifier(ChoosingModel):
         those that every training group held.
     objective_, lower_bound_, gap_ : float, or ndarray of shape (n_classes,)
         The objective in the standardised units, a certified lower bound of its optimum,
-        and ``(objective_ − lower_bound_) / objective_``; with groups nobody annotated, of the
+        and ``(objective_ − lower_bound_) / objective_``; with groups without annotation, of the
         last convex problem.
     n_passes_ : float, or ndarray
         Rows read, in units of all rows that take part.
     witnesses_ : ndarray of int
-        The row chosen for each positive group nobody annotated, the groups in order of first
+        The row chosen for each positive group without annotation, the groups in order of first
         appearance; empty where there is none.
     outcome_ : {"settled", "cycled", "exhausted", "interrupted"} or None
         Why choosing stopped: no choice changed; choices came back that were there before; too
@@ -177,12 +179,14 @@ class GroupClassifier(ChoosingModel):
     n_rounds_ : int
         Convex problems solved: 1 where there was nothing to choose.
     feature_map_ : the fitted map, or None
-    history_ : list of Step (of lists, one a class, for more than two classes)
+    history_ : list of Step (of lists, one per class, for more than two classes)
+        The progress of the solver, one entry per step.
     solution_ : Solution (a list for more than two classes)
+        The solution in the space of the standardised features, with its certificate.
 
     Notes
     -----
-    Metrics of scikit-learn take the larger of two labels as positive, whatever ``classes_`` says:
+    Metrics of scikit-learn take the larger of two labels as positive, whatever ``classes_`` is:
     where ``pos_label`` is the smaller one, ``scoring="roc_auc"`` returns one minus the area, and
     ``scoring="f1"`` needs ``make_scorer(f1_score, pos_label=...)``. The scorers of
     `groupcm.metrics` take the positive class from the estimator. ``CalibratedClassifierCV`` and
@@ -272,7 +276,7 @@ class GroupClassifier(ChoosingModel):
         objects: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> GroupClassifier:
-        """Train.
+        """Fit the model to candidates.
 
         Parameters
         ----------
@@ -288,14 +292,14 @@ class GroupClassifier(ChoosingModel):
         groups : array-like of shape (n,), or "none", optional
             The group of each candidate. Without it every row is its own group, with a
             `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
-            "none" says that this is meant.
+            "none" states that this is intended, and issues no warning.
         overlap : array-like of shape (n,), optional
             How well each candidate fits the annotation: a positive group is represented by
             its positive candidate of largest overlap. Without it all its positive
             candidates share the group's weight.
         annotated : array-like of bool of shape (n,), optional
-            False for all candidates of a positive group in which nobody knows which candidate
-            shows the object: ``y`` then says only that the group is positive, whichever of its
+            False for all candidates of a positive group in which it is unknown which candidate
+            shows the object: ``y`` then states only that the group is positive, whichever of its
             candidates carry the label. Their other candidates never count as background. On
             negative groups it means nothing. Needs two classes, ``grouping="negative"`` and all
             candidates in memory.
@@ -338,7 +342,7 @@ class GroupClassifier(ChoosingModel):
         (array([3]), 'settled')
         """
         self._check_parameters()
-        with printing_progress(self.verbose), saying_what_is_kept(self.checkpoint):
+        with printing_progress(self.verbose), reporting_checkpoint(self.checkpoint):
             data = read_training_data(
                 self, X, y, groups, overlap, annotated, objects, sample_weight
             )
@@ -373,7 +377,7 @@ def fit_path(
         model.set_params(lam=float(lam))
     first = models[0]
     first._check_parameters()
-    with printing_progress(first.verbose), saying_what_is_kept(first.checkpoint):
+    with printing_progress(first.verbose), reporting_checkpoint(first.checkpoint):
         data = read_training_data(first, X, y, groups, overlap, sample_weight=sample_weight)
         data.require_two_classes(FOR_PATHS)
         training = Training(data.for_shared_passes(), Hyperparameters.of(first))

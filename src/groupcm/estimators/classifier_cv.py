@@ -1,39 +1,29 @@
-"""λ chosen by folds that never split a group, nor a patient."""
+"""`GroupClassifier` with λ chosen by cross-validation that never splits a group, nor a patient."""
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.data.folds import Folds, require_folds
-from groupcm.errors import Argument, LambdaAtEndWarning, ParameterError
+from groupcm.data.folds import require_folds
+from groupcm.errors import Argument, ParameterError
 from groupcm.estimators.classifier import FOR_PATHS, ChoosingModel
+from groupcm.estimators.cross_validation import LambdaSearch, TrainingGroups
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
-from groupcm.estimators.path import beyond_grid, chosen_lams, is_count
-from groupcm.estimators.scoring import LinearScorer
-from groupcm.estimators.training.data import read_training_data
-from groupcm.estimators.training.groups import TrainingGroups
-from groupcm.estimators.training.hyperparameters import Hyperparameters
-from groupcm.estimators.training.training import Training
+from groupcm.estimators.path import chosen_lams, is_count
+from groupcm.estimators.training.fit import Training
+from groupcm.estimators.training.fit_setup import Hyperparameters
+from groupcm.estimators.training.input import read_training_data
 from groupcm.metrics import Metric, metric_name, metric_named
-from groupcm.metrics.registry import weighted_value
 from groupcm.objective.terms import Index
-from groupcm.solvers.solution import Solution
 from groupcm.utils.fitted_state import Array, Expected, Number, StateError
-from groupcm.utils.progress import announce_stage, printing_progress, without_steps
+from groupcm.utils.progress import announce_stage, printing_progress
 from groupcm.utils.typing import Vector
 
 __all__ = ["GroupClassifierCV"]
-
-
-# How often a grid is extended, and by how many λ each time.
-_MOST_EXTENSIONS = 3
-_LAMS_AT_ONCE = 2
 
 
 class GroupClassifierCV(ChoosingModel):
@@ -45,23 +35,23 @@ class GroupClassifierCV(ChoosingModel):
 
     Where ``lams`` is a count and the best λ is at an end of the grid, better than its neighbour,
     the grid is extended beyond that end by up to six values in steps of the same ratio, as far as
-    ``max_time`` allows. Values that are given are never extended. A `LambdaAtEndWarning` says
+    ``max_time`` allows. Values that are given are never extended. A `LambdaAtEndWarning` is issued
     where the chosen λ is still the smallest or the largest of three or more.
 
     The features are put on one scale, and a feature map is fitted, once for all folds: that
     looks at the features of left-out candidates, never at their labels.
 
-    Positive groups nobody annotated are scored by the folds that leave them out, since their
+    Positive groups without annotation are scored by the folds that leave them out, since their
     label is known, but train no fold's models; the last training, with the chosen λ, chooses a
     candidate in each of them, as `GroupClassifier` does.
 
     Parameters
     ----------
     lams : int or array-like, default=10
-        How many λ, spread by `groupcm.selection.lambda_grid` and extended where the best is at
-        an end, or which.
+        The number of λ, spread by `groupcm.selection.lambda_grid` and extended where the best is at
+        an end, or their values.
     cv : int, scikit-learn splitter or iterable of (train, test), default=5
-        Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row a group.
+        Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row per group.
     scoring : str or callable, default="group_roc_auc"
         A metric of groups: "group_roc_auc", "group_average_precision",
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry per
@@ -80,7 +70,7 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
     lams_ : ndarray of shape (n_lams,)
         Those tried, in increasing order; more than ``lams`` where the grid was extended.
     scores_ : ndarray of shape (n_folds, n_lams)
-        Of each fold's left-out groups.
+        The metric of each fold's left-out groups.
     best_score_ : float
         The mean over folds at ``lam_``: a little too good, since ``lam_`` is the best of them.
     held_out_scores_ : ndarray of shape (n_groups,)
@@ -192,7 +182,7 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
         objects: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> GroupClassifierCV:
-        """Choose λ and train.
+        """Choose λ by cross-validation, and fit the model to all groups with it.
 
         Parameters
         ----------
@@ -215,7 +205,7 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
             training = Training(data.for_shared_passes(), Hyperparameters.of(self))
             table = TrainingGroups(training.prepared, groups, patients)
             folds = table.folds(self.cv, self.random_state)
-            tried = _Folds(training, table, folds, metric)
+            tried = LambdaSearch(training, table, folds, metric)
             tried.add(lams)
             if is_count(self.lams) and len(lams) > 1:
                 tried.extend()
@@ -247,157 +237,8 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
             raise StateError(f"lam_ is {self.lam_:g}, which is not one of lams_ that folds tried")
 
 
-class _Folds:
-    """The models of all folds along a path of λ that can grow at its ends.
-
-    Attributes
-    ----------
-    lams : ndarray
-        In increasing order.
-    held_out : list of ndarray of shape (n_left_out, n_lams)
-        For each fold, the score of each group that it leaves out at each λ.
-    scores : ndarray of shape (n_folds, n_lams)
-        The metric of these.
-    """
-
-    def __init__(
-        self,
-        training: Training,
-        table: TrainingGroups,
-        folds: Folds,
-        metric: Metric,
-    ) -> None:
-        self._training, self._table = training, table
-        self._folds, self._metric = folds, metric
-        self._seconds = 0.0
-        self._ends: list[dict[int, Solution]] = [{} for _ in folds]
-        self.lams = np.empty(0)
-        self.held_out: list[Vector] = [np.empty((len(test), 0)) for _, test in folds]
-        self.scores = np.empty((len(folds), 0))
-
-    @property
-    def means(self) -> Vector:
-        """The mean over folds at each λ; a λ that any fold scores as NaN is never the best."""
-        means = self.scores.mean(axis=0)
-        if np.isnan(means).all():
-            n_folds = np.isnan(self.scores).any(axis=1).sum()
-            raise ParameterError(
-                Argument("scoring"),
-                f" gives NaN for every λ, in {n_folds} of {len(self.scores)} folds, so that none "
-                "is the best; it must give numbers.",
-            )
-        return np.where(np.isnan(means), -np.inf, means)
-
-    @property
-    def end(self) -> int:
-        """-1 or 1 where the best λ is the smallest or the largest and not as good as another."""
-        mean = self.means
-        best = int(np.argmax(mean))
-        if len(mean) < 2:
-            return 0
-        if best == len(mean) - 1:
-            return 1
-        return -1 if best == 0 and mean[0] > mean[1] else 0
-
-    def add(self, lams: Vector, side: int = 1) -> None:
-        """Train each fold for further λ, the nearest to those tried first, and score them."""
-        start = time.perf_counter()
-        held_out = self._train(lams, side)
-        scores = np.array(
-            [
-                [self._score(test, of_lam) for of_lam in of_fold.T]
-                for (_, test), of_fold in zip(self._folds, held_out, strict=True)
-            ]
-        )
-        self._seconds += time.perf_counter() - start
-
-        def joined(old: Vector, new: Vector) -> Vector:
-            parts = [old, new] if side > 0 else [new[..., ::-1], old]
-            return np.concatenate(parts, axis=-1)
-
-        self.lams = joined(self.lams, lams)
-        self.held_out = list(map(joined, self.held_out, held_out))
-        self.scores = joined(self.scores, scores)
-
-    def _score(self, test: Index, scores: Vector) -> float:
-        """Return the metric of the groups that a fold leaves out."""
-        positive, weight = self._table.positive[test], self._table.weight
-        if weight is None:
-            return self._metric(positive, scores, None)
-        return weighted_value(self._metric, positive, scores, weight[test])
-
-    def extend(self) -> None:
-        """Go on beyond the end of the grid while the best λ is there, within the budget."""
-        for _ in range(_MOST_EXTENSIONS):
-            side = self.end
-            more = beyond_grid(self.lams, side, _LAMS_AT_ONCE) if side else self.lams[:0]
-            if not len(more) or not self._has_time(len(more)):
-                return
-            end, word = (self.lams[0], "smallest") if side < 0 else (self.lams[-1], "largest")
-            listed = " and ".join(f"{lam:.2g}" for lam in more)
-            announce_stage(f"λ = {end:.2g}, the {word} tried, is best: trying {listed} as well")
-            self.add(more, side)
-
-    def warn_at_end(self, *, is_grid: bool) -> None:
-        """Warn where the best of three or more λ is still at the end."""
-        side = self.end
-        if not side or len(self.lams) < 3:
-            return
-        lam, word = (self.lams[0], "smallest") if side < 0 else (self.lams[-1], "largest")
-        remedy = "give smaller ones" if side < 0 else "give larger ones"
-        if is_grid:
-            remedy = f"more were not tried within the budget: {remedy}"
-        warning = LambdaAtEndWarning(
-            f"the chosen λ = {lam:.4g} is the {word} of the {len(self.lams)} values tried, so that "
-            f"a better one may lie beyond; {remedy} by ",
-            Argument("lams"),
-            ".",
-            alike=word,
-        )
-        warnings.warn(warning, stacklevel=3)
-
-    def _has_time(self, n_more: int) -> bool:
-        """Return whether there is time to train so many more, and the final model after them."""
-        needed = 2.0 * self._seconds * n_more / len(self.lams)
-        return time.perf_counter() + needed < self._training.prepared.deadline
-
-    def _train(self, lams: Vector, side: int) -> list[Vector]:
-        """For each fold, the score of each group that it leaves out at each of these λ."""
-        prepared, table, folds = self._training.prepared, self._table, self._folds
-        weights, intercepts = [], []
-        for k, ((train, _), ends) in enumerate(zip(folds, self._ends, strict=True)):
-            announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
-            table.require_annotated(train, k)
-            terms = prepared.terms_without(table.without(train))
-            near = ends[side].point if side in ends else None
-            try:
-                with without_steps():
-                    path = self._training.solve_path(list(lams), terms, near)
-                if any(solution.interrupted for solution in path):
-                    raise KeyboardInterrupt
-            except KeyboardInterrupt:
-                raise KeyboardInterrupt("the fit was interrupted before λ was chosen.") from None
-            ends.setdefault(-side, path[0])
-            ends[side] = path[-1]
-            weights += [solution.weights for solution in path]
-            intercepts += [solution.intercept for solution in path]
-        coef, intercept = prepared.scaling.in_units(np.stack(weights), np.array(intercepts))
-        feature_map, rows = prepared.feature_map, prepared.data.rows_in_memory
-        if rows is None:  # one pass for the models of all folds
-            scorer = LinearScorer(coef, intercept, feature_map)
-            everywhere = scorer.of_source_groups(prepared.data.X.source).score
-            of_folds = np.split(everywhere, len(folds), axis=1)
-            return [scores[test] for scores, (_, test) in zip(of_folds, folds, strict=True)]
-        held_out = []
-        for k, (_, test) in enumerate(folds):
-            models = slice(k * len(lams), (k + 1) * len(lams))
-            scorer = LinearScorer(coef[models], intercept[models], feature_map)
-            held_out.append(scorer.of_groups(rows, table.groups, test)[0])
-        return held_out
-
-
 def _mean_over_folds(n_groups: int, tests: list[Index], scores: list[Vector]) -> Vector:
-    """The mean score of each group over the folds that left it out; NaN where none did."""
+    """Return the mean score of each group over the folds that left it out; NaN where none did."""
     total, times = np.zeros(n_groups), np.zeros(n_groups)
     for test, score in zip(tests, scores, strict=True):
         total[test] += score

@@ -24,7 +24,8 @@ from groupcm.estimators.thresholds import (
     held_out_groups_of,
     known_labels,
 )
-from groupcm.estimators.training.data import TrainingData, leave_out, source_of_columns
+from groupcm.estimators.training.data import TrainingData
+from groupcm.estimators.training.input import leave_out, source_of_columns
 from groupcm.estimators.training.profile import TrainingProfile
 from groupcm.metrics.decision import is_alarm
 from groupcm.objective.smoothed import Matrix
@@ -39,7 +40,7 @@ __all__ = ["GroupModel", "labelled", "mean_right", "scorer_of"]
 
 
 class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
-    """Scores of candidates, of groups, and what follows; a subclass says what scores a row."""
+    """Scores of candidates, of groups, and what follows; a subclass defines how a row is scored."""
 
     __metadata_request__score: ClassVar = {"groups": True}
 
@@ -72,7 +73,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     def _store_data(self, data: TrainingData, untrained: NDArray[np.bool_] | None = None) -> None:
         """Set what follows from the training data alone, and the default threshold.
 
-        ``untrained`` says which of more than two classes every group held.
+        ``untrained`` marks those of more than two classes that every group held.
         """
         self.classes_ = data.classes
         self.background_ = np.array([True, False])
@@ -97,7 +98,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         check_class_order(self.classes_, getattr(self, "pos_label", None))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """Score of each candidate: shape (n,), or (n, n_classes) for more than two classes."""
+        """Return the score of each candidate, shape (n,), or (n, n_classes) for more than two."""
         check_is_fitted(self)
         warn_of_sorting_scorer(self.classes_)
         X = self._source_at(X, None)
@@ -110,13 +111,13 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Class of each candidate: of two, the second where its score is at least `threshold_`."""
+        """Return the class of each candidate: of two, the second from `threshold_` on."""
         return self._label(self.decision_function(X))
 
     def group_scores(
         self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
     ) -> GroupScores:
-        """Largest score of each group and the candidate that has it, the winner.
+        """Return the largest score of each group and the candidate that has it, the winner.
 
         Parameters
         ----------
@@ -177,7 +178,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
     def predict_groups(
         self, X: Any, groups: ArrayLike | None = None, *, all_groups: ArrayLike | None = None
     ) -> NDArray[Any]:
-        """Class of each group, in the order of `group_scores`.
+        """Return the class of each group, in the order of `group_scores`.
 
         Of two classes, a group has the second where its score is at least ``threshold_``; of more,
         the one of its largest score. A group without candidates has the first class; with more
@@ -204,12 +205,12 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Share of groups, or without ``groups`` of rows, that are classified right.
+        """Return the share of groups, or without ``groups`` of rows, that are classified right.
 
         ``groups="none"`` is the same as None.
         With more than two classes a group may hold several; naming one of them is right.
         A class that every training group held counts only where the group holds no other.
-        With ``sample_weight``, one a candidate, a group weighs the mean of its candidates'.
+        With ``sample_weight``, one value per candidate, a group weighs the mean of its candidates.
         """
         check_is_fitted(self)
         X, y, groups = labelled(X, y, groups, self._trained_names())
@@ -269,7 +270,7 @@ class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
         return None if names is None else [str(name) for name in names]
 
     def _source_at(self, X: Any, groups: Any) -> Any:
-        """The source of a path; anything else as it is."""
+        """Return the source of a path; anything else as it is."""
         if not isinstance(X, str | os.PathLike):
             return X
         return source_of_columns(X, groups, features=self._trained_names())
@@ -310,7 +311,7 @@ def labelled(X: Any, y: Any, groups: Any, features: list[str] | None) -> tuple[A
 def mean_right(
     right: NDArray[np.bool_], index: GroupIndex | None, sample_weight: ArrayLike | None
 ) -> float:
-    """The share that is right; a group weighs the mean of its candidates' weights."""
+    """Return the share that is right; a group weighs the mean of its candidates' weights."""
     if len(right) == 0:
         raise ValueError("there is no candidate, so no share of them is right; pass at least one.")
     if sample_weight is None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from groupcm.estimators.group_model import GroupModel
 from groupcm.estimators.scoring import LinearScorer
+from groupcm.estimators.training.fit import Solved
 from groupcm.estimators.training.fit_setup import Prepared
 from groupcm.estimators.training.profile import measure_training
-from groupcm.estimators.training.training import Solved
 from groupcm.features.base import FeatureMap
 from groupcm.solvers.solution import Solution
 from groupcm.utils.fitted_state import Array, Expected, ListOf, Maybe, Number, PerClass, StateError

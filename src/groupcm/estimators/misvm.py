@@ -1,4 +1,4 @@
-"""MI-SVM: groups without annotation, the positive candidate chosen again and again."""
+"""MI-SVM: only the labels of groups are known, and the positive candidates are chosen."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
 from groupcm.estimators.linear_model import LinearGroupModel
-from groupcm.estimators.training.data import read_training_data
-from groupcm.estimators.training.hyperparameters import Hyperparameters
-from groupcm.estimators.training.training import Solved, Training
+from groupcm.estimators.training.fit import Solved, Training
+from groupcm.estimators.training.fit_setup import Hyperparameters
+from groupcm.estimators.training.input import read_training_data
 from groupcm.solvers.alternating import OUTCOMES
 from groupcm.utils.fitted_state import Array, Expected, Number, Text
 from groupcm.utils.progress import printing_progress
@@ -30,15 +30,17 @@ class MISVMClassifier(LinearGroupModel):
         (1−λ)/d Σ_j w_j² + λ/n+ Σ_{k positive} L(s_z(k)) + λ/n− Σ_{k negative} max_{i in k} L(−s_i)
 
     and the choice ``z(k)`` of a candidate for each positive group: its mean at first, then the
-    one of largest score, until no choice changes. Where the means tell nothing (``w = 0``), the
-    first choice is that of the problem with every negative candidate alone. A negative group has
-    one slack, as in the original. Each problem is solved to a certified gap; which choices are best
-    is not a convex question, so the end is a local optimum. Nothing is random.
+    one of largest score, until no choice changes. Where the means do not separate the classes
+    (``w = 0``), the first choice is that of the problem with every negative candidate alone. A
+    negative group has one slack, as in the original. Each problem is solved to a certified gap;
+    the choice itself is not a convex problem, so that the result is a local optimum. Nothing is
+    random.
 
     Parameters
     ----------
     lam : float, default=0.5
-        λ, between 0 and 1: how much the losses count against the penalty, the classes balanced.
+        λ, between 0 and 1: the weight of the losses against the penalty (the regularisation), with
+        the classes balanced.
     C : float, optional
         The original's form: minimise ``Σ w_j² + C Σ L``, the classes not balanced; ``lam`` is
         then not used.
@@ -60,7 +62,7 @@ class MISVMClassifier(LinearGroupModel):
     tol : float, default=1e-4
         The certified relative gap of each convex problem.
     max_iter : int, default=50
-        Problems to solve at most; a warning says if choices still changed then.
+        Problems to solve at most; a warning is issued if choices still changed then.
     max_passes : float, default=1000
         Over the rows, in each problem.
     max_time : float, optional
@@ -70,7 +72,7 @@ class MISVMClassifier(LinearGroupModel):
     pos_label : label, optional
         The label of positive groups; None is the larger of the two.
     verbose : int, default=0
-        Above 0, print a line a step.
+        Above 0, print one line per step.
 
     Attributes
     ----------
@@ -167,19 +169,19 @@ class MISVMClassifier(LinearGroupModel):
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> MISVMClassifier:
-        """Train.
+        """Fit the model to candidates of labelled groups.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
-            A row a candidate; see `GroupClassifier.fit`.
+            One row per candidate; see `GroupClassifier.fit`.
         y : array-like of shape (n,)
             The label of each candidate's group; ``pos_label``, by default the larger, is that of
             positive groups. A group is positive if any of its candidates has it.
         groups : array-like of shape (n,), or "none", optional
             The group of each candidate. Without it every row is its own group, with a
             `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
-            "none" says that this is meant.
+            "none" states that this is intended, and issues no warning.
         sample_weight : array-like of shape (n,), optional
             The weight of each candidate's group, which multiplies its term: the same for all its
             candidates, but for those of weight 0, which are left out. See `GroupClassifier.fit`.

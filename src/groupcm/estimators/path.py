@@ -1,4 +1,4 @@
-"""Choosing λ: the solutions for many λ on shared passes."""
+"""Regularisation paths: one certified fit per λ, on shared passes over the rows."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LambdaPath:
 
     @property
     def coef(self) -> NDArray[np.float64]:
-        """The weights, a row a λ."""
+        """The weights, one row per λ."""
         return np.concatenate([model.coef_ for model in self.models])
 
     @property
@@ -128,9 +128,9 @@ def lambda_path(
     sample_weight : array-like of shape (n,), optional
         As for `GroupClassifier.fit`.
     lams : int or array-like
-        How many, spread by `lambda_grid`, or which.
+        The number of λ, spread by `lambda_grid`, or their values.
     estimator : GroupClassifier, optional
-        Whose parameters, all but ``lam``, are used.
+        The model whose parameters, all but ``lam``, are used.
     **parameters
         Parameters of `GroupClassifier`.
 
@@ -157,12 +157,12 @@ def lambda_path(
 
 
 def is_count(lams: int | ArrayLike) -> TypeGuard[int]:
-    """Return whether ``lams`` says how many λ to try, rather than which."""
+    """Return whether ``lams`` is how many λ to try, rather than which."""
     return isinstance(lams, int | np.integer) and not isinstance(lams, bool)
 
 
 def chosen_lams(lams: int | ArrayLike) -> NDArray[np.float64]:
-    """The λ of a path in increasing order: so many of `lambda_grid`, or those given."""
+    """Return the λ of a path in increasing order: so many of `lambda_grid`, or those given."""
     if is_count(lams):
         if not 1 <= lams <= _MOST_LAMS:
             raise ParameterError(

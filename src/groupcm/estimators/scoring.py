@@ -48,7 +48,7 @@ ScoreChunk = Callable[[Features], Vector]
 
 
 def scores_of_rows(source: Source, score: ScoreChunk) -> Vector:
-    """The score of each candidate of a source, a column for each set of scores."""
+    """Return the score of each candidate of a source, a column for each set of scores."""
     parts = _pass(source, _ScoreRows(score), Columns(features=True))
     return np.concatenate(parts, axis=1).T
 
@@ -214,11 +214,11 @@ class Scorer(ABC):
 
     @abstractmethod
     def of_rows(self, X: Matrix) -> Vector:
-        """The score of each row in memory, shape (n, k)."""
+        """Return the score of each row in memory, shape (n, k)."""
 
     @abstractmethod
     def of_groups(self, X: Matrix, groups: Groups) -> tuple[Vector, NDArray[np.int64]]:
-        """The largest score of each group of rows in memory, and the rows that have it."""
+        """Return the largest score of each group of rows in memory, and the rows that have it."""
 
     @abstractmethod
     def require_values(self, X: Matrix, names: NDArray[Any] | None) -> None:
@@ -226,14 +226,14 @@ class Scorer(ABC):
 
     @abstractmethod
     def on_chunks(self, source: Source) -> ScoreChunk:
-        """The function that scores the chunks of a source."""
+        """Return the function that scores the chunks of a source."""
 
     def of_source(self, source: Source) -> Vector:
-        """The score of each candidate of a source."""
+        """Return the score of each candidate of a source."""
         return scores_of_rows(source, self.on_chunks(source))
 
     def of_source_groups(self, source: Source) -> GroupScores:
-        """The largest score of each group of a source: one pass, memory for the groups only."""
+        """Return the largest score of each group of a source, in one pass."""
         return GroupScores(*scores_of_groups(source, self.on_chunks(source)))
 
 
@@ -246,7 +246,7 @@ class LinearScorer(Scorer):
         self.space = make_space(feature_map, np.zeros(n_features), np.ones(n_features))
 
     def of_rows(self, X: Matrix) -> Vector:
-        """The score of each row in memory, not finite where a value of X is not."""
+        """Return the score of each row in memory, not finite where a value of X is not."""
         self._require_dense(X)
         scores = np.empty((X.shape[0], len(self.thetas)))
 
@@ -269,7 +269,7 @@ class LinearScorer(Scorer):
     def of_groups(
         self, X: Matrix, groups: Groups, chosen: Index | slice = slice(None)
     ) -> tuple[Vector, NDArray[np.int64]]:
-        """The largest score of each chosen group of rows in memory, and the rows that have it."""
+        """Return the largest score of each chosen group in memory, and the rows that have it."""
         self._require_dense(X)
         if isinstance(X, np.ndarray):
             source = source_in(self.space, X)

@@ -21,7 +21,7 @@ from groupcm.data.labels import shown_labels
 from groupcm.data.validation import as_labels
 from groupcm.errors import ThresholdWarning
 from groupcm.estimators.adapters import group_scores_of
-from groupcm.estimators.training.data import leave_out, source_of_columns
+from groupcm.estimators.training.input import leave_out, source_of_columns
 from groupcm.metrics import operating_point
 from groupcm.metrics.decision import ChosenThreshold, DecisionRule, threshold_of
 from groupcm.metrics.truth import read_truth

@@ -22,7 +22,7 @@ from groupcm.data.validation import (
     distinct,
 )
 from groupcm.estimators.scoring import GroupScores, among_all_groups
-from groupcm.estimators.training.data import leave_out
+from groupcm.estimators.training.input import leave_out
 from groupcm.evaluation.scored import EmptyGroups, ScoredCandidates
 from groupcm.sources.base import Source
 from groupcm.sources.rows.stream import Stream

@@ -15,14 +15,9 @@ from groupcm.data.side_columns import AllGroups, read_all_groups
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, InputError
 from groupcm.estimators.scoring import GroupScores, among_all_groups
+from groupcm.estimators.shift import Shift, compare_with_profile, drawn_values, warn_of_shift
 from groupcm.estimators.thresholds import ChosenThreshold, threshold_of
-from groupcm.estimators.training.profile import (
-    Shift,
-    compare_with_profile,
-    drawn_values,
-    profile_of,
-    warn_of_shift,
-)
+from groupcm.estimators.training.profile import profile_of
 from groupcm.evaluation.scoring import class_numbers, truth_of_all_groups
 from groupcm.evaluation.trained_tables import TrainedTables, group_scores_of_rows, take_classes
 from groupcm.metrics import group_roc_auc

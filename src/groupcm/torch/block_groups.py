@@ -1,6 +1,6 @@
-"""Long groups that stand one after another, a block of rows at a time.
+"""Long groups whose rows are contiguous, processed in blocks of rows.
 
-A block that lies within one group is treated as one thing, which keeps torch on straight loops
+A block within one group is treated as a unit, which keeps torch on straight loops
 and on all cores. The rows of the other blocks, a few for each place where a group ends, are
 looked at one by one.
 """
@@ -46,7 +46,7 @@ class BlockGroups:
 
     @staticmethod
     def suits(n_groups: int, n_rows: int) -> bool:
-        """Whether most rows are in blocks within a group.
+        """Return whether most rows are in blocks within a group.
 
         Examples
         --------
@@ -66,19 +66,19 @@ class BlockGroups:
         return self.offsets.diff()
 
     def of(self, rows: Tensor) -> Tensor:
-        """The groups of some rows."""
+        """Return the groups of some rows."""
         if len(rows) > self.n_rows // _FEW:
             return torch.repeat_interleave(self.size, output_size=self.n_rows)[rows]
         return torch.searchsorted(self.offsets, rows, right=True) - 1
 
     def maxima(self, values: Tensor) -> Tensor:
-        """The largest value of each group, −∞ for a group of no row."""
+        """Return the largest value of each group, −∞ for a group of no row."""
         lowest = torch.full((self.n_groups,), -torch.inf, dtype=values.dtype, device=values.device)
         lowest.scatter_reduce_(0, self._of_block, self._block_maxima(values), "amax")
         return lowest.scatter_reduce_(0, self._of_edge, self._at_edges(values), "amax")
 
     def reaching(self, values: Tensor, largest: Tensor) -> tuple[Tensor, Tensor]:
-        """The rows that are the ``largest`` of their groups, or NaN like it, and these groups."""
+        """Return the rows that are the ``largest`` of their groups, or NaN, and these groups."""
         same = _same_or_nan if largest.isnan().any() else torch.eq
         reached = largest.index_select(0, self._of_block)
         reach = same(self._block_maxima(values), reached).index_fill_(0, self._cut, False)
@@ -94,7 +94,7 @@ class BlockGroups:
         )
 
     def sums(self, values: Tensor) -> Tensor:
-        """The sum of each group, in float64 where there is such a thing."""
+        """Return the sum of each group, in float64 where there is such a thing."""
         wide = wide_dtype(values.device)
         blocks = self._in_blocks(values).sum(1).to(wide).index_fill_(0, self._cut, 0.0)
         total = torch.zeros(self.n_groups, dtype=wide, device=values.device)
@@ -120,12 +120,12 @@ class BlockGroups:
         return values[: self._n_blocks * _BLOCK].view(self._n_blocks, _BLOCK)
 
     def _at_edges(self, values: Tensor) -> Tensor:
-        """The values of all rows of cut blocks, and of the rows after the last block."""
+        """Return the values of all rows of cut blocks, and of the rows after the last block."""
         in_cut = self._in_blocks(values).index_select(0, self._cut).flatten()
         return torch.cat([in_cut, values[self._n_blocks * _BLOCK :]])
 
     def _edge_rows(self, places: Tensor) -> Tensor:
-        """The rows that stand at these places of `_at_edges`."""
+        """Return the rows at these places of `_at_edges`."""
         blocks = torch.cat([self._cut, self._cut.new_full((1,), self._n_blocks)])
         return blocks[places // _BLOCK] * _BLOCK + places % _BLOCK
 

@@ -1,4 +1,4 @@
-"""The group objective as a module."""
+"""The group objective as a ``torch.nn.Module``."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import torch
 from groupcm.estimators.hyperparameters import LINEAR
 from groupcm.objective.losses import LOSSES
 from groupcm.torch.batch import (
+    PositiveTerms,
     checked_scores,
+    id_per_candidate,
     number_groups,
-    one_a_candidate,
+    one_per_candidate,
     positive_rows,
-    whole_a_candidate,
+    positive_terms,
 )
 from groupcm.torch.block_groups import BlockGroups
-from groupcm.torch.maxima import PositiveTerms, first_winners, positive_terms, soft_maxima
+from groupcm.torch.maxima import first_winners, soft_maxima
 from groupcm.torch.row_groups import RowGroups
 from groupcm.utils.parameters import Parameter, check_parameters, number, or_none
 from torch import Tensor
@@ -29,7 +31,7 @@ _OWN = (
 
 
 class GroupLoss(torch.nn.Module):
-    """What the groups of a batch cost, from the scores of their candidates.
+    """The loss of the groups of a batch, from the scores of their candidates.
 
     ::
 
@@ -66,9 +68,9 @@ class GroupLoss(torch.nn.Module):
     and given back in float32, also under ``torch.autocast``.
 
     A candidate may score −∞, and then never wins. One of a negative group may score ∞, and then
-    the value is ∞; the slope is the winner's, with a temperature shared by all who score ∞. A NaN
+    the value is ∞; the slope is the winner's, with a temperature shared by all that score ∞. A NaN
     of a candidate that takes part makes the value NaN and the slopes of its group meaningless; the
-    slopes of other groups stay true. Candidates that take no part may score whatever they want:
+    slopes of other groups stay true. Candidates that take no part may have any score:
     their slopes are 0. All this holds with and without a temperature.
 
     With a temperature there are first derivatives only; ``torch.func.grad`` gives them as well.
@@ -118,12 +120,12 @@ class GroupLoss(torch.nn.Module):
         overlap: Any = None,
         objects: Any = None,
     ) -> Tensor:
-        """The value, with its slope by every score.
+        """Return the value, with its slope by every score.
 
         Parameters
         ----------
         scores : Tensor of shape (n,)
-            One a candidate.
+            One score per candidate.
         labels : Tensor of shape (n,)
             1 for a positive candidate, else 0; with ``pos_label``, that one and one other. A
             group is positive if any of its candidates is.
@@ -132,11 +134,11 @@ class GroupLoss(torch.nn.Module):
             them of names. Ids far apart are sorted first, which costs more than all the rest;
             number them from 0 where that counts.
         offsets : Tensor of shape (n_groups + 1,), optional
-            Instead of ``groups``, where the rows of a group stand together: the row at which
+            Instead of ``groups``, where the rows of a group are contiguous: the row at which
             each begins and, last, the number of rows. Without both every row is a group.
         overlap : Tensor of shape (n,), optional
             How well each candidate fits the annotation; looked at where ``labels`` is positive. The
-            positive candidate of largest overlap, the first where several tie, stands for its
+            positive candidate of largest overlap, the first where several tie, represents its
             object. Without it the positive candidates of an object share its weight.
         objects : Tensor of shape (n,), optional
             Which object of its group a positive candidate shows, as whole numbers. The objects
@@ -148,13 +150,13 @@ class GroupLoss(torch.nn.Module):
         """
         scores = checked_scores(scores)
         grouped = number_groups(groups, offsets, scores)
-        positive = positive_rows(one_a_candidate(labels, "labels", scores), self.pos_label)
+        positive = positive_rows(one_per_candidate(labels, "labels", scores), self.pos_label)
         of_positive = grouped.of(positive)
         terms = positive_terms(
             positive,
             of_positive,
-            None if objects is None else whole_a_candidate(objects, "objects", scores)[positive],
-            None if overlap is None else one_a_candidate(overlap, "overlap", scores)[positive],
+            None if objects is None else id_per_candidate(objects, "objects", scores)[positive],
+            None if overlap is None else one_per_candidate(overlap, "overlap", scores)[positive],
             self.min_overlap,
         )
         margin = self._margins(scores, grouped, positive, of_positive, terms)
@@ -180,7 +182,7 @@ class GroupLoss(torch.nn.Module):
             takes_part[terms.group] = True
             rivals, never = rivals.index_fill(0, positive, -torch.inf), positive
         largest = grouped.maxima(rivals)
-        if (largest == -torch.inf).any():  # perhaps only because nobody is there
+        if (largest == -torch.inf).any():  # perhaps only because the group is empty
             takes_part &= grouped.size > n_positive
         if self.temperature is None:
             winner = first_winners(rivals, grouped, largest, never)[takes_part]

@@ -5,27 +5,24 @@
     hard:   m_k = max_{i∈G_k} s_i                        slope 1 at the first winner
     soft:   m_k = T log Σ_{i∈G_k} exp(s_i / T)           slope p_i = exp(s_i / T) / Σ exp(s / T)
 
-The soft one is that of `groupcm.smoothing`; there it is the soft minimum of margins ``−s_i``.
-The maximum of a group of no row is −∞. Where scores are ∞, both are ∞, and the soft slope is
-shared by the rows that have it.
-
-Which candidates stand for the positive groups, and what each weighs.
+The soft maximum is that of `groupcm.objective.smoothed`, where it is the soft minimum of the
+margins ``−s_i``. The maximum of a group without rows is −∞. Where scores are ∞, both are ∞, and the
+rows that score ∞ share the soft slope.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from torch.autograd.function import once_differentiable
 
 import torch
 from groupcm.torch.block_groups import BlockGroups
-from groupcm.torch.row_groups import RowGroups, wide_dtype
+from groupcm.torch.row_groups import RowGroups
 from torch import Tensor
 
-__all__ = ["PositiveTerms", "first_winners", "positive_terms", "soft_maxima"]
+__all__ = ["first_winners", "soft_maxima"]
 
 # Maxima at most so many T apart can be taken from one shift: at exp(−56) a winner is so far above
 # float32's smallest number, exp(−87), that a million rows below that one are nothing beside it.
@@ -38,7 +35,7 @@ def first_winners(
     largest: Tensor,
     never: Tensor | None = None,
 ) -> Tensor:
-    """The row of each group's winner, the first where several tie; n for a group of no row.
+    """Return the row of each group's winner, the first where several tie; n for a group of no row.
 
     ``largest`` has the groups' maxima. The rows ``never``, which had −∞ there, do not win.
 
@@ -67,7 +64,7 @@ def soft_maxima(
     alone: Tensor,
     never: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The scores of the rows ``alone``, and the soft maximum of each group that takes part.
+    """Return the scores of the rows ``alone``, and the soft maximum of each group that takes part.
 
     ``largest`` has the groups' maxima; a soft maximum is above it by ``T log n_k`` at most.
     The rows ``never``, which had −∞ there, have no share. Both in one, because the slope of each
@@ -90,7 +87,7 @@ def soft_maxima(
 
 
 class _SoftMaxima(torch.autograd.Function):
-    """Written out, so that backward costs one pass and keeps one number a candidate."""
+    """Written out, so that backward costs one pass and keeps one number per candidate."""
 
     @staticmethod
     def forward(
@@ -105,9 +102,9 @@ class _SoftMaxima(torch.autograd.Function):
         of_alone, is_infinite = scores.index_select(0, alone), largest == torch.inf
         if not (largest < torch.inf).all():
             scores, largest = _tamed(scores, groups, largest, takes_part)
-        nobody = largest == -torch.inf
+        is_empty = largest == -torch.inf
         # Anything finite keeps ∞ − ∞ away.
-        shift = largest.masked_fill(nobody, 0.0)
+        shift = largest.masked_fill(is_empty, 0.0)
         lowest, highest = shift.aminmax()
         if highest - lowest <= _REACH * T:
             shift = highest
@@ -117,8 +114,8 @@ class _SoftMaxima(torch.autograd.Function):
         part = _exponentials(part.div_(T))
         if never is not None:
             part.index_fill_(0, never, 0.0)
-        total = groups.sums(part).masked_fill_(nobody, 1.0)
-        soft = (T * total.log()).add_(shift).to(scores.dtype).masked_fill_(nobody, -torch.inf)
+        total = groups.sums(part).masked_fill_(is_empty, 1.0)
+        soft = (T * total.log()).add_(shift).to(scores.dtype).masked_fill_(is_empty, -torch.inf)
         soft.masked_fill_(is_infinite, torch.inf)
         return torch.cat([of_alone, soft]), part, total.to(scores.dtype)
 
@@ -127,7 +124,7 @@ class _SoftMaxima(torch.autograd.Function):
         ctx.groups, alone = inputs[1], inputs[5]
         _, part, total = output
         ctx.mark_non_differentiable(part, total)
-        ctx.set_materialize_grads(False)  # zeros for every candidate, which nobody needs
+        ctx.set_materialize_grads(False)  # zeros for every candidate, which are not needed
         ctx.save_for_backward(part, total, alone)
 
     @staticmethod
@@ -149,7 +146,7 @@ def _tamed(
 ) -> tuple[Tensor, Tensor]:
     """Scores and maxima without ∞, and without NaN in groups that take no part.
 
-    These have nobody then. In a group of largest score ∞ those that have it are 0, others −∞.
+    These groups are then empty. In a group of largest score ∞ those that have it are 0, others −∞.
     """
     is_left_out, is_infinite = ~takes_part, largest == torch.inf
     of_row = groups.of(torch.arange(len(scores), device=scores.device))
@@ -167,91 +164,3 @@ def _exponentials(exponents: Tensor) -> Tensor:
     tiny = torch.finfo(exponents.dtype).tiny
     parts = exponents.clamp_(min=math.log(2.0 * tiny)).exp_()
     return torch.threshold_(parts, 3.0 * tiny, 0.0)
-
-
-@dataclass(frozen=True, eq=False)
-class PositiveTerms:
-    """Candidates that stand for positive groups.
-
-    Attributes
-    ----------
-    row, group : Tensor of shape (k,), int64
-        The candidate, and the number of its group.
-    weight : Tensor of shape (k,)
-        All groups weigh the same, and the weights add up to 1.
-    """
-
-    row: Tensor
-    group: Tensor
-    weight: Tensor
-
-
-def positive_terms(
-    row: Tensor,
-    group: Tensor,
-    objects: Tensor | None = None,
-    overlap: Tensor | None = None,
-    min_overlap: float = 0.0,
-) -> PositiveTerms:
-    """Choose among the positive candidates ``row`` of the groups ``group``, rows in their order.
-
-    ``objects`` and ``overlap`` are those of these candidates. Without ``objects`` every group
-    shows one object.
-
-    Examples
-    --------
-    Group 0 shows one object, of which candidate 3 fits best; group 1 shows two.
-
-    >>> terms = positive_terms(
-    ...     row=torch.tensor([2, 3, 7, 8]),
-    ...     group=torch.tensor([0, 0, 1, 1]),
-    ...     objects=torch.tensor([5, 5, 0, 1]),
-    ...     overlap=torch.tensor([0.4, 0.9, 0.5, 0.6]),
-    ... )
-    >>> terms.row, terms.weight
-    (tensor([3, 7, 8]), tensor([0.5000, 0.2500, 0.2500], dtype=torch.float64))
-    """
-    dtype = wide_dtype(row.device)
-    of_object = group if objects is None else _object_numbers(group, objects)
-    if overlap is None:
-        count = torch.bincount(of_object)
-        share = 1.0 / count[of_object].to(dtype)
-    else:
-        overlap = overlap.to(dtype)
-        _require_finite(overlap, row)
-        best = _best_fitting(of_object, overlap)
-        best = best[overlap[best] >= min_overlap]
-        row, group = row[best], group[best]
-        share = torch.ones(len(row), dtype=dtype, device=row.device)
-    n_objects = torch.zeros(_n_numbers(group), dtype=dtype, device=row.device)
-    n_objects.index_add_(0, group, share)
-    n_groups = torch.count_nonzero(n_objects)
-    return PositiveTerms(row, group, share / (n_objects[group] * n_groups))
-
-
-def _object_numbers(group: Tensor, objects: Tensor) -> Tensor:
-    """One number for each object of each group: ids of objects mean nothing across groups."""
-    if len(group) == 0:
-        return group
-    ids, number = torch.unique(objects, return_inverse=True)
-    return torch.unique(group * len(ids) + number, return_inverse=True)[1]
-
-
-def _best_fitting(of_object: Tensor, overlap: Tensor) -> Tensor:
-    """Where each object has its largest overlap, the first where several do."""
-    objects = RowGroups(of_object, _n_numbers(of_object))
-    best = first_winners(overlap, objects, objects.maxima(overlap))
-    return best[best < len(overlap)]
-
-
-def _n_numbers(numbers: Tensor) -> int:
-    return int(numbers.max()) + 1 if len(numbers) else 0
-
-
-def _require_finite(overlap: Tensor, row: Tensor) -> None:
-    finite = torch.isfinite(overlap)
-    if not finite.all():
-        raise ValueError(
-            f"overlap is not a finite number at row {int(row[~finite][0])}; "
-            "every positive candidate needs one."
-        )

@@ -1,4 +1,4 @@
-"""A metric of groups, gathered over the batches of an epoch."""
+"""A metric of groups, accumulated over the batches of an epoch."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _FEW_ENTRIES = 1000
 
 
 class GroupMetric:
-    """How well groups are told apart, from batches that may split them.
+    """A metric of groups over batches that may split them.
 
     Of a group only its largest score and whether it is positive are kept, so an epoch needs a few
-    numbers a group, however many candidates it has and however many batches they come in.
+    numbers per group, however many candidates it has and however many batches they come in.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class GroupMetric:
         self._other_label: Any = None
 
     def update(self, scores: Any, labels: Any, groups: Any) -> None:
-        """Take in a batch.
+        """Add a batch.
 
         Parameters
         ----------
         scores : Tensor of shape (n,)
-            One a candidate, none of them NaN.
+            One score per candidate, none of them NaN.
         labels : Tensor of shape (n,)
             1 for a positive candidate, else 0; with ``pos_label``, that one and one other.
         groups : Tensor or array-like of shape (n,)
@@ -82,7 +82,7 @@ class GroupMetric:
         if index.n_rows != len(labels):
             raise ValueError(
                 f"labels has {len(labels)} rows but groups has {index.n_rows}; "
-                "both need one value a candidate."
+                "both need one value per candidate."
             )
         self._ids.append(index.ids)
         self._scores.append(index.maxima(scores))
@@ -93,7 +93,7 @@ class GroupMetric:
             self._merge()
 
     def compute(self) -> float:
-        """The metric of all groups since the last `reset`."""
+        """Return the metric of all groups since the last `reset`."""
         if not self._ids:
             raise ValueError("no group has been seen; call update with a batch first.")
         is_positive = np.concatenate(self._is_positive)
@@ -121,7 +121,7 @@ class GroupMetric:
         return is_positive
 
     def _merge(self) -> None:
-        """One entry a group."""
+        """Merge the entries of each group into one."""
         index = index_groups(np.concatenate(self._ids))
         self._scores = [index.maxima(np.concatenate(self._scores))]
         self._is_positive = [index.maxima(np.concatenate(self._is_positive))]

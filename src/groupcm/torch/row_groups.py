@@ -1,9 +1,4 @@
-"""Groups whose rows may stand anywhere.
-
-Rows at which something holds, where it holds at few.
-
-In which precision sums are taken.
-"""
+"""Groups whose rows may be anywhere in a batch, and their maxima and sums."""
 
 from __future__ import annotations
 
@@ -17,43 +12,8 @@ from torch import Tensor
 
 __all__ = ["RowGroups", "true_rows", "wide_dtype"]
 
-_BYTES_A_WORD = 8
+_BYTES_PER_WORD = 8
 _FEW_ROWS = 10_000
-
-
-def true_rows(mask: Tensor) -> Tensor:
-    """Where ``mask`` holds; as `torch.nonzero`, but it looks at eight rows at once.
-
-    Examples
-    --------
-    >>> true_rows(torch.arange(20) % 9 == 1)
-    tensor([ 1, 10, 19])
-    """
-    if len(mask) < _FEW_ROWS:
-        return mask.nonzero().squeeze(1)
-    n_in_words = len(mask) // _BYTES_A_WORD * _BYTES_A_WORD
-    words = mask[:n_in_words]
-    begins = words.storage_offset() % _BYTES_A_WORD or words.data_ptr() % _BYTES_A_WORD
-    if begins or words.stride(0) != 1:  # a slice, which words do not fit
-        words = words.clone(memory_format=torch.contiguous_format)
-    some = words.view(torch.int64).nonzero() * _BYTES_A_WORD
-    in_words = (some + torch.arange(_BYTES_A_WORD, device=mask.device)).flatten()
-    tail = torch.arange(n_in_words, len(mask), device=mask.device)
-    rows = torch.cat([in_words, tail])
-    return rows[mask[rows]]
-
-
-def wide_dtype(device: torch.device) -> torch.dtype:
-    """float64, where the device knows it.
-
-    Examples
-    --------
-    >>> wide_dtype(torch.device("cpu")), wide_dtype(torch.device("mps"))
-    (torch.float64, torch.float32)
-    """
-    return torch.float32 if device.type == "mps" else torch.float64
-
-
 # Rows that are widened at once, and those that make a strand worth its own sums.
 _MANY_ROWS = 131_072
 
@@ -85,11 +45,11 @@ class RowGroups:
         return torch.bincount(self.of_row, minlength=self.n_groups)
 
     def of(self, rows: Tensor) -> Tensor:
-        """The groups of some rows."""
+        """Return the groups of some rows."""
         return self.of_row[rows]
 
     def maxima(self, values: Tensor) -> Tensor:
-        """The largest value of each group, −∞ for a group of no row."""
+        """Return the largest value of each group, −∞ for a group of no row."""
         in_strands, of_row = self._strands(values), self._strands(self.of_row)
         shape = (len(in_strands), self.n_groups)
         lowest = torch.full(shape, -torch.inf, dtype=values.dtype, device=values.device)
@@ -101,7 +61,7 @@ class RowGroups:
         return largest.scatter_reduce_(0, self.of_row[rest:], values[rest:], "amax")
 
     def reaching(self, values: Tensor, largest: Tensor) -> tuple[Tensor, Tensor]:
-        """The rows that are the ``largest`` of their groups, or NaN like it, and these groups."""
+        """Return the rows that are the ``largest`` of their groups, or NaN, and these groups."""
         # In place and then to bool: several times faster than torch's comparison to bool.
         reached = largest.index_select(0, self.of_row).eq_(values).bool()
         if largest.isnan().any():  # NaN equals nothing, and shall be seen
@@ -110,7 +70,7 @@ class RowGroups:
         return rows, self.of_row[rows]
 
     def sums(self, values: Tensor) -> Tensor:
-        """The sum of each group, in float64 where there is such a thing."""
+        """Return the sum of each group, in float64 where there is such a thing."""
         wide = wide_dtype(values.device)
         in_strands, of_row = self._strands(values), self._strands(self.of_row)
         shape = (len(in_strands), self.n_groups)
@@ -141,6 +101,39 @@ class RowGroups:
         n_strands = max(1, min(cores, n_rows // max(4 * self.n_groups, _MANY_ROWS)))
         length = n_rows // n_strands
         return of_rows[: n_strands * length].view(n_strands, length)
+
+
+def true_rows(mask: Tensor) -> Tensor:
+    """Where ``mask`` holds; as `torch.nonzero`, but it looks at eight rows at once.
+
+    Examples
+    --------
+    >>> true_rows(torch.arange(20) % 9 == 1)
+    tensor([ 1, 10, 19])
+    """
+    if len(mask) < _FEW_ROWS:
+        return mask.nonzero().squeeze(1)
+    n_in_words = len(mask) // _BYTES_PER_WORD * _BYTES_PER_WORD
+    words = mask[:n_in_words]
+    begins = words.storage_offset() % _BYTES_PER_WORD or words.data_ptr() % _BYTES_PER_WORD
+    if begins or words.stride(0) != 1:  # a slice, which words do not fit
+        words = words.clone(memory_format=torch.contiguous_format)
+    some = words.view(torch.int64).nonzero() * _BYTES_PER_WORD
+    in_words = (some + torch.arange(_BYTES_PER_WORD, device=mask.device)).flatten()
+    tail = torch.arange(n_in_words, len(mask), device=mask.device)
+    rows = torch.cat([in_words, tail])
+    return rows[mask[rows]]
+
+
+def wide_dtype(device: torch.device) -> torch.dtype:
+    """float64, where the device knows it.
+
+    Examples
+    --------
+    >>> wide_dtype(torch.device("cpu")), wide_dtype(torch.device("mps"))
+    (torch.float64, torch.float32)
+    """
+    return torch.float32 if device.type == "mps" else torch.float64
 
 
 def _folded(strands: Tensor, fold: Callable[[Tensor, int], Tensor]) -> Tensor:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils import check_random_state
 
 from groupcm.errors import (
     Argument,
@@ -23,7 +25,6 @@ from groupcm.errors import (
     warn_user,
 )
 from groupcm.estimators.training.data import TrainingData
-from groupcm.estimators.training.hyperparameters import Hyperparameters
 from groupcm.features import Fitted, as_feature_map
 from groupcm.features.scaling import (
     Scaling,
@@ -37,7 +38,7 @@ from groupcm.sources.rows.sample import choose_units, units_of
 from groupcm.sources.rows.space import FeatureMap, make_space
 from groupcm.utils.text import printable
 
-__all__ = ["Prepared", "costs_of", "naming_features"]
+__all__ = ["Hyperparameters", "Prepared", "costs_of", "draw_seed", "naming_features"]
 
 _NAMES: ContextVar[tuple[str, ...] | None] = ContextVar("names of features", default=None)
 
@@ -52,6 +53,62 @@ _MOST_UNITS = 0.7
 # A sample of fewer rows than this might have none of some terms: it gets a few of each.
 _TINY_SAMPLE = 5_000
 _FEW_TERMS = 20
+
+
+@dataclass(frozen=True)
+class Hyperparameters:
+    """What a linear model is trained with; see `groupcm.GroupClassifier` for each.
+
+    An estimator has those that its user may choose, and the others have these defaults.
+
+    Examples
+    --------
+    >>> from groupcm import MISVMClassifier
+    >>> known = Hyperparameters.of(MISVMClassifier(C=2.0))
+    >>> known.C, known.penalty, known.grouping
+    (2.0, 'l2', 'negative')
+    """
+
+    lam: float = 0.5
+    C: float | None = None
+    class_weight: Mapping[Any, float] | str | None = "balanced"
+    loss: str = "smoothed_hinge"
+    delta: float = 0.5
+    penalty: str = "huber"
+    epsilon: float = 1.0
+    l1_ratio: float = 0.5
+    grouping: str = "negative"
+    background: str = "ignore"
+    min_overlap: float = 0.0
+    feature_map: Any = None
+    standardize: bool = True
+    solver: str = "working_set"
+    tol: float = 1e-4
+    max_passes: float = 1000
+    max_time: float | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    random_state: Any = None
+
+    @classmethod
+    def of(cls, estimator: Any) -> Hyperparameters:
+        """Return the hyperparameters of an estimator."""
+        given = estimator.get_params(deep=False)
+        return cls(**{each.name: given[each.name] for each in fields(cls) if each.name in given})
+
+    def draw_seed(self) -> int:
+        """Draw the seed of one solve from ``random_state``."""
+        return draw_seed(self.random_state)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw the seed of one run; a RandomState gives another one each time.
+
+    Examples
+    --------
+    >>> draw_seed(0) == draw_seed(0)
+    True
+    """
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 class Prepared:
@@ -107,7 +164,7 @@ class Prepared:
         return _names_of(np.arange(len(self.scaling.mean)), self.data.names, self.feature_map)
 
     def terms_without(self, groups: Index) -> list[Terms]:
-        """The terms of the second of two classes when these groups are left out."""
+        """Return the terms of the second of two classes when these groups are left out."""
         with warnings.catch_warnings():
             # The warning was issued when all groups were prepared.
             warnings.simplefilter("ignore", OverlapWarning)
@@ -215,7 +272,7 @@ def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> Non
 
 
 def _some_rows(parts: Sequence[Terms], units: Sequence[int], ptr: Index) -> Index:
-    """The rows of a few terms of each part, those in these units left out."""
+    """Return the rows of a few terms of each part, those in these units left out."""
     rows = []
     for part in parts:
         spread = np.linspace(0, len(part) - 1, min(len(part), _FEW_TERMS)).astype(np.int64)
@@ -226,7 +283,7 @@ def _some_rows(parts: Sequence[Terms], units: Sequence[int], ptr: Index) -> Inde
 
 
 def _fit_map(options: Hyperparameters, data: TrainingData) -> FeatureMap | None:
-    """The feature map, fitted on the rows that are measured unless it came fitted."""
+    """Return the feature map, fitted on the rows that are measured unless it came fitted."""
     given: Any = as_feature_map(options.feature_map)
     if given is None:
         return None

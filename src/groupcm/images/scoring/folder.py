@@ -19,7 +19,7 @@ from typing import Any
 from groupcm.annotations import Annotations
 from groupcm.data.tables.formats import TableFile, check_table_name, open_table
 from groupcm.errors import Argument, InputError
-from groupcm.estimators.training.profile import Shift
+from groupcm.estimators.shift import Shift
 from groupcm.images.listing import list_pictures
 from groupcm.images.overlay import check_overlay_folder, overlay_names
 from groupcm.images.parallel import PictureFile, PictureTask, Unreadable, VideoFrame, map_pictures

@@ -14,12 +14,8 @@ from numpy.typing import NDArray
 from groupcm.annotations import Mask, Picture
 from groupcm.annotations.runs import compress
 from groupcm.data.tables.formats import write_table
-from groupcm.estimators.training.profile import (
-    Shift,
-    compare_with_profile,
-    profile_of,
-    warn_of_shift,
-)
+from groupcm.estimators.shift import Shift, compare_with_profile, warn_of_shift
+from groupcm.estimators.training.profile import profile_of
 from groupcm.images.patients import PictureNotes
 from groupcm.images.scoring.scored_picture import ScoredPicture, marks_of, write_marks
 from groupcm.metrics import group_roc_auc

@@ -22,14 +22,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from groupcm.errors import Argument, MessageWarning, warn_user
 from groupcm.estimators.training.data import TrainingData
-from groupcm.estimators.training.fit_setup import Prepared, costs_of
-from groupcm.estimators.training.hyperparameters import Hyperparameters
+from groupcm.estimators.training.fit_setup import Hyperparameters, Prepared, costs_of
 from groupcm.estimators.training.tasks import as_returned, make_task, solve_tasks, solving
 from groupcm.objective.terms import Terms
 from groupcm.solvers.alternating import Alternation, Choice, alternate, problem_of_means
 from groupcm.solvers.solution import Solution, Task
 
-__all__ = ["Solved", "StoppedWarning", "Training", "saying_what_is_kept"]
+__all__ = ["Solved", "StoppedWarning", "Training", "reporting_checkpoint"]
 
 # Features whose deviations are larger than this, or λ, explain why a fit did not converge.
 _BAD_SCALE = 1e4
@@ -39,7 +38,7 @@ _MOST_ROUNDS = 50
 
 
 class StoppedWarning(MessageWarning, ConvergenceWarning):
-    """A fit stopped before it reached the gap that was asked for, or before choices settled."""
+    """A fit stopped before it reached the requested gap, or before choices settled."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Training:
     Examples
     --------
     >>> from groupcm import GroupClassifier
-    >>> from groupcm.estimators.training.data import read_training_data
+    >>> from groupcm.estimators.training.input import read_training_data
     >>> estimator = GroupClassifier(lam=0.9)
     >>> data = read_training_data(estimator, [[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1], "none")
     >>> training = Training(data, Hyperparameters.of(estimator))
@@ -167,7 +166,7 @@ class Training:
         choice = Choice(replace(first, terms=fixed), groups, weight)
         found = self._alternate(choice, lambda _: first, _MOST_ROUNDS)
         _warn_unless_settled(
-            found, "the choice in groups nobody annotated", "annotate more of them"
+            found, "the choice in groups without annotation", "annotate more of them"
         )
         return found
 
@@ -207,7 +206,7 @@ class Training:
         return terms
 
     def _warn_unless_converged(self, solution: Solution, lam: float | None = None) -> None:
-        """Warn how far a solution is from the optimum, where that is more than was asked for.
+        """Warn how far a solution is from the optimum, where that is more than ``tol``.
 
         ``lam`` is the solution's, where that is not the hyperparameter.
         """
@@ -259,8 +258,8 @@ def _weighted(terms: Sequence[Terms], factor: float) -> list[Terms]:
 
 
 @contextmanager
-def saying_what_is_kept(checkpoint: str | os.PathLike[str] | None) -> Iterator[None]:
-    """Within the block, an interrupt that leaves no model says what a checkpoint keeps."""
+def reporting_checkpoint(checkpoint: str | os.PathLike[str] | None) -> Iterator[None]:
+    """Within the block, an interrupt that leaves no model reports what a checkpoint keeps."""
     try:
         yield
     except KeyboardInterrupt as interrupt:
