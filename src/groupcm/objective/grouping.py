@@ -1,22 +1,6 @@
 """Which rows count together: from labelled candidates to the terms of the objective.
 
-The chain from rows to blocks, with one type per stage::
-
-    rows         one id per row            an array, or a column of a source
-      │  index_groups; of a source CandidateIndex, which joins the runs of its chunks
-    GroupIndex   row → group               the ids, numbered in order of first appearance
-      │  Groups.from_index
-    Groups       group → its rows          ranges of positions, and the order of the rows
-      │  binary_terms, with the labels, the overlaps and the grouping below
-    Terms        term → its rows           the rows that count once, with a sign and a weight
-      │  blocks of a RowSource
-    Block        term → its features       the rows themselves, loaded when they are needed
-
-Two types hold what is known of whole groups, and take no part in the chain: `GroupTable`, the
-label and the patient of each group, for folds and metrics, and `TrainingGroups`, the same of the
-groups of a fit. Positions make the chain cheap: where the rows of every group are contiguous,
-``order`` is empty, nothing is sorted, and no stage copies a row or needs more than a few numbers
-per group.
+`groupcm.objective` shows the chain that these terms are a part of.
 
 ===========  ==========================================  ==============================
 grouping     a positive group                            a negative group

@@ -1,6 +1,6 @@
 """Candidates in groups, and the terms of the objective they make.
 
-`groupcm.objective.grouping` shows the whole chain from rows to blocks.
+`groupcm.objective` shows the whole chain from rows to blocks.
 
 Conventions
 -----------

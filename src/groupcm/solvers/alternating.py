@@ -29,7 +29,7 @@ from groupcm.objective.terms import Index, Terms
 from groupcm.solvers import newton, working_set
 from groupcm.solvers.solution import Solution, Task
 from groupcm.solvers.working_set import KeptRows
-from groupcm.sources.arrays import RowSource, Winners
+from groupcm.sources.rows.solver_rows import SolverRows, Winners
 
 __all__ = ["OUTCOMES", "Alternation", "Choice", "Outcome", "alternate", "problem_of_means"]
 
@@ -104,7 +104,7 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
     most_rounds : int
         Problems to solve at most.
     """
-    source = choice.task.source
+    source = choice.task.rows
     zero_margin = choice.task.problem.loss.zero_margin
     grouped = [terms for terms in choice.task.terms if not terms.alone]
     kept = [KeptRows(terms, source, zero_margin) for terms in grouped]
@@ -166,7 +166,7 @@ def _every_negative_alone(task: Task) -> NDArray[np.float64]:
     return found.point
 
 
-def _better(source: RowSource, groups: Terms, theta: NDArray[np.float64], chosen: Index) -> Index:
+def _better(source: SolverRows, groups: Terms, theta: NDArray[np.float64], chosen: Index) -> Index:
     """The candidate of largest score of each group; the chosen one where none is larger."""
     winners = source.worst(groups, theta)
     score = np.asarray(source.take(chosen) @ theta)
@@ -176,11 +176,11 @@ def _better(source: RowSource, groups: Terms, theta: NDArray[np.float64], chosen
 def problem_of_means(choice: Choice) -> Task:
     """The problem in which each group counts by the mean of its candidates."""
     task = choice.task
-    means = _WithMeans(task.source, _group_means(task.source, choice.groups))
-    return replace(task, terms=[means.terms(choice.weight), *task.terms], source=means)
+    means = _RowsWithMeans(task.rows, _group_means(task.rows, choice.groups))
+    return replace(task, terms=[means.terms(choice.weight), *task.terms], rows=means)
 
 
-def _group_means(source: RowSource, groups: Terms) -> Rows:
+def _group_means(source: SolverRows, groups: Terms) -> Rows:
     """The mean of each group's candidates, in the space the weights live in."""
     size = groups.stop - groups.start
     rows = groups.rows(np.arange(groups.n_rows))
@@ -205,13 +205,13 @@ def _pieces(ptr: Index, n_rows: int) -> Iterator[tuple[int, int]]:
         lo = hi
 
 
-class _WithMeans:
+class _RowsWithMeans:
     """A source with a row more for each positive group: the mean of its candidates."""
 
     # No source has so many rows of its own.
     _FIRST = 1 << 48
 
-    def __init__(self, source: RowSource, means: Rows) -> None:
+    def __init__(self, source: SolverRows, means: Rows) -> None:
         self._source = source
         self._means = means
 

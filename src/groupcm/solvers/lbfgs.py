@@ -50,7 +50,7 @@ def solve(task: Task, start: Vector | None = None) -> Solution:
 
 def _minimise(trace: Trace) -> None:
     task = trace.task
-    alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
+    alone = [block for terms in task.terms if terms.alone for block in task.rows.blocks(terms)]
     here = _evaluate(trace, alone, trace.latest)
     memory = _Memory()
     dual = (here.positive, here.negative)
@@ -77,9 +77,9 @@ def _evaluate(trace: Trace, alone: list[Block], theta: Vector) -> Evaluation:
     blocks = list(alone)
     for terms in task.terms:
         if not terms.alone:
-            found = task.source.worst(terms, theta)
+            found = task.rows.worst(terms, theta)
             costly = np.flatnonzero(found.margin < task.problem.loss.zero_margin)
-            rows = task.source.take(found.row[costly])
+            rows = task.rows.take(found.row[costly])
             weight = terms.weight_of(costly)
             blocks.append(Block(lambda rows=rows: rows, None, terms.sign, weight))
     here = evaluate_blocks(task.problem, blocks, _FROZEN, theta)

@@ -16,7 +16,7 @@ from groupcm.objective.problem import DualSums, Problem
 from groupcm.objective.smoothed import Block, BlockValue, evaluate, slope_along
 from groupcm.solvers.newton_system import NewtonSystem, newton_system, over_blocks
 from groupcm.solvers.solution import Task, Trace
-from groupcm.sources.arrays import Winners
+from groupcm.sources.rows.solver_rows import Winners
 from groupcm.utils.typing import Vector
 
 __all__ = [
@@ -145,7 +145,7 @@ class WholeObjective:
 def whole_objective(task: Task, alone: Sequence[Block], theta: Vector) -> WholeObjective:
     """``P(theta)``, the rows that count alone given as blocks."""
     grouped = [terms for terms in task.terms if not terms.alone]
-    winners = [task.source.worst(terms, theta) for terms in grouped]
+    winners = [task.rows.worst(terms, theta) for terms in grouped]
     losses = losses_alone(task.problem, alone, theta)
     for terms, found in zip(grouped, winners, strict=True):
         losses.append(float(np.sum(terms.weight * task.problem.loss.value(found.margin))))

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.solvers.solution import Task
-from groupcm.sources.arrays import source_in
-from groupcm.sources.rows.screening import Ball, KeptOfTerms, TermRows
+from groupcm.sources.rows.screening import Ball, ScreeningResult, TermRows
+from groupcm.sources.rows.solver_rows import rows_in_space
 from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Raw, Vector
 
@@ -47,7 +47,7 @@ class ScreenedTerms:
         self.far_norm = np.zeros(n_terms)
         self.ball = np.zeros(n_terms, dtype=np.int64)
 
-    def update(self, parts: Sequence[KeptOfTerms], ball: int) -> None:
+    def update(self, parts: Sequence[ScreeningResult], ball: int) -> None:
         """Add the rows that a pass has kept; replace how high the others of its terms reach."""
         row = np.concatenate([part.row for part in parts])
         term = np.concatenate([part.term for part in parts])
@@ -135,7 +135,7 @@ class ScreenedTask:
     def n_kept(self) -> int:
         return sum(len(part.row) for part in self.parts)
 
-    def update(self, ball: Ball, found: Sequence[Sequence[KeptOfTerms]]) -> None:
+    def update(self, ball: Ball, found: Sequence[Sequence[ScreeningResult]]) -> None:
         """Take in a pass around a ball: for each chunk, what it keeps of each of the terms."""
         self.balls.append(ball)
         for part, kept in zip(self.parts, zip(*found, strict=True), strict=True):
@@ -156,7 +156,7 @@ class ScreenedTask:
         task = replace(
             self.task,
             terms=[terms for terms, _ in kept],
-            source=source_in(self.space, raw),
+            rows=rows_in_space(self.space, raw),
             max_passes=np.inf,
         )
         return task, [number for _, number in local]
@@ -168,7 +168,7 @@ class ScreenedTask:
         for part in self.parts:
             number, best = NO_ORDER, np.empty(0)
             if not part.rows.alone and len(part.row):
-                best = -reduced.source.worst(next(grouped), theta).margin
+                best = -reduced.rows.worst(next(grouped), theta).margin
                 number = part.local(0)[1]
             answers.append(part.unresolved(self.balls, theta, number, best))
         return answers

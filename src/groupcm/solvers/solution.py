@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from groupcm.errors import CertificateError
 from groupcm.objective.problem import Problem
 from groupcm.objective.terms import Terms
-from groupcm.sources.arrays import RowSource
+from groupcm.sources.rows.solver_rows import SolverRows
 from groupcm.utils.fitted_state import Array, Expected, Flag, ListOf, Number, Record, Text
 from groupcm.utils.progress import Step, announce, relative_gap
 from groupcm.utils.typing import Vector
@@ -92,7 +92,7 @@ class Task:
 
     problem: Problem
     terms: list[Terms]
-    source: RowSource
+    rows: SolverRows
     tol: float
     max_passes: float
     seed: int = 0
@@ -214,7 +214,7 @@ class Trace:
 
     @property
     def passes(self) -> float:
-        return (self.task.source.rows_read - self.read_before) / max(1, self.task.n_rows)
+        return (self.task.rows.rows_read - self.read_before) / max(1, self.task.n_rows)
 
     @property
     def gap(self) -> float:

@@ -32,7 +32,7 @@ def mean_difference(task: Task) -> NDArray[np.float64]:
             np.sort(rng.choice(part.n_rows, min(part.n_rows, _ROWS), False)) for part in parts
         ]
         rows = [part.rows(some) for part, some in zip(parts, chosen, strict=True)]
-        taken = task.source.take(np.concatenate(rows))
+        taken = task.rows.take(np.concatenate(rows))
         if is_weighted:
             weights = [part.row_weights(some) for part, some in zip(parts, chosen, strict=True)]
             share = np.concatenate(weights)

@@ -26,7 +26,7 @@ from groupcm.solvers import newton
 from groupcm.solvers.objective import round_to_zero, whole_objective
 from groupcm.solvers.solution import Solution, Task, Trace
 from groupcm.solvers.start import mean_difference
-from groupcm.sources.arrays import RowSource, Winners
+from groupcm.sources.rows.solver_rows import SolverRows, Winners
 from groupcm.utils.typing import Vector
 
 __all__ = ["KeptRows", "bracket", "sample_of", "solve"]
@@ -45,7 +45,7 @@ class KeptRows:
     Of a loss that never becomes zero (``zero_margin`` is infinite), every term has some.
     """
 
-    def __init__(self, terms: Terms, source: RowSource, zero_margin: float) -> None:
+    def __init__(self, terms: Terms, source: SolverRows, zero_margin: float) -> None:
         self.terms = terms
         self._kept_below = zero_margin + _NEAR_MARGIN
         self._source = source
@@ -171,7 +171,7 @@ def solve(
     silent : bool
         Whether to announce nothing.
     """
-    read_before = task.source.rows_read
+    read_before = task.rows.rows_read
     begin = mean_difference(task) if start is None else start
     trace = Trace(task, begin, silent=silent, read_before=read_before)
     try:
@@ -205,11 +205,11 @@ def bracket(
     penalty wants at zero are put there. A warm start begins at ``warm_temperature``.
     """
     task = trace.task
-    alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
+    alone = [block for terms in task.terms if terms.alone for block in task.rows.blocks(terms)]
     if kept is None:
         zero_margin = task.problem.loss.zero_margin
         grouped = [terms for terms in task.terms if not terms.alone]
-        kept = [KeptRows(terms, task.source, zero_margin) for terms in grouped]
+        kept = [KeptRows(terms, task.rows, zero_margin) for terms in grouped]
     if task.n_rows <= _FEW_ROWS:
         for rows in kept:
             rows.keep_all()

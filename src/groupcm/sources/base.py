@@ -1,10 +1,8 @@
-"""Where candidates come from: units of rows that are read one at a time.
+"""Provides `Source`, the base of everything that candidates are read from, unit by unit.
 
-A pass is a map over the units and a reduction. A source knows how many rows
-each unit has and runs a job on a unit's rows where they are: in a thread of
-this process, or in another process that holds them.
-
-Sources whose units are read by threads of this process.
+A pass is a map over the units and a reduction. A source knows how many rows each unit has and
+runs a job on a unit's rows where they are: in a thread of this process (`LocalSource`), or in
+another process that holds them.
 """
 
 from __future__ import annotations
@@ -18,11 +16,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.data.groups import GroupIndex, index_groups
+from groupcm.data.groups import GroupIndex
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
-from groupcm.sources.arrays import NonFiniteValue
-from groupcm.sources.rows.chunk import Chunk
+from groupcm.sources.rows.chunk import Chunk, NonFiniteValue
 from groupcm.sources.rows.index import CandidateIndex, Keys, build_index, index_of_no_rows
 from groupcm.utils.parallel import thread_stream
 from groupcm.utils.progress import announce_reading, count_reading
@@ -107,10 +104,7 @@ class Source(ABC):
 
     def group_index(self) -> GroupIndex:
         """Return which rows belong to which group; without groups, every row is its own."""
-        known = self.index()
-        if known.groups is None or known.ids is None:
-            return index_groups(np.arange(self.n_rows))
-        return GroupIndex(known.ids, known.groups.ptr[:-1], np.arange(len(known.ids)), self.n_rows)
+        return self.index().group_index(self.n_rows)
 
     def rename_classes(self, names: NDArray[Any]) -> None:
         """Call the classes by other names, one for each of ``index().classes``."""

@@ -29,7 +29,7 @@ from groupcm.data.tables.formats import open_table
 from groupcm.data.tables.roles import ColumnRoles, TableDescription
 from groupcm.errors import Argument, InputError
 from groupcm.sources.parquet import ParquetSource
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 
 __all__ = ["Candidates", "InMemoryCandidates", "StreamedCandidates"]
 
@@ -366,7 +366,7 @@ class StreamedCandidates(Candidates):
         self.X.rename_classes(names)
 
     def rows(self, rows: Index) -> NDArray[np.floating]:
-        return Stream(self.X).raw(rows)
+        return SourceReader(self.X).raw(rows)
 
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return self.X.index().group_labels(label)

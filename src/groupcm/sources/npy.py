@@ -17,7 +17,7 @@ from groupcm.data.groups import require_present
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
 from groupcm.sources.base import Columns, LocalSource, require_batch_rows
-from groupcm.sources.rows.chunk import Chunk, FeatureRows
+from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
 from groupcm.sources.rows.index import Keys, labels_of, runs_of
 from groupcm.utils.memory import parse_memory
 
@@ -241,7 +241,7 @@ class MatrixSource(LocalSource):
             None if label is None else labels_of(np.asarray(label)),
             part["overlap"] if columns.overlap else None,
         )
-        features = FeatureRows(np.asarray(self.X[lo:hi])) if columns.features else None
+        features = RowMajorFeatures(np.asarray(self.X[lo:hi])) if columns.features else None
         yield Chunk(lo, hi - lo, features, keys)
         if columns.features and self.is_mapped:
             self._forget(lo, hi)

@@ -37,7 +37,7 @@ from groupcm.errors import InputError
 from groupcm.objective.terms import Index
 from groupcm.sources.base import Columns, LocalSource, require_batch_rows
 from groupcm.sources.rows.arrow_columns import feature_list, key_labels, key_runs, list_numbers
-from groupcm.sources.rows.chunk import Chunk, FeatureColumns, FeatureRows, Features
+from groupcm.sources.rows.chunk import Chunk, ColumnMajorFeatures, Features, RowMajorFeatures
 from groupcm.sources.rows.index import Keys
 from groupcm.utils.memory import parse_memory
 from groupcm.utils.parallel import n_threads
@@ -332,12 +332,14 @@ class ParquetSource(LocalSource):
         if listed is not None:
             piece = Piece(path, first, _whole(table.column(listed)))
             matrix = list_numbers(listed, self.feature_names or [], piece)
-            return FeatureRows(np.ascontiguousarray(matrix, dtype=self.dtype))
+            return RowMajorFeatures(np.ascontiguousarray(matrix, dtype=self.dtype))
         columns = (
             numbers_of(_whole(table.column(name)), name, path, first)
             for name in self.feature_names or ()
         )
-        return FeatureColumns(tuple(np.ascontiguousarray(c, dtype=self.dtype) for c in columns))
+        return ColumnMajorFeatures(
+            tuple(np.ascontiguousarray(c, dtype=self.dtype) for c in columns)
+        )
 
 
 def _metadata(path: Path) -> pq.FileMetaData:

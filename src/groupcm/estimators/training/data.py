@@ -37,7 +37,7 @@ from groupcm.objective.terms import NO_ORDER, Groups, Index
 from groupcm.sources.base import Source
 from groupcm.sources.npy import MatrixSource
 from groupcm.sources.parquet import from_parquet
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.memory import memory_to_use
 
 __all__ = [
@@ -61,7 +61,7 @@ class TrainingData:
 
     Attributes
     ----------
-    X : ndarray, CSR matrix or Stream
+    X : ndarray, CSR matrix or SourceReader
         The rows, as they are stored.
     y : ndarray
         The class of each row: one of ``labels``.
@@ -103,14 +103,14 @@ class TrainingData:
     n_given: int = 0
 
     @property
-    def stream(self) -> Stream | None:
+    def stream(self) -> SourceReader | None:
         """The stream, where the rows are not in memory."""
-        return self.X if isinstance(self.X, Stream) else None
+        return self.X if isinstance(self.X, SourceReader) else None
 
     @property
     def rows_in_memory(self) -> Matrix | None:
         """The rows, unless they must be read: an array may be treated as a stream, too."""
-        if not isinstance(self.X, Stream):
+        if not isinstance(self.X, SourceReader):
             return self.X
         return self.X.source.X if isinstance(self.X.source, MatrixSource) else None
 
@@ -121,7 +121,7 @@ class TrainingData:
     @property
     def n_features(self) -> int:
         """Features as they are stored, before any map."""
-        return self.X.source.n_features if isinstance(self.X, Stream) else self.X.shape[1]
+        return self.X.source.n_features if isinstance(self.X, SourceReader) else self.X.shape[1]
 
     def require_two_classes(self, reason: str = "") -> None:
         """Raise one sentence, with the reason where one is given, where there are more classes."""
@@ -152,7 +152,7 @@ class TrainingData:
             return self
         if len(self.unannotated_groups()):  # choosing candidates needs them in memory
             return self
-        return replace(self, X=Stream(MatrixSource(self.X, "X")))
+        return replace(self, X=SourceReader(MatrixSource(self.X, "X")))
 
     @property
     def is_positive(self) -> NDArray[np.bool_]:
@@ -186,7 +186,7 @@ class TrainingData:
 
     def require_finite(self) -> None:
         """Name the first value that is not finite, if there is one."""
-        if isinstance(self.X, Stream):
+        if isinstance(self.X, SourceReader):
             self.X.source.require_finite()
         else:
             require_finite(self.X, self.names, self.rows)
@@ -201,7 +201,7 @@ class TrainingData:
 
     def take(self, rows: Index) -> NDArray[np.floating]:
         """Some rows, as they are stored."""
-        return self.X.raw(rows) if isinstance(self.X, Stream) else self.X[rows]
+        return self.X.raw(rows) if isinstance(self.X, SourceReader) else self.X[rows]
 
 
 def folds_of_rows(cv: Iterable[Any], rows: Index, n_given: int) -> list[tuple[Index, Index]]:
@@ -490,7 +490,7 @@ def _rows_of_source(source: Source, memory: int) -> Any:
     """The rows themselves where they may all be in memory, else a stream."""
     if isinstance(source, MatrixSource) and not source.is_mapped:
         return source.X
-    stream = Stream(source)
+    stream = SourceReader(source)
     if not source.loads_whole or source.nbytes > _ALL_ROWS * memory:
         return stream
     if isinstance(source, MatrixSource):

@@ -39,7 +39,7 @@ from groupcm.features.scaling import rows_to_measure
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import NO_ORDER, Groups, Index
 from groupcm.sources.base import Source
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.fitted_state import Array, Expected, Flag, Number
 from groupcm.utils.typing import Vector
 
@@ -405,7 +405,7 @@ def drawn_values(X: Any, groups: ArrayLike | None) -> Matrix:
     """Return the features of candidates drawn from the groups of a matrix, frame or source."""
     if isinstance(X, Source):
         found = _groups_or_rows(X.index().groups, X.n_rows)
-        return Stream(X).raw(draw_candidates(found, X.n_features, X.unit_ptr))
+        return SourceReader(X).raw(draw_candidates(found, X.n_features, X.unit_ptr))
     X = as_frame(X)
     if is_frame(X):
         X = frame_to_matrix(X)
@@ -457,7 +457,7 @@ def _groups_or_rows(groups: Groups | None, n_rows: int) -> Groups:
     return Groups.of_each_row(n_rows) if groups is None else groups
 
 
-def _groups_in_memory(stream: Stream, groups: Groups) -> Index:
+def _groups_in_memory(stream: SourceReader, groups: Groups) -> Index:
     """Return the groups all of whose rows are in the units of a stream that it keeps."""
     ptr = stream.source.unit_ptr
     is_kept = np.isin(np.arange(len(ptr) - 1), stream.resident_units)

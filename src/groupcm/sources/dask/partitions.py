@@ -25,7 +25,7 @@ from groupcm.errors import InputError
 from groupcm.sources.base import Columns, Job
 from groupcm.sources.parquet import list_column
 from groupcm.sources.rows.arrow_columns import key_labels, key_runs
-from groupcm.sources.rows.chunk import Chunk, FeatureRows
+from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
 from groupcm.sources.rows.index import Keys, Labels, Runs
 from groupcm.utils.parallel import work_alone
 
@@ -85,7 +85,7 @@ class Slice:
             labels = Labels(held.keys.labels.values, None if codes is None else codes[here])
         if columns.overlap and held.keys.overlap is not None:
             overlap = held.keys.overlap[here]
-        features = FeatureRows(held.X[here]) if columns.features else None
+        features = RowMajorFeatures(held.X[here]) if columns.features else None
         return Chunk(self.first, self.hi - self.lo, features, Keys(runs, labels, overlap))
 
 

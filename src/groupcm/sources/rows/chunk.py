@@ -1,4 +1,4 @@
-"""Decoded rows that follow one another, as a pass meets them."""
+"""Provides `Chunk`, consecutive decoded rows of a source, and the check that they are finite."""
 
 from __future__ import annotations
 
@@ -21,14 +21,21 @@ from groupcm.objective.terms import Index
 from groupcm.sources.rows.index import Keys
 from groupcm.utils.typing import Vector
 
-__all__ = ["Chunk", "FeatureColumns", "FeatureRows", "Features"]
+__all__ = [
+    "Chunk",
+    "ColumnMajorFeatures",
+    "Features",
+    "NonFiniteValue",
+    "RowMajorFeatures",
+    "require_finite_rows",
+]
 
 
 _ROWS_IN_CACHE = 4096
 
 
 @dataclass(frozen=True)
-class FeatureRows:
+class RowMajorFeatures:
     """Features row after row: a C-ordered matrix."""
 
     X: NDArray[np.floating]
@@ -73,7 +80,7 @@ class FeatureRows:
 
 
 @dataclass(frozen=True)
-class FeatureColumns:
+class ColumnMajorFeatures:
     """Features column after column, all of one type, each contiguous."""
 
     columns: tuple[NDArray[np.floating], ...]
@@ -139,7 +146,7 @@ class FeatureColumns:
         return score, norm
 
 
-Features = FeatureRows | FeatureColumns
+Features = RowMajorFeatures | ColumnMajorFeatures
 
 
 @dataclass(frozen=True)
@@ -155,3 +162,16 @@ class Chunk:
     def stop(self) -> int:
         """The row after its last."""
         return self.first + self.n_rows
+
+
+class NonFiniteValue(ValueError):
+    """A feature is not finite, or a score is not because of one."""
+
+
+def require_finite_rows(rows: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the rows themselves, or raise `NonFiniteValue`; the caller knows where they are."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        suspect = not np.isfinite(rows.sum())
+    if suspect and not np.all(np.isfinite(rows)):
+        raise NonFiniteValue("a feature is not finite")
+    return rows

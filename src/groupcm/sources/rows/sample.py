@@ -1,4 +1,4 @@
-"""The units of a stream that are held in memory, as a sample of the whole."""
+"""Provides `Sample`: the units that a reader keeps in memory, as a sample of all rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from groupcm.objective.terms import Index, Terms
-from groupcm.sources.rows.chunk import Chunk, FeatureRows
-from groupcm.sources.rows.screening import Screen
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
+from groupcm.sources.rows.reader import SourceReader
+from groupcm.sources.rows.screening import ScreeningJob
 from groupcm.utils.parallel import thread_map
 from groupcm.utils.typing import Raw
 
@@ -23,7 +23,7 @@ _ENOUGH_ROWS = 200_000
 
 
 class Sample:
-    """Rows in memory and where in the stream they come from.
+    """Rows in memory and where in the source they come from.
 
     Attributes
     ----------
@@ -31,13 +31,13 @@ class Sample:
         The rows of the units, as they are stored, in order.
     """
 
-    def __init__(self, stream: Stream) -> None:
-        ptr, units = stream.source.unit_ptr, np.array(stream.resident_units)
-        self.rows: Raw = stream.resident
-        self._extra = stream.extra
+    def __init__(self, reader: SourceReader) -> None:
+        ptr, units = reader.source.unit_ptr, np.array(reader.resident_units)
+        self.rows: Raw = reader.resident
+        self._extra = reader.extra
         size = ptr[units + 1] - ptr[units]
         self._n_in_units = int(np.sum(size))
-        self._n_rows = stream.source.n_rows
+        self._n_rows = reader.source.n_rows
         new = np.ones(len(units), dtype=bool)
         new[1:] = units[1:] != units[:-1] + 1
         self._first = ptr[units[new]]
@@ -102,7 +102,7 @@ class Sample:
         number, start, stop = np.array(pieces, dtype=np.int64).reshape(-1, 3).T
         return replace(_subset(terms, number), start=start, stop=stop)
 
-    def n_kept(self, screen: Screen) -> float:
+    def n_kept(self, screen: ScreeningJob) -> float:
         """About how many rows a pass would keep of all, judged by some of the sample."""
         spread = np.argsort(np.arange(len(self._first)) * _GOLDEN % 1.0, kind="stable")
         size = (self._stop - self._first)[spread]
@@ -111,7 +111,7 @@ class Sample:
         def count(run: int) -> int:
             at, first = int(self._at[run]), int(self._first[run])
             size = int(self._stop[run]) - first
-            chunk = Chunk(first, size, FeatureRows(self.rows[at : at + size]))
+            chunk = Chunk(first, size, RowMajorFeatures(self.rows[at : at + size]))
             return sum(len(kept.row) for ball in screen(chunk) for kept in ball)
 
         looked_at = int(np.sum((self._stop - self._first)[spread]))

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from groupcm.kernels.terms import screen_terms
 from groupcm.objective.terms import NO_ORDER, Index, Terms
-from groupcm.sources.arrays import NonFiniteValue, require_finite_rows
-from groupcm.sources.rows.chunk import Chunk
+from groupcm.sources.rows.chunk import Chunk, NonFiniteValue, require_finite_rows
 from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Raw, Vector
 
-__all__ = ["Ball", "KeptOfTerms", "Screen", "TermRows"]
+__all__ = ["Ball", "ScreeningJob", "ScreeningResult", "TermRows"]
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ class TermRows:
 
 
 @dataclass(frozen=True)
-class KeptOfTerms:
+class ScreeningResult:
     """What a pass keeps of some terms.
 
     Attributes
@@ -142,7 +141,7 @@ class KeptOfTerms:
 
 
 @dataclass(frozen=True)
-class Screen:
+class ScreeningJob:
     """The job of a pass: for each ball, what is kept of each of its terms.
 
     A term whose smallest margin stays above ``zero_margin`` costs nothing.
@@ -153,7 +152,7 @@ class Screen:
     terms: Sequence[Sequence[TermRows]]
     zero_margin: float
 
-    def __call__(self, chunk: Chunk) -> list[list[KeptOfTerms]]:
+    def __call__(self, chunk: Chunk) -> list[list[ScreeningResult]]:
         features = chunk.features
         assert features is not None
         parts = [[t.between(chunk.first, chunk.stop) for t in terms] for terms in self.terms]
@@ -179,16 +178,16 @@ def _screen(
     zero_margin: float,
     score: Vector | None,
     norm: Vector,
-) -> KeptOfTerms:
+) -> ScreeningResult:
     features = chunk.features
     assert features is not None
     none = np.empty(0)
     if terms.alone:
         raw = require_finite_rows(features.take(terms.rows - chunk.first))
-        return KeptOfTerms(terms.rows, terms.rows, raw, NO_ORDER, none, none, none)
+        return ScreeningResult(terms.rows, terms.rows, raw, NO_ORDER, none, none, none)
     if len(terms.number) == 0 or score is None:
         raw = features.take(NO_ORDER)
-        return KeptOfTerms(NO_ORDER, NO_ORDER, raw, NO_ORDER, none, none, none)
+        return ScreeningResult(NO_ORDER, NO_ORDER, raw, NO_ORDER, none, none, none)
     in_place = len(terms.rows) == 0
     offset = chunk.first if in_place else 0
     local = NO_ORDER if in_place else terms.rows - chunk.first
@@ -211,7 +210,7 @@ def _screen(
     if count < 0:
         raise NonFiniteValue("a feature is not finite")
     kept, kept_term = kept[:count].copy(), kept_term[:count]
-    return KeptOfTerms(
+    return ScreeningResult(
         kept + chunk.first,
         terms.number[kept_term],
         features.take(kept),
