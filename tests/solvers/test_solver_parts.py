@@ -21,8 +21,7 @@ from groupcm.objective.smoothed import Block
 from groupcm.objective.terms import NO_ORDER, Groups, Terms
 from groupcm.solvers import lbfgs, newton, newton_system, objective, working_set
 from groupcm.solvers import working_set as kept_rows
-from groupcm.solvers.solution import Solution, Task
-from groupcm.solvers.start import mean_difference
+from groupcm.solvers.solution import Solution, Task, mean_difference
 from groupcm.solvers.working_set import KeptRows
 from groupcm.sources.rows import solver_rows
 from groupcm.sources.rows.solver_rows import ArrayRows

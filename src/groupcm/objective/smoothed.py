@@ -1,4 +1,4 @@
-"""Rows in memory, and the smoothed objective on them.
+"""Provides `Block`, terms with their rows, and the smoothed objective on it.
 
 ::
 

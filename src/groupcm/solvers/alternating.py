@@ -1,17 +1,17 @@
-"""Alternation: choose a candidate of each group where nobody knows which one counts, solve, again.
+"""Alternation: choose a candidate of each group that has no annotation, solve, choose again.
+
+::
 
     z_k ← the candidate of group k with the largest score
     w, b ← argmin  ρ Σ_j h(w_j) + c+ Σ_k L(s_z(k)) + the terms that do not depend on z
 
-until no choice changes. Each solve is a convex problem with its certificate, and none of the two
-steps ever raises the objective; the choices are not convex, so what is reached is a local optimum.
+until no choice changes. Each solve is a convex problem with its certificate, and neither of the
+two steps ever raises the objective; the choices are not convex, so the result is a local optimum.
 
-The first choice is that of a problem without choices: MI-SVM's has the mean of each group
-(`groupcm.solvers.group_means`), that of groups nobody annotated the annotated groups alone. Where
-``w = 0`` is its solution all candidates tie, and rounding would choose. There the first choice is
-that of the same problem with every negative candidate alone.
-
-MI-SVM's first problem: every positive group stands for itself by the mean of its candidates.
+The first choice comes from a problem without choices: in MI-SVM every positive group counts by the
+mean of its candidates (`problem_of_means`); with unannotated groups, the annotated groups alone are
+solved. Where ``w = 0`` is the solution of that problem all candidates tie, and rounding would
+choose; there the first choice comes from the same problem with every negative candidate alone.
 """
 
 from __future__ import annotations
@@ -137,6 +137,13 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
         chosen = best
 
 
+def problem_of_means(choice: Choice) -> Task:
+    """The problem in which each group counts by the mean of its candidates."""
+    task = choice.task
+    means = _RowsWithMeans(task.rows, _group_means(task.rows, choice.groups))
+    return replace(task, terms=[means.terms(choice.weight), *task.terms], rows=means)
+
+
 def _says_nothing(task: Task, solution: Solution) -> bool:
     """Whether ``w = 0`` is as good, within the tolerance."""
     return solution.objective >= (1.0 - task.tol) * task.best_constant()[1]
@@ -171,13 +178,6 @@ def _better(source: SolverRows, groups: Terms, theta: NDArray[np.float64], chose
     winners = source.worst(groups, theta)
     score = np.asarray(source.take(chosen) @ theta)
     return np.where(-winners.margin > score, winners.row, chosen)
-
-
-def problem_of_means(choice: Choice) -> Task:
-    """The problem in which each group counts by the mean of its candidates."""
-    task = choice.task
-    means = _RowsWithMeans(task.rows, _group_means(task.rows, choice.groups))
-    return replace(task, terms=[means.terms(choice.weight), *task.terms], rows=means)
 
 
 def _group_means(source: SolverRows, groups: Terms) -> Rows:

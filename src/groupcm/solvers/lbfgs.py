@@ -15,8 +15,7 @@ import numpy as np
 from groupcm.objective.problem import DualSums
 from groupcm.objective.smoothed import Block
 from groupcm.solvers.objective import Evaluation, evaluate_blocks
-from groupcm.solvers.solution import Solution, Task, Trace
-from groupcm.solvers.start import mean_difference
+from groupcm.solvers.solution import Solution, Task, Trace, mean_difference
 from groupcm.utils.typing import Vector
 
 __all__ = ["solve"]

@@ -7,9 +7,8 @@ rows of all factors and ``S`` their signs,
     (D + Vᵀ S V)⁻¹ = D⁻¹ − D⁻¹ Vᵀ (S + V D⁻¹ Vᵀ)⁻¹ V D⁻¹
 
 where the intercept, which has no penalty, is eliminated beforehand. With many of both, by
-conjugate gradients.
-
-The same work on every block, by our threads or by those of BLAS, not both.
+conjugate gradients. Blocks are worked on by the threads of this package or by those of BLAS, not
+by both.
 """
 
 from __future__ import annotations
@@ -36,27 +35,8 @@ __all__ = ["NewtonSystem", "newton_system", "over_blocks"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-
 # Fewer blocks than this are not worth several threads.
 _FEW_BLOCKS = 4
-
-
-@cache
-def _threadpools() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def over_blocks(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """Return ``function`` of each block: many blocks by our threads, each with one of BLAS.
-
-    The results come in the order of the blocks, so that sums do not depend on the threads.
-    """
-    if len(items) < _FEW_BLOCKS:
-        return [function(item) for item in items]
-    with _threadpools().limit(limits=1, user_api="blas"):
-        return thread_map(function, items)
-
-
 # Up to this many variables, or rows, a matrix of that size is formed.
 _FORMED = 3000
 # Up to this many variables the matrix is formed however few the rows.
@@ -84,6 +64,22 @@ def newton_system(curvatures: Sequence[Curvature], diagonal: Vector) -> NewtonSy
     if n_variables <= max(_FEW, min(n_rows, _FORMED)):
         return _Direct(curvatures, diagonal)
     return (_RowSpace if n_rows <= _FORMED else _Iterative)(curvatures, diagonal)
+
+
+@cache
+def _threadpools() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def over_blocks(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """Return ``function`` of each block: many blocks by our threads, each with one of BLAS.
+
+    The results come in the order of the blocks, so that sums do not depend on the threads.
+    """
+    if len(items) < _FEW_BLOCKS:
+        return [function(item) for item in items]
+    with _threadpools().limit(limits=1, user_api="blas"):
+        return thread_map(function, items)
 
 
 @dataclass(frozen=True)

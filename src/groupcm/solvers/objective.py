@@ -1,7 +1,4 @@
-"""The smoothed objective summed over blocks: value, gradient, Hessian and both bounds.
-
-The true objective over all rows: one pass.
-"""
+"""Provides the objective on a task: smoothed over blocks with both bounds, and exact by a pass."""
 
 from __future__ import annotations
 
@@ -28,6 +25,9 @@ __all__ = [
     "slope_of_blocks",
     "whole_objective",
 ]
+
+# Weights are rounded to zero below these shares of the largest, the most zeros first.
+_SHARES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 
 
 @dataclass(frozen=True)
@@ -128,10 +128,6 @@ def losses_alone(problem: Problem, blocks: Sequence[Block], theta: Vector) -> li
         ),
         blocks,
     )
-
-
-# Weights are rounded to zero below these shares of the largest, the most zeros first.
-_SHARES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a solver is given and what it returns."""
+"""Provides what a solver takes and returns: `Task`, its starting point, `Trace`, `Solution`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from groupcm.utils.fitted_state import Array, Expected, Flag, ListOf, Number, Re
 from groupcm.utils.progress import Step, announce, relative_gap
 from groupcm.utils.typing import Vector
 
-__all__ = ["Budget", "Solution", "Stop", "Task", "Trace"]
+__all__ = ["Budget", "Solution", "Stop", "Task", "Trace", "mean_difference"]
 
 Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", "rounding"]
 
@@ -33,6 +33,8 @@ _ROUNDING_OF_LOSSES = 1e-12
 # Where the best intercept without weights is looked for if the loss never becomes zero: so far
 # the classes differ in weight by a factor of exp(100) at least.
 _FARTHEST_INTERCEPT = 100.0
+# As many rows of each part are enough for the direction of a starting point.
+_START_ROWS = 1_000
 
 
 @dataclass
@@ -124,6 +126,49 @@ class Task:
         found: Any = minimize_scalar(objective, bounds=(-far, far), method="bounded")
         b = min((float(found.x), -far, far), key=objective)
         return b, objective(b)
+
+
+def mean_difference(task: Task) -> Vector:
+    """Return a point to start from along the difference of the class means.
+
+    At ``w = 0`` every candidate ties.
+    The margins of the means are ±1, or less where the penalty would make that worse than
+    ``w = 0``.
+    """
+    rng = np.random.default_rng(task.seed)
+    # Only sample_weight gives negative terms different weights.
+    is_weighted = any(isinstance(t.weight, np.ndarray) for t in task.terms if t.sign < 0)
+    means = {}
+    for sign in (1, -1):
+        parts = [terms for terms in task.terms if terms.sign == sign]
+        chosen = [
+            np.sort(rng.choice(part.n_rows, min(part.n_rows, _START_ROWS), False)) for part in parts
+        ]
+        rows = [part.rows(some) for part, some in zip(parts, chosen, strict=True)]
+        taken = task.rows.take(np.concatenate(rows))
+        if is_weighted:
+            weights = [part.row_weights(some) for part, some in zip(parts, chosen, strict=True)]
+            share = np.concatenate(weights)
+            means[sign] = np.asarray((share / share.sum()) @ taken).ravel()[:-1]
+        else:
+            means[sign] = np.asarray(taken.mean(axis=0)).ravel()[:-1]
+    difference = means[1] - means[-1]
+    w = 2.0 * difference / max(float(difference @ difference), 1e-12)
+    w *= _best_margin(task, w)
+    return np.append(w, -w @ (means[1] + means[-1]) / 2.0)
+
+
+def _best_margin(task: Task, w: Vector) -> float:
+    """Return 1, or where that is too far the ``t`` that is best if all margins are ``t``."""
+
+    def objective(t: float) -> float:
+        loss = float(task.problem.loss.value(t))
+        return task.problem.penalty_value(np.append(t * w, 0.0)) + task.total_weight * loss
+
+    if objective(1.0) <= objective(0.0):
+        return 1.0
+    found: Any = minimize_scalar(lambda u: objective(10.0**u), bounds=(-20.0, 0.0))
+    return 10.0 ** float(found.x)
 
 
 @dataclass(frozen=True)

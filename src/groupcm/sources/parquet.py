@@ -36,7 +36,13 @@ from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
 from groupcm.sources.base import Columns, LocalSource, require_batch_rows
-from groupcm.sources.rows.arrow_columns import feature_list, key_labels, key_runs, list_numbers
+from groupcm.sources.rows.arrow_columns import (
+    feature_list,
+    key_labels,
+    key_runs,
+    list_numbers,
+    whole_column,
+)
 from groupcm.sources.rows.chunk import Chunk, ColumnMajorFeatures, Features, RowMajorFeatures
 from groupcm.sources.rows.index import Keys
 from groupcm.utils.memory import parse_memory
@@ -312,7 +318,7 @@ class ParquetSource(LocalSource):
         n_rows: int,
     ) -> Chunk:
         def piece(role: str) -> Piece:
-            values = _whole(table.column(self.roles[role]))
+            values = whole_column(table.column(self.roles[role]))
             return Piece(self.files[unit.file], first_in_file, values)
 
         features = runs = labels = overlap = None
@@ -330,11 +336,11 @@ class ParquetSource(LocalSource):
     def _features(self, table: Any, path: Path, first: int) -> Features:
         listed = self._list_column
         if listed is not None:
-            piece = Piece(path, first, _whole(table.column(listed)))
+            piece = Piece(path, first, whole_column(table.column(listed)))
             matrix = list_numbers(listed, self.feature_names or [], piece)
             return RowMajorFeatures(np.ascontiguousarray(matrix, dtype=self.dtype))
         columns = (
-            numbers_of(_whole(table.column(name)), name, path, first)
+            numbers_of(whole_column(table.column(name)), name, path, first)
             for name in self.feature_names or ()
         )
         return ColumnMajorFeatures(
@@ -361,10 +367,3 @@ def _row_groups(file: int, metadata: pq.FileMetaData) -> Iterator[_Unit]:
         if n_rows:
             yield _Unit(file, number, row, n_rows)
         row += n_rows
-
-
-def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
-    if isinstance(column, pa.ChunkedArray):
-        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return column

@@ -1,7 +1,4 @@
-"""A partition as a worker holds it, and the pieces of it that a pass works on.
-
-From a table to a partition as a worker holds it.
-"""
+"""Provides `Partition`, a table as a worker holds it, and the slices that a pass works on."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.sources.base import Columns, Job
 from groupcm.sources.parquet import list_column
-from groupcm.sources.rows.arrow_columns import key_labels, key_runs
+from groupcm.sources.rows.arrow_columns import key_labels, key_runs, whole_column
 from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
 from groupcm.sources.rows.index import Keys, Labels, Runs
 from groupcm.utils.parallel import work_alone
@@ -36,6 +33,7 @@ Result = TypeVar("Result")
 # A unit is small beside a worker's memory, and long work beside the milliseconds a task costs.
 _UNIT_BYTES = 1 << 25
 _MOST_UNITS = 1 << 11
+_BATCH_ROWS = 65_536  # so many rows of a few dozen features stay within a processor's cache
 
 
 @dataclass(frozen=True)
@@ -121,9 +119,6 @@ def cut(sizes: list[int], row_bytes: int) -> list[Slice]:
         edges = [size * k // n_pieces for k in range(n_pieces + 1)] if size else []
         units += [Slice(number, lo, hi, int(first) + lo) for lo, hi in pairwise(edges)]
     return units
-
-
-_BATCH_ROWS = 65_536  # so many rows of a few dozen features stay within a processor's cache
 
 
 @dataclass(frozen=True)
@@ -233,7 +228,7 @@ def _matrix(
 def _keys(table: pa.Table, place: Path, wanted: Wanted) -> Keys:
     def column(role: str) -> tuple[str, Piece] | None:
         name = wanted.roles.get(role)
-        return None if name is None else (name, Piece(place, 0, _whole(table, name)))
+        return None if name is None else (name, Piece(place, 0, whole_column(table.column(name))))
 
     group, label, overlap = map(column, ("group", "label", "overlap"))
     return Keys(
@@ -243,11 +238,6 @@ def _keys(table: pa.Table, place: Path, wanted: Wanted) -> Keys:
         if overlap is None
         else np.asarray(overlap[1].values.to_numpy(zero_copy_only=False), dtype=np.float64),
     )
-
-
-def _whole(table: pa.Table, name: str) -> pa.Array:
-    column = table.column(name)
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _in_few_bytes(labels: Labels) -> Labels:

@@ -1,4 +1,4 @@
-"""Arrow columns as a source needs them: groups as runs, labels as numbers, lists as features."""
+"""Converts Arrow columns for a source: groups to runs, labels to numbers, lists to features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from groupcm.data.tables.formats import TableFile
 from groupcm.errors import InputError
 from groupcm.sources.rows.index import Labels, Runs, labels_of, runs_of
 
-__all__ = ["feature_list", "key_labels", "key_runs", "list_numbers"]
+__all__ = ["feature_list", "key_labels", "key_runs", "list_numbers", "whole_column"]
 
 
 _MOST_FEATURES = 1_000_000
@@ -29,7 +29,7 @@ def key_runs(name: str, piece: Piece) -> Runs:
     Runs(start=array([0, 2]), ids=array(['f', 'g'], dtype='<U1'))
     """
     check_key(name, "group", piece)
-    values = _told_apart(piece.values)
+    values = _exact_keys(piece.values)
     if not is_text(values.type):
         return runs_of(_plain(values))
     codes, words = _numbered(values)
@@ -40,14 +40,21 @@ def key_runs(name: str, piece: Piece) -> Runs:
 def key_labels(name: str, piece: Piece) -> Labels:
     """The distinct labels of a column and which of them each row has."""
     check_key(name, "label", piece)
-    values = _told_apart(piece.values)
+    values = _exact_keys(piece.values)
     if not is_text(values.type):
         return labels_of(_plain(values))
     codes, words = _numbered(values)
     return Labels(words, codes)
 
 
-def _told_apart(values: pa.Array) -> pa.Array:
+def whole_column(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array."""
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return column
+
+
+def _exact_keys(values: pa.Array) -> pa.Array:
     """Decimals as integers, or as text where they are no integers: a float would merge some."""
     kind = values.type
     if not types.is_decimal(kind):

@@ -1,9 +1,7 @@
-"""Which rows of a source belong to which group, and to which class.
+"""Provides `CandidateIndex`: which rows of a source belong to which group, and to which class.
 
-What a table says of its rows beside the features: which group, which class.
-
-Rows of a group stand together, so groups are runs. Both are kept as numbers
-and a few values, so that a hundred million rows of text cost a byte each.
+The rows of a group are contiguous, so groups are runs. Groups and labels are kept as numbers and a
+few values, so that a hundred million rows of text cost one byte each.
 """
 
 from __future__ import annotations
@@ -122,9 +120,8 @@ class CandidateIndex:
 
     def labels_of_rows(self) -> NDArray[Any]:
         """The label of each row."""
-        if self.classes is None or self.codes is None:
-            raise InputError("the source has no label column; name it with label=")
-        return self.classes[self.codes]
+        classes, codes = self._labels()
+        return classes[codes]
 
     def groups_of_rows(self) -> NDArray[np.int64] | None:
         """The number of each row's group; None where every row is its own."""
@@ -140,13 +137,17 @@ class CandidateIndex:
 
     def group_labels(self, label: Any) -> NDArray[np.bool_]:
         """Which groups hold a candidate of this class."""
-        if self.classes is None or self.codes is None:
-            raise InputError("the source has no label column; name it with label=")
-        (number,) = np.nonzero(self.classes == label)
-        positive = self.codes == number[0] if len(number) else np.zeros(len(self.codes), bool)
+        classes, codes = self._labels()
+        (number,) = np.nonzero(classes == label)
+        positive = codes == number[0] if len(number) else np.zeros(len(codes), bool)
         if self.groups is None:
             return positive
         return np.logical_or.reduceat(positive, self.groups.ptr[:-1])
+
+    def _labels(self) -> tuple[NDArray[Any], NDArray[np.integer]]:
+        if self.classes is None or self.codes is None:
+            raise InputError("the source has no label column; name it with label=")
+        return self.classes, self.codes
 
 
 def build_index(

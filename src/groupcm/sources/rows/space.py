@@ -77,11 +77,7 @@ class LinearSpace:
         return len(self.mean)
 
     def vectors(self, raw: Raw) -> Vector:
-        out = np.empty((len(raw), self.n_features + 1))
-        np.subtract(raw, self.mean, out=out[:, :-1])
-        out[:, :-1] /= self.scale
-        out[:, -1] = 1.0
-        return out
+        return _standardise(raw, self.mean, self.scale)
 
     def scores(self, features: Features, thetas: Vector) -> Vector:
         return features.scores(self.mean, thetas[:, :-1] / self.scale, thetas[:, -1])
@@ -104,11 +100,7 @@ class MappedSpace:
         return len(self.mean)
 
     def vectors(self, raw: Raw) -> Vector:
-        out = np.empty((len(raw), self.n_features + 1))
-        np.subtract(self.map.transform(raw), self.mean, out=out[:, :-1])
-        out[:, :-1] /= self.scale
-        out[:, -1] = 1.0
-        return out
+        return _standardise(self.map.transform(raw), self.mean, self.scale)
 
     def scores(self, features: Features, thetas: Vector) -> Vector:
         raw = features.matrix()
@@ -158,3 +150,11 @@ def make_space(feature_map: FeatureMap | None, mean: Vector, scale: Vector) -> S
     if feature_map is None:
         return LinearSpace(mean, scale)
     return MappedSpace(feature_map, mean, scale)
+
+
+def _standardise(x: Raw, mean: Vector, scale: Vector) -> Vector:
+    out = np.empty((len(x), len(mean) + 1))
+    np.subtract(x, mean, out=out[:, :-1])
+    out[:, :-1] /= scale
+    out[:, -1] = 1.0
+    return out
