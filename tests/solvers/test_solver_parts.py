@@ -79,7 +79,7 @@ def check_same(one: Solution, two: Solution) -> None:
 @pytest.mark.parametrize("d", [3, 8, 13])
 def test_worst_rows_are_those_of_the_rows_taken(d, kind, threads, monkeypatch):
     monkeypatch.setenv("GROUPCM_NUM_THREADS", threads)
-    monkeypatch.setattr(solver_rows, "_ROWS_A_THREAD", 20)
+    monkeypatch.setattr(solver_rows, "_ROWS_PER_THREAD", 20)
     task = make_task(d=d, kind=kind, grouping="both", shuffled=True)
     theta = np.random.default_rng(1).normal(size=d + 1)
     for terms in task.terms:
@@ -97,7 +97,7 @@ def test_worst_rows_are_those_of_the_rows_taken(d, kind, threads, monkeypatch):
 def test_rows_are_taken_alike_by_slice_by_number_and_by_threads(monkeypatch):
     source = make_task().rows
     expected = np.column_stack([(source.X - source.mean) / source.scale, np.ones(600)])
-    monkeypatch.setattr(solver_rows, "_ROWS_A_THREAD", 7)
+    monkeypatch.setattr(solver_rows, "_ROWS_PER_THREAD", 7)
     np.testing.assert_allclose(source.take(slice(100, 300)), expected[100:300], rtol=1e-15)
     rows = np.random.default_rng(0).permutation(600)
     np.testing.assert_allclose(source.take(rows), expected[rows], rtol=1e-15)
@@ -293,7 +293,7 @@ FIT_A_STREAM_BY_THREADS = """
 import numpy as np
 from groupcm import GroupClassifier
 from groupcm.sources.rows import solver_rows
-solver_rows._RESIDENT_VALUES, solver_rows._ROWS_A_THREAD = 0, 50
+solver_rows._RESIDENT_VALUES, solver_rows._ROWS_PER_THREAD = 0, 50
 solver_rows._BLOCK_ROWS, solver_rows._BLOCK_VALUES = 200, 1
 X = np.random.default_rng(0).normal(size=(3_000, 4))
 y = np.arange(3_000) < 300
@@ -316,7 +316,7 @@ def test_blocks_whose_rows_are_read_by_threads_do_not_wait_for_each_other():
 
 @pytest.mark.parametrize("grouping", ["negative", "none"])
 def test_one_thread_gives_the_same_answer(grouping, monkeypatch):
-    monkeypatch.setattr(solver_rows, "_ROWS_A_THREAD", 30)
+    monkeypatch.setattr(solver_rows, "_ROWS_PER_THREAD", 30)
     monkeypatch.setattr(solver_rows, "_BLOCK_ROWS", 40)
     monkeypatch.setattr(solver_rows, "_BLOCK_VALUES", 1)
     solutions = []

@@ -150,7 +150,7 @@ class Polynomial(FeatureMap):
         polynomial(rows, self._nodes_for(rows, weights), weights, out)
 
     def _nodes_for(self, rows: Rows, columns: Matrix) -> NDArray[np.int64]:
-        """The table of the kernels, which trust it, for arrays of the right widths only."""
+        """Return the table of the kernels, which trust it, for arrays of the right widths only."""
         trie = self._trie()
         widths = (rows.shape[1], columns.shape[1])
         if widths != (self.n_features_in_, len(trie.monomials)):
@@ -160,7 +160,7 @@ class Polynomial(FeatureMap):
             )
         return trie.nodes
 
-    def _rows_a_block(self) -> int:
+    def _rows_per_block(self) -> int:
         # The kernels hold no more than a tile.
         return 64 * TILE
 

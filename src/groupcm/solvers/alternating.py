@@ -62,7 +62,7 @@ class Choice:
     weight: float | NDArray[np.float64]
 
     def task_with(self, chosen: Index) -> Task:
-        """The convex problem in which these rows stand for their groups."""
+        """Return the convex problem in which these rows represent their groups."""
         positive = Terms.of_rows(1, chosen, self.weight)
         return replace(self.task, terms=[positive, *self.task.terms])
 
@@ -111,7 +111,7 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
     solution = working_set.solve(first, kept=kept)
     if solution.interrupted:
         raise KeyboardInterrupt(_NO_CHOICE)
-    point = _every_negative_alone(first) if _says_nothing(first, solution) else solution.point
+    point = _every_negative_alone(first) if _is_trivial(first, solution) else solution.point
     chosen = source.worst(choice.groups, point).row
     seen: set[bytes] = set()
     rounds = 1
@@ -128,7 +128,7 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
         if solution.interrupted:
             return end("interrupted")
         best = _better(source, choice.groups, solution.point, chosen)
-        if np.array_equal(best, chosen) or _says_nothing(task, solution):
+        if np.array_equal(best, chosen) or _is_trivial(task, solution):
             return end("settled")
         if rounds >= most_rounds:
             return end("exhausted")
@@ -138,19 +138,19 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
 
 
 def problem_of_means(choice: Choice) -> Task:
-    """The problem in which each group counts by the mean of its candidates."""
+    """Return the problem in which each group counts by the mean of its candidates."""
     task = choice.task
     means = _RowsWithMeans(task.rows, _group_means(task.rows, choice.groups))
     return replace(task, terms=[means.terms(choice.weight), *task.terms], rows=means)
 
 
-def _says_nothing(task: Task, solution: Solution) -> bool:
-    """Whether ``w = 0`` is as good, within the tolerance."""
+def _is_trivial(task: Task, solution: Solution) -> bool:
+    """Return whether ``w = 0`` is as good, within the tolerance."""
     return solution.objective >= (1.0 - task.tol) * task.best_constant()[1]
 
 
 def _every_negative_alone(task: Task) -> NDArray[np.float64]:
-    """The solution where negative candidates share the weight of their groups.
+    """Return the solution where negative candidates share the weight of their groups.
 
     Of many candidates some, evenly spread, are enough for a first choice.
     """
@@ -174,19 +174,19 @@ def _every_negative_alone(task: Task) -> NDArray[np.float64]:
 
 
 def _better(source: SolverRows, groups: Terms, theta: NDArray[np.float64], chosen: Index) -> Index:
-    """The candidate of largest score of each group; the chosen one where none is larger."""
+    """Return the candidate of largest score of each group; the chosen one where none is larger."""
     winners = source.worst(groups, theta)
     score = np.asarray(source.take(chosen) @ theta)
     return np.where(-winners.margin > score, winners.row, chosen)
 
 
 def _group_means(source: SolverRows, groups: Terms) -> Rows:
-    """The mean of each group's candidates, in the space the weights live in."""
+    """Return the mean of each group's candidates, in the space the weights live in."""
     size = groups.stop - groups.start
     rows = groups.rows(np.arange(groups.n_rows))
     ptr = np.concatenate([[0], np.cumsum(size)])
     parts = []
-    for lo, hi in _pieces(ptr, source.rows_a_block):
+    for lo, hi in _pieces(ptr, source.rows_per_block):
         shares = np.repeat(1.0 / size[lo:hi], size[lo:hi])
         inside = ptr[hi] - ptr[lo]
         average = sp.csr_array(
@@ -216,7 +216,7 @@ class _RowsWithMeans:
         self._means = means
 
     def terms(self, weight: float | NDArray[np.float64]) -> Terms:
-        """The means, each alone."""
+        """Return the means, each alone."""
         return Terms.of_rows(1, self._FIRST + np.arange(self._means.shape[0]), weight)
 
     @property
@@ -224,8 +224,8 @@ class _RowsWithMeans:
         return self._source.rows_read
 
     @property
-    def rows_a_block(self) -> int:
-        return self._source.rows_a_block
+    def rows_per_block(self) -> int:
+        return self._source.rows_per_block
 
     def take(self, rows: Index | slice) -> Rows:
         if isinstance(rows, slice) or len(rows) == 0 or rows[0] < self._FIRST:

@@ -102,7 +102,7 @@ def _line_search(
 
 
 def _mix(old: DualSums, new: DualSums) -> DualSums:
-    """A convex combination of two duals; the mean of the gains bounds the gain of the mean."""
+    """Combine two duals convexly; the mean of the gains bounds the gain of the mean."""
     kept = 1.0 - _NEWEST
     return DualSums(
         kept * old.moment + _NEWEST * new.moment,

@@ -35,7 +35,7 @@ __all__ = ["NewtonSystem", "newton_system", "over_blocks"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Fewer blocks than this are not worth several threads.
+# Fewer blocks than this do not pay for several threads.
 _FEW_BLOCKS = 4
 # Up to this many variables, or rows, a matrix of that size is formed.
 _FORMED = 3000
@@ -48,7 +48,7 @@ _CG_STEPS = 250
 
 
 class NewtonSystem(Protocol):
-    """What Newton's method asks of it."""
+    """What Newton's method needs of a linear system."""
 
     @property
     def cost(self) -> float:
@@ -59,7 +59,7 @@ class NewtonSystem(Protocol):
 
 
 def newton_system(curvatures: Sequence[Curvature], diagonal: Vector) -> NewtonSystem:
-    """The system with these curvatures, ``diagonal`` that of the penalty."""
+    """Return the system with these curvatures, ``diagonal`` that of the penalty."""
     n_variables, n_rows = len(diagonal), sum(c.n_factors for c in curvatures)
     if n_variables <= max(_FEW, min(n_rows, _FORMED)):
         return _Direct(curvatures, diagonal)

@@ -121,7 +121,7 @@ def slope_of_blocks(
 
 
 def losses_alone(problem: Problem, blocks: Sequence[Block], theta: Vector) -> list[float]:
-    """The true loss of each block whose rows all count alone."""
+    """Return the true loss of each block whose rows all count alone."""
     return over_blocks(
         lambda block: float(
             np.sum(block.weight * problem.loss.value(block.sign * (block.load() @ theta)))

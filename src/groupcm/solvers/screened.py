@@ -1,4 +1,4 @@
-"""The problem on the rows that a pass has kept, and where it is the whole problem.
+"""Provides `ScreenedTask`: the problem on the rows kept, and where it is the whole problem.
 
 Everywhere it is a lower bound. At a point it is the whole problem if, for
 every term, the rows that were dropped stay below the term's winner or cost
@@ -79,7 +79,7 @@ class ScreenedTerms:
         self.ball = other.ball.copy()
 
     def local(self, offset: int) -> tuple[Terms, Index]:
-        """These terms on the rows kept, which begin at ``offset``; and which of them they are."""
+        """Return these terms on the rows kept, from ``offset`` on, and their numbers."""
         if self.rows.alone:
             rows = self.terms.rows(np.arange(self.terms.n_rows))
             where = np.searchsorted(self.row, rows) + offset
@@ -148,7 +148,7 @@ class ScreenedTask:
             part.adopt(theirs)
 
     def reduced(self) -> tuple[Task, list[Index]]:
-        """The task on the rows kept, and the numbers of its terms."""
+        """Return the task on the rows kept, and the numbers of its terms."""
         raw = np.concatenate([part.raw for part in self.parts])
         offsets = np.cumsum([0] + [len(part.row) for part in self.parts])
         local = [part.local(int(at)) for part, at in zip(self.parts, offsets[:-1], strict=True)]

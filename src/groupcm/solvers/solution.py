@@ -22,7 +22,7 @@ __all__ = ["Budget", "Solution", "Stop", "Task", "Trace", "mean_difference"]
 
 Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", "rounding"]
 
-# What a look at some rows costs beside the rows themselves, in rows; and how many rows may
+# What a look at some rows costs in addition to the rows themselves, in rows; and how many rows may
 # always be looked at, however few there are.
 _CALL_ROWS = 12_000
 _FEWEST_ROWS = 4e7
@@ -194,7 +194,7 @@ class Solution:
     stop : str
         Why it ended: "converged"; "stalled", when no more progress was made; "passes", "work" or
         "time", when that was used up; "interrupted"; "rounding", when it converged, but the
-        weights and the intercept for the raw features cannot say it with the digits they have.
+        weights and the intercept for the raw features do not have enough digits for it.
         Empty in files of earlier versions.
     """
 
@@ -271,7 +271,7 @@ class Trace:
         return self.would_close(self.upper)
 
     def would_close(self, upper: float) -> bool:
-        """Whether a point with this objective is within the tolerance."""
+        """Return whether a point with this objective is within the tolerance."""
         return relative_gap(upper, self.lower) <= self.task.tol
 
     @property

@@ -2,7 +2,7 @@
 
 1. Some units, those with positive groups first, are kept in memory as a
    sample. The problem is solved on a tenth of it, then on all of it: how far
-   the solution moved tells how far it will move once more.
+   the solution moved shows how far it will move once more.
 2. One pass over all rows keeps those that can matter within a few times that
    distance (`groupcm.sources.rows.screening`).
 3. The problem on them is solved to the tolerance. If the solution is where
@@ -94,7 +94,7 @@ def solve(
     related : bool
         Whether each task is near the one before, as along a path of λ.
     checkpoint : Checkpoint, optional
-        Where to note how far the fit is, and where to go on from.
+        Where to store how far the fit is, and where to continue from.
     """
     left = checkpoint.read() if checkpoint is not None else {}
     points: list[Vector | None] = [left.get(k) for k in range(len(tasks))]
@@ -188,7 +188,7 @@ def _begin(
     before: _Fit | None,
     left: Vector | None,
 ) -> _Fit:
-    """A fit before its first pass; what is ``left`` of an earlier one is better than the sample."""
+    """Return a fit before its first pass; a point ``left`` by an earlier fit is its centre."""
     on_sample = _on_sample(task, space, sample)
     ball = _first_ball(task, on_sample) if before is None else _next_ball(on_sample, before)
     screened = ScreenedTask.of(task, space, sample.n_raw, reader.source.dtype)
@@ -199,7 +199,7 @@ def _begin(
 
 
 def _first_ball(task: Task, on_sample: Task) -> Ball:
-    """The optimum on the sample, and how far from it the whole one may be."""
+    """Return a ball around the optimum on the sample that should hold that of all rows."""
     rng = np.random.default_rng(task.seed)
     first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
     small = working_set.solve(first, silent=True).point
@@ -222,7 +222,7 @@ def _next_ball(on_sample: Task, before: _Fit) -> Ball:
 
 
 def _ball_around(theta: Vector, move: Vector) -> Ball:
-    """A ball for moves of about this size; one number alone may be small by chance."""
+    """Return a ball for moves of about this size; one number alone may be small by chance."""
     radius = max(float(np.linalg.norm(move[:-1])), _LEAST_MOVE * float(np.linalg.norm(theta)))
     radius += _LEAST_MOVE**2
     return Ball(theta, radius, max(radius, abs(float(move[-1]))))

@@ -36,10 +36,10 @@ _MANY_TERMS = 10_000
 _CLOSE_BEHIND = 0.2
 # Up to this many rows all are kept from the start.
 _FEW_ROWS = 2_000
-# The smallest sample of rows worth starting on, and how much larger the next one is.
+# The smallest sample of rows to start on, and how much larger the next one is.
 _SMALLEST_SAMPLE = 50_000
 _GROWTH = 10
-# How exactly a sample is solved: a small one says little about the whole anyway.
+# How exactly a sample is solved: a small one is far from the whole anyway.
 _SAMPLE_TOL = 1e-3
 _SMALL_SAMPLE_TOL = 1e-2
 _SMALL_SAMPLE = 500_000
@@ -103,7 +103,7 @@ def bracket(
 ) -> None:
     """Close the bracket around the optimum of the trace's task, in at most so many rounds.
 
-    ``warm`` tells that the latest point is near the optimum; ``effort`` is how often the kept
+    ``warm`` is whether the latest point is near the optimum; ``effort`` is how often the kept
     rows may be looked at in a round. With ``zeros``, weights that a
     penalty wants at zero are put there. A warm start begins at ``warm_temperature``.
     """
@@ -156,7 +156,7 @@ def bracket(
 
 
 def sample_of(task: Task, share: float, rng: np.random.Generator, tol: float) -> Task:
-    """The task on a random share of its terms, and more where they are few."""
+    """Return the task on a random share of its terms, and more where they are few."""
     chosen = [
         terms.subset(_choose(rng, len(terms), max(_FEW_TERMS, round(share * len(terms)))))
         for terms in task.terms
@@ -198,7 +198,7 @@ class KeptRows:
         return len(new_winners)
 
     def _not_kept(self, term: Index, row_of: Index) -> Index:
-        """Those of the terms whose row ``row_of[term]`` is not kept."""
+        """Return those of the terms whose row ``row_of[term]`` is not kept."""
         row = row_of[term]
         place = np.searchsorted(self._term, term)
         kept = np.zeros(len(term), dtype=bool)
@@ -235,12 +235,12 @@ class KeptRows:
         self._add(term, self.terms.rows(np.arange(len(term))))
 
     def blocks(self) -> list[Block]:
-        """The kept rows as blocks of whole terms."""
+        """Return the kept rows as blocks of whole terms."""
         if len(self) == 0:
             return []
         starts = np.flatnonzero(np.diff(self._term, prepend=-1))
         ptr = np.append(starts, len(self._term))
-        n_blocks = -(-len(self) // self._source.rows_a_block)
+        n_blocks = -(-len(self) // self._source.rows_per_block)
         cuts = np.linspace(0, len(starts), n_blocks + 1).astype(np.int64)
         return [self._block(ptr[lo : hi + 1]) for lo, hi in pairwise(cuts) if lo < hi]
 
@@ -251,7 +251,7 @@ class KeptRows:
 
 
 def _pass(trace: Trace, kept: Sequence[KeptRows], alone: Sequence[Block]) -> int:
-    """The whole objective at the latest point; returns how many winners were new."""
+    """Offer the whole objective at the latest point; return how many winners were new."""
     whole = whole_objective(trace.task, alone, trace.latest)
     trace.offer(trace.latest, whole.value)
     if trace.closed:
@@ -260,7 +260,7 @@ def _pass(trace: Trace, kept: Sequence[KeptRows], alone: Sequence[Block]) -> int
 
 
 def _samples(task: Task) -> Iterator[Task]:
-    """Tasks on ever larger random samples of the terms, all smaller than the whole."""
+    """Yield tasks on ever larger random samples of the terms, all smaller than the whole."""
     rng = np.random.default_rng(task.seed)
     size = task.n_rows
     shares = []

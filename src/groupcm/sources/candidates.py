@@ -1,4 +1,4 @@
-"""The candidates of tables: in memory, or streamed from Parquet files as often as needed."""
+"""Provides `Candidates`, the candidates of tables: in memory, or streamed from Parquet files."""
 
 from __future__ import annotations
 

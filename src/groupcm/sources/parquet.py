@@ -1,4 +1,4 @@
-"""Candidates in Parquet files, read a row group at a time."""
+"""Provides `from_parquet`: candidates in Parquet files, read one row group at a time."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def from_parquet(
         ``patient=7``, which give a column), a pattern such as ``"frames/*.parquet"``, or a list
         of these. Rows are numbered through all files.
     group : str or None
-        The column that says which group a row is in. The rows of a group stand together; a
-        group may go on in the next row group or file. None: every row is its own group.
+        The column that holds the group of each row. The rows of a group are contiguous; a
+        group may continue in the next row group or file. None: every row is its own group.
     label, overlap : str, optional
         The class of a row, which a fit needs, and how well it fits the annotation.
     patient : str, optional
@@ -89,7 +89,7 @@ def from_parquet(
     exclude : str or sequence of str, optional
         Columns, patterns and families to leave out of these.
     batch_rows : int
-        At most so many rows are decoded at once by a thread.
+        The largest number of rows that a thread decodes at once.
     memory : int or str, optional
         How much a fit may use, such as ``"2GB"``; the estimator's own ``memory`` counts first.
         At least one row group is held whole, so write row groups that are small against it.
@@ -153,7 +153,7 @@ def _find(path: Paths) -> list[Path]:
 def list_column(
     files: list[TableFile], taken: set[str], features: str | Sequence[str] | None
 ) -> str | None:
-    """The column of fixed-size lists to use, if there is one."""
+    """Return the column of fixed-size lists to use, if there is one."""
     schema = files[0].schema
     if features is not None:
         named = [features] if isinstance(features, str) else list(features)
@@ -188,7 +188,7 @@ class _Unit:
 
 
 class ParquetSource(LocalSource):
-    """Made by `from_parquet`."""
+    """Candidates in Parquet files; see `from_parquet`."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ __all__ = ["Partition", "Slice", "Summary", "Wanted", "cut", "prepare", "run_on_
 
 Result = TypeVar("Result")
 
-# A unit is small beside a worker's memory, and long work beside the milliseconds a task costs.
+# A unit is small compared with a worker's memory, and takes longer than the cost of a task.
 _UNIT_BYTES = 1 << 25
 _MOST_UNITS = 1 << 11
 _BATCH_ROWS = 65_536  # so many rows of a few dozen features stay within a processor's cache
@@ -73,7 +73,7 @@ class Slice:
     first: int
 
     def chunk(self, held: Partition, columns: Columns) -> Chunk:
-        """These rows, without a copy."""
+        """Return these rows, without a copy."""
         here = slice(self.lo, self.hi)
         runs = labels = overlap = None
         if columns.group and held.keys.runs is not None:
@@ -98,7 +98,7 @@ def summarise(held: Partition) -> Summary:
 
 
 def run_on_slice(job: Job[Result], rows: Slice, columns: Columns, held: Partition) -> Result:
-    """What a worker does in a pass."""
+    """Run a job on some rows of a partition, on the worker that holds it."""
     work_alone()
     return job(rows.chunk(held, columns))
 
@@ -201,7 +201,7 @@ def _no_rows_travel(columns: Sequence[str]) -> Any:
 
 
 def _spread_list(table: pa.Table, place: Path, wanted: Wanted) -> tuple[pa.Table, list[str] | None]:
-    """Features in a column of fixed-size lists as columns; and what the features are called."""
+    """Return a table with one column per element of its lists, and the names of the features."""
     name = list_column([_described(place, table)], wanted.taken, wanted.features)
     if name is None:
         return table, wanted.features
@@ -241,7 +241,7 @@ def _keys(table: pa.Table, place: Path, wanted: Wanted) -> Keys:
 
 
 def _in_few_bytes(labels: Labels) -> Labels:
-    """Codes that are cheap to keep and to send."""
+    """Return labels whose codes are cheap to keep and to send."""
     if labels.codes is None or len(labels.values) == 1:
         return Labels(labels.values)
     return Labels(labels.values, labels.codes.astype(np.min_scalar_type(len(labels.values) - 1)))

@@ -44,11 +44,11 @@ class RowMajorFeatures:
         return len(self.X)
 
     def take(self, rows: Index) -> NDArray[np.floating]:
-        """Some rows, as a matrix."""
+        """Return some rows, as a matrix."""
         return self.X[rows]
 
     def matrix(self) -> NDArray[np.floating]:
-        """All rows, as a C-ordered matrix."""
+        """Return all rows, as a C-ordered matrix."""
         return self.X
 
     def fill(self, out: NDArray[np.floating]) -> None:
@@ -56,7 +56,7 @@ class RowMajorFeatures:
         out[:] = self.X
 
     def scores(self, mean: Vector, weights: Vector, constant: Vector) -> Vector:
-        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, a row for each set of weights."""
+        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, one row per set of weights."""
         require_widths(self.X.shape[1], weights, mean)
         score = np.empty((len(weights), len(self)))
         for out, w, c in zip(score, weights, constant, strict=True):
@@ -108,7 +108,7 @@ class ColumnMajorFeatures:
         return self.columns[0][:0]
 
     def take(self, rows: Index) -> NDArray[np.floating]:
-        """Some rows, as a matrix."""
+        """Return some rows, as a matrix."""
         if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
             raise IndexError(f"rows {rows.min()} to {rows.max()} of a chunk of {len(self)}")
         out = np.empty((len(rows), len(self.columns)), self._like.dtype)
@@ -116,7 +116,7 @@ class ColumnMajorFeatures:
         return out
 
     def matrix(self) -> NDArray[np.floating]:
-        """All rows, as a C-ordered matrix."""
+        """Return all rows, as a C-ordered matrix."""
         out = np.empty((len(self), len(self.columns)), self._like.dtype)
         self.fill(out)
         return out
@@ -128,7 +128,7 @@ class ColumnMajorFeatures:
         interleave_columns(self._addresses, self._like, out)
 
     def scores(self, mean: Vector, weights: Vector, constant: Vector) -> Vector:
-        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, a row for each set of weights."""
+        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, one row per set of weights."""
         self._require_columns(weights, constant, mean)
         score = np.empty((len(weights), len(self)))
         column_scores(self._addresses, self._like, mean, weights, constant, score)
@@ -151,7 +151,7 @@ Features = RowMajorFeatures | ColumnMajorFeatures
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows ``first`` to ``first + n_rows`` of a source; what was not asked for is None."""
+    """Rows ``first`` to ``first + n_rows`` of a source; what was not requested is None."""
 
     first: int
     n_rows: int

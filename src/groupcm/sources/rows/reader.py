@@ -67,7 +67,7 @@ class SourceReader:
     def run(
         self, job_of: Callable[[int], Job[Result]], units: Sequence[int], doing: str
     ) -> list[Result]:
-        """The job of each unit on its rows; the results in order of rows."""
+        """Run the job of each unit on its rows; return the results in order of rows."""
         here = [unit for unit in units if unit in self._place]
         results = {
             unit: [result] for unit, result in thread_stream(self._on_resident(job_of), here)
@@ -79,7 +79,7 @@ class SourceReader:
         return [result for unit in sorted(results) for result in results[unit]]
 
     def raw(self, rows: Index) -> Raw:
-        """Some rows as they are stored, in the order asked for."""
+        """Return some rows as they are stored, in the order given."""
         in_order = np.argsort(rows, kind="stable")
         wanted = dict(rows_by_unit(self.source.unit_ptr, rows[in_order]))
         parts = self.run(lambda unit: _Take(wanted[unit]), list(wanted), "reading rows")
@@ -142,7 +142,7 @@ class _Fill:
 
 
 class _Take:
-    """Some rows of a unit."""
+    """Take some rows of a unit."""
 
     def __init__(self, rows: Index) -> None:
         self.rows = rows

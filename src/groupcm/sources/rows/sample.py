@@ -18,7 +18,7 @@ __all__ = ["Sample", "choose_units", "units_of"]
 
 
 _GOLDEN = 0.6180339887498949
-# As many rows tell what share of all rows a pass keeps.
+# So many rows show what share of all rows a pass keeps.
 _ENOUGH_ROWS = 200_000
 
 
@@ -49,7 +49,7 @@ class Sample:
         return self.rows.shape[1]
 
     def place(self, rows: Index) -> Index:
-        """Where each of these rows is in the sample; −1 where it is not."""
+        """Return where each of these rows is in the sample; −1 where it is not."""
         run = np.searchsorted(self._first, rows, side="right") - 1
         inside = (run >= 0) & (rows < self._stop[run])
         place = np.where(inside, rows - self._first[run] + self._at[run], -1)
@@ -60,7 +60,7 @@ class Sample:
         return place
 
     def restrict(self, terms: Terms) -> Terms:
-        """The terms that lie in the sample wholly, their weights raised for the others."""
+        """Return the terms that are wholly in the sample, their weights raised for the others."""
         if terms.alone:
             place = self.place(terms.rows(np.arange(terms.n_rows)))
             chosen = np.flatnonzero(place >= 0)
@@ -87,7 +87,7 @@ class Sample:
         )
 
     def _cut(self, terms: Terms) -> Terms:
-        """What the sample has of terms of which it has none wholly."""
+        """Return the parts that the sample has of terms, where it has none wholly."""
         pieces = [
             (number, max(int(terms.start[number]), first) - move, min(last, stop) - move)
             for first, stop, move in zip(
@@ -103,7 +103,7 @@ class Sample:
         return replace(_subset(terms, number), start=start, stop=stop)
 
     def n_kept(self, screen: ScreeningJob) -> float:
-        """About how many rows a pass would keep of all, judged by some of the sample."""
+        """Estimate how many rows of all a pass would keep, from some of the sample."""
         spread = np.argsort(np.arange(len(self._first)) * _GOLDEN % 1.0, kind="stable")
         size = (self._stop - self._first)[spread]
         spread = spread[: 1 + int(np.searchsorted(np.cumsum(size), _ENOUGH_ROWS))]
@@ -123,7 +123,7 @@ def _subset(terms: Terms, chosen: Index) -> Terms:
 
 
 def choose_units(size: Index, choices: Sequence[tuple[Sequence[int], float]]) -> list[int]:
-    """Units for a sample, one unit at least.
+    """Choose units for a sample, at least one.
 
     Parameters
     ----------
@@ -150,5 +150,5 @@ def choose_units(size: Index, choices: Sequence[tuple[Sequence[int], float]]) ->
 
 
 def units_of(unit_ptr: Index, rows: Index) -> list[int]:
-    """The units that hold some of these sorted rows."""
+    """Return the units that hold some of these sorted rows."""
     return [int(unit) for unit in np.flatnonzero(np.diff(np.searchsorted(rows, unit_ptr)))]

@@ -32,13 +32,13 @@ class Ball:
     shift: float
 
     def covers(self, other: Ball) -> bool:
-        """Whether the other one lies within."""
+        """Return whether the other ball is inside this one."""
         apart = float(np.linalg.norm(other.theta[:-1] - self.theta[:-1]))
         shifted = abs(float(other.theta[-1] - self.theta[-1]))
         return apart + other.radius <= self.radius and shifted + other.shift <= self.shift
 
     def scaled(self, factor: float) -> Ball:
-        """A larger or smaller one around the same point."""
+        """Return a larger or smaller ball around the same point."""
         return Ball(self.theta, factor * self.radius, factor * self.shift)
 
 
@@ -59,7 +59,7 @@ class TermRows:
 
     @classmethod
     def of(cls, terms: Terms) -> TermRows:
-        """All rows of these terms, those of each term sorted."""
+        """Return all rows of these terms, those of each term sorted."""
         if terms.alone:
             rows = np.sort(terms.rows(np.arange(terms.n_rows)))
             return cls(terms.sign, NO_ORDER, NO_ORDER, rows, NO_ORDER, True)
@@ -73,7 +73,7 @@ class TermRows:
         return cls(terms.sign, stop - size, stop, rows, number, False)
 
     def between(self, lo: int, hi: int) -> TermRows:
-        """What lies in rows ``lo`` to ``hi``; a term may be cut."""
+        """Return the part in rows ``lo`` to ``hi``; a term may be cut."""
         if self.alone:
             rows = self.rows[slice(*np.searchsorted(self.rows, [lo, hi]))]
             return TermRows(self.sign, NO_ORDER, NO_ORDER, rows, NO_ORDER, True)
@@ -89,7 +89,7 @@ class TermRows:
         return TermRows(self.sign, start - offset, stop - offset, rows, self.number[part], False)
 
     def touches(self, unit_ptr: Index) -> NDArray[np.bool_]:
-        """Which of the units hold some of the rows."""
+        """Return which of the units hold some of the rows."""
         if self.alone:
             return np.diff(np.searchsorted(self.rows, unit_ptr)) > 0
         if len(self.rows):
@@ -101,9 +101,9 @@ class TermRows:
         return np.append(self.start, unit_ptr[-1])[first] < unit_ptr[1:]
 
     def only(self, chosen: NDArray[np.bool_]) -> TermRows:
-        """Some of the terms; ``chosen`` says for every term by its number.
+        """Return the terms whose number is ``chosen``.
 
-        None of rows that count alone: once kept, they stay.
+        Rows that count alone are left out: once kept, they stay.
         """
         if self.alone:
             return replace(self, rows=NO_ORDER)

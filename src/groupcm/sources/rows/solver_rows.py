@@ -33,13 +33,13 @@ from groupcm.utils.typing import Vector
 
 __all__ = ["ArrayRows", "MappedRows", "SolverRows", "StreamedRows", "Winners", "rows_in_space"]
 
-# Fewer rows than this are not worth a second thread.
-_ROWS_A_THREAD = 20_000
+# Fewer rows than this do not pay for a second thread.
+_ROWS_PER_THREAD = 20_000
 # Values of a block that is worked on at once: it should stay in the cache.
 _BLOCK_VALUES = 1 << 18
 # Of wide rows a block has more, or BLAS has too little to do.
 _BLOCK_ROWS = 2048
-# CSR matrices of so few columns and values are not worth the overhead of sparse products.
+# CSR matrices of so few columns and values do not pay for the overhead of sparse products.
 _FEW_COLUMNS = 256
 _SMALL_MATRIX = 1 << 18
 # Values that are kept standardised in memory rather than standardised again at each use.
@@ -71,7 +71,7 @@ class SolverRows(Protocol):
     @property
     def rows_read(self) -> int: ...
     @property
-    def rows_a_block(self) -> int: ...
+    def rows_per_block(self) -> int: ...
     def take(self, rows: Index | slice) -> Rows: ...
     def worst(self, terms: Terms, theta: Vector) -> Winners: ...
     def blocks(self, terms: Terms) -> Iterator[Block]: ...
@@ -100,7 +100,7 @@ class ArrayRows:
         return self.X.shape[1]
 
     @property
-    def rows_a_block(self) -> int:
+    def rows_per_block(self) -> int:
         """How many rows are worked on at once."""
         return max(_BLOCK_ROWS, _BLOCK_VALUES // (self.n_features + 1))
 
@@ -110,7 +110,7 @@ class ArrayRows:
         return self.n_features <= _FEW_COLUMNS and self.n_rows * self.n_features <= _SMALL_MATRIX
 
     def take(self, rows: Index | slice) -> Rows:
-        """These rows, standardised, in float64, with a last column of ones."""
+        """Return these rows, standardised, in float64, with a last column of ones."""
         if isinstance(self.X, np.ndarray):
             return self._take_dense(self.X, rows)
         taken = self.X[rows]
@@ -135,11 +135,11 @@ class ArrayRows:
             values /= self.scale
             out[part, -1] = 1.0
 
-        thread_map(fill, slices(n_rows, _ROWS_A_THREAD))
+        thread_map(fill, slices(n_rows, _ROWS_PER_THREAD))
         return out
 
     def worst(self, terms: Terms, theta: Vector) -> Winners:
-        """One pass: the smallest margin of each term."""
+        """Return the smallest margin of each term, by one pass."""
         require_widths(self.X.shape[1], theta[:-1], self.mean, self.scale)
         weights = -terms.sign * theta[:-1] / self.scale
         n_terms = len(terms.start)
@@ -157,8 +157,8 @@ class ArrayRows:
             return scan(*where, *piece, score, winner, runner_up, lead)
 
         n_rows = terms.n_rows
-        terms_a_thread = _ROWS_A_THREAD * n_terms // n_rows + 1
-        bad = thread_map(scan_terms, slices(n_terms, terms_a_thread))
+        terms_per_thread = _ROWS_PER_THREAD * n_terms // n_rows + 1
+        bad = thread_map(scan_terms, slices(n_terms, terms_per_thread))
         self.rows_read += n_rows
         if max(bad) >= 0:
             raise NonFiniteValue("X holds a value that is not finite.")
@@ -166,7 +166,7 @@ class ArrayRows:
 
     def blocks(self, terms: Terms) -> Iterator[Block]:
         """Terms of one row each, as blocks; kept in memory where they are few."""
-        size = self.rows_a_block
+        size = self.rows_per_block
         resident = sp.issparse(self.X) or terms.n_rows * (self.n_features + 1) <= _RESIDENT_VALUES
         for among, rows in terms.row_chunks(size):
             weight = terms.weight_of(among)
@@ -178,7 +178,7 @@ class ArrayRows:
                 yield Block(lambda rows=rows: self._read(rows), None, terms.sign, weight)
 
     def _read(self, rows: Index | slice) -> Rows:
-        """Rows that are looked at once more, by whatever thread."""
+        """Return rows and count them as read; any thread may call this."""
         taken = self.take(rows)
         with self._counting:
             self.rows_read += taken.shape[0]
@@ -216,8 +216,8 @@ class MappedRows(ArrayRows):
                 for chosen in (winner[part], runner_up[part]):
                     chosen[:] = rows.start + chosen if isinstance(rows, slice) else rows[chosen]
 
-        terms_a_thread = _MAPPED_ROWS * len(terms.start) // terms.n_rows + 1
-        thread_map(scan_terms, slices(len(terms.start), terms_a_thread))
+        terms_per_thread = _MAPPED_ROWS * len(terms.start) // terms.n_rows + 1
+        thread_map(scan_terms, slices(len(terms.start), terms_per_thread))
         self.rows_read += terms.n_rows
         return Winners(-score, winner, runner_up, lead)
 
@@ -237,12 +237,12 @@ class StreamedRows:
         return self.reader.rows_read
 
     @property
-    def rows_a_block(self) -> int:
+    def rows_per_block(self) -> int:
         """How many rows are worked on at once."""
         return max(1, _STREAMED_BLOCK_VALUES // (self.space.n_features + 1))
 
     def take(self, rows: Index | slice) -> Rows:
-        """These rows, standardised, in float64, with a last column of ones."""
+        """Return these rows, standardised, in float64, with a last column of ones."""
         chosen = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
         return self.space.vectors(self.reader.raw(chosen))
 
@@ -257,8 +257,8 @@ class StreamedRows:
         rows = rows[in_order]
         done = 0
         for _, part in rows_by_unit(self.reader.source.unit_ptr, rows):
-            for lo in range(0, len(part), self.rows_a_block):
-                piece = part[lo : lo + self.rows_a_block]
+            for lo in range(0, len(part), self.rows_per_block):
+                piece = part[lo : lo + self.rows_per_block]
                 weight = terms.weight_of(in_order[done : done + len(piece)])
                 done += len(piece)
                 yield Block(lambda piece=piece: self.take(piece), None, terms.sign, weight)
@@ -282,7 +282,7 @@ def _whole_terms(terms: Terms, lo: int, hi: int) -> list[tuple[int, int]]:
 
 
 def _rows_of(terms: Terms, part: slice) -> slice | Index:
-    """The rows of some terms, one term after another; a slice where they stand together."""
+    """Return the rows of some terms, one term after another; a slice where they are contiguous."""
     start, stop = terms.start[part], terms.stop[part]
     if len(terms.order) == 0 and np.array_equal(start[1:], stop[:-1]):
         return slice(int(start[0]), int(stop[-1]))

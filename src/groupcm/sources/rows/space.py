@@ -1,4 +1,4 @@
-"""How a row as it is stored becomes the vector the weights multiply.
+"""Provides `Space`: how a row as it is stored becomes the vector that the weights multiply.
 
 ::
 
@@ -57,7 +57,7 @@ class Space(Protocol):
         ...
 
     def scores(self, features: Features, thetas: Vector) -> Vector:
-        """``w · x̃ + b`` of each row, a row for each point ``(w, b)``."""
+        """``w · x̃ + b`` of each row, one row per point ``(w, b)``."""
         ...
 
     def scores_and_norms(self, features: Features, thetas: Vector) -> tuple[Vector, Vector]:
@@ -146,7 +146,7 @@ class MappedSpace:
 
 
 def make_space(feature_map: FeatureMap | None, mean: Vector, scale: Vector) -> Space:
-    """The space of a map, or of the features themselves."""
+    """Return the space of a map, or of the features themselves."""
     if feature_map is None:
         return LinearSpace(mean, scale)
     return MappedSpace(feature_map, mean, scale)
