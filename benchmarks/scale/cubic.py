@@ -21,7 +21,7 @@ from benchmarks.support.processes import fresh
 from groupcm.data.groups import index_groups
 from groupcm.features import Polynomial
 from groupcm.objective.terms import Groups, Terms
-from groupcm.sources.arrays import source_in
+from groupcm.sources.rows.solver_rows import rows_in_space
 from groupcm.sources.rows.space import make_space
 
 __all__ = ["run"]
@@ -72,7 +72,7 @@ def _a_pass(rows: int, repeat: int) -> Figure:
     data = Store().capsule(rows, SEED)
     cubic: Any = Polynomial(DEGREE).fit(data.X[:1])
     width = cubic.n_features_out_
-    source = source_in(make_space(cubic, np.zeros(width), np.ones(width)), data.X)
+    source = rows_in_space(make_space(cubic, np.zeros(width), np.ones(width)), data.X)
     terms = _every_group(data)
     theta = np.random.default_rng(0).standard_normal(width + 1)
 

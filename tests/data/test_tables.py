@@ -23,7 +23,7 @@ from groupcm.data.tables.sorting import sort_tables
 from groupcm.errors import InputError
 from groupcm.simulate import capsule_to_parquet
 from groupcm.sources import from_parquet
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.files import whole_file
 
 COLUMNS = {
@@ -194,7 +194,7 @@ def test_a_partitioned_folder_is_streamed_and_sorted(tmp_path):
         assert index.labels_of_rows().tolist() == column[label]
         assert "who" not in source.feature_names
         whole = read_tables([home], group="frame", features=source.feature_names).X
-        np.testing.assert_array_equal(Stream(source).raw(np.arange(4)), whole)
+        np.testing.assert_array_equal(SourceReader(source).raw(np.arange(4)), whole)
     sort_tables([home], tmp_path / "sorted.parquet", group="who")
     written = pa.parquet.read_table(tmp_path / "sorted.parquet")
     assert written["who"].to_pylist() == [11, 11, 7, 7]

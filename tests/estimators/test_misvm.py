@@ -128,7 +128,7 @@ def test_means_of_groups_do_not_depend_on_the_blocks(block):
     X, y, groups, _ = made(7, size=5)
 
     class Rows:
-        rows_a_block = block
+        rows_per_block = block
 
         def take(self, rows):
             return np.column_stack([X[rows], np.ones(len(rows))])
@@ -174,7 +174,7 @@ def test_ctrl_c_ends_the_fit(monkeypatch, problem):
         return replace(calls[-1], interrupted=len(calls) == problem, converged=False)
 
     monkeypatch.setattr(alternating.working_set, "solve", interrupted)
-    monkeypatch.setattr(alternating, "_says_nothing", lambda *a: False)
+    monkeypatch.setattr(alternating, "_is_trivial", lambda *a: False)
     model = MISVMClassifier(lam=0.9)
     if problem == 1:
         with pytest.raises(KeyboardInterrupt):
@@ -191,7 +191,7 @@ def test_a_cycle_ends_and_is_said(monkeypatch):
     first = np.flatnonzero(np.diff(groups, prepend=-1))[::2]
     turns = iter([first + 1, first, first + 1, first])
     monkeypatch.setattr(alternating, "_better", lambda *a: next(turns))
-    monkeypatch.setattr(alternating, "_says_nothing", lambda *a: False)
+    monkeypatch.setattr(alternating, "_is_trivial", lambda *a: False)
     with pytest.warns(ConvergenceWarning, match="cycle"):
         model = MISVMClassifier(lam=0.5).fit(X, y, groups)
     assert model.outcome_ == "cycled"

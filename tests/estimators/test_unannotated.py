@@ -300,7 +300,7 @@ def test_a_cycle_ends_and_is_said(monkeypatch):
     first = 6 * unknown
     turns = iter([first + 1, first, first + 1, first])
     monkeypatch.setattr(alternating, "_better", lambda *a: next(turns))
-    monkeypatch.setattr(alternating, "_says_nothing", lambda *a: False)
+    monkeypatch.setattr(alternating, "_is_trivial", lambda *a: False)
     with pytest.warns(ConvergenceWarning, match=r"groups without annotation stopped.*cycle"):
         model = GroupClassifier(0.5).fit(X, y, groups, annotated=annotated)
     assert model.outcome_ == "cycled"

@@ -25,8 +25,8 @@ from groupcm.objective.terms import NO_ORDER, Terms
 from groupcm.persistence import encoding as model_json
 from groupcm.persistence.model_file import read
 from groupcm.report.model_card import model_card
-from groupcm.sources.arrays import ArraySource
-from groupcm.sources.rows.chunk import FeatureColumns, FeatureRows
+from groupcm.sources.rows.chunk import ColumnMajorFeatures, RowMajorFeatures
+from groupcm.sources.rows.solver_rows import ArrayRows
 from groupcm.utils.fitted_state import Count, Labels, StateError
 from groupcm.utils.state_check import check_model, declared_state
 
@@ -409,7 +409,7 @@ def test_callers_of_kernels_check_the_widths():
     X = np.arange(44.0).reshape(4, 11)
     right, wrong = np.ones((2, 11)), np.ones((2, 500))
     constant, mean = np.zeros(2), np.zeros(11)
-    for rows in (FeatureRows(X), FeatureColumns(tuple(np.ascontiguousarray(X.T)))):
+    for rows in (RowMajorFeatures(X), ColumnMajorFeatures(tuple(np.ascontiguousarray(X.T)))):
         assert rows.scores(mean, right, constant).shape == (2, 4)
         for given in (
             (mean, wrong, constant),
@@ -421,16 +421,18 @@ def test_callers_of_kernels_check_the_widths():
         with pytest.raises(ValueError, match="weights for rows of 11 features"):
             rows.scores_and_norms(mean, wrong[0], right, constant)
     with pytest.raises(ValueError, match="one length"):
-        FeatureColumns((X[:, 0].copy(), X[:2, 1].copy())).scores(mean[:2], right[:, :2], constant)
+        ColumnMajorFeatures((X[:, 0].copy(), X[:2, 1].copy())).scores(
+            mean[:2], right[:, :2], constant
+        )
     with pytest.raises(IndexError, match="of a chunk of 4"):
-        FeatureColumns((X[:, 0].copy(),)).take(np.array([0, 4]))
+        ColumnMajorFeatures((X[:, 0].copy(),)).take(np.array([0, 4]))
     with pytest.raises(ValueError, match="do not fit a matrix"):
-        FeatureColumns((X[:, 0].copy(),)).fill(np.empty((2, 1)))
+        ColumnMajorFeatures((X[:, 0].copy(),)).fill(np.empty((2, 1)))
     terms = Terms(-1, np.array([0]), np.array([4]), NO_ORDER, 1.0, alone=False)
     for rows in (X, sp.csr_array(X)):
         for theta in (np.ones(8), np.ones(500)):
             with pytest.raises(ValueError, match="weights for rows of 11 features"):
-                ArraySource(rows, mean, np.ones(11)).worst(terms, theta)
+                ArrayRows(rows, mean, np.ones(11)).worst(terms, theta)
     with pytest.raises(ValueError, match="C-ordered"):
         stored_rows(X.T)
     with pytest.raises(ValueError, match="weights for rows"):

@@ -18,8 +18,8 @@ from scipy.special import logsumexp
 from groupcm.data.groups import index_groups
 from groupcm.features import scaling
 from groupcm.kernels.dot import pack_affine, stored_rows
-from groupcm.kernels.rows import column_moments, scan
-from groupcm.kernels.terms import share_out, soft_minima
+from groupcm.kernels.rows import column_moments
+from groupcm.kernels.terms import scan, share_out, soft_minima
 from groupcm.objective.terms import Groups
 
 NO_ORDER = np.empty(0, dtype=np.int64)
@@ -305,24 +305,25 @@ import json
 import numpy as np
 from numba.core import event
 with event.install_recorder("numba:compile") as compiled:
-    from groupcm.kernels import moments, scan, softmin
+    from groupcm.kernels.rows import column_moments
+    from groupcm.kernels.terms import scan, share_out, soft_minima
     from groupcm.objective.terms import Terms
     from groupcm.objective.problem import Problem
     from groupcm.objective.losses import SmoothedHinge
     from groupcm.objective.penalties import Huber
     from groupcm.features.scaling import measure_scaling
     from groupcm.objective.smoothed import Block, evaluate
-    from groupcm.sources.arrays import ArraySource
+    from groupcm.sources.rows.solver_rows import ArrayRows
     X = np.arange(52, dtype=np.float32).reshape(4, 13)
     scaling = measure_scaling(X, np.arange(4), all_rows=True)
-    source = ArraySource(X, scaling.mean, scaling.scale)
+    source = ArrayRows(X, scaling.mean, scaling.scale)
     order = np.empty(0, dtype=np.int64)
     terms = Terms(-1, np.array([0, 2]), np.array([2, 4]), order, 1.0, False)
     source.worst(terms, np.ones(14))
     rows = source.take(np.arange(4))
     block = Block(lambda: rows, np.array([0, 2, 4]), -1, 1.0)
     evaluate(block, Problem(SmoothedHinge(), Huber(), 1.0), 0.1, np.ones(14))
-kernels = [scan.scan, softmin.soft_minima, softmin.share_out, moments.column_moments]
+kernels = [scan, soft_minima, share_out, column_moments]
 counts = {
     k.py_func.__name__: [sum(k.stats.cache_hits.values()), sum(k.stats.cache_misses.values())]
     for k in kernels

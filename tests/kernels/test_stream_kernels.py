@@ -21,8 +21,8 @@ from groupcm.kernels.rows import (
 from groupcm.kernels.terms import run_maxima, screen_terms
 from groupcm.objective.terms import NO_ORDER, Terms
 from groupcm.solvers.screened import ScreenedTerms
-from groupcm.sources.rows.chunk import Chunk, FeatureColumns, FeatureRows
-from groupcm.sources.rows.screening import Ball, Screen, TermRows
+from groupcm.sources.rows.chunk import Chunk, ColumnMajorFeatures, RowMajorFeatures
+from groupcm.sources.rows.screening import Ball, ScreeningJob, TermRows
 from groupcm.sources.rows.space import LinearSpace
 
 DTYPES = (np.float32, np.float64)
@@ -120,7 +120,7 @@ def test_a_bad_value_shows_itself_in_its_row_alone(d, bad, dtype):
     X[at] = bad
     mean, scale = np.zeros(d), np.ones(d)
     weights = np.zeros((1, d))  # even where the weight is zero
-    for features in (FeatureRows(X), FeatureColumns(tuple(columns_of(X)[0]))):
+    for features in (RowMajorFeatures(X), ColumnMajorFeatures(tuple(columns_of(X)[0]))):
         scores = features.scores(mean, weights, np.zeros(1))[0]
         norms = features.scores_and_norms(mean, scale, weights, np.zeros(1))[1]
         for found in (scores, norms):
@@ -129,7 +129,7 @@ def test_a_bad_value_shows_itself_in_its_row_alone(d, bad, dtype):
 
 def test_rows_and_columns_are_the_same_features():
     X = np.random.default_rng(0).normal(size=(1000, 11)).astype(np.float32)
-    rows, columns = FeatureRows(X), FeatureColumns(tuple(columns_of(X)[0]))
+    rows, columns = RowMajorFeatures(X), ColumnMajorFeatures(tuple(columns_of(X)[0]))
     mean, scale = X.mean(axis=0).astype(np.float64), X.std(axis=0).astype(np.float64)
     weights = np.random.default_rng(1).normal(size=(2, 11))
     chosen = np.array([999, 0, 512, 512])
@@ -276,7 +276,7 @@ class Screened:
         self.terms = Terms(sign, start, stop, order, 1.0, alone=False)
         theta = rng.normal(size=d + 1) * rng.choice([0.3, 1.0])
         self.ball = Ball(theta, radius, shift)
-        screen = Screen(self.space, [self.ball], [[TermRows.of(self.terms)]], zero_margin)
+        screen = ScreeningJob(self.space, [self.ball], [[TermRows.of(self.terms)]], zero_margin)
         edges = np.unique(np.concatenate([[0, n], rng.integers(0, n, n_chunks - 1)]))
         found = [self._pass(screen, lo, hi) for lo, hi in pairwise(edges)]
         self.kept = ScreenedTerms(self.terms, d, self.X.dtype, zero_margin)
@@ -284,8 +284,8 @@ class Screened:
 
     def _pass(self, screen, lo, hi):
         part = self.X[lo:hi]
-        columns = FeatureColumns(tuple(columns_of(part)[0]))
-        features = FeatureRows(part) if self.rng.random() < 0.5 else columns
+        columns = ColumnMajorFeatures(tuple(columns_of(part)[0]))
+        features = RowMajorFeatures(part) if self.rng.random() < 0.5 else columns
         return screen(Chunk(int(lo), int(hi - lo), features))[0][0]
 
     def point(self, away, shift):

@@ -21,11 +21,10 @@ from groupcm.objective.smoothed import Block
 from groupcm.objective.terms import NO_ORDER, Groups, Terms
 from groupcm.solvers import lbfgs, newton, newton_system, objective, working_set
 from groupcm.solvers import working_set as kept_rows
-from groupcm.solvers.solution import Solution, Task
-from groupcm.solvers.start import mean_difference
+from groupcm.solvers.solution import Solution, Task, mean_difference
 from groupcm.solvers.working_set import KeptRows
-from groupcm.sources import arrays
-from groupcm.sources.arrays import ArraySource
+from groupcm.sources.rows import solver_rows
+from groupcm.sources.rows.solver_rows import ArrayRows
 
 TOL = 1e-6
 
@@ -57,7 +56,7 @@ def make_task(
     if kind == "csr":
         X = sp.csr_array(np.where(rng.random(X.shape) < 0.3, 0.0, X))
     problem = Problem(loss or SmoothedHinge(0.5), penalty or Huber(1.0), costs.rho(d))
-    source = ArraySource(X, np.zeros(d) if kind == "csr" else np.full(d, 0.1), np.full(d, 1.5))
+    source = ArrayRows(X, np.zeros(d) if kind == "csr" else np.full(d, 0.1), np.full(d, 1.5))
     return Task(problem, terms, source, tol, max_passes=1_000)
 
 
@@ -80,25 +79,25 @@ def check_same(one: Solution, two: Solution) -> None:
 @pytest.mark.parametrize("d", [3, 8, 13])
 def test_worst_rows_are_those_of_the_rows_taken(d, kind, threads, monkeypatch):
     monkeypatch.setenv("GROUPCM_NUM_THREADS", threads)
-    monkeypatch.setattr(arrays, "_ROWS_A_THREAD", 20)
+    monkeypatch.setattr(solver_rows, "_ROWS_PER_THREAD", 20)
     task = make_task(d=d, kind=kind, grouping="both", shuffled=True)
     theta = np.random.default_rng(1).normal(size=d + 1)
     for terms in task.terms:
-        found = task.source.worst(terms, theta)
+        found = task.rows.worst(terms, theta)
         for k, (lo, hi) in enumerate(zip(terms.start, terms.stop, strict=True)):
             rows = terms.order[lo:hi]
-            margin = terms.sign * (task.source.take(rows) @ theta)
+            margin = terms.sign * (task.rows.take(rows) @ theta)
             best = np.sort(margin)
             np.testing.assert_allclose(found.margin[k], best[0], atol=1e-12)
             assert found.row[k] == rows[np.argmin(margin)]
             assert found.lead[k] == pytest.approx(best[1] - best[0], abs=1e-12)
-    assert task.source.rows_read == task.n_rows
+    assert task.rows.rows_read == task.n_rows
 
 
 def test_rows_are_taken_alike_by_slice_by_number_and_by_threads(monkeypatch):
-    source = make_task().source
+    source = make_task().rows
     expected = np.column_stack([(source.X - source.mean) / source.scale, np.ones(600)])
-    monkeypatch.setattr(arrays, "_ROWS_A_THREAD", 7)
+    monkeypatch.setattr(solver_rows, "_ROWS_PER_THREAD", 7)
     np.testing.assert_allclose(source.take(slice(100, 300)), expected[100:300], rtol=1e-15)
     rows = np.random.default_rng(0).permutation(600)
     np.testing.assert_allclose(source.take(rows), expected[rows], rtol=1e-15)
@@ -107,29 +106,29 @@ def test_rows_are_taken_alike_by_slice_by_number_and_by_threads(monkeypatch):
 @pytest.mark.parametrize("resident", [True, False])
 @pytest.mark.parametrize("kind", ["dense", "csr"])
 def test_blocks_hold_every_row_that_counts_alone(kind, resident, monkeypatch):
-    monkeypatch.setattr(arrays, "_BLOCK_ROWS", 16)
-    monkeypatch.setattr(arrays, "_BLOCK_VALUES", 1)
-    monkeypatch.setattr(arrays, "_RESIDENT_VALUES", 1 << 24 if resident else 0)
+    monkeypatch.setattr(solver_rows, "_BLOCK_ROWS", 16)
+    monkeypatch.setattr(solver_rows, "_BLOCK_VALUES", 1)
+    monkeypatch.setattr(solver_rows, "_RESIDENT_VALUES", 1 << 24 if resident else 0)
     task = make_task(grouping="none", kind=kind)
     for terms in task.terms:
-        blocks = list(task.source.blocks(terms))
+        blocks = list(task.rows.blocks(terms))
         assert len(blocks) > 1
         found = [b.load() for b in blocks]
         found = np.vstack([rows.toarray() if sp.issparse(rows) else rows for rows in found])
-        expected = task.source.take(terms.rows(np.arange(terms.n_rows)))
+        expected = task.rows.take(terms.rows(np.arange(terms.n_rows)))
         expected = expected.toarray() if sp.issparse(expected) else expected
         np.testing.assert_array_equal(found, expected)
-        before = task.source.rows_read
+        before = task.rows.rows_read
         for block in blocks:
             block.load()
         streamed = kind == "dense" and not resident
-        assert task.source.rows_read - before == (terms.n_rows if streamed else 0)
+        assert task.rows.rows_read - before == (terms.n_rows if streamed else 0)
 
 
 def test_scattered_rows_do_not_make_many_blocks():
     positive = np.arange(0, 2_000, 2)
     terms = binary_terms(2_000, positive, None, costs=Costs(0.5))
-    source = ArraySource(np.ones((2_000, 3)), np.zeros(3), np.ones(3))
+    source = ArrayRows(np.ones((2_000, 3)), np.zeros(3), np.ones(3))
     assert sum(len(list(source.blocks(part))) for part in terms) <= 4
 
 
@@ -143,17 +142,17 @@ def test_kept_rows_are_new_winners_and_runners_up(kind, many, zero_margin, monke
     """All runners-up while terms are few, only those close behind where they are many."""
     monkeypatch.setattr(kept_rows, "_MANY_TERMS", 0 if many else 1_000)
     behind = kept_rows._CLOSE_BEHIND if many else np.inf
-    monkeypatch.setattr(arrays, "_BLOCK_ROWS", 8)
-    monkeypatch.setattr(arrays, "_BLOCK_VALUES", 1)
+    monkeypatch.setattr(solver_rows, "_BLOCK_ROWS", 8)
+    monkeypatch.setattr(solver_rows, "_BLOCK_VALUES", 1)
     rng = np.random.default_rng(2)
     task = make_task(kind=kind, shuffled=True)
     (terms,) = [part for part in task.terms if not part.alone]
     terms = Terms(-1, terms.start, terms.stop, terms.order, rng.random(len(terms)), alone=False)
-    kept, expected = KeptRows(terms, task.source, zero_margin), set()
+    kept, expected = KeptRows(terms, task.rows, zero_margin), set()
     assert (len(kept), kept.blocks()) == (0, [])
     new_in_all = 0
     for _ in range(12):
-        found = task.source.worst(terms, rng.normal(scale=0.5, size=6))
+        found = task.rows.worst(terms, rng.normal(scale=0.5, size=6))
         new = 0
         for k in np.flatnonzero(found.margin < zero_margin + kept_rows._NEAR_MARGIN):
             new += (k, found.row[k]) not in expected
@@ -167,12 +166,12 @@ def test_kept_rows_are_new_winners_and_runners_up(kind, many, zero_margin, monke
         assert len(kept) == len(pairs) == len(set(pairs))
         assert set(pairs) == expected
         assert kept._term.tolist() == sorted(kept._term.tolist())
-        check_blocks(kept, task.source)
+        check_blocks(kept, task.rows)
     # Some winners were runners-up before, or the test would not tell new rows from new winners.
     assert 0 < new_in_all < len(kept)
 
 
-def check_blocks(kept: KeptRows, source: ArraySource) -> None:
+def check_blocks(kept: KeptRows, source: ArrayRows) -> None:
     """Whole terms, in order, every kept row once, each with the weight of its term."""
     blocks = kept.blocks()
     assert len(blocks) > 1
@@ -191,10 +190,10 @@ def check_blocks(kept: KeptRows, source: ArraySource) -> None:
 def test_all_rows_can_be_kept():
     task = make_task(shuffled=True)
     (terms,) = [part for part in task.terms if not part.alone]
-    kept = KeptRows(terms, task.source, 1.0)
+    kept = KeptRows(terms, task.rows, 1.0)
     kept.keep_all()
     assert kept._row.tolist() == terms.rows(np.arange(terms.n_rows)).tolist()
-    assert kept.keep(task.source.worst(terms, np.zeros(6))) == 0
+    assert kept.keep(task.rows.worst(terms, np.zeros(6))) == 0
     (block,) = kept.blocks()
     assert np.diff(block.ptr).tolist() == (terms.stop - terms.start).tolist()
 
@@ -202,8 +201,8 @@ def test_all_rows_can_be_kept():
 def test_rows_kept_before_are_kept_once():
     task = make_task()
     terms = next(terms for terms in task.terms if not terms.alone)
-    kept = KeptRows(terms, task.source, 1.0)
-    kept.keep(task.source.worst(terms, np.ones(6)))
+    kept = KeptRows(terms, task.rows, 1.0)
+    kept.keep(task.rows.worst(terms, np.ones(6)))
     assert 0 < len(kept) < terms.n_rows
     for _ in range(2):
         kept.keep_all()
@@ -214,10 +213,10 @@ def test_rows_kept_before_are_kept_once():
 def test_newton_finds_the_path_from_a_far_start(temperature):
     # Cooling down before the path is found ends nowhere near it, after 800 evaluations.
     task = make_task(n_groups=92, d=166, loss=make_loss("hinge", 0.5), penalty=SquaredNorm())
-    blocks = [block for t in task.terms if t.alone for block in task.source.blocks(t)]
+    blocks = [block for t in task.terms if t.alone for block in task.rows.blocks(t)]
     for terms in task.terms:
         if not terms.alone:
-            kept = KeptRows(terms, task.source, 1.0)
+            kept = KeptRows(terms, task.rows, 1.0)
             kept.keep_all()
             blocks += kept.blocks()
     inner = newton.Newton(task.problem, blocks, 3.0 * np.random.default_rng(1).normal(size=167))
@@ -227,7 +226,7 @@ def test_newton_finds_the_path_from_a_far_start(temperature):
 
 
 def test_a_term_of_one_row_is_kept_once():
-    source = ArraySource(np.zeros((3, 2)), np.zeros(2), np.ones(2))
+    source = ArrayRows(np.zeros((3, 2)), np.zeros(2), np.ones(2))
     terms = Terms(-1, np.array([0, 1]), np.array([1, 3]), NO_ORDER, 1.0, alone=False)
     kept = KeptRows(terms, source, 1.0)
     assert kept.keep(source.worst(terms, np.zeros(3))) == 2
@@ -279,10 +278,10 @@ def test_samples_grow_and_weigh_as_much_as_the_whole():
 @pytest.mark.parametrize("solve", [working_set.solve, lbfgs.solve])
 @pytest.mark.parametrize("grouping", ["negative", "none"])
 def test_rows_read_again_at_each_use_give_the_same_answer(grouping, solve, monkeypatch):
-    monkeypatch.setattr(arrays, "_BLOCK_ROWS", 64)
-    monkeypatch.setattr(arrays, "_BLOCK_VALUES", 1)
+    monkeypatch.setattr(solver_rows, "_BLOCK_ROWS", 64)
+    monkeypatch.setattr(solver_rows, "_BLOCK_VALUES", 1)
     resident = solve(make_task(grouping=grouping, shuffled=True))
-    monkeypatch.setattr(arrays, "_RESIDENT_VALUES", 0)
+    monkeypatch.setattr(solver_rows, "_RESIDENT_VALUES", 0)
     streamed = solve(make_task(grouping=grouping, shuffled=True))
     assert streamed.objective == pytest.approx(resident.objective, rel=1e-12)
     assert streamed.lower_bound == pytest.approx(resident.lower_bound, rel=1e-12)
@@ -293,9 +292,9 @@ def test_rows_read_again_at_each_use_give_the_same_answer(grouping, solve, monke
 FIT_A_STREAM_BY_THREADS = """
 import numpy as np
 from groupcm import GroupClassifier
-from groupcm.sources import arrays
-arrays._RESIDENT_VALUES, arrays._ROWS_A_THREAD = 0, 50
-arrays._BLOCK_ROWS, arrays._BLOCK_VALUES = 200, 1
+from groupcm.sources.rows import solver_rows
+solver_rows._RESIDENT_VALUES, solver_rows._ROWS_PER_THREAD = 0, 50
+solver_rows._BLOCK_ROWS, solver_rows._BLOCK_VALUES = 200, 1
 X = np.random.default_rng(0).normal(size=(3_000, 4))
 y = np.arange(3_000) < 300
 X[y] += 1.0
@@ -317,9 +316,9 @@ def test_blocks_whose_rows_are_read_by_threads_do_not_wait_for_each_other():
 
 @pytest.mark.parametrize("grouping", ["negative", "none"])
 def test_one_thread_gives_the_same_answer(grouping, monkeypatch):
-    monkeypatch.setattr(arrays, "_ROWS_A_THREAD", 30)
-    monkeypatch.setattr(arrays, "_BLOCK_ROWS", 40)
-    monkeypatch.setattr(arrays, "_BLOCK_VALUES", 1)
+    monkeypatch.setattr(solver_rows, "_ROWS_PER_THREAD", 30)
+    monkeypatch.setattr(solver_rows, "_BLOCK_ROWS", 40)
+    monkeypatch.setattr(solver_rows, "_BLOCK_VALUES", 1)
     solutions = []
     for threads in ("1", "3"):
         monkeypatch.setenv("GROUPCM_NUM_THREADS", threads)
@@ -410,10 +409,10 @@ WAYS = [newton_system._Direct, newton_system._RowSpace, newton_system._Iterative
 def test_every_way_to_solve_newtons_system_gives_one_direction(way, kind, temperature, monkeypatch):
     monkeypatch.setattr(newton_system, "_CG_TOL", 1e-12)
     task = make_task(n_groups=20, d=9, kind=kind)
-    kept = [KeptRows(terms, task.source, 1.0) for terms in task.terms if not terms.alone]
+    kept = [KeptRows(terms, task.rows, 1.0) for terms in task.terms if not terms.alone]
     for rows in kept:
         rows.keep_all()
-    alone = [b for terms in task.terms if terms.alone for b in task.source.blocks(terms)]
+    alone = [b for terms in task.terms if terms.alone for b in task.rows.blocks(terms)]
     blocks = alone + [block for rows in kept for block in rows.blocks()]
     theta = 0.1 * np.random.default_rng(1).normal(size=10)
     here = objective.evaluate_blocks(task.problem, blocks, temperature, theta)
@@ -502,5 +501,5 @@ def test_the_start_puts_the_means_at_the_margin(kind):
     task = make_task(kind=kind)
     theta = mean_difference(task)
     for terms in task.terms:
-        rows = task.source.take(terms.rows(np.arange(terms.n_rows)))
+        rows = task.rows.take(terms.rows(np.arange(terms.n_rows)))
         assert np.mean(rows @ theta) == pytest.approx(terms.sign)

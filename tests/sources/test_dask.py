@@ -37,12 +37,11 @@ from sklearn.base import clone
 from groupcm import GroupClassifier
 from groupcm.errors import InputError
 from groupcm.simulate import capsule
-from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.base import Columns
 from groupcm.sources.dask import partitions as dask_partitions
 from groupcm.sources.dask.partitions import Wanted, prepare
 from groupcm.sources.dask.source import from_dask
-from groupcm.sources.rows.chunk import Chunk
+from groupcm.sources.rows.chunk import Chunk, NonFiniteValue
 from groupcm.utils.progress import Reading, listening
 
 # Workers that import this file by name would need it on their path.

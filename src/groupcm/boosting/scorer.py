@@ -18,9 +18,8 @@ from groupcm.kernels.terms import run_maxima
 from groupcm.kernels.trees import score_csr_rows, score_rows, shapley_values
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import Groups
-from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.base import Source
-from groupcm.sources.rows.chunk import Features
+from groupcm.sources.rows.chunk import Features, NonFiniteValue
 from groupcm.utils.parallel import n_threads, slices, thread_map
 from groupcm.utils.typing import Vector
 

@@ -30,8 +30,8 @@ from groupcm.estimators.training.profile import TrainingProfile
 from groupcm.metrics.decision import is_alarm
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import Groups
-from groupcm.sources.arrays import NonFiniteValue
 from groupcm.sources.base import Source
+from groupcm.sources.rows.chunk import NonFiniteValue
 from groupcm.utils.fitted_state import Array, Count, Labels, Maybe, Names, Nullable
 from groupcm.utils.state_check import Record
 from groupcm.utils.text import printable

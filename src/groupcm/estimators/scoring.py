@@ -22,10 +22,10 @@ from groupcm.data.validation import check_length, require_finite
 from groupcm.kernels.terms import run_maxima
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import Groups, Index, Terms
-from groupcm.sources.arrays import ArraySource, NonFiniteValue, source_in
 from groupcm.sources.base import Columns, Source
-from groupcm.sources.rows.chunk import Chunk, Features
+from groupcm.sources.rows.chunk import Chunk, Features, NonFiniteValue
 from groupcm.sources.rows.index import Runs, join_runs, require_together
+from groupcm.sources.rows.solver_rows import ArrayRows, rows_in_space
 from groupcm.sources.rows.space import FeatureMap, MappedSpace, Space, make_space
 from groupcm.utils.parallel import slices, thread_map
 from groupcm.utils.progress import announce_reading, count_reading
@@ -272,9 +272,9 @@ class LinearScorer(Scorer):
         """Return the largest score of each chosen group in memory, and the rows that have it."""
         self._require_dense(X)
         if isinstance(X, np.ndarray):
-            source = source_in(self.space, X)
+            source = rows_in_space(self.space, X)
         else:
-            source = ArraySource(X, self.space.mean, self.space.scale)
+            source = ArrayRows(X, self.space.mean, self.space.scale)
         start, stop = groups.ptr[:-1][chosen], groups.ptr[1:][chosen]
         terms = Terms(-1, start, stop, groups.order, 1.0, alone=False)
         found = [source.worst(terms, theta) for theta in self.thetas]

@@ -45,7 +45,7 @@ from groupcm.estimators.training.profile import (
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import Groups
 from groupcm.sources.base import Source
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.typing import Vector
 
 __all__ = [
@@ -176,7 +176,7 @@ def drawn_values(X: Any, groups: ArrayLike | None) -> Matrix:
     """Return the features of candidates drawn from the groups of a matrix, frame or source."""
     if isinstance(X, Source):
         found = X.index().groups or Groups.of_each_row(X.n_rows)
-        return Stream(X).raw(draw_candidates(found, X.n_features, X.unit_ptr))
+        return SourceReader(X).raw(draw_candidates(found, X.n_features, X.unit_ptr))
     X = as_frame(X)
     if is_frame(X):
         X = frame_to_matrix(X)

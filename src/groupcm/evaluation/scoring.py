@@ -25,7 +25,7 @@ from groupcm.estimators.scoring import GroupScores, among_all_groups
 from groupcm.estimators.training.input import leave_out
 from groupcm.evaluation.scored import EmptyGroups, ScoredCandidates
 from groupcm.sources.base import Source
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.text import printable
 
 __all__ = [
@@ -250,7 +250,7 @@ def score_source(
         source.group_index(),
         scores_of(model, source),
         positive_in_source(model, source, pos_label),
-        Stream(source).raw,
+        SourceReader(source).raw,
         by_patient,
         objects,
         source.overlap_of(np.arange(source.n_rows)) if source.has_overlap else None,

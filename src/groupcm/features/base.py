@@ -42,7 +42,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
 
     A map learns from a sample of rows, without labels. After that it is fixed, and
     several threads may use it at once. A row with a NaN or an infinity is no error: what
-    comes out is not finite either, and the pass that reads it says where it is.
+    comes out is not finite either, and the pass that reads it reports the row.
 
     A subclass has `_check_parameters`, `_learn`, `_map` and, where it can do better, `_product`.
     """
@@ -79,7 +79,7 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         with np.errstate(invalid="ignore", over="ignore"):
             np.matmul(mapped, weights.T, out=out)
 
-    def _rows_a_block(self) -> int:
+    def _rows_per_block(self) -> int:
         return max(1, BLOCK_VALUES // max(1, self.n_features_out_))
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
@@ -178,16 +178,16 @@ class FeatureMap(TransformerMixin, BaseEstimator):
         )
 
     def _input_names(self, given: ArrayLike | None = None) -> NDArray[Any]:
-        """Names of what goes in: as given, else as seen in `fit`, else x0, x1, …"""
+        """Return the names of the inputs: as given, else as seen in `fit`, else x0, x1, …"""
         return _check_feature_names_in(self, given)  # pyright: ignore[reportReturnType]
 
     def _blocks(self, n_rows: int) -> Iterator[slice]:
-        size = self._rows_a_block()
+        size = self._rows_per_block()
         return (slice(start, start + size) for start in range(0, n_rows, size))
 
 
 def for_arrays(transformer: Any) -> Any:
-    """The same fitted transformer, taking and giving arrays where it was used to data frames."""
+    """Return a fitted transformer that takes and returns arrays instead of data frames."""
     if transformer is None or isinstance(transformer, str):  # a step that passes rows through
         return transformer
     # Imported late: it brings most of scikit-learn with it, and few fits need it.
@@ -202,16 +202,16 @@ def for_arrays(transformer: Any) -> Any:
 
 
 def transform_dense(transformer: Any, rows: Matrix) -> Matrix:
-    """What the transformer makes of rows, as a dense array."""
+    """Return the transformed rows as a dense array."""
     mapped = transformer.transform(rows)
     return np.asarray(mapped.toarray() if sp.issparse(mapped) else mapped, np.float64)
 
 
 def transform_into(transformer: Any, rows: Rows, out: Matrix) -> None:
-    """Write what the transformer makes of rows to ``out``.
+    """Write the transformed rows to ``out``.
 
     Most transformers refuse a block for one bad value. Here its row becomes NaN, so that
-    the pass that reads it can say which one it is.
+    the pass that reads it can report the row.
     """
     good = np.isfinite(rows).all(axis=1)
     if not good.all() and _takes_nan(transformer):

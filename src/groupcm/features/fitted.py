@@ -1,4 +1,4 @@
-"""A transformer that is fitted already, as a feature map."""
+"""Provides `Fitted`, a feature map of a transformer that is already fitted."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ class Fitted(FeatureMap):
 
 
 def as_feature_map(obj: Any) -> FeatureMap | None:
-    """What a user gave as feature map, as a `FeatureMap`.
+    """Return the feature map of the user as a `FeatureMap`.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""Any kernel, approximated by its values at a few landmarks.
+"""Provides feature maps whose products approximate a kernel.
 
-Random waves whose products approximate the Gaussian kernel.
-
-The additive χ² kernel of histograms, approximated feature by feature.
+`Nystroem` approximates any kernel by its values at landmarks, `RandomFourier` the Gaussian kernel
+by random waves, and `AdditiveChi2` the additive χ² kernel of histograms feature by feature.
 """
 
 from __future__ import annotations

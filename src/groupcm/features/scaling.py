@@ -1,4 +1,4 @@
-"""Mean and deviation of every feature, so that all are on one scale."""
+"""Provides `Scaling`, the mean and deviation of every feature, which puts all on one scale."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Scaling:
 
 
 def _exact_products(a: Vector, b: Vector) -> list[float]:
-    """Numbers whose exact sum is ``a · b``: each product and its rounding error (Dekker)."""
+    """Return numbers whose exact sum is ``a · b``: each product and its rounding error (Dekker)."""
     product = a * b
     with np.errstate(over="ignore", invalid="ignore"):
         high_a, high_b = ((_SPLITTER * x) - (_SPLITTER * x - x) for x in (a, b))
@@ -169,7 +169,7 @@ def store_nearly_full_columns(X: Matrix) -> Matrix:
 def _dense_moments(
     X: NDArray[np.floating], rows: Index, weight: Vector | None = None
 ) -> tuple[Vector, Vector]:
-    """Mean and variance around the first row; where that is far from the mean, by a second pass."""
+    """Compute mean and variance around the first row, or around the mean if that is far off."""
     mass = len(rows) if weight is None else float(np.sum(weight[rows]))
 
     def sums(shift: Vector) -> Vector:
@@ -192,7 +192,7 @@ def _dense_moments(
 
 
 def _sparse_moments(X: Matrix, weight: Vector | None = None) -> tuple[Vector, Vector, Index]:
-    """Mean, variance and number of stored values of each column of a CSR matrix."""
+    """Compute the mean, variance and number of stored values of each column of a CSR matrix."""
     n_rows, n_features = X.shape
     whole = n_rows if weight is None else float(np.sum(weight))
 
@@ -216,7 +216,7 @@ def _sparse_moments(X: Matrix, weight: Vector | None = None) -> tuple[Vector, Ve
 
 
 def rows_to_measure(n_rows: int, n_features: int, groups: Groups | None) -> Index:
-    """All rows, or of many some stretches of whole groups, evenly spread.
+    """Return all rows or, if there are many, evenly spread stretches of whole groups.
 
     The choice depends on nothing else, so that the same candidates are put on the same scale
     whatever source they come from. Stretches, because a file is read by stretches.

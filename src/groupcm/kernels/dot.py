@@ -79,7 +79,7 @@ def _vector_dot(typingctx, X, vectors, row, weights):
     """``Σ_j (X[row, j] − weights[0, j]) weights[1, j]`` by vectors, in float64.
 
     ``vectors`` is a tuple as long as the row has vectors: its length is part of the type, so
-    the compiler sees straight code instead of a loop. An empty one stands for a loop.
+    the compiler sees straight code instead of a loop. An empty one means a loop.
     Products of float32 rows cost no more in float64: the memory is slower than either.
     """
     x_type, n_vectors = X.dtype, len(vectors)
@@ -128,7 +128,7 @@ def _vector_dot(typingctx, X, vectors, row, weights):
 
 
 def stored_rows(X):
-    """``X`` as `row_dot` wants it: with a tuple that says how many vectors a row has."""
+    """Return ``X`` as `row_dot` takes it: with a tuple as long as a row has vectors."""
     if X.ndim != 2 or not X.flags.c_contiguous:
         raise ValueError("rows must be a C-ordered matrix")
     n_vectors = -(-X.shape[1] // LANES)
@@ -140,7 +140,7 @@ def stored_rows(X):
 def row_dot(rows, row, weights):
     """The product of one row with the weights.
 
-    ``rows`` says by its type how rows are stored: what `stored_rows` gives for a C-ordered
+    The type of ``rows`` is how rows are stored: what `stored_rows` gives for a C-ordered
     matrix, or the three arrays of a CSR matrix. ``weights`` come from `pack_affine`; for CSR
     they are the two rows ``mean`` and ``weights``, and only stored values are looked at: a mean
     other than zero belongs to a column that is stored in every row.

@@ -2,7 +2,7 @@
 
 Conventions: ``n`` groups in falling order of their scores; ``cluster[i]`` is the cluster of
 group i, ``count[c]`` how often cluster c was drawn, so ``count[cluster[i]]`` is what group i
-weighs; ``ends_tie[i]`` says that the next score is smaller. ``tp`` and ``fp`` are the weights
+weighs; ``ends_tie[i]`` is whether the next score is smaller. ``tp`` and ``fp`` are the weights
 of positives and negatives so far. All but precisions is counted in integers, so exact.
 """
 

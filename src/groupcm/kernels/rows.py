@@ -1,14 +1,9 @@
-"""Scores and norms of rows that stand one after another, ``s_i = Σ_j (x_ij − mean_j) w_j``.
+"""Scores, norms and moments of rows, ``s_i = Σ_j (x_ij − mean_j) w_j``.
 
-Scores and norms of rows whose features stand in columns, ``s_i = Σ_j (x_ij − mean_j) w_j``.
-
-A decoded table is a list of columns at unrelated addresses, so kernels are
-given the addresses. They work on tiles of rows that stay in a core's nearest
-cache, whatever the number of columns.
-
-The largest score of each term and the row that has it: one pass over the rows.
-
-Sums for the mean and the deviation of every feature.
+Rows are a C-ordered matrix, a CSR matrix, or columns. A decoded table is a list of columns at
+unrelated addresses, so the kernels of columns take the addresses. They work on tiles of rows that
+stay in the nearest cache of a core, whatever the number of columns. The moments are the sums for
+the mean and the deviation of every feature.
 """
 
 from __future__ import annotations
@@ -20,6 +15,9 @@ from numba.extending import intrinsic, overload
 
 from groupcm.kernels import FLAGS
 from groupcm.kernels.dot import row_dot
+
+# Rows of a tile of columns.
+_TILE = 512
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -39,9 +37,6 @@ def row_norms(X, mean, scale, norm):
             z = (X[i, j] - mean[j]) * factor[j]
             total += z * z
         norm[i] = np.sqrt(total)
-
-
-_TILE = 512
 
 
 @intrinsic
@@ -168,39 +163,6 @@ def interleave_columns(addresses, like, out):
             column = _column(addresses, j, n_rows, like)
             for i in range(lo, hi):
                 out[i, j] = column[i]
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def scan(rows, order, start, stop, weights, lo, hi, score, winner, runner_up, lead):
-    """``score[k] = max_i s_i`` over the rows of term ``k``, its winner, runner-up and their lead.
-
-    Term ``k`` holds positions ``start[k]`` to ``stop[k]``, looked up in ``order`` unless
-    that is empty; for ``rows`` and ``weights`` see `row_dot`. A term of one row has itself as
-    runner-up and an infinite lead; of equal rows the first wins. Works on terms ``lo`` to
-    ``hi`` and returns the first of them that holds a NaN or an infinity, or -1.
-    """
-    in_place = len(order) == 0
-    for k in range(lo, hi):
-        first = second = start[k] if in_place else order[start[k]]
-        best = total = row_dot(rows, first, weights)
-        next_best = -np.inf
-        for position in range(start[k] + 1, stop[k]):
-            row = position if in_place else order[position]
-            s = row_dot(rows, row, weights)
-            total += s
-            if s > next_best:
-                if s > best:
-                    next_best, second = best, first
-                    best, first = s, row
-                else:
-                    next_best, second = s, row
-        if not np.isfinite(total):
-            return k
-        score[k] = best
-        winner[k] = first
-        runner_up[k] = second
-        lead[k] = best - next_best
-    return -1
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)

@@ -1,13 +1,14 @@
-"""Which rows of a term can be its winner anywhere near a point.
+"""Winners of terms: their largest scores, their soft minima, and the rows that may win.
+
+Within a ball around the weights, a score changes by at most
 
 ::
 
-    s_i(w') ≤ s_i(w) + r ‖x_i‖   and   s_i(w') ≥ s_i(w) − r ‖x_i‖   where ‖w' − w‖ ≤ r
+    s_i(w) − r ‖x_i‖ ≤ s_i(w') ≤ s_i(w) + r ‖x_i‖   where ‖w' − w‖ ≤ r
 
-so a row whose first bound is below the second bound of another row of its
-term never wins in that ball, and none below the floor costs anything.
-
-The soft minimum over each term, ``t_k = −T log Σ_i exp(−m_i / T)``.
+so a row whose upper bound is below the lower bound of another row of its term never wins in that
+ball, and no row below the floor costs anything. The soft minimum of the margins of a term is
+``t_k = −T log Σ_i exp(−m_i / T)``.
 """
 
 from __future__ import annotations
@@ -16,6 +17,43 @@ import numpy as np
 from numba import njit
 
 from groupcm.kernels import FLAGS
+from groupcm.kernels.dot import row_dot
+
+# A row this many temperatures above the minimum has a share below 1e-15: none.
+_FAR = 35.0
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def scan(rows, order, start, stop, weights, lo, hi, score, winner, runner_up, lead):
+    """``score[k] = max_i s_i`` over the rows of term ``k``, its winner, runner-up and their lead.
+
+    Term ``k`` holds positions ``start[k]`` to ``stop[k]``, looked up in ``order`` unless
+    that is empty; for ``rows`` and ``weights`` see `row_dot`. A term of one row has itself as
+    runner-up and an infinite lead; of equal rows the first wins. Works on terms ``lo`` to
+    ``hi`` and returns the first of them that holds a NaN or an infinity, or -1.
+    """
+    in_place = len(order) == 0
+    for k in range(lo, hi):
+        first = second = start[k] if in_place else order[start[k]]
+        best = total = row_dot(rows, first, weights)
+        next_best = -np.inf
+        for position in range(start[k] + 1, stop[k]):
+            row = position if in_place else order[position]
+            s = row_dot(rows, row, weights)
+            total += s
+            if s > next_best:
+                if s > best:
+                    next_best, second = best, first
+                    best, first = s, row
+                else:
+                    next_best, second = s, row
+        if not np.isfinite(total):
+            return k
+        score[k] = best
+        winner[k] = first
+        runner_up[k] = second
+        lead[k] = best - next_best
+    return -1
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -85,10 +123,6 @@ def run_maxima(score, start, best, winner):
         best[k] = most
         winner[k] = first
     return -1
-
-
-# A row this many temperatures above the minimum has a share below 1e-15: none.
-_FAR = 35.0
 
 
 # Without FLAGS: the compiler makes two versions of the loop, one for arrays that may overlap, and

@@ -1,22 +1,6 @@
-"""Which rows count together: from labelled candidates to the terms of the objective.
+"""Provides `binary_terms`, from labelled candidates to the terms of the objective.
 
-The chain from rows to blocks, with one type per stage::
-
-    rows         one id per row            an array, or a column of a source
-      │  index_groups; of a source CandidateIndex, which joins the runs of its chunks
-    GroupIndex   row → group               the ids, numbered in order of first appearance
-      │  Groups.from_index
-    Groups       group → its rows          ranges of positions, and the order of the rows
-      │  binary_terms, with the labels, the overlaps and the grouping below
-    Terms        term → its rows           the rows that count once, with a sign and a weight
-      │  blocks of a RowSource
-    Block        term → its features       the rows themselves, loaded when they are needed
-
-Two types hold what is known of whole groups, and take no part in the chain: `GroupTable`, the
-label and the patient of each group, for folds and metrics, and `TrainingGroups`, the same of the
-groups of a fit. Positions make the chain cheap: where the rows of every group are contiguous,
-``order`` is empty, nothing is sorted, and no stage copies a row or needs more than a few numbers
-per group.
+`groupcm.objective` shows the chain that these terms are a part of.
 
 ===========  ==========================================  ==============================
 grouping     a positive group                            a negative group
@@ -189,14 +173,14 @@ class _Positives:
         return len(np.unique(self.group))
 
     def objects_in_group(self) -> Index:
-        """For each object, how many its group has."""
+        """Return the number of objects in the group of each object."""
         _, place, count = np.unique(
             self.group[self.begins], return_inverse=True, return_counts=True
         )
         return count[place]
 
     def rows_in_object(self) -> Index:
-        """For each object, how many candidates show it."""
+        """Return the number of candidates that show each object."""
         return np.diff(np.append(np.flatnonzero(self.begins), len(self.rows)))
 
 
@@ -214,9 +198,9 @@ def binary_terms(
     without: Index = NO_ORDER,
     weights: RowWeights | None = None,
 ) -> list[Terms]:
-    """The terms of the objective: positive ones first, then negative ones.
+    """Return the terms of the objective: positive ones first, then negative ones.
 
-    ``objects`` says which object of its group a positive candidate shows; without it every
+    ``objects`` holds the object of its group that a positive candidate shows; without it every
     group has one. The groups ``without`` (rows, where there are no groups) take no part.
     ``weights`` are those of ``sample_weight``. Raises `ValueError` where one side is empty.
     """
@@ -321,11 +305,11 @@ def _choose_positives(
 
 
 def _first_showing(objects: NDArray[Any], rows: Index, group: Index) -> NDArray[np.intp]:
-    """For each of these rows, the place of the first that shows the same object of its group."""
-    told = np.zeros(len(objects), dtype=objects.dtype)  # the other rows need no object
-    told[rows] = objects[rows]
-    require_present(told, "objects has no id at row {}; every positive candidate needs one.")
-    codes = index_groups(told[rows]).codes
+    """Return the place of the first row that shows the same object of its group, for each row."""
+    known = np.zeros(len(objects), dtype=objects.dtype)  # the other rows need no object
+    known[rows] = objects[rows]
+    require_present(known, "objects has no id at row {}; every positive candidate needs one.")
+    codes = index_groups(known[rows]).codes
     named = group * (codes.max() + 1) + codes
     _, first, place = np.unique(named, return_index=True, return_inverse=True)
     return first[place]
@@ -354,7 +338,7 @@ _Ranges = tuple[Index, Index, Index]
 
 
 def _ranges_between(rows: Index, n_rows: int) -> _Ranges:
-    """All rows but these."""
+    """Return all rows but these."""
     start = np.concatenate([[0], rows + 1])
     stop = np.concatenate([rows, [n_rows]])
     filled = start < stop
@@ -368,7 +352,7 @@ def _other_groups(groups: Groups, but: Index) -> _Ranges:
 
 
 def _backgrounds(groups: Groups, positive_groups: Index, positive_rows: Index) -> _Ranges:
-    """The non-positive candidates of each positive group, as groups of their own."""
+    """Return the non-positive candidates of each positive group, as groups of their own."""
     rows, size = groups.rows_of(positive_groups), groups.sizes(positive_groups)
     is_background = ~np.isin(rows, positive_rows)
     of_group = np.repeat(np.arange(len(size)), size)[is_background]

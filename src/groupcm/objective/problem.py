@@ -9,7 +9,7 @@
 with ``α_i ≥ 0``, ``A_k = Σ_i α_i`` at most the loss's steepest slope over the rows of term ``k``,
 ``v = Σ_k c_k y_k Σ_i α_i x_i`` and, because ``b`` is free,
 ``Σ_k c_k y_k A_k = 0``. Any such α bounds the optimum from below, also one
-that is zero on rows nobody has looked at.
+that is zero on rows that have not been read.
 
 Conventions
 -----------

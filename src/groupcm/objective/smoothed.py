@@ -1,4 +1,4 @@
-"""Rows in memory, and the smoothed objective on them.
+"""Provides `Block`, terms with their rows, and the smoothed objective on it.
 
 ::
 
@@ -100,7 +100,7 @@ class Curvature:
         return Factors([positive, more], [less])
 
     def matrix(self) -> NDArray[np.float64]:
-        """The sum itself."""
+        """Return the sum itself."""
         factors = self.factors()
         total = reduce(add, map(_gram, factors.positive))
         return reduce(sub, map(_gram, factors.negative), total)
@@ -112,7 +112,7 @@ class Curvature:
         return squares.T @ np.maximum(self.row_weight, 0.0)
 
     def product(self, u: Vector) -> Vector:
-        """The sum times ``u``."""
+        """Return the sum times ``u``."""
         rows = self.load()
         along = rows @ u
         weight = self.row_weight * along
@@ -159,7 +159,7 @@ def _terms_at(block: Block, problem: Problem, temperature: float, margin: Vector
 
 
 def _to_rows(block: Block, of_term: Vector, share: Vector | None) -> Vector:
-    """What each row has of its term's number."""
+    """Return the share of each row in the number of its term."""
     if block.ptr is None or share is None:
         return of_term
     of_row = np.empty(len(share))
@@ -168,7 +168,7 @@ def _to_rows(block: Block, of_term: Vector, share: Vector | None) -> Vector:
 
 
 def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) -> BlockValue:
-    """Value, dual sums and (on demand) curvature of one block at ``theta``."""
+    """Compute the value, the dual sums and, on demand, the curvature of a block at ``theta``."""
     rows = block.load()
     at = _terms_at(block, problem, temperature, block.sign * (rows @ theta))
     mass, gain = block.weight * at.A, problem.loss.dual_gain(at.A)

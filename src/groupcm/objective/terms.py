@@ -1,12 +1,12 @@
-"""Candidates in groups, and the terms of the objective they make.
+"""Provides `Groups`, candidates in groups, and `Terms`, the terms of the objective on them.
 
-`groupcm.objective.grouping` shows the whole chain from rows to blocks.
+`groupcm.objective` shows the whole chain from rows to blocks.
 
 Conventions
 -----------
 A *row* is a row number of X. A *position* counts rows in group order:
 position ``p`` is row ``order[p]``, or row ``p`` where ``order`` is empty
-because the rows of every group already stand together.
+because the rows of every group are contiguous.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Groups:
 
     @classmethod
     def from_index(cls, index: GroupIndex) -> Groups:
-        """The groups of `index_groups`; rows that stand together are left where they are."""
+        """Return the groups of `index_groups`; contiguous rows are left where they are."""
         if index.stand_together:
             return cls(np.append(index.run_starts, index.n_rows), NO_ORDER)
         ptr = np.concatenate([[0], np.cumsum(np.bincount(index.codes))])
@@ -50,7 +50,7 @@ class Groups:
 
     @classmethod
     def of_each_row(cls, n_rows: int) -> Groups:
-        """Every row is a group of its own."""
+        """Return groups of one row each."""
         return cls(np.arange(n_rows + 1), NO_ORDER)
 
     def __len__(self) -> int:
@@ -77,7 +77,7 @@ class Groups:
         return of_row
 
     def of_rows(self, rows: Index) -> Index:
-        """The group of each of these rows."""
+        """Return the group of each of these rows."""
         if len(self.order):
             position = np.empty(len(self.order), dtype=np.int64)
             position[self.order] = np.arange(len(self.order))
@@ -85,18 +85,18 @@ class Groups:
         return np.searchsorted(self.ptr, rows, side="right") - 1
 
     def sizes(self, chosen: Index) -> Index:
-        """How many rows each of the chosen groups has."""
+        """Return how many rows each of the chosen groups has."""
         return self.ptr[chosen + 1] - self.ptr[chosen]
 
     def rows_of(self, chosen: Index) -> Index:
-        """The rows of the chosen groups, one group after another."""
+        """Return the rows of the chosen groups, one group after another."""
         size = self.sizes(chosen)
         first = np.repeat(self.ptr[chosen] - (np.cumsum(size) - size), size)
         positions = first + np.arange(len(first))
         return positions if len(self.order) == 0 else self.order[positions]
 
     def mixed(self, chosen: Index, values: NDArray[np.bool_]) -> Index:
-        """Those of the chosen groups in which some rows are true and some are not.
+        """Return those of the chosen groups in which some rows are true and some are not.
 
         Examples
         --------
@@ -119,7 +119,7 @@ class Terms:
 
     Term ``k`` holds positions ``start[k]`` to ``stop[k]``. Where ``alone`` is
     true every row in these ranges is a term of its own, and ``weight`` is one
-    number or one a row.
+    number or one number per row.
 
     ``group_weight`` is what the groups of all terms weigh together before the costs of
     `grouping.Costs`: how many they are, without ``sample_weight``. It is that of all
@@ -136,13 +136,13 @@ class Terms:
 
     @classmethod
     def of_rows(cls, sign: int, rows: Index, weight: float | NDArray[np.float64]) -> Terms:
-        """Each of these rows alone."""
+        """Return one term per row."""
         start, stop = np.array([0]), np.array([len(rows)])
         return cls(sign, start, stop, np.asarray(rows, dtype=np.int64), weight, alone=True)
 
     @classmethod
     def of_groups(cls, sign: int, groups: Groups | None, chosen: Index) -> Terms:
-        """Each of the chosen groups by its worst candidate; of rows where there are no groups."""
+        """Return one term per chosen group, or per chosen row where there are no groups."""
         if groups is None:
             start = np.arange(len(chosen))
             return cls(sign, start, start + 1, chosen, 1.0, alone=False)
@@ -161,31 +161,31 @@ class Terms:
         return self.n_rows if self.alone else len(self.start)
 
     def weight_of(self, chosen: Index | slice) -> float | NDArray[np.float64]:
-        """The weights of some of the terms, one number where all weigh the same."""
+        """Return the weights of some of the terms, one number where all weigh the same."""
         return self.weight[chosen] if isinstance(self.weight, np.ndarray) else self.weight
 
     def row_weights(self, chosen: Index) -> NDArray[np.float64]:
-        """The weight of the term of each of these rows, counted through the rows of all terms."""
+        """Return the weight of each row's term; rows are counted through all terms."""
         of_term = np.broadcast_to(self.weight, len(self))
         return of_term[chosen if self.alone else np.searchsorted(self._ends, chosen, "right")]
 
     def subset(self, chosen: Index) -> Terms:
-        """Some of the terms, their weights raised by the share that is left out."""
+        """Return some of the terms, their weights raised by the share that is left out."""
         weight = self.weight_of(chosen) * (len(self) / len(chosen))
         if self.alone:
             return Terms.of_rows(self.sign, self.rows(chosen), weight)
         return replace(self, start=self.start[chosen], stop=self.stop[chosen], weight=weight)
 
     def row_chunks(self, size: int) -> Iterator[tuple[slice, slice | Index]]:
-        """Pieces of at most ``size`` rows: where they stand among the rows, and their row numbers.
+        """Yield pieces of at most ``size`` rows: places among the rows, and row numbers.
 
-        Row numbers are a slice where the rows stand together, so that X is not copied.
+        Row numbers are a slice where the rows are contiguous, so that X is not copied.
         """
         for lo in range(0, self.n_rows, size):
             hi = min(lo + size, self.n_rows)
             rows = self.rows(np.arange(lo, hi))
-            together = rows[-1] - rows[0] == hi - lo - 1 and np.all(np.diff(rows) == 1)
-            yield slice(lo, hi), slice(int(rows[0]), int(rows[-1]) + 1) if together else rows
+            is_contiguous = rows[-1] - rows[0] == hi - lo - 1 and np.all(np.diff(rows) == 1)
+            yield slice(lo, hi), slice(int(rows[0]), int(rows[-1]) + 1) if is_contiguous else rows
 
     @cached_property
     def _ends(self) -> Index:
@@ -193,7 +193,7 @@ class Terms:
         return np.cumsum(self.stop - self.start)
 
     def rows(self, chosen: Index) -> Index:
-        """Row numbers of the chosen ones, counted through the rows of all terms."""
+        """Return the row numbers of the chosen rows, counted through the rows of all terms."""
         within = np.searchsorted(self._ends, chosen, side="right")
         position = chosen - self._ends[within] + self.stop[within]
         return position if len(self.order) == 0 else self.order[position]

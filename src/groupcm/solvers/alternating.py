@@ -1,17 +1,17 @@
-"""Alternation: choose a candidate of each group where nobody knows which one counts, solve, again.
+"""Alternation: choose a candidate of each group that has no annotation, solve, choose again.
+
+::
 
     z_k ← the candidate of group k with the largest score
     w, b ← argmin  ρ Σ_j h(w_j) + c+ Σ_k L(s_z(k)) + the terms that do not depend on z
 
-until no choice changes. Each solve is a convex problem with its certificate, and none of the two
-steps ever raises the objective; the choices are not convex, so what is reached is a local optimum.
+until no choice changes. Each solve is a convex problem with its certificate, and neither of the
+two steps ever raises the objective; the choices are not convex, so the result is a local optimum.
 
-The first choice is that of a problem without choices: MI-SVM's has the mean of each group
-(`groupcm.solvers.group_means`), that of groups nobody annotated the annotated groups alone. Where
-``w = 0`` is its solution all candidates tie, and rounding would choose. There the first choice is
-that of the same problem with every negative candidate alone.
-
-MI-SVM's first problem: every positive group stands for itself by the mean of its candidates.
+The first choice comes from a problem without choices: in MI-SVM every positive group counts by the
+mean of its candidates (`problem_of_means`); with unannotated groups, the annotated groups alone are
+solved. Where ``w = 0`` is the solution of that problem all candidates tie, and rounding would
+choose; there the first choice comes from the same problem with every negative candidate alone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from groupcm.objective.terms import Index, Terms
 from groupcm.solvers import newton, working_set
 from groupcm.solvers.solution import Solution, Task
 from groupcm.solvers.working_set import KeptRows
-from groupcm.sources.arrays import RowSource, Winners
+from groupcm.sources.rows.solver_rows import SolverRows, Winners
 
 __all__ = ["OUTCOMES", "Alternation", "Choice", "Outcome", "alternate", "problem_of_means"]
 
@@ -62,7 +62,7 @@ class Choice:
     weight: float | NDArray[np.float64]
 
     def task_with(self, chosen: Index) -> Task:
-        """The convex problem in which these rows stand for their groups."""
+        """Return the convex problem in which these rows represent their groups."""
         positive = Terms.of_rows(1, chosen, self.weight)
         return replace(self.task, terms=[positive, *self.task.terms])
 
@@ -104,14 +104,14 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
     most_rounds : int
         Problems to solve at most.
     """
-    source = choice.task.source
+    source = choice.task.rows
     zero_margin = choice.task.problem.loss.zero_margin
     grouped = [terms for terms in choice.task.terms if not terms.alone]
     kept = [KeptRows(terms, source, zero_margin) for terms in grouped]
     solution = working_set.solve(first, kept=kept)
     if solution.interrupted:
         raise KeyboardInterrupt(_NO_CHOICE)
-    point = _every_negative_alone(first) if _says_nothing(first, solution) else solution.point
+    point = _every_negative_alone(first) if _is_trivial(first, solution) else solution.point
     chosen = source.worst(choice.groups, point).row
     seen: set[bytes] = set()
     rounds = 1
@@ -128,7 +128,7 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
         if solution.interrupted:
             return end("interrupted")
         best = _better(source, choice.groups, solution.point, chosen)
-        if np.array_equal(best, chosen) or _says_nothing(task, solution):
+        if np.array_equal(best, chosen) or _is_trivial(task, solution):
             return end("settled")
         if rounds >= most_rounds:
             return end("exhausted")
@@ -137,13 +137,20 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
         chosen = best
 
 
-def _says_nothing(task: Task, solution: Solution) -> bool:
-    """Whether ``w = 0`` is as good, within the tolerance."""
+def problem_of_means(choice: Choice) -> Task:
+    """Return the problem in which each group counts by the mean of its candidates."""
+    task = choice.task
+    means = _RowsWithMeans(task.rows, _group_means(task.rows, choice.groups))
+    return replace(task, terms=[means.terms(choice.weight), *task.terms], rows=means)
+
+
+def _is_trivial(task: Task, solution: Solution) -> bool:
+    """Return whether ``w = 0`` is as good, within the tolerance."""
     return solution.objective >= (1.0 - task.tol) * task.best_constant()[1]
 
 
 def _every_negative_alone(task: Task) -> NDArray[np.float64]:
-    """The solution where negative candidates share the weight of their groups.
+    """Return the solution where negative candidates share the weight of their groups.
 
     Of many candidates some, evenly spread, are enough for a first choice.
     """
@@ -166,27 +173,20 @@ def _every_negative_alone(task: Task) -> NDArray[np.float64]:
     return found.point
 
 
-def _better(source: RowSource, groups: Terms, theta: NDArray[np.float64], chosen: Index) -> Index:
-    """The candidate of largest score of each group; the chosen one where none is larger."""
+def _better(source: SolverRows, groups: Terms, theta: NDArray[np.float64], chosen: Index) -> Index:
+    """Return the candidate of largest score of each group; the chosen one where none is larger."""
     winners = source.worst(groups, theta)
     score = np.asarray(source.take(chosen) @ theta)
     return np.where(-winners.margin > score, winners.row, chosen)
 
 
-def problem_of_means(choice: Choice) -> Task:
-    """The problem in which each group counts by the mean of its candidates."""
-    task = choice.task
-    means = _WithMeans(task.source, _group_means(task.source, choice.groups))
-    return replace(task, terms=[means.terms(choice.weight), *task.terms], source=means)
-
-
-def _group_means(source: RowSource, groups: Terms) -> Rows:
-    """The mean of each group's candidates, in the space the weights live in."""
+def _group_means(source: SolverRows, groups: Terms) -> Rows:
+    """Return the mean of each group's candidates, in the space the weights live in."""
     size = groups.stop - groups.start
     rows = groups.rows(np.arange(groups.n_rows))
     ptr = np.concatenate([[0], np.cumsum(size)])
     parts = []
-    for lo, hi in _pieces(ptr, source.rows_a_block):
+    for lo, hi in _pieces(ptr, source.rows_per_block):
         shares = np.repeat(1.0 / size[lo:hi], size[lo:hi])
         inside = ptr[hi] - ptr[lo]
         average = sp.csr_array(
@@ -205,18 +205,18 @@ def _pieces(ptr: Index, n_rows: int) -> Iterator[tuple[int, int]]:
         lo = hi
 
 
-class _WithMeans:
+class _RowsWithMeans:
     """A source with a row more for each positive group: the mean of its candidates."""
 
     # No source has so many rows of its own.
     _FIRST = 1 << 48
 
-    def __init__(self, source: RowSource, means: Rows) -> None:
+    def __init__(self, source: SolverRows, means: Rows) -> None:
         self._source = source
         self._means = means
 
     def terms(self, weight: float | NDArray[np.float64]) -> Terms:
-        """The means, each alone."""
+        """Return the means, each alone."""
         return Terms.of_rows(1, self._FIRST + np.arange(self._means.shape[0]), weight)
 
     @property
@@ -224,8 +224,8 @@ class _WithMeans:
         return self._source.rows_read
 
     @property
-    def rows_a_block(self) -> int:
-        return self._source.rows_a_block
+    def rows_per_block(self) -> int:
+        return self._source.rows_per_block
 
     def take(self, rows: Index | slice) -> Rows:
         if isinstance(rows, slice) or len(rows) == 0 or rows[0] < self._FIRST:

@@ -1,4 +1,4 @@
-"""A file that lets an interrupted fit go on from the points it had reached.
+"""Provides `Checkpoint`, a file from which an interrupted fit continues.
 
 It holds points, not rows, so it is small; and no bounds, because what they
 prove is proved again on the data that the next fit is given. The pass that
@@ -39,7 +39,7 @@ class Checkpoint:
         self._size = space.n_features + 1
 
     def read(self) -> dict[int, Vector]:
-        """The points of the tasks that were reached; none where there is no such file yet."""
+        """Return the points that the tasks had reached; none where there is no file yet."""
         if not self.path.exists():
             return {}
         try:
@@ -87,8 +87,8 @@ class Checkpoint:
             "fit": self._fingerprint,
             "points": [None if point is None else point.tolist() for point in points],
         }
-        with whole_file(self.path) as beside:
-            beside.write_text(json.dumps(content), encoding="utf-8")
+        with whole_file(self.path) as temporary:
+            temporary.write_text(json.dumps(content), encoding="utf-8")
 
     def remove(self) -> None:
         """Remove the file, and what a killed fit has left of one: nothing is left to do."""
@@ -126,8 +126,8 @@ def _digest(tasks: Sequence[Task], space: Space, numbers: Sequence[Vector]) -> s
         digest.update(repr(space.map).encode())
     for task in tasks:
         problem = task.problem
-        words = f"loss={problem.loss!r}, penalty={problem.penalty!r}, rho={problem.rho!r}"
-        digest.update(f"Problem({words})".encode())
+        described = f"loss={problem.loss!r}, penalty={problem.penalty!r}, rho={problem.rho!r}"
+        digest.update(f"Problem({described})".encode())
         for terms in task.terms:
             digest.update(f"{terms.sign} {terms.alone}".encode())
             for part in (terms.start, terms.stop, terms.order, np.asarray(terms.weight)):

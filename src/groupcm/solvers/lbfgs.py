@@ -15,8 +15,7 @@ import numpy as np
 from groupcm.objective.problem import DualSums
 from groupcm.objective.smoothed import Block
 from groupcm.solvers.objective import Evaluation, evaluate_blocks
-from groupcm.solvers.solution import Solution, Task, Trace
-from groupcm.solvers.start import mean_difference
+from groupcm.solvers.solution import Solution, Task, Trace, mean_difference
 from groupcm.utils.typing import Vector
 
 __all__ = ["solve"]
@@ -50,7 +49,7 @@ def solve(task: Task, start: Vector | None = None) -> Solution:
 
 def _minimise(trace: Trace) -> None:
     task = trace.task
-    alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
+    alone = [block for terms in task.terms if terms.alone for block in task.rows.blocks(terms)]
     here = _evaluate(trace, alone, trace.latest)
     memory = _Memory()
     dual = (here.positive, here.negative)
@@ -77,9 +76,9 @@ def _evaluate(trace: Trace, alone: list[Block], theta: Vector) -> Evaluation:
     blocks = list(alone)
     for terms in task.terms:
         if not terms.alone:
-            found = task.source.worst(terms, theta)
+            found = task.rows.worst(terms, theta)
             costly = np.flatnonzero(found.margin < task.problem.loss.zero_margin)
-            rows = task.source.take(found.row[costly])
+            rows = task.rows.take(found.row[costly])
             weight = terms.weight_of(costly)
             blocks.append(Block(lambda rows=rows: rows, None, terms.sign, weight))
     here = evaluate_blocks(task.problem, blocks, _FROZEN, theta)
@@ -103,7 +102,7 @@ def _line_search(
 
 
 def _mix(old: DualSums, new: DualSums) -> DualSums:
-    """A convex combination of two duals; the mean of the gains bounds the gain of the mean."""
+    """Combine two duals convexly; the mean of the gains bounds the gain of the mean."""
     kept = 1.0 - _NEWEST
     return DualSums(
         kept * old.moment + _NEWEST * new.moment,

@@ -3,7 +3,7 @@
 At temperature ``T`` the maximum over a group is a log-sum-exp, the hinge has
 a soft corner and the norm 1 a round bottom. A minimiser of that problem
 carries a dual of the true one, feasible as it stands, whose gap shrinks with
-``T``; so each evaluation yields an upper and a lower bound for nothing.
+``T``; so each evaluation yields an upper and a lower bound at no extra cost.
 
 The minimisers form a path ``θ(T)``. From one temperature to the next the
 method follows its tangent, ``dθ/dT = −H⁻¹ ∂∇/∂T``, and then corrects.
@@ -34,7 +34,7 @@ WARM = 0.003
 # The temperature is multiplied by the first; where the path bends, by more, up to the second.
 _COOLING = 0.1
 _GENTLEST_COOLING = 0.7
-# Evaluations at one temperature that tell that the path bends, or that it is straight again.
+# Evaluations at one temperature that show that the path bends, or that it is straight again.
 _BENT = 30
 _STRAIGHT = 8
 _COLDEST = 1e-10
@@ -140,7 +140,7 @@ class Newton:
         return found
 
     def _is_on_path(self, here: Evaluation) -> bool:
-        """Whether the gap is mostly the temperature's."""
+        """Return whether the gap is mostly the temperature's."""
         return self._repair_cost(here) <= _OFF_PATH * (here.exact - here.lower)
 
     def _descend(self, here: Evaluation, temperature: float, tol: float) -> Evaluation:
@@ -190,7 +190,7 @@ class Newton:
         return best if best.smooth < here.smooth else None
 
     def _best_length(self, here: Evaluation, step: Vector, temperature: float) -> float:
-        """The minimum along the step: where the slope, which only grows, is zero."""
+        """Return the minimum along the step: where the slope, which only grows, is zero."""
         slope = slope_of_blocks(self.problem, self.blocks, temperature, here.theta, step)
         low, high = 0.0, 1.0
         if slope(low) >= 0.0:

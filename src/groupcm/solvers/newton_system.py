@@ -7,9 +7,8 @@ rows of all factors and ``S`` their signs,
     (D + Vᵀ S V)⁻¹ = D⁻¹ − D⁻¹ Vᵀ (S + V D⁻¹ Vᵀ)⁻¹ V D⁻¹
 
 where the intercept, which has no penalty, is eliminated beforehand. With many of both, by
-conjugate gradients.
-
-The same work on every block, by our threads or by those of BLAS, not both.
+conjugate gradients. Blocks are worked on by the threads of this package or by those of BLAS, not
+by both.
 """
 
 from __future__ import annotations
@@ -36,9 +35,35 @@ __all__ = ["NewtonSystem", "newton_system", "over_blocks"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-
-# Fewer blocks than this are not worth several threads.
+# Fewer blocks than this do not pay for several threads.
 _FEW_BLOCKS = 4
+# Up to this many variables, or rows, a matrix of that size is formed.
+_FORMED = 3000
+# Up to this many variables the matrix is formed however few the rows.
+_FEW = 100
+# What a row costs in a product of matrices, for each of its partners, in looks at a row.
+_PRODUCT = 0.02
+_CG_TOL = 1e-3
+_CG_STEPS = 250
+
+
+class NewtonSystem(Protocol):
+    """What Newton's method needs of a linear system."""
+
+    @property
+    def cost(self) -> float:
+        """What it cost so far, in looks at a row."""
+        ...
+
+    def solve(self, target: Vector, damping: float) -> Vector: ...
+
+
+def newton_system(curvatures: Sequence[Curvature], diagonal: Vector) -> NewtonSystem:
+    """Return the system with these curvatures, ``diagonal`` that of the penalty."""
+    n_variables, n_rows = len(diagonal), sum(c.n_factors for c in curvatures)
+    if n_variables <= max(_FEW, min(n_rows, _FORMED)):
+        return _Direct(curvatures, diagonal)
+    return (_RowSpace if n_rows <= _FORMED else _Iterative)(curvatures, diagonal)
 
 
 @cache
@@ -55,35 +80,6 @@ def over_blocks(function: Callable[[Item], Result], items: Sequence[Item]) -> li
         return [function(item) for item in items]
     with _threadpools().limit(limits=1, user_api="blas"):
         return thread_map(function, items)
-
-
-# Up to this many variables, or rows, a matrix of that size is formed.
-_FORMED = 3000
-# Up to this many variables the matrix is formed however few the rows.
-_FEW = 100
-# What a row costs in a product of matrices, for each of its partners, in looks at a row.
-_PRODUCT = 0.02
-_CG_TOL = 1e-3
-_CG_STEPS = 250
-
-
-class NewtonSystem(Protocol):
-    """What Newton's method asks of it."""
-
-    @property
-    def cost(self) -> float:
-        """What it cost so far, in looks at a row."""
-        ...
-
-    def solve(self, target: Vector, damping: float) -> Vector: ...
-
-
-def newton_system(curvatures: Sequence[Curvature], diagonal: Vector) -> NewtonSystem:
-    """The system with these curvatures, ``diagonal`` that of the penalty."""
-    n_variables, n_rows = len(diagonal), sum(c.n_factors for c in curvatures)
-    if n_variables <= max(_FEW, min(n_rows, _FORMED)):
-        return _Direct(curvatures, diagonal)
-    return (_RowSpace if n_rows <= _FORMED else _Iterative)(curvatures, diagonal)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""The smoothed objective summed over blocks: value, gradient, Hessian and both bounds.
-
-The true objective over all rows: one pass.
-"""
+"""Provides the objective on a task: smoothed over blocks with both bounds, and exact by a pass."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ from groupcm.objective.problem import DualSums, Problem
 from groupcm.objective.smoothed import Block, BlockValue, evaluate, slope_along
 from groupcm.solvers.newton_system import NewtonSystem, newton_system, over_blocks
 from groupcm.solvers.solution import Task, Trace
-from groupcm.sources.arrays import Winners
+from groupcm.sources.rows.solver_rows import Winners
 from groupcm.utils.typing import Vector
 
 __all__ = [
@@ -28,6 +25,9 @@ __all__ = [
     "slope_of_blocks",
     "whole_objective",
 ]
+
+# Weights are rounded to zero below these shares of the largest, the most zeros first.
+_SHARES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 
 
 @dataclass(frozen=True)
@@ -121,17 +121,13 @@ def slope_of_blocks(
 
 
 def losses_alone(problem: Problem, blocks: Sequence[Block], theta: Vector) -> list[float]:
-    """The true loss of each block whose rows all count alone."""
+    """Return the true loss of each block whose rows all count alone."""
     return over_blocks(
         lambda block: float(
             np.sum(block.weight * problem.loss.value(block.sign * (block.load() @ theta)))
         ),
         blocks,
     )
-
-
-# Weights are rounded to zero below these shares of the largest, the most zeros first.
-_SHARES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
 
 
 @dataclass(frozen=True)
@@ -145,7 +141,7 @@ class WholeObjective:
 def whole_objective(task: Task, alone: Sequence[Block], theta: Vector) -> WholeObjective:
     """``P(theta)``, the rows that count alone given as blocks."""
     grouped = [terms for terms in task.terms if not terms.alone]
-    winners = [task.source.worst(terms, theta) for terms in grouped]
+    winners = [task.rows.worst(terms, theta) for terms in grouped]
     losses = losses_alone(task.problem, alone, theta)
     for terms, found in zip(grouped, winners, strict=True):
         losses.append(float(np.sum(terms.weight * task.problem.loss.value(found.margin))))

@@ -1,4 +1,4 @@
-"""The problem on the rows that a pass has kept, and where it is the whole problem.
+"""Provides `ScreenedTask`: the problem on the rows kept, and where it is the whole problem.
 
 Everywhere it is a lower bound. At a point it is the whole problem if, for
 every term, the rows that were dropped stay below the term's winner or cost
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.solvers.solution import Task
-from groupcm.sources.arrays import source_in
-from groupcm.sources.rows.screening import Ball, KeptOfTerms, TermRows
+from groupcm.sources.rows.screening import Ball, ScreeningResult, TermRows
+from groupcm.sources.rows.solver_rows import rows_in_space
 from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Raw, Vector
 
@@ -47,7 +47,7 @@ class ScreenedTerms:
         self.far_norm = np.zeros(n_terms)
         self.ball = np.zeros(n_terms, dtype=np.int64)
 
-    def update(self, parts: Sequence[KeptOfTerms], ball: int) -> None:
+    def update(self, parts: Sequence[ScreeningResult], ball: int) -> None:
         """Add the rows that a pass has kept; replace how high the others of its terms reach."""
         row = np.concatenate([part.row for part in parts])
         term = np.concatenate([part.term for part in parts])
@@ -79,7 +79,7 @@ class ScreenedTerms:
         self.ball = other.ball.copy()
 
     def local(self, offset: int) -> tuple[Terms, Index]:
-        """These terms on the rows kept, which begin at ``offset``; and which of them they are."""
+        """Return these terms on the rows kept, from ``offset`` on, and their numbers."""
         if self.rows.alone:
             rows = self.terms.rows(np.arange(self.terms.n_rows))
             where = np.searchsorted(self.row, rows) + offset
@@ -135,7 +135,7 @@ class ScreenedTask:
     def n_kept(self) -> int:
         return sum(len(part.row) for part in self.parts)
 
-    def update(self, ball: Ball, found: Sequence[Sequence[KeptOfTerms]]) -> None:
+    def update(self, ball: Ball, found: Sequence[Sequence[ScreeningResult]]) -> None:
         """Take in a pass around a ball: for each chunk, what it keeps of each of the terms."""
         self.balls.append(ball)
         for part, kept in zip(self.parts, zip(*found, strict=True), strict=True):
@@ -148,7 +148,7 @@ class ScreenedTask:
             part.adopt(theirs)
 
     def reduced(self) -> tuple[Task, list[Index]]:
-        """The task on the rows kept, and the numbers of its terms."""
+        """Return the task on the rows kept, and the numbers of its terms."""
         raw = np.concatenate([part.raw for part in self.parts])
         offsets = np.cumsum([0] + [len(part.row) for part in self.parts])
         local = [part.local(int(at)) for part, at in zip(self.parts, offsets[:-1], strict=True)]
@@ -156,7 +156,7 @@ class ScreenedTask:
         task = replace(
             self.task,
             terms=[terms for terms, _ in kept],
-            source=source_in(self.space, raw),
+            rows=rows_in_space(self.space, raw),
             max_passes=np.inf,
         )
         return task, [number for _, number in local]
@@ -168,7 +168,7 @@ class ScreenedTask:
         for part in self.parts:
             number, best = NO_ORDER, np.empty(0)
             if not part.rows.alone and len(part.row):
-                best = -reduced.source.worst(next(grouped), theta).margin
+                best = -reduced.rows.worst(next(grouped), theta).margin
                 number = part.local(0)[1]
             answers.append(part.unresolved(self.balls, theta, number, best))
         return answers

@@ -1,4 +1,4 @@
-"""What a solver is given and what it returns."""
+"""Provides what a solver takes and returns: `Task`, its starting point, `Trace`, `Solution`."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from scipy.optimize import minimize_scalar
 from groupcm.errors import CertificateError
 from groupcm.objective.problem import Problem
 from groupcm.objective.terms import Terms
-from groupcm.sources.arrays import RowSource
+from groupcm.sources.rows.solver_rows import SolverRows
 from groupcm.utils.fitted_state import Array, Expected, Flag, ListOf, Number, Text
 from groupcm.utils.progress import Step, announce, relative_gap
 from groupcm.utils.state_check import Record
 from groupcm.utils.typing import Vector
 
-__all__ = ["Budget", "Solution", "Stop", "Task", "Trace"]
+__all__ = ["Budget", "Solution", "Stop", "Task", "Trace", "mean_difference"]
 
 Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", "rounding"]
 
-# What a look at some rows costs beside the rows themselves, in rows; and how many rows may
+# What a look at some rows costs in addition to the rows themselves, in rows; and how many rows may
 # always be looked at, however few there are.
 _CALL_ROWS = 12_000
 _FEWEST_ROWS = 4e7
@@ -34,6 +34,8 @@ _ROUNDING_OF_LOSSES = 1e-12
 # Where the best intercept without weights is looked for if the loss never becomes zero: so far
 # the classes differ in weight by a factor of exp(100) at least.
 _FARTHEST_INTERCEPT = 100.0
+# As many rows of each part are enough for the direction of a starting point.
+_START_ROWS = 1_000
 
 
 @dataclass
@@ -93,7 +95,7 @@ class Task:
 
     problem: Problem
     terms: list[Terms]
-    source: RowSource
+    rows: SolverRows
     tol: float
     max_passes: float
     seed: int = 0
@@ -127,6 +129,49 @@ class Task:
         return b, objective(b)
 
 
+def mean_difference(task: Task) -> Vector:
+    """Return a point to start from along the difference of the class means.
+
+    At ``w = 0`` every candidate ties.
+    The margins of the means are ±1, or less where the penalty would make that worse than
+    ``w = 0``.
+    """
+    rng = np.random.default_rng(task.seed)
+    # Only sample_weight gives negative terms different weights.
+    is_weighted = any(isinstance(t.weight, np.ndarray) for t in task.terms if t.sign < 0)
+    means = {}
+    for sign in (1, -1):
+        parts = [terms for terms in task.terms if terms.sign == sign]
+        chosen = [
+            np.sort(rng.choice(part.n_rows, min(part.n_rows, _START_ROWS), False)) for part in parts
+        ]
+        rows = [part.rows(some) for part, some in zip(parts, chosen, strict=True)]
+        taken = task.rows.take(np.concatenate(rows))
+        if is_weighted:
+            weights = [part.row_weights(some) for part, some in zip(parts, chosen, strict=True)]
+            share = np.concatenate(weights)
+            means[sign] = np.asarray((share / share.sum()) @ taken).ravel()[:-1]
+        else:
+            means[sign] = np.asarray(taken.mean(axis=0)).ravel()[:-1]
+    difference = means[1] - means[-1]
+    w = 2.0 * difference / max(float(difference @ difference), 1e-12)
+    w *= _best_margin(task, w)
+    return np.append(w, -w @ (means[1] + means[-1]) / 2.0)
+
+
+def _best_margin(task: Task, w: Vector) -> float:
+    """Return 1, or where that is too far the ``t`` that is best if all margins are ``t``."""
+
+    def objective(t: float) -> float:
+        loss = float(task.problem.loss.value(t))
+        return task.problem.penalty_value(np.append(t * w, 0.0)) + task.total_weight * loss
+
+    if objective(1.0) <= objective(0.0):
+        return 1.0
+    found: Any = minimize_scalar(lambda u: objective(10.0**u), bounds=(-20.0, 0.0))
+    return 10.0 ** float(found.x)
+
+
 @dataclass(frozen=True)
 class Solution:
     """The best point found, and the proof of how good it is.
@@ -150,7 +195,7 @@ class Solution:
     stop : str
         Why it ended: "converged"; "stalled", when no more progress was made; "passes", "work" or
         "time", when that was used up; "interrupted"; "rounding", when it converged, but the
-        weights and the intercept for the raw features cannot say it with the digits they have.
+        weights and the intercept for the raw features do not have enough digits for it.
         Empty in files of earlier versions.
     """
 
@@ -215,7 +260,7 @@ class Trace:
 
     @property
     def passes(self) -> float:
-        return (self.task.source.rows_read - self.read_before) / max(1, self.task.n_rows)
+        return (self.task.rows.rows_read - self.read_before) / max(1, self.task.n_rows)
 
     @property
     def gap(self) -> float:
@@ -227,7 +272,7 @@ class Trace:
         return self.would_close(self.upper)
 
     def would_close(self, upper: float) -> bool:
-        """Whether a point with this objective is within the tolerance."""
+        """Return whether a point with this objective is within the tolerance."""
         return relative_gap(upper, self.lower) <= self.task.tol
 
     @property

@@ -1,8 +1,8 @@
-"""The working set on a stream: about one pass over rows that are expensive to read.
+"""The working set on a streamed source: about one pass over rows that are expensive to read.
 
 1. Some units, those with positive groups first, are kept in memory as a
    sample. The problem is solved on a tenth of it, then on all of it: how far
-   the solution moved tells how far it will move once more.
+   the solution moved shows how far it will move once more.
 2. One pass over all rows keeps those that can matter within a few times that
    distance (`groupcm.sources.rows.screening`).
 3. The problem on them is solved to the tolerance. If the solution is where
@@ -27,11 +27,11 @@ from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.objective import whole_objective
 from groupcm.solvers.screened import ScreenedTask
 from groupcm.solvers.solution import Solution, Task, Trace
-from groupcm.sources.arrays import source_in
+from groupcm.sources.rows.reader import SourceReader
 from groupcm.sources.rows.sample import Sample
-from groupcm.sources.rows.screening import Ball, Screen, TermRows
+from groupcm.sources.rows.screening import Ball, ScreeningJob, TermRows
+from groupcm.sources.rows.solver_rows import rows_in_space
 from groupcm.sources.rows.space import Space
-from groupcm.sources.rows.stream import Stream
 from groupcm.utils.typing import Vector
 
 __all__ = ["objective_at", "solve", "solve_alone"]
@@ -70,7 +70,7 @@ class _Fit:
 
 def solve(
     tasks: Sequence[Task],
-    stream: Stream,
+    reader: SourceReader,
     space: Space,
     sample: Sample,
     *,
@@ -83,18 +83,18 @@ def solve(
     Parameters
     ----------
     tasks : sequence of Task
-        Their source is the stream's; the terms are in order of rows.
-    stream : Stream
+        Their rows are those of the reader's source; the terms are in order of rows.
+    reader : SourceReader
     space : Space
         In which the rows are scored.
     sample : Sample
-        The units that the stream holds in memory.
+        The units that the reader keeps in memory.
     kept_bytes : float
         How much the rows kept of one task may take.
     related : bool
         Whether each task is near the one before, as along a path of λ.
     checkpoint : Checkpoint, optional
-        Where to note how far the fit is, and where to go on from.
+        Where to store how far the fit is, and where to continue from.
     """
     left = checkpoint.read() if checkpoint is not None else {}
     points: list[Vector | None] = [left.get(k) for k in range(len(tasks))]
@@ -109,7 +109,7 @@ def solve(
     fits: list[_Fit] = []
     for k in grouped:
         before = fits[-1] if related and fits else None
-        fit = _begin(tasks[k], stream, space, sample, before, left.get(k))
+        fit = _begin(tasks[k], reader, space, sample, before, left.get(k))
         if before is None:
             fit.ball = _size_ball(fit, sample, space, kept_bytes)
         elif before.ball.covers(fit.ball.scaled(_NEEDED)):
@@ -120,7 +120,7 @@ def solve(
         while any(not fit.done for fit in fits):
             keep_points()
             going = [fit for fit in fits if not fit.done]
-            _pass(going, stream, space)
+            _pass(going, reader, space)
             for fit in going:
                 _solve_on_kept(fit, sample, space, kept_bytes)
             for k, fit in zip(grouped, fits, strict=True):
@@ -158,15 +158,15 @@ def solve_alone(task: Task, space: Space, sample: Sample, left: Vector | None = 
     return trace.solution()
 
 
-def objective_at(task: Task, stream: Stream, space: Space, theta: Vector) -> float:
+def objective_at(task: Task, reader: SourceReader, space: Space, theta: Vector) -> float:
     """Return the whole objective at a point, by one pass: in a ball of no size winners are kept."""
     if _n_grouped(task.terms):
         ball = Ball(theta, 0.0, 0.0)
-        screened = ScreenedTask.of(task, space, stream.source.n_features, stream.source.dtype)
+        screened = ScreenedTask.of(task, space, reader.source.n_features, reader.source.dtype)
         pending = [part.rows for part in screened.parts]
-        _pass([_Fit(Trace(task, theta), screened, theta, ball, pending)], stream, space)
+        _pass([_Fit(Trace(task, theta), screened, theta, ball, pending)], reader, space)
         task, _ = screened.reduced()
-    alone = [block for terms in task.terms if terms.alone for block in task.source.blocks(terms)]
+    alone = [block for terms in task.terms if terms.alone for block in task.rows.blocks(terms)]
     return whole_objective(task, alone, theta).value
 
 
@@ -174,7 +174,7 @@ def _on_sample(task: Task, space: Space, sample: Sample) -> Task:
     return replace(
         task,
         terms=[sample.restrict(terms) for terms in task.terms],
-        source=source_in(space, sample.rows),
+        rows=rows_in_space(space, sample.rows),
         tol=max(task.tol, _SAMPLE_TOL),
         max_passes=np.inf,
     )
@@ -182,16 +182,16 @@ def _on_sample(task: Task, space: Space, sample: Sample) -> Task:
 
 def _begin(
     task: Task,
-    stream: Stream,
+    reader: SourceReader,
     space: Space,
     sample: Sample,
     before: _Fit | None,
     left: Vector | None,
 ) -> _Fit:
-    """A fit before its first pass; what is ``left`` of an earlier one is better than the sample."""
+    """Return a fit before its first pass; a point ``left`` by an earlier fit is its centre."""
     on_sample = _on_sample(task, space, sample)
     ball = _first_ball(task, on_sample) if before is None else _next_ball(on_sample, before)
-    screened = ScreenedTask.of(task, space, sample.n_raw, stream.source.dtype)
+    screened = ScreenedTask.of(task, space, sample.n_raw, reader.source.dtype)
     if left is not None:
         ball = replace(ball, theta=left)
     pending = [part.rows for part in screened.parts]
@@ -199,7 +199,7 @@ def _begin(
 
 
 def _first_ball(task: Task, on_sample: Task) -> Ball:
-    """The optimum on the sample, and how far from it the whole one may be."""
+    """Return a ball around the optimum on the sample that should hold that of all rows."""
     rng = np.random.default_rng(task.seed)
     first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
     small = working_set.solve(first, silent=True).point
@@ -222,7 +222,7 @@ def _next_ball(on_sample: Task, before: _Fit) -> Ball:
 
 
 def _ball_around(theta: Vector, move: Vector) -> Ball:
-    """A ball for moves of about this size; one number alone may be small by chance."""
+    """Return a ball for moves of about this size; one number alone may be small by chance."""
     radius = max(float(np.linalg.norm(move[:-1])), _LEAST_MOVE * float(np.linalg.norm(theta)))
     radius += _LEAST_MOVE**2
     return Ball(theta, radius, max(radius, abs(float(move[-1]))))
@@ -241,7 +241,7 @@ def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ba
     grouped = [rows for rows in fit.pending if not rows.alone]
 
     def n_kept(ball: Ball) -> float:
-        return sample.n_kept(Screen(space, [ball], [grouped], zero_margin))
+        return sample.n_kept(ScreeningJob(space, [ball], [grouped], zero_margin))
 
     kept = n_kept(ball)
     for _ in range(_HALVINGS):
@@ -260,24 +260,24 @@ def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ba
     return ball
 
 
-def _pass(fits: Sequence[_Fit], stream: Stream, space: Space) -> None:
-    """Screen the pending terms of each fit, together."""
-    ptr = stream.source.unit_ptr
+def _pass(fits: Sequence[_Fit], reader: SourceReader, space: Space) -> None:
+    """ScreeningJob the pending terms of each fit, together."""
+    ptr = reader.source.unit_ptr
     # Fits in the same ball look at the same rows.
     leaders = list({id(fit.ball): fit for fit in reversed(fits)}.values())
     balls = [fit.ball for fit in leaders]
     zero_margin = max(fit.trace.task.problem.loss.zero_margin for fit in leaders)
 
-    def job(unit: int) -> Screen:
+    def job(unit: int) -> ScreeningJob:
         lo, hi = int(ptr[unit]), int(ptr[unit + 1])
         pending = [[t.between(lo, hi) for t in fit.pending] for fit in leaders]
-        return Screen(space, balls, pending, zero_margin)
+        return ScreeningJob(space, balls, pending, zero_margin)
 
     units = np.zeros(len(ptr) - 1, dtype=bool)
     for fit in leaders:
         for rows in fit.pending:
             units |= rows.touches(ptr)
-    found = stream.run(job, [int(u) for u in np.flatnonzero(units)], "screening")
+    found = reader.run(job, [int(u) for u in np.flatnonzero(units)], "screening")
     for k, leader in enumerate(leaders):
         leader.screened.update(leader.ball, [chunk[k] for chunk in found])
         for fit in fits:

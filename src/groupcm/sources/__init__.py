@@ -1,4 +1,20 @@
-"""Where candidates come from: tables, arrays, memory-mapped files, Parquet, Dask clusters."""
+"""Where candidates come from: tables, arrays, memory-mapped files, Parquet, Dask clusters.
+
+A `Source` knows where the rows are and decodes them unit by unit; nothing else reads files.
+
+=============  ==========================================================================
+Source         candidates in units of rows, the rows of a group contiguous
+LocalSource    a source whose units are decoded by threads of this process
+MatrixSource   a local source of one matrix (`from_arrays`, `from_npy`)
+ParquetSource  a local source of Parquet files (`from_parquet`)
+DaskSource     a source whose rows are held by the workers of a cluster (`from_dask`)
+Candidates     the candidates of tables with their column roles (`read_candidates`)
+=============  ==========================================================================
+
+Two kinds of objects read a source, and are not sources themselves: a `SourceReader` makes passes
+over it and keeps some of its units in memory; `SolverRows` are its rows, or those of an array,
+standardised for a solver. `groupcm.sources.rows` lists them and what a pass works on.
+"""
 
 from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
 

@@ -1,10 +1,8 @@
-"""Where candidates come from: units of rows that are read one at a time.
+"""Provides `Source`, the base of everything that candidates are read from, unit by unit.
 
-A pass is a map over the units and a reduction. A source knows how many rows
-each unit has and runs a job on a unit's rows where they are: in a thread of
-this process, or in another process that holds them.
-
-Sources whose units are read by threads of this process.
+A pass is a map over the units and a reduction. A source knows how many rows each unit has and
+runs a job on a unit's rows where they are: in a thread of this process (`LocalSource`), or in
+another process that holds them.
 """
 
 from __future__ import annotations
@@ -18,11 +16,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.data.groups import GroupIndex, index_groups
+from groupcm.data.groups import GroupIndex
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
-from groupcm.sources.arrays import NonFiniteValue
-from groupcm.sources.rows.chunk import Chunk
+from groupcm.sources.rows.chunk import Chunk, NonFiniteValue
 from groupcm.sources.rows.index import CandidateIndex, Keys, build_index, index_of_no_rows
 from groupcm.utils.parallel import thread_stream
 from groupcm.utils.progress import announce_reading, count_reading
@@ -45,7 +42,7 @@ class Columns:
 
 
 class Source(ABC):
-    """Candidates in units of rows, the rows of a group together.
+    """Candidates in units of rows, the rows of a group contiguous.
 
     Attributes
     ----------
@@ -90,7 +87,7 @@ class Source(ABC):
         """
 
     def index(self) -> CandidateIndex:
-        """Which rows are which group's and of which class; read once and kept."""
+        """Return the group and the class of every row; read once and kept."""
         if self._index is None and self.n_rows == 0:
             self._index = index_of_no_rows(self.has_group, self.has_label)
         if self._index is None:
@@ -107,17 +104,14 @@ class Source(ABC):
 
     def group_index(self) -> GroupIndex:
         """Return which rows belong to which group; without groups, every row is its own."""
-        known = self.index()
-        if known.groups is None or known.ids is None:
-            return index_groups(np.arange(self.n_rows))
-        return GroupIndex(known.ids, known.groups.ptr[:-1], np.arange(len(known.ids)), self.n_rows)
+        return self.index().group_index(self.n_rows)
 
     def rename_classes(self, names: NDArray[Any]) -> None:
         """Call the classes by other names, one for each of ``index().classes``."""
         self._index = replace(self.index(), classes=names)
 
     def overlap_of(self, rows: Index) -> NDArray[np.float64]:
-        """How well each of these rows fits its annotation."""
+        """Return how well each of these rows fits its annotation."""
         in_order = np.argsort(rows, kind="stable")
         parts = rows_by_unit(self.unit_ptr, rows[in_order])
         jobs = ((unit, _TakeOverlap(part)) for unit, part in parts)
@@ -136,14 +130,14 @@ class Source(ABC):
 
     @abstractmethod
     def where(self, row: int) -> str:
-        """Say in words where a row is, such as ``row 7 of frames.parquet``."""
+        """Describe where a row is, such as ``row 7 of frames.parquet``."""
 
     @abstractmethod
     def sort_advice(self) -> str:
-        """Say how to bring the rows of each group together."""
+        """Describe how to make the rows of each group contiguous."""
 
     def apart(self, group: Any, row: int, again: int) -> InputError:
-        """The error for a group that is found again after it ended."""
+        """Return the error for a group that is found again after it ended."""
         return InputError(
             f"the rows of group {group!s} do not stand together: {self.where(row)} and "
             f"{self.where(again)} (counted from 0) hold it, with other groups between; "
@@ -187,18 +181,18 @@ class _TakeOverlap:
 
 
 def rows_by_unit(unit_ptr: Index, rows: Index) -> Iterator[tuple[int, Index]]:
-    """Sorted rows, unit by unit; units without any are left out."""
+    """Yield sorted rows unit by unit; units without any are left out."""
     cuts = np.searchsorted(rows, unit_ptr)
     for unit in np.flatnonzero(cuts[1:] > cuts[:-1]):
         yield int(unit), rows[cuts[unit] : cuts[unit + 1]]
 
 
 class LocalSource(Source):
-    """A source that decodes a unit whenever a job asks for it."""
+    """A source that decodes a unit whenever a job needs it."""
 
     @abstractmethod
     def chunks(self, unit: int, columns: Columns) -> Iterator[Chunk]:
-        """Decode a unit, in one chunk or several; any thread may ask."""
+        """Decode a unit, in one chunk or several; any thread may call this."""
 
     def run(
         self, jobs: Iterable[tuple[int, Job[Result]]], columns: Columns
@@ -232,6 +226,6 @@ class LocalSource(Source):
 
 
 def require_batch_rows(batch_rows: Any) -> None:
-    """Refuse what is no number of rows."""
+    """Raise unless this is a number of rows."""
     if isinstance(batch_rows, bool) or not isinstance(batch_rows, int) or batch_rows < 1:
         raise ValueError(f"batch_rows must be a whole number of at least 1; got {batch_rows!r}.")

@@ -1,4 +1,4 @@
-"""The candidates of tables: in memory, or streamed from Parquet files as often as needed."""
+"""Provides `Candidates`, the candidates of tables: in memory, or streamed from Parquet files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from groupcm.data.tables.formats import open_table
 from groupcm.data.tables.roles import ColumnRoles, TableDescription
 from groupcm.errors import Argument, InputError
 from groupcm.sources.parquet import ParquetSource
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 
 __all__ = ["Candidates", "InMemoryCandidates", "StreamedCandidates"]
 
@@ -65,6 +65,8 @@ class Candidates(ABC):
         The number of patients, where there is a column of them.
     pos_label : label or None
         The positive one of two labels; None is the larger.
+    is_streamed : bool
+        Whether the rows are read from files whenever they are needed.
     """
 
     X: Any
@@ -74,14 +76,10 @@ class Candidates(ABC):
     dtype: np.dtype[Any]
     n_patients: int | None
     pos_label: Any = None
+    is_streamed: bool = False
 
     def __init__(self, roles: ColumnRoles, description: TableDescription | None) -> None:
         self.roles, self.description = roles, description
-
-    @property
-    def is_streamed(self) -> bool:
-        """Whether the rows are read from files whenever they are needed."""
-        return isinstance(self, StreamedCandidates)
 
     @property
     @abstractmethod
@@ -112,9 +110,9 @@ class Candidates(ABC):
         """Return the features of some candidates."""
 
     @property
-    @abstractmethod
     def is_positive(self) -> NDArray[np.bool_]:
         """Which candidates have the positive label."""
+        return self.labels == self.positive
 
     @abstractmethod
     def fit_arguments(self, rows: Index | None = None, *, patients: bool = True) -> dict[str, Any]:
@@ -136,13 +134,13 @@ class Candidates(ABC):
             ``sample_weight``.
         """
 
-    @abstractmethod
     def most_groups(self, n_bytes: int) -> int | None:
         """Return the number of groups whose rows fit so many bytes; None for all."""
+        return None
 
-    @abstractmethod
     def _rows_near(self) -> Index | None:
         """Return the rows that are cheap to read together; None for all."""
+        return None
 
     @property
     def positive(self) -> Any:
@@ -240,17 +238,7 @@ class Candidates(ABC):
 
 
 class InMemoryCandidates(Candidates):
-    """Candidates in memory, the rows of a group in any order.
-
-    Parameters
-    ----------
-    table : CandidateTable
-        What was read.
-    roles : ColumnRoles
-        The columns that are not features.
-    description : TableDescription, optional
-        What the tables say of their own columns.
-    """
+    """Candidates in memory, the rows of a group in any order."""
 
     def __init__(
         self,
@@ -290,10 +278,6 @@ class InMemoryCandidates(Candidates):
     def rows(self, rows: Index) -> NDArray[np.floating]:
         return self.X[rows]
 
-    @property
-    def is_positive(self) -> NDArray[np.bool_]:
-        return self.labels == self.positive
-
     def fit_arguments(self, rows: Index | None = None, *, patients: bool = True) -> dict[str, Any]:
         table = self.table
         self.patient_of_groups()  # the error for a group of two patients names it
@@ -309,27 +293,12 @@ class InMemoryCandidates(Candidates):
         chosen = slice(None) if rows is None else rows
         return {name: values[chosen] for name, values in known.items() if values is not None}
 
-    def most_groups(self, n_bytes: int) -> int | None:
-        return None
-
-    def _rows_near(self) -> Index | None:
-        return None
-
 
 class StreamedCandidates(Candidates):
-    """Candidates in Parquet files, read as often as needed; the rows of a group are contiguous.
-
-    Parameters
-    ----------
-    source : ParquetSource
-        The files.
-    roles : ColumnRoles
-        The columns that are not features.
-    description : TableDescription, optional
-        What the tables say of their own columns.
-    """
+    """Candidates in Parquet files, read as often as needed; the rows of a group are contiguous."""
 
     X: ParquetSource
+    is_streamed = True
 
     def __init__(
         self,
@@ -366,7 +335,7 @@ class StreamedCandidates(Candidates):
         self.X.rename_classes(names)
 
     def rows(self, rows: Index) -> NDArray[np.floating]:
-        return Stream(self.X).raw(rows)
+        return SourceReader(self.X).raw(rows)
 
     def groups_with(self, label: Any) -> NDArray[np.bool_]:
         return self.X.index().group_labels(label)

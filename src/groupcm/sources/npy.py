@@ -1,4 +1,4 @@
-"""Candidates in memory or in memory-mapped ``.npy`` files."""
+"""Provides `from_arrays` and `from_npy`: candidates in memory or in memory-mapped files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from groupcm.data.groups import require_present
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
 from groupcm.sources.base import Columns, LocalSource, require_batch_rows
-from groupcm.sources.rows.chunk import Chunk, FeatureRows
+from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
 from groupcm.sources.rows.index import Keys, labels_of, runs_of
 from groupcm.utils.memory import parse_memory
 
@@ -40,7 +40,7 @@ def from_arrays(
 ) -> MatrixSource:
     """Candidates in a dense array or a data frame, as a source like any other.
 
-    The rows of a group must stand together, as in every source; `GroupClassifier.fit` itself
+    The rows of a group must be contiguous, as in every source; `GroupClassifier.fit` itself
     takes arrays in any order.
 
     Parameters
@@ -55,7 +55,7 @@ def from_arrays(
     batch_rows : int, optional
         How many rows are worked on at once.
     memory : int or str, optional
-        How much a fit may use beside the array itself.
+        How much a fit may use in addition to the array itself.
 
     Examples
     --------
@@ -109,9 +109,9 @@ def from_npy(
     Parameters
     ----------
     path : str or path
-        A matrix of float32 or float64 in C order, a row a candidate.
+        A matrix of float32 or float64 in C order, one row per candidate.
     group, label, overlap : path of a ``.npy`` file, or array of shape (n,), optional
-        The group, class and overlap of each row. The rows of a group stand together.
+        The group, class and overlap of each row. The rows of a group are contiguous.
     feature_names : sequence of str, optional
     batch_rows : int, optional
         How many rows are read at once.
@@ -164,7 +164,7 @@ def _of_one_type(values: NDArray[Any]) -> NDArray[Any]:
 
 
 class MatrixSource(LocalSource):
-    """Made by `from_arrays` and `from_npy`: slices of one matrix."""
+    """Candidates in slices of one matrix; see `from_arrays` and `from_npy`."""
 
     reads_single_rows = True
 
@@ -205,7 +205,7 @@ class MatrixSource(LocalSource):
         column = np.asarray(values)
         if column.shape != (len(self.X),):
             raise ValueError(
-                f"{role} must hold one value a row: {self.name} has {len(self.X)} rows, "
+                f"{role} must hold one value per row: {self.name} has {len(self.X)} rows, "
                 f"got shape {column.shape}."
             )
         if role == "overlap":
@@ -241,13 +241,13 @@ class MatrixSource(LocalSource):
             None if label is None else labels_of(np.asarray(label)),
             part["overlap"] if columns.overlap else None,
         )
-        features = FeatureRows(np.asarray(self.X[lo:hi])) if columns.features else None
+        features = RowMajorFeatures(np.asarray(self.X[lo:hi])) if columns.features else None
         yield Chunk(lo, hi - lo, features, keys)
         if columns.features and self.is_mapped:
             self._forget(lo, hi)
 
     def _forget(self, lo: int, hi: int) -> None:
-        """Tell the system that these pages need not stay in memory."""
+        """Advise the system that these pages need not stay in memory."""
         mapped = getattr(self.X, "_mmap", None)
         if mapped is None or not hasattr(mmap, "MADV_DONTNEED"):
             return

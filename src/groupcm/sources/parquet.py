@@ -1,4 +1,4 @@
-"""Candidates in Parquet files, read a row group at a time."""
+"""Provides `from_parquet`: candidates in Parquet files, read one row group at a time."""
 
 from __future__ import annotations
 
@@ -36,8 +36,14 @@ from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index
 from groupcm.sources.base import Columns, LocalSource, require_batch_rows
-from groupcm.sources.rows.arrow_columns import feature_list, key_labels, key_runs, list_numbers
-from groupcm.sources.rows.chunk import Chunk, FeatureColumns, FeatureRows, Features
+from groupcm.sources.rows.arrow_columns import (
+    feature_list,
+    key_labels,
+    key_runs,
+    list_numbers,
+    whole_column,
+)
+from groupcm.sources.rows.chunk import Chunk, ColumnMajorFeatures, Features, RowMajorFeatures
 from groupcm.sources.rows.index import Keys
 from groupcm.utils.memory import parse_memory
 from groupcm.utils.parallel import n_threads
@@ -68,8 +74,8 @@ def from_parquet(
         ``patient=7``, which give a column), a pattern such as ``"frames/*.parquet"``, or a list
         of these. Rows are numbered through all files.
     group : str or None
-        The column that says which group a row is in. The rows of a group stand together; a
-        group may go on in the next row group or file. None: every row is its own group.
+        The column that holds the group of each row. The rows of a group are contiguous; a
+        group may continue in the next row group or file. None: every row is its own group.
     label, overlap : str, optional
         The class of a row, which a fit needs, and how well it fits the annotation.
     patient : str, optional
@@ -83,7 +89,7 @@ def from_parquet(
     exclude : str or sequence of str, optional
         Columns, patterns and families to leave out of these.
     batch_rows : int
-        At most so many rows are decoded at once by a thread.
+        The largest number of rows that a thread decodes at once.
     memory : int or str, optional
         How much a fit may use, such as ``"2GB"``; the estimator's own ``memory`` counts first.
         At least one row group is held whole, so write row groups that are small against it.
@@ -147,7 +153,7 @@ def _find(path: Paths) -> list[Path]:
 def list_column(
     files: list[TableFile], taken: set[str], features: str | Sequence[str] | None
 ) -> str | None:
-    """The column of fixed-size lists to use, if there is one."""
+    """Return the column of fixed-size lists to use, if there is one."""
     schema = files[0].schema
     if features is not None:
         named = [features] if isinstance(features, str) else list(features)
@@ -182,7 +188,7 @@ class _Unit:
 
 
 class ParquetSource(LocalSource):
-    """Made by `from_parquet`."""
+    """Candidates in Parquet files; see `from_parquet`."""
 
     def __init__(
         self,
@@ -312,7 +318,7 @@ class ParquetSource(LocalSource):
         n_rows: int,
     ) -> Chunk:
         def piece(role: str) -> Piece:
-            values = _whole(table.column(self.roles[role]))
+            values = whole_column(table.column(self.roles[role]))
             return Piece(self.files[unit.file], first_in_file, values)
 
         features = runs = labels = overlap = None
@@ -330,14 +336,16 @@ class ParquetSource(LocalSource):
     def _features(self, table: Any, path: Path, first: int) -> Features:
         listed = self._list_column
         if listed is not None:
-            piece = Piece(path, first, _whole(table.column(listed)))
+            piece = Piece(path, first, whole_column(table.column(listed)))
             matrix = list_numbers(listed, self.feature_names or [], piece)
-            return FeatureRows(np.ascontiguousarray(matrix, dtype=self.dtype))
+            return RowMajorFeatures(np.ascontiguousarray(matrix, dtype=self.dtype))
         columns = (
-            numbers_of(_whole(table.column(name)), name, path, first)
+            numbers_of(whole_column(table.column(name)), name, path, first)
             for name in self.feature_names or ()
         )
-        return FeatureColumns(tuple(np.ascontiguousarray(c, dtype=self.dtype) for c in columns))
+        return ColumnMajorFeatures(
+            tuple(np.ascontiguousarray(c, dtype=self.dtype) for c in columns)
+        )
 
 
 def _metadata(path: Path) -> pq.FileMetaData:
@@ -359,10 +367,3 @@ def _row_groups(file: int, metadata: pq.FileMetaData) -> Iterator[_Unit]:
         if n_rows:
             yield _Unit(file, number, row, n_rows)
         row += n_rows
-
-
-def _whole(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """A column in one piece."""
-    if isinstance(column, pa.ChunkedArray):
-        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-    return column

@@ -1,4 +1,4 @@
-"""Candidates read from tables: streamed where all are Parquet files, else in memory."""
+"""Provides `read_candidates`: tables are streamed if all are Parquet files, else in memory."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_candidates(
 
     Where all tables are Parquet files the candidates are streamed: features are read when they
     are needed, as often as they are needed. The columns ``annotated``, ``object`` and
-    ``weight`` are read where a fit or an evaluation asks for them.
+    ``weight`` are read where a fit or an evaluation needs them.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def read_with_roles(
     files = find_tables(listed_tables(tables))
     if not allow_empty:
         require_rows([open_table(file) for file in files])
-    features = _features_beside(files, roles, features, exclude)
+    features = _named_features(files, roles, features, exclude)
     with_features = ColumnRoles.of({role: roles.get(role) for role in _READ_WITH_FEATURES})
     columns = {role: getattr(roles, role) for role in _READ_WITH_FEATURES}
     is_streamed = not in_memory and all(map(is_parquet, files))
@@ -198,7 +198,7 @@ def name_of(tables: Tables) -> str:
     return Path(listed[0]).name if len(listed) == 1 else f"{len(listed)} tables"
 
 
-def _features_beside(
+def _named_features(
     files: Sequence[Path],
     roles: ColumnRoles,
     given: Sequence[str] | None,
@@ -226,7 +226,7 @@ def _features_beside(
 def _require_more_than_roles(
     tables: list[TableFile], roles: ColumnRoles, given: Sequence[str]
 ) -> None:
-    """Refuse patterns of features that stand for columns with a role and no others."""
+    """Raise where patterns of features match columns with a role and no others."""
     if all(name in tables[0].schema.names for name in given):
         return  # a column with a role that is named as it is has a sentence of its own
     role_of = {column: role for role, column in roles.items() if column is not None}
@@ -283,7 +283,7 @@ def holds_missing(
 
 
 def _first_missing(table: TableFile, features: Sequence[str]) -> str | None:
-    """Return where the first batch with a missing value has it, in words; None if there is none."""
+    """Return where the first batch with a missing value has it, as a phrase; None without one."""
     row = 0
     for batch in table.batches(features):
         for name, column in zip(batch.schema.names, batch.columns, strict=True):

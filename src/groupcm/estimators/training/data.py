@@ -15,7 +15,7 @@ from groupcm.objective.grouping import RowWeights
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import NO_ORDER, Groups, Index
 from groupcm.sources.npy import MatrixSource
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 
 __all__ = ["TrainingData"]
 
@@ -29,7 +29,7 @@ class TrainingData:
 
     Attributes
     ----------
-    X : ndarray, CSR matrix or Stream
+    X : ndarray, CSR matrix or SourceReader
         The rows, as they are stored.
     y : ndarray
         The class of each row: one of ``labels``.
@@ -71,14 +71,14 @@ class TrainingData:
     n_given: int = 0
 
     @property
-    def stream(self) -> Stream | None:
+    def stream(self) -> SourceReader | None:
         """The stream, where the rows are not in memory."""
-        return self.X if isinstance(self.X, Stream) else None
+        return self.X if isinstance(self.X, SourceReader) else None
 
     @property
     def rows_in_memory(self) -> Matrix | None:
         """The rows, unless they must be read: an array may be treated as a stream, too."""
-        if not isinstance(self.X, Stream):
+        if not isinstance(self.X, SourceReader):
             return self.X
         return self.X.source.X if isinstance(self.X.source, MatrixSource) else None
 
@@ -89,7 +89,7 @@ class TrainingData:
     @property
     def n_features(self) -> int:
         """Features as they are stored, before any map."""
-        return self.X.source.n_features if isinstance(self.X, Stream) else self.X.shape[1]
+        return self.X.source.n_features if isinstance(self.X, SourceReader) else self.X.shape[1]
 
     def require_two_classes(self, reason: str = "") -> None:
         """Raise one sentence, with the reason where one is given, where there are more classes."""
@@ -120,7 +120,7 @@ class TrainingData:
             return self
         if len(self.unannotated_groups()):  # choosing candidates needs them in memory
             return self
-        return replace(self, X=Stream(MatrixSource(self.X, "X")))
+        return replace(self, X=SourceReader(MatrixSource(self.X, "X")))
 
     @property
     def is_positive(self) -> NDArray[np.bool_]:
@@ -154,7 +154,7 @@ class TrainingData:
 
     def require_finite(self) -> None:
         """Name the first value that is not finite, if there is one."""
-        if isinstance(self.X, Stream):
+        if isinstance(self.X, SourceReader):
             self.X.source.require_finite()
         else:
             require_finite(self.X, self.names, self.rows)
@@ -169,4 +169,4 @@ class TrainingData:
 
     def take(self, rows: Index) -> NDArray[np.floating]:
         """Return some rows, as they are stored."""
-        return self.X.raw(rows) if isinstance(self.X, Stream) else self.X[rows]
+        return self.X.raw(rows) if isinstance(self.X, SourceReader) else self.X[rows]

@@ -35,7 +35,7 @@ from groupcm.objective.terms import Groups, Index
 from groupcm.sources.base import Source
 from groupcm.sources.npy import MatrixSource
 from groupcm.sources.parquet import from_parquet
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.memory import memory_to_use
 
 __all__ = ["leave_out", "read_training_data", "source_of_columns"]
@@ -154,7 +154,7 @@ def _rows_of_source(source: Source, memory: int) -> Any:
     """Return the rows themselves where they may all be in memory, else a stream."""
     if isinstance(source, MatrixSource) and not source.is_mapped:
         return source.X
-    stream = Stream(source)
+    stream = SourceReader(source)
     if not source.loads_whole or source.nbytes > _ALL_ROWS * memory:
         return stream
     if isinstance(source, MatrixSource):

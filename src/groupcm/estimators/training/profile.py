@@ -20,7 +20,7 @@ from groupcm.estimators.scoring import Scorer
 from groupcm.estimators.training.data import TrainingData
 from groupcm.features.scaling import rows_to_measure
 from groupcm.objective.terms import NO_ORDER, Groups, Index
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.fitted_state import Array, Expected, Flag, Number
 from groupcm.utils.typing import Vector
 
@@ -236,7 +236,7 @@ def _counts(positive: NDArray[np.bool_]) -> NDArray[np.int64]:
     return np.array([len(positive) - n_positive, n_positive])
 
 
-def _groups_in_memory(stream: Stream, groups: Groups) -> Index:
+def _groups_in_memory(stream: SourceReader, groups: Groups) -> Index:
     """Return the groups all of whose rows are in the units of a stream that it keeps."""
     ptr = stream.source.unit_ptr
     is_kept = np.isin(np.arange(len(ptr) - 1), stream.resident_units)

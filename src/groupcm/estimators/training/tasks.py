@@ -20,9 +20,9 @@ from groupcm.solvers import lbfgs, streamed, working_set
 from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.objective import whole_objective
 from groupcm.solvers.solution import Budget, Solution, Task
-from groupcm.sources.arrays import ArraySource, NonFiniteValue, source_in
+from groupcm.sources.rows.chunk import NonFiniteValue
 from groupcm.sources.rows.sample import Sample
-from groupcm.sources.rows.stream import StreamedRows
+from groupcm.sources.rows.solver_rows import ArrayRows, StreamedRows, rows_in_space
 from groupcm.utils.parallel import one_blas_thread
 
 __all__ = ["as_returned", "make_task", "solve_tasks", "solving"]
@@ -48,9 +48,9 @@ def make_task(prepared: Prepared, terms: list[Terms], lam: float, seed: int) -> 
     if data.stream is not None:
         rows = StreamedRows(data.stream, space)
     elif isinstance(data.X, np.ndarray):
-        rows = source_in(space, data.X)
+        rows = rows_in_space(space, data.X)
     else:
-        rows = ArraySource(data.X, space.mean, space.scale)
+        rows = ArrayRows(data.X, space.mean, space.scale)
     n_rows = sum(part.n_rows for part in terms)
     budget = Budget.for_passes(options.max_passes, n_rows, prepared.deadline)
     return Task(problem, terms, rows, options.tol, options.max_passes, seed, budget)
@@ -163,7 +163,7 @@ def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
         objective = streamed.objective_at(task, prepared.data.stream, prepared.space, theta)
     else:
         alone = [part for part in task.terms if part.alone]
-        blocks = [block for part in alone for block in task.source.blocks(part)]
+        blocks = [block for part in alone for block in task.rows.blocks(part)]
         objective = whole_objective(task, blocks, theta).value
     found = replace(solution, objective=objective)
     converged = found.gap <= task.tol

@@ -53,7 +53,7 @@ class DualGain:
 
 
 class SmoothLoss(Protocol):
-    """What Newton's method asks of a loss."""
+    """What Newton's method needs of a loss."""
 
     def jet(self, t: ArrayLike) -> Jet:
         """Return value, slope and curvature together, which share what is costly.
@@ -64,7 +64,7 @@ class SmoothLoss(Protocol):
 
 
 class Loss(SmoothLoss, Protocol):
-    """What everything else asks of a loss."""
+    """What everything else needs of a loss."""
 
     @property
     def zero_margin(self) -> float:

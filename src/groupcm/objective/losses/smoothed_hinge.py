@@ -103,7 +103,7 @@ class SmoothedHinge:
         return smooth_l1_loss(short, zeros_like(short), beta=2.0 * self.delta, reduction="none")
 
     def alpha(self, short: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The maximiser of ``α · short − δ α²`` over ``0 ≤ α ≤ 1``."""
+        """Return the maximiser of ``α · short − δ α²`` over ``0 ≤ α ≤ 1``."""
         if self.delta == 0.0:
             return (short > 0.0).astype(short.dtype)
         return np.minimum(short / (2.0 * self.delta), 1.0)
@@ -123,7 +123,7 @@ class SoftHinge:
         L_T(t) = L(1 − z),    z = T log(1 + exp((1 − t) / T))
 
     Newton's method wants it: the hinge has no second derivative, and the smoothed one
-    none that tells where the margins are that do not cost yet.
+    none that shows where the margins are that do not cost yet.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class SoftHinge:
         return self.jet(t).curvature
 
     def jet(self, t: ArrayLike) -> Jet:
-        """All three at once: what costs is the exponential, and they share it."""
+        """Compute all three at once: they share the exponential, which is the expensive part."""
         u = (1.0 - np.asarray(t, dtype=np.float64)) / self.temperature
         tail = np.exp(-np.abs(u))
         z = self.temperature * (np.maximum(u, 0.0) + np.log1p(tail))

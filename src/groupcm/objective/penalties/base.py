@@ -21,7 +21,7 @@ __all__ = ["Penalty", "SmoothPenalty", "quadratic_conjugate"]
 
 
 class SmoothPenalty(Protocol):
-    """What Newton's method asks of a penalty."""
+    """What Newton's method needs of a penalty."""
 
     def value(self, w: Vector) -> float:
         """``Σ_j h(w_j)``."""
@@ -37,7 +37,7 @@ class SmoothPenalty(Protocol):
 
 
 class Penalty(SmoothPenalty, Protocol):
-    """What everything else asks of a penalty."""
+    """What everything else needs of a penalty."""
 
     @property
     def box(self) -> float:

@@ -1,14 +1,14 @@
 """The connection to a Dask cluster, with a time limit on everything that may not come.
 
 Dask itself waits without end for a worker and for a scheduler that has stopped. Every wait of a
-fit goes through `Cluster`, which asks every few seconds whether the cluster can still work:
+fit goes through `Cluster`, which checks every few seconds whether the cluster can still work:
 
 1. The scheduler has closed the connection: Dask's client connects again by itself, and has a few
    seconds for it.
 2. The scheduler does not answer, there is no worker, or every worker is paused: the cluster has
    the time limit of the user to recover.
 
-After that, a `ClusterError` says in one sentence what is missing.
+After that, a `ClusterError` states in one sentence what is missing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A partition as a worker holds it, and the pieces of it that a pass works on.
-
-From a table to a partition as a worker holds it.
-"""
+"""Provides `Partition`, a table as a worker holds it, and the slices that a pass works on."""
 
 from __future__ import annotations
 
@@ -24,8 +21,8 @@ from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.sources.base import Columns, Job
 from groupcm.sources.parquet import list_column
-from groupcm.sources.rows.arrow_columns import key_labels, key_runs
-from groupcm.sources.rows.chunk import Chunk, FeatureRows
+from groupcm.sources.rows.arrow_columns import key_labels, key_runs, whole_column
+from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
 from groupcm.sources.rows.index import Keys, Labels, Runs
 from groupcm.utils.parallel import work_alone
 
@@ -33,9 +30,10 @@ __all__ = ["Partition", "Slice", "Summary", "Wanted", "cut", "prepare", "run_on_
 
 Result = TypeVar("Result")
 
-# A unit is small beside a worker's memory, and long work beside the milliseconds a task costs.
+# A unit is small compared with a worker's memory, and takes longer than the cost of a task.
 _UNIT_BYTES = 1 << 25
 _MOST_UNITS = 1 << 11
+_BATCH_ROWS = 65_536  # so many rows of a few dozen features stay within a processor's cache
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class Slice:
     first: int
 
     def chunk(self, held: Partition, columns: Columns) -> Chunk:
-        """These rows, without a copy."""
+        """Return these rows, without a copy."""
         here = slice(self.lo, self.hi)
         runs = labels = overlap = None
         if columns.group and held.keys.runs is not None:
@@ -85,7 +83,7 @@ class Slice:
             labels = Labels(held.keys.labels.values, None if codes is None else codes[here])
         if columns.overlap and held.keys.overlap is not None:
             overlap = held.keys.overlap[here]
-        features = FeatureRows(held.X[here]) if columns.features else None
+        features = RowMajorFeatures(held.X[here]) if columns.features else None
         return Chunk(self.first, self.hi - self.lo, features, Keys(runs, labels, overlap))
 
 
@@ -100,7 +98,7 @@ def summarise(held: Partition) -> Summary:
 
 
 def run_on_slice(job: Job[Result], rows: Slice, columns: Columns, held: Partition) -> Result:
-    """What a worker does in a pass."""
+    """Run a job on some rows of a partition, on the worker that holds it."""
     work_alone()
     return job(rows.chunk(held, columns))
 
@@ -121,9 +119,6 @@ def cut(sizes: list[int], row_bytes: int) -> list[Slice]:
         edges = [size * k // n_pieces for k in range(n_pieces + 1)] if size else []
         units += [Slice(number, lo, hi, int(first) + lo) for lo, hi in pairwise(edges)]
     return units
-
-
-_BATCH_ROWS = 65_536  # so many rows of a few dozen features stay within a processor's cache
 
 
 @dataclass(frozen=True)
@@ -206,7 +201,7 @@ def _no_rows_travel(columns: Sequence[str]) -> Any:
 
 
 def _spread_list(table: pa.Table, place: Path, wanted: Wanted) -> tuple[pa.Table, list[str] | None]:
-    """Features in a column of fixed-size lists as columns; and what the features are called."""
+    """Return a table with one column per element of its lists, and the names of the features."""
     name = list_column([_described(place, table)], wanted.taken, wanted.features)
     if name is None:
         return table, wanted.features
@@ -233,7 +228,7 @@ def _matrix(
 def _keys(table: pa.Table, place: Path, wanted: Wanted) -> Keys:
     def column(role: str) -> tuple[str, Piece] | None:
         name = wanted.roles.get(role)
-        return None if name is None else (name, Piece(place, 0, _whole(table, name)))
+        return None if name is None else (name, Piece(place, 0, whole_column(table.column(name))))
 
     group, label, overlap = map(column, ("group", "label", "overlap"))
     return Keys(
@@ -245,13 +240,8 @@ def _keys(table: pa.Table, place: Path, wanted: Wanted) -> Keys:
     )
 
 
-def _whole(table: pa.Table, name: str) -> pa.Array:
-    column = table.column(name)
-    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
-
-
 def _in_few_bytes(labels: Labels) -> Labels:
-    """Codes that are cheap to keep and to send."""
+    """Return labels whose codes are cheap to keep and to send."""
     if labels.codes is None or len(labels.values) == 1:
         return Labels(labels.values)
     return Labels(labels.values, labels.codes.astype(np.min_scalar_type(len(labels.values) - 1)))

@@ -57,8 +57,8 @@ def from_dask(
         A table is one of pandas, polars or Arrow. The workers turn each partition into a matrix
         and keep that in memory; after a worker dies, its partitions are made again.
     group : str or None
-        The column, or the pandas index, that says which group a row is in. The rows of a group
-        stand together; a group may go on in the next partition. None: every row is its own group.
+        The column, or the pandas index, that holds the group of each row. The rows of a group are
+        contiguous; a group may continue in the next partition. None: every row is its own group.
     label, overlap : str, optional
         The class of a row, which a fit needs, and how well it fits the annotation.
     patient : str, optional
@@ -154,7 +154,7 @@ def _usable(client: Client | None) -> Client:
 
 
 class DaskSource(Source):
-    """Made by `from_dask`."""
+    """Candidates held by the workers of a Dask cluster; see `from_dask`."""
 
     loads_whole = False
     # A pass where the rows are costs less than to send them here.
@@ -242,7 +242,7 @@ class DaskSource(Source):
 
 
 def _agree(summaries: list[Summary], wanted: Wanted) -> ChosenColumns:
-    """The features of all partitions that have rows."""
+    """Return the features of all partitions that have rows."""
     tables = [s.table for s in summaries if s.table.n_rows]
     require_rows([s.table for s in summaries])
     spread = next(s.features for s in summaries if s.table.n_rows)

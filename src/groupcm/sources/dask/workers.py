@@ -153,7 +153,7 @@ class OnWorkers(Generic[Held]):
         ready: list[_Task[Result]] = []
         results: list[Result] = []
         while not results:
-            # One by one, the task that kills workers is told from those that were there as well.
+            # One by one, to find the task that kills workers among those that were there as well.
             alone = any(task.suspect for task in queue)
             for task in [queue[0]] if alone else queue:
                 self._start(task)

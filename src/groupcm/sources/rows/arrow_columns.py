@@ -1,4 +1,4 @@
-"""Arrow columns as a source needs them: groups as runs, labels as numbers, lists as features."""
+"""Converts Arrow columns for a source: groups to runs, labels to numbers, lists to features."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from groupcm.data.tables.formats import TableFile
 from groupcm.errors import InputError
 from groupcm.sources.rows.index import Labels, Runs, labels_of, runs_of
 
-__all__ = ["feature_list", "key_labels", "key_runs", "list_numbers"]
+__all__ = ["feature_list", "key_labels", "key_runs", "list_numbers", "whole_column"]
 
 
 _MOST_FEATURES = 1_000_000
 
 
 def key_runs(name: str, piece: Piece) -> Runs:
-    """The runs of a group column.
+    """Return the runs of a group column.
 
     Examples
     --------
@@ -29,26 +29,33 @@ def key_runs(name: str, piece: Piece) -> Runs:
     Runs(start=array([0, 2]), ids=array(['f', 'g'], dtype='<U1'))
     """
     check_key(name, "group", piece)
-    values = _told_apart(piece.values)
+    values = _exact_keys(piece.values)
     if not is_text(values.type):
         return runs_of(_plain(values))
-    codes, words = _numbered(values)
+    codes, texts = _numbered(values)
     runs = runs_of(codes)
-    return Runs(runs.start, words[runs.ids])
+    return Runs(runs.start, texts[runs.ids])
 
 
 def key_labels(name: str, piece: Piece) -> Labels:
-    """The distinct labels of a column and which of them each row has."""
+    """Return the distinct labels of a column and which of them each row has."""
     check_key(name, "label", piece)
-    values = _told_apart(piece.values)
+    values = _exact_keys(piece.values)
     if not is_text(values.type):
         return labels_of(_plain(values))
-    codes, words = _numbered(values)
-    return Labels(words, codes)
+    codes, texts = _numbered(values)
+    return Labels(texts, codes)
 
 
-def _told_apart(values: pa.Array) -> pa.Array:
-    """Decimals as integers, or as text where they are no integers: a float would merge some."""
+def whole_column(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """Return a column as one array."""
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return column
+
+
+def _exact_keys(values: pa.Array) -> pa.Array:
+    """Return decimals as integers or as text: a float would merge some of them."""
     kind = values.type
     if not types.is_decimal(kind):
         return values
@@ -61,15 +68,15 @@ def _plain(values: pa.Array) -> NDArray:
 
 
 def _numbered(values: pa.Array) -> tuple[NDArray, NDArray]:
-    """The number of each value, and the values that occur as text."""
+    """Return the number of each value, and the values that occur as text."""
     encoded = values if types.is_dictionary(values.type) else values.dictionary_encode()
     used, codes = np.unique(encoded.indices.to_numpy(), return_inverse=True)
-    words = encoded.dictionary.take(pa.array(used)).to_numpy(zero_copy_only=False)
-    return codes, words.astype(str)
+    texts = encoded.dictionary.take(pa.array(used)).to_numpy(zero_copy_only=False)
+    return codes, texts.astype(str)
 
 
 def feature_list(files: list[TableFile], name: str) -> ChosenColumns:
-    """The features in a column of fixed-size lists, the same in every file."""
+    """Return the features in a column of fixed-size lists, the same in every file."""
     kinds = []
     for file in files:
         require_column(file, name, "the features")
@@ -97,14 +104,14 @@ def feature_list(files: list[TableFile], name: str) -> ChosenColumns:
 
 
 def list_numbers(name: str, features: list[str], piece: Piece) -> NDArray:
-    """The numbers in a column of fixed-size lists, a row a list."""
+    """Return the numbers in a column of fixed-size lists, one row per list."""
     if piece.values.null_count:
-        numbers_of(piece.values, name, piece.path, piece.first_row)  # says which row
+        numbers_of(piece.values, name, piece.path, piece.first_row)  # raises with the row
     flat = piece.values.flatten()
     try:
         values = numbers_of(flat, name, piece.path, piece.first_row)
     except InputError:
-        for j, feature in enumerate(features):  # one by one it can say which row
+        for j, feature in enumerate(features):  # one by one, so that the error has the row
             rows = pa.array(np.arange(j, len(flat), len(features)))
             numbers_of(flat.take(rows), feature, piece.path, piece.first_row)
         raise

@@ -1,4 +1,4 @@
-"""Decoded rows that follow one another, as a pass meets them."""
+"""Provides `Chunk`, consecutive decoded rows of a source, and the check that they are finite."""
 
 from __future__ import annotations
 
@@ -21,14 +21,21 @@ from groupcm.objective.terms import Index
 from groupcm.sources.rows.index import Keys
 from groupcm.utils.typing import Vector
 
-__all__ = ["Chunk", "FeatureColumns", "FeatureRows", "Features"]
+__all__ = [
+    "Chunk",
+    "ColumnMajorFeatures",
+    "Features",
+    "NonFiniteValue",
+    "RowMajorFeatures",
+    "require_finite_rows",
+]
 
 
 _ROWS_IN_CACHE = 4096
 
 
 @dataclass(frozen=True)
-class FeatureRows:
+class RowMajorFeatures:
     """Features row after row: a C-ordered matrix."""
 
     X: NDArray[np.floating]
@@ -37,11 +44,11 @@ class FeatureRows:
         return len(self.X)
 
     def take(self, rows: Index) -> NDArray[np.floating]:
-        """Some rows, as a matrix."""
+        """Return some rows, as a matrix."""
         return self.X[rows]
 
     def matrix(self) -> NDArray[np.floating]:
-        """All rows, as a C-ordered matrix."""
+        """Return all rows, as a C-ordered matrix."""
         return self.X
 
     def fill(self, out: NDArray[np.floating]) -> None:
@@ -49,7 +56,7 @@ class FeatureRows:
         out[:] = self.X
 
     def scores(self, mean: Vector, weights: Vector, constant: Vector) -> Vector:
-        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, a row for each set of weights."""
+        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, one row per set of weights."""
         require_widths(self.X.shape[1], weights, mean)
         score = np.empty((len(weights), len(self)))
         for out, w, c in zip(score, weights, constant, strict=True):
@@ -73,7 +80,7 @@ class FeatureRows:
 
 
 @dataclass(frozen=True)
-class FeatureColumns:
+class ColumnMajorFeatures:
     """Features column after column, all of one type, each contiguous."""
 
     columns: tuple[NDArray[np.floating], ...]
@@ -101,7 +108,7 @@ class FeatureColumns:
         return self.columns[0][:0]
 
     def take(self, rows: Index) -> NDArray[np.floating]:
-        """Some rows, as a matrix."""
+        """Return some rows, as a matrix."""
         if len(rows) and not 0 <= rows.min() <= rows.max() < len(self):
             raise IndexError(f"rows {rows.min()} to {rows.max()} of a chunk of {len(self)}")
         out = np.empty((len(rows), len(self.columns)), self._like.dtype)
@@ -109,7 +116,7 @@ class FeatureColumns:
         return out
 
     def matrix(self) -> NDArray[np.floating]:
-        """All rows, as a C-ordered matrix."""
+        """Return all rows, as a C-ordered matrix."""
         out = np.empty((len(self), len(self.columns)), self._like.dtype)
         self.fill(out)
         return out
@@ -121,7 +128,7 @@ class FeatureColumns:
         interleave_columns(self._addresses, self._like, out)
 
     def scores(self, mean: Vector, weights: Vector, constant: Vector) -> Vector:
-        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, a row for each set of weights."""
+        """``constant_l + Σ_j (x_ij − mean_j) weights_lj``, one row per set of weights."""
         self._require_columns(weights, constant, mean)
         score = np.empty((len(weights), len(self)))
         column_scores(self._addresses, self._like, mean, weights, constant, score)
@@ -139,12 +146,12 @@ class FeatureColumns:
         return score, norm
 
 
-Features = FeatureRows | FeatureColumns
+Features = RowMajorFeatures | ColumnMajorFeatures
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Rows ``first`` to ``first + n_rows`` of a source; what was not asked for is None."""
+    """Rows ``first`` to ``first + n_rows`` of a source; what was not requested is None."""
 
     first: int
     n_rows: int
@@ -155,3 +162,16 @@ class Chunk:
     def stop(self) -> int:
         """The row after its last."""
         return self.first + self.n_rows
+
+
+class NonFiniteValue(ValueError):
+    """A feature is not finite, or a score is not because of one."""
+
+
+def require_finite_rows(rows: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return the rows themselves, or raise `NonFiniteValue`; the caller knows where they are."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        suspect = not np.isfinite(rows.sum())
+    if suspect and not np.all(np.isfinite(rows)):
+        raise NonFiniteValue("a feature is not finite")
+    return rows

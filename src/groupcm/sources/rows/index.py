@@ -1,9 +1,7 @@
-"""Which rows of a source belong to which group, and to which class.
+"""Provides `CandidateIndex`: which rows of a source belong to which group, and to which class.
 
-What a table says of its rows beside the features: which group, which class.
-
-Rows of a group stand together, so groups are runs. Both are kept as numbers
-and a few values, so that a hundred million rows of text cost a byte each.
+The rows of a group are contiguous, so groups are runs. Groups and labels are kept as numbers and a
+few values, so that a hundred million rows of text cost one byte each.
 """
 
 from __future__ import annotations
@@ -54,7 +52,7 @@ class Labels:
 
 @dataclass(frozen=True)
 class Keys:
-    """Groups, labels and overlaps of a chunk's rows; what was not asked for is None."""
+    """Groups, labels and overlaps of a chunk's rows; columns that were not requested are None."""
 
     runs: Runs | None = None
     labels: Labels | None = None
@@ -62,7 +60,7 @@ class Keys:
 
 
 def runs_of(groups: NDArray[Any]) -> Runs:
-    """The runs of equal values.
+    """Return the runs of equal values.
 
     Examples
     --------
@@ -75,7 +73,7 @@ def runs_of(groups: NDArray[Any]) -> Runs:
 
 
 def labels_of(values: NDArray[Any]) -> Labels:
-    """The distinct values and which of them each row has.
+    """Return the distinct values and which of them each row has.
 
     Examples
     --------
@@ -121,13 +119,12 @@ class CandidateIndex:
     codes: NDArray[np.integer] | None
 
     def labels_of_rows(self) -> NDArray[Any]:
-        """The label of each row."""
-        if self.classes is None or self.codes is None:
-            raise InputError("the source has no label column; name it with label=")
-        return self.classes[self.codes]
+        """Return the label of each row."""
+        classes, codes = self._labels()
+        return classes[codes]
 
     def groups_of_rows(self) -> NDArray[np.int64] | None:
-        """The number of each row's group; None where every row is its own."""
+        """Return the number of each row's group; None where every row is its own."""
         if self.groups is None:
             return None
         return self.groups.numbers()
@@ -139,14 +136,18 @@ class CandidateIndex:
         return GroupIndex(self.ids, self.groups.ptr[:-1], np.arange(len(self.ids)), n_rows)
 
     def group_labels(self, label: Any) -> NDArray[np.bool_]:
-        """Which groups hold a candidate of this class."""
-        if self.classes is None or self.codes is None:
-            raise InputError("the source has no label column; name it with label=")
-        (number,) = np.nonzero(self.classes == label)
-        positive = self.codes == number[0] if len(number) else np.zeros(len(self.codes), bool)
+        """Return which groups hold a candidate of this class."""
+        classes, codes = self._labels()
+        (number,) = np.nonzero(classes == label)
+        positive = codes == number[0] if len(number) else np.zeros(len(codes), bool)
         if self.groups is None:
             return positive
         return np.logical_or.reduceat(positive, self.groups.ptr[:-1])
+
+    def _labels(self) -> tuple[NDArray[Any], NDArray[np.integer]]:
+        if self.classes is None or self.codes is None:
+            raise InputError("the source has no label column; name it with label=")
+        return self.classes, self.codes
 
 
 def build_index(
@@ -154,7 +155,7 @@ def build_index(
     n_rows: int,
     apart: Callable[[Any, int, int], InputError],
 ) -> CandidateIndex:
-    """Join what is known of the chunks, given as first row, number of rows and keys, in order.
+    """Join the keys of the chunks, given as first row, number of rows and keys, in order.
 
     ``apart`` makes the error for a group that is found again after it ended.
     """
@@ -170,7 +171,7 @@ def build_index(
 
 
 def index_of_no_rows(has_group: bool, has_label: bool) -> CandidateIndex:
-    """Return what is known of a source that has columns and no rows."""
+    """Return the index of a source that has columns and no rows."""
     nothing = np.empty(0, dtype=np.int64)
     return CandidateIndex(
         nothing if has_group else None,
@@ -181,7 +182,7 @@ def index_of_no_rows(has_group: bool, has_label: bool) -> CandidateIndex:
 
 
 def join_runs(runs: Iterable[Runs], firsts: Iterable[int]) -> tuple[Index, NDArray[Any]]:
-    """Where each group begins, and its id; a group that crosses from one chunk to the next once."""
+    """Return where each group begins, and its id; a group may continue in the next chunk."""
     parts = [(run.start + first, run.ids) for run, first in zip(runs, firsts, strict=True)]
     start = np.concatenate([part[0] for part in parts])
     ids = _join_ids([part[1] for part in parts])
@@ -191,7 +192,7 @@ def join_runs(runs: Iterable[Runs], firsts: Iterable[int]) -> tuple[Index, NDArr
 
 
 def _join_ids(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    """All ids in one type that tells all of them apart.
+    """Join ids in one type that keeps all of them distinct.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The units of a stream that are held in memory, as a sample of the whole."""
+"""Provides `Sample`: the units that a reader keeps in memory, as a sample of all rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from groupcm.objective.terms import Index, Terms
-from groupcm.sources.rows.chunk import Chunk, FeatureRows
-from groupcm.sources.rows.screening import Screen
-from groupcm.sources.rows.stream import Stream
+from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
+from groupcm.sources.rows.reader import SourceReader
+from groupcm.sources.rows.screening import ScreeningJob
 from groupcm.utils.parallel import thread_map
 from groupcm.utils.typing import Raw
 
@@ -18,12 +18,12 @@ __all__ = ["Sample", "choose_units", "units_of"]
 
 
 _GOLDEN = 0.6180339887498949
-# As many rows tell what share of all rows a pass keeps.
+# So many rows show what share of all rows a pass keeps.
 _ENOUGH_ROWS = 200_000
 
 
 class Sample:
-    """Rows in memory and where in the stream they come from.
+    """Rows in memory and where in the source they come from.
 
     Attributes
     ----------
@@ -31,13 +31,13 @@ class Sample:
         The rows of the units, as they are stored, in order.
     """
 
-    def __init__(self, stream: Stream) -> None:
-        ptr, units = stream.source.unit_ptr, np.array(stream.resident_units)
-        self.rows: Raw = stream.resident
-        self._extra = stream.extra
+    def __init__(self, reader: SourceReader) -> None:
+        ptr, units = reader.source.unit_ptr, np.array(reader.resident_units)
+        self.rows: Raw = reader.resident
+        self._extra = reader.extra
         size = ptr[units + 1] - ptr[units]
         self._n_in_units = int(np.sum(size))
-        self._n_rows = stream.source.n_rows
+        self._n_rows = reader.source.n_rows
         new = np.ones(len(units), dtype=bool)
         new[1:] = units[1:] != units[:-1] + 1
         self._first = ptr[units[new]]
@@ -49,7 +49,7 @@ class Sample:
         return self.rows.shape[1]
 
     def place(self, rows: Index) -> Index:
-        """Where each of these rows is in the sample; −1 where it is not."""
+        """Return where each of these rows is in the sample; −1 where it is not."""
         run = np.searchsorted(self._first, rows, side="right") - 1
         inside = (run >= 0) & (rows < self._stop[run])
         place = np.where(inside, rows - self._first[run] + self._at[run], -1)
@@ -60,7 +60,7 @@ class Sample:
         return place
 
     def restrict(self, terms: Terms) -> Terms:
-        """The terms that lie in the sample wholly, their weights raised for the others."""
+        """Return the terms that are wholly in the sample, their weights raised for the others."""
         if terms.alone:
             place = self.place(terms.rows(np.arange(terms.n_rows)))
             chosen = np.flatnonzero(place >= 0)
@@ -87,7 +87,7 @@ class Sample:
         )
 
     def _cut(self, terms: Terms) -> Terms:
-        """What the sample has of terms of which it has none wholly."""
+        """Return the parts that the sample has of terms, where it has none wholly."""
         pieces = [
             (number, max(int(terms.start[number]), first) - move, min(last, stop) - move)
             for first, stop, move in zip(
@@ -102,8 +102,8 @@ class Sample:
         number, start, stop = np.array(pieces, dtype=np.int64).reshape(-1, 3).T
         return replace(_subset(terms, number), start=start, stop=stop)
 
-    def n_kept(self, screen: Screen) -> float:
-        """About how many rows a pass would keep of all, judged by some of the sample."""
+    def n_kept(self, screen: ScreeningJob) -> float:
+        """Estimate how many rows of all a pass would keep, from some of the sample."""
         spread = np.argsort(np.arange(len(self._first)) * _GOLDEN % 1.0, kind="stable")
         size = (self._stop - self._first)[spread]
         spread = spread[: 1 + int(np.searchsorted(np.cumsum(size), _ENOUGH_ROWS))]
@@ -111,7 +111,7 @@ class Sample:
         def count(run: int) -> int:
             at, first = int(self._at[run]), int(self._first[run])
             size = int(self._stop[run]) - first
-            chunk = Chunk(first, size, FeatureRows(self.rows[at : at + size]))
+            chunk = Chunk(first, size, RowMajorFeatures(self.rows[at : at + size]))
             return sum(len(kept.row) for ball in screen(chunk) for kept in ball)
 
         looked_at = int(np.sum((self._stop - self._first)[spread]))
@@ -123,7 +123,7 @@ def _subset(terms: Terms, chosen: Index) -> Terms:
 
 
 def choose_units(size: Index, choices: Sequence[tuple[Sequence[int], float]]) -> list[int]:
-    """Units for a sample, one unit at least.
+    """Choose units for a sample, at least one.
 
     Parameters
     ----------
@@ -150,5 +150,5 @@ def choose_units(size: Index, choices: Sequence[tuple[Sequence[int], float]]) ->
 
 
 def units_of(unit_ptr: Index, rows: Index) -> list[int]:
-    """The units that hold some of these sorted rows."""
+    """Return the units that hold some of these sorted rows."""
     return [int(unit) for unit in np.flatnonzero(np.diff(np.searchsorted(rows, unit_ptr)))]

@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from groupcm.kernels.terms import screen_terms
 from groupcm.objective.terms import NO_ORDER, Index, Terms
-from groupcm.sources.arrays import NonFiniteValue, require_finite_rows
-from groupcm.sources.rows.chunk import Chunk
+from groupcm.sources.rows.chunk import Chunk, NonFiniteValue, require_finite_rows
 from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Raw, Vector
 
-__all__ = ["Ball", "KeptOfTerms", "Screen", "TermRows"]
+__all__ = ["Ball", "ScreeningJob", "ScreeningResult", "TermRows"]
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,13 @@ class Ball:
     shift: float
 
     def covers(self, other: Ball) -> bool:
-        """Whether the other one lies within."""
+        """Return whether the other ball is inside this one."""
         apart = float(np.linalg.norm(other.theta[:-1] - self.theta[:-1]))
         shifted = abs(float(other.theta[-1] - self.theta[-1]))
         return apart + other.radius <= self.radius and shifted + other.shift <= self.shift
 
     def scaled(self, factor: float) -> Ball:
-        """A larger or smaller one around the same point."""
+        """Return a larger or smaller ball around the same point."""
         return Ball(self.theta, factor * self.radius, factor * self.shift)
 
 
@@ -60,7 +59,7 @@ class TermRows:
 
     @classmethod
     def of(cls, terms: Terms) -> TermRows:
-        """All rows of these terms, those of each term sorted."""
+        """Return all rows of these terms, those of each term sorted."""
         if terms.alone:
             rows = np.sort(terms.rows(np.arange(terms.n_rows)))
             return cls(terms.sign, NO_ORDER, NO_ORDER, rows, NO_ORDER, True)
@@ -74,7 +73,7 @@ class TermRows:
         return cls(terms.sign, stop - size, stop, rows, number, False)
 
     def between(self, lo: int, hi: int) -> TermRows:
-        """What lies in rows ``lo`` to ``hi``; a term may be cut."""
+        """Return the part in rows ``lo`` to ``hi``; a term may be cut."""
         if self.alone:
             rows = self.rows[slice(*np.searchsorted(self.rows, [lo, hi]))]
             return TermRows(self.sign, NO_ORDER, NO_ORDER, rows, NO_ORDER, True)
@@ -90,7 +89,7 @@ class TermRows:
         return TermRows(self.sign, start - offset, stop - offset, rows, self.number[part], False)
 
     def touches(self, unit_ptr: Index) -> NDArray[np.bool_]:
-        """Which of the units hold some of the rows."""
+        """Return which of the units hold some of the rows."""
         if self.alone:
             return np.diff(np.searchsorted(self.rows, unit_ptr)) > 0
         if len(self.rows):
@@ -102,9 +101,9 @@ class TermRows:
         return np.append(self.start, unit_ptr[-1])[first] < unit_ptr[1:]
 
     def only(self, chosen: NDArray[np.bool_]) -> TermRows:
-        """Some of the terms; ``chosen`` says for every term by its number.
+        """Return the terms whose number is ``chosen``.
 
-        None of rows that count alone: once kept, they stay.
+        Rows that count alone are left out: once kept, they stay.
         """
         if self.alone:
             return replace(self, rows=NO_ORDER)
@@ -115,7 +114,7 @@ class TermRows:
 
 
 @dataclass(frozen=True)
-class KeptOfTerms:
+class ScreeningResult:
     """What a pass keeps of some terms.
 
     Attributes
@@ -142,7 +141,7 @@ class KeptOfTerms:
 
 
 @dataclass(frozen=True)
-class Screen:
+class ScreeningJob:
     """The job of a pass: for each ball, what is kept of each of its terms.
 
     A term whose smallest margin stays above ``zero_margin`` costs nothing.
@@ -153,7 +152,7 @@ class Screen:
     terms: Sequence[Sequence[TermRows]]
     zero_margin: float
 
-    def __call__(self, chunk: Chunk) -> list[list[KeptOfTerms]]:
+    def __call__(self, chunk: Chunk) -> list[list[ScreeningResult]]:
         features = chunk.features
         assert features is not None
         parts = [[t.between(chunk.first, chunk.stop) for t in terms] for terms in self.terms]
@@ -179,16 +178,16 @@ def _screen(
     zero_margin: float,
     score: Vector | None,
     norm: Vector,
-) -> KeptOfTerms:
+) -> ScreeningResult:
     features = chunk.features
     assert features is not None
     none = np.empty(0)
     if terms.alone:
         raw = require_finite_rows(features.take(terms.rows - chunk.first))
-        return KeptOfTerms(terms.rows, terms.rows, raw, NO_ORDER, none, none, none)
+        return ScreeningResult(terms.rows, terms.rows, raw, NO_ORDER, none, none, none)
     if len(terms.number) == 0 or score is None:
         raw = features.take(NO_ORDER)
-        return KeptOfTerms(NO_ORDER, NO_ORDER, raw, NO_ORDER, none, none, none)
+        return ScreeningResult(NO_ORDER, NO_ORDER, raw, NO_ORDER, none, none, none)
     in_place = len(terms.rows) == 0
     offset = chunk.first if in_place else 0
     local = NO_ORDER if in_place else terms.rows - chunk.first
@@ -211,7 +210,7 @@ def _screen(
     if count < 0:
         raise NonFiniteValue("a feature is not finite")
     kept, kept_term = kept[:count].copy(), kept_term[:count]
-    return KeptOfTerms(
+    return ScreeningResult(
         kept + chunk.first,
         terms.number[kept_term],
         features.take(kept),

@@ -1,4 +1,4 @@
-"""How a row as it is stored becomes the vector the weights multiply.
+"""Provides `Space`: how a row as it is stored becomes the vector that the weights multiply.
 
 ::
 
@@ -57,7 +57,7 @@ class Space(Protocol):
         ...
 
     def scores(self, features: Features, thetas: Vector) -> Vector:
-        """``w · x̃ + b`` of each row, a row for each point ``(w, b)``."""
+        """``w · x̃ + b`` of each row, one row per point ``(w, b)``."""
         ...
 
     def scores_and_norms(self, features: Features, thetas: Vector) -> tuple[Vector, Vector]:
@@ -77,11 +77,7 @@ class LinearSpace:
         return len(self.mean)
 
     def vectors(self, raw: Raw) -> Vector:
-        out = np.empty((len(raw), self.n_features + 1))
-        np.subtract(raw, self.mean, out=out[:, :-1])
-        out[:, :-1] /= self.scale
-        out[:, -1] = 1.0
-        return out
+        return _standardise(raw, self.mean, self.scale)
 
     def scores(self, features: Features, thetas: Vector) -> Vector:
         return features.scores(self.mean, thetas[:, :-1] / self.scale, thetas[:, -1])
@@ -104,11 +100,7 @@ class MappedSpace:
         return len(self.mean)
 
     def vectors(self, raw: Raw) -> Vector:
-        out = np.empty((len(raw), self.n_features + 1))
-        np.subtract(self.map.transform(raw), self.mean, out=out[:, :-1])
-        out[:, :-1] /= self.scale
-        out[:, -1] = 1.0
-        return out
+        return _standardise(self.map.transform(raw), self.mean, self.scale)
 
     def scores(self, features: Features, thetas: Vector) -> Vector:
         raw = features.matrix()
@@ -154,7 +146,15 @@ class MappedSpace:
 
 
 def make_space(feature_map: FeatureMap | None, mean: Vector, scale: Vector) -> Space:
-    """The space of a map, or of the features themselves."""
+    """Return the space of a map, or of the features themselves."""
     if feature_map is None:
         return LinearSpace(mean, scale)
     return MappedSpace(feature_map, mean, scale)
+
+
+def _standardise(x: Raw, mean: Vector, scale: Vector) -> Vector:
+    out = np.empty((len(x), len(mean) + 1))
+    np.subtract(x, mean, out=out[:, :-1])
+    out[:, :-1] /= scale
+    out[:, -1] = 1.0
+    return out

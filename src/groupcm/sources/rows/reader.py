@@ -1,35 +1,27 @@
-"""A source as a fit reads it: some units kept in memory, the others decoded at each pass.
-
-The rows of a stream as a solver asks for them, read again whenever they are needed.
-"""
+"""Provides `SourceReader`: some units kept in memory, the others decoded at each pass."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from groupcm.objective.smoothed import Block, Rows
-from groupcm.objective.terms import NO_ORDER, Index, Terms
-from groupcm.sources.arrays import Winners, require_finite_rows
+from groupcm.objective.terms import NO_ORDER, Index
 from groupcm.sources.base import Columns, Job, Source, rows_by_unit
-from groupcm.sources.rows.chunk import Chunk, FeatureRows
-from groupcm.sources.rows.space import Space
+from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures, require_finite_rows
 from groupcm.utils.parallel import thread_stream
 from groupcm.utils.progress import announce_reading, count_reading
 from groupcm.utils.typing import Raw
 
-__all__ = ["Stream", "StreamedRows"]
+__all__ = ["SourceReader"]
 
 Result = TypeVar("Result")
 
 
-class Stream:
-    """Passes over a source; counts what is read and tells how far a pass is.
+class SourceReader:
+    """Reads a source pass by pass, counts the rows read and reports the progress.
 
     Attributes
     ----------
@@ -75,7 +67,7 @@ class Stream:
     def run(
         self, job_of: Callable[[int], Job[Result]], units: Sequence[int], doing: str
     ) -> list[Result]:
-        """The job of each unit on its rows; the results in order of rows."""
+        """Run the job of each unit on its rows; return the results in order of rows."""
         here = [unit for unit in units if unit in self._place]
         results = {
             unit: [result] for unit, result in thread_stream(self._on_resident(job_of), here)
@@ -87,7 +79,7 @@ class Stream:
         return [result for unit in sorted(results) for result in results[unit]]
 
     def raw(self, rows: Index) -> Raw:
-        """Some rows as they are stored, in the order asked for."""
+        """Return some rows as they are stored, in the order given."""
         in_order = np.argsort(rows, kind="stable")
         wanted = dict(rows_by_unit(self.source.unit_ptr, rows[in_order]))
         parts = self.run(lambda unit: _Take(wanted[unit]), list(wanted), "reading rows")
@@ -105,7 +97,7 @@ class Stream:
     ) -> Callable[[int], tuple[int, Result]]:
         def run_one(unit: int) -> tuple[int, Result]:
             at, size = self._place[unit], self._size(unit)
-            rows = FeatureRows(self.resident[at : at + size])
+            rows = RowMajorFeatures(self.resident[at : at + size])
             chunk = Chunk(int(self.source.unit_ptr[unit]), size, rows)
             return unit, job_of(unit)(chunk)
 
@@ -150,7 +142,7 @@ class _Fill:
 
 
 class _Take:
-    """Some rows of a unit."""
+    """Take some rows of a unit."""
 
     def __init__(self, rows: Index) -> None:
         self.rows = rows
@@ -159,45 +151,3 @@ class _Take:
         assert chunk.features is not None
         lo, hi = np.searchsorted(self.rows, [chunk.first, chunk.stop])
         return require_finite_rows(chunk.features.take(self.rows[lo:hi] - chunk.first))
-
-
-_BLOCK_VALUES = 1 << 22
-
-
-@dataclass
-class StreamedRows:
-    """Standardised rows of a stream; rows that count alone come unit by unit."""
-
-    stream: Stream
-    space: Space
-
-    @property
-    def rows_read(self) -> int:
-        return self.stream.rows_read
-
-    @property
-    def rows_a_block(self) -> int:
-        """How many rows are worked on at once."""
-        return max(1, _BLOCK_VALUES // (self.space.n_features + 1))
-
-    def take(self, rows: Index | slice) -> Rows:
-        """These rows, standardised, in float64, with a last column of ones."""
-        chosen = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
-        return self.space.vectors(self.stream.raw(chosen))
-
-    def worst(self, terms: Terms, theta: NDArray[np.float64]) -> Winners:
-        """Not on a stream: `groupcm.solvers.streamed` screens instead."""
-        raise NotImplementedError("grouped terms of a stream are screened")
-
-    def blocks(self, terms: Terms) -> Iterator[Block]:
-        """Terms of one row each, a unit at a time, or a part of one, decoded at each use."""
-        rows = terms.rows(np.arange(terms.n_rows))
-        in_order = np.argsort(rows, kind="stable")
-        rows = rows[in_order]
-        done = 0
-        for _, part in rows_by_unit(self.stream.source.unit_ptr, rows):
-            for lo in range(0, len(part), self.rows_a_block):
-                piece = part[lo : lo + self.rows_a_block]
-                weight = terms.weight_of(in_order[done : done + len(piece)])
-                done += len(piece)
-                yield Block(lambda piece=piece: self.take(piece), None, terms.sign, weight)
