@@ -16,9 +16,9 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from groupcm.data.side_columns import read_objects
 from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import find_tables, open_table, write_table
+from groupcm.data.tables.role_columns import read_objects
 from groupcm.data.tables.sorting import sort_tables
 from groupcm.errors import InputError
 from groupcm.simulate import capsule_to_parquet

@@ -23,9 +23,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from groupcm.data.tables.buckets import RowGroups, Sorter, open_writer
+from groupcm.data.tables._concatenation import Listener, open_tables
+from groupcm.data.tables._external_sort import RowGroups, Sorter, open_writer
 from groupcm.data.tables.columns import KeyColumn
-from groupcm.data.tables.joined import Listener, open_tables
 from groupcm.data.tables.roles import ColumnRoles, described
 from groupcm.errors import InputError
 from groupcm.utils.files import temporary_name, whole_file

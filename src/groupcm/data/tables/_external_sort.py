@@ -20,8 +20,8 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 from pyarrow import types
 
-from groupcm.data.tables.formats import parquet_writer
-from groupcm.data.tables.joined import Listener, cast
+from groupcm.data.tables._concatenation import Listener, cast
+from groupcm.data.tables.parquet import parquet_writer
 from groupcm.utils.files import naming
 
 __all__ = ["ROWS_A_ROW_GROUP", "RowGroups", "Sorter", "open_writer"]
