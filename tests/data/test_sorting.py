@@ -73,7 +73,7 @@ def test_equals_a_stable_sort(groups, n_files, memory, batch_rows, row_group, mo
     edges = np.linspace(0, len(groups), n_files + 1).astype(int)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("groupcm.data.tables.formats._BATCH_ROWS", batch_rows)
-        patch.setattr(_external_sort, "ROWS_A_ROW_GROUP", row_group)
+        patch.setattr(_external_sort, "_ROWS_PER_ROW_GROUP", row_group)
         patch.setattr(_external_sort, "_ROWS_AT_ONCE", row_group)
         patch.setattr(_external_sort, "_MOST_BUCKETS", most_buckets)
         source, output = Path(folder, "in"), Path(folder, "out.parquet")

@@ -1,9 +1,4 @@
-"""What a fit prints at its end: the numbers, and what they prove.
-
-The main numbers of an evaluation, as names and values.
-
-The summary that is printed after proposing or labelling candidates.
-"""
+"""Summaries as names and values: of a fit with its certificate, an evaluation, and proposals."""
 
 from __future__ import annotations
 
@@ -44,11 +39,11 @@ _OUTCOMES = {
     "exhausted": "there were too many",
     "interrupted": "Ctrl-C",
 }
-_SMALLEST_WEIGHT = 1e-6  # of a standard deviation; what is smaller decides nothing
+_SMALLEST_WEIGHT = 1e-6  # per standard deviation; smaller ones are negligible
 
 
 def summary(fit: TableFit) -> list[tuple[str, str]]:
-    """Return what was read and what came out, as names and values."""
+    """Return the size of the training data and the results of a fit."""
     model, candidates = fit.trained, fit.candidates
     n_features = len(candidates.feature_names)
     rows = [
@@ -78,7 +73,7 @@ def _of_linear(model: Any, took: float) -> list[tuple[str, str]]:
 
 
 def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
-    """How many trees there are, and the features whose splits gained most in training."""
+    """Return the number of trees, and the features whose splits gained most in training."""
     scorer, names = scorer_of(model), feature_names(model)
     counts = ", ".join(f"{n:,}" for n in scorer.n_trees())
     rows = [("trees", f"{counts}, {seconds(took)}"), *_validation(model), *_unannotated(model)]
@@ -92,28 +87,28 @@ def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
 
 
 def _validation(model: Any) -> list[tuple[str, str]]:
-    """What the number of trees was chosen by, where it was."""
+    """Return the metric that the number of trees was chosen by, where it was."""
     found = best_validation(model)
     if found is None:
         return []
-    told = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
-    return [(found.metric.replace("_", " "), told)]
+    value = f"{found.value:.4f} on groups left out, chosen of up to {found.most:,} trees"
+    return [(found.metric.replace("_", " "), value)]
 
 
 def _unannotated(model: Any) -> list[tuple[str, str]]:
-    """Positive groups whose candidate the fit chose, and how the choosing ended."""
+    """Return the positive groups whose candidate the fit chose, and why it stopped."""
     n_groups = len(getattr(model, "witnesses_", ()))
     if n_groups == 0:
         return []
-    told = f"{n_groups:,} positive groups: the fit chose a candidate of each"
+    value = f"{n_groups:,} positive groups: the fit chose a candidate of each"
     ended = _OUTCOMES.get(str(getattr(model, "outcome_", "")))
     if ended is not None:
-        told += f", in {model.n_rounds_:,} rounds until {ended}"
-    return [("not annotated", told)]
+        value += f", in {model.n_rounds_:,} rounds until {ended}"
+    return [("not annotated", value)]
 
 
 def _positive(model: Any) -> list[tuple[str, str]]:
-    """Which class a large score means."""
+    """Return the class of large scores."""
     if len(model.classes_) != 2:
         return []
     negative, positive = model.classes_.tolist()
@@ -144,17 +139,17 @@ def _largest_weights(model: Any) -> list[tuple[str, str]]:
 
 
 def _largest(values: Any) -> list[int]:
-    """Return the places of the values of largest size, the largest first."""
+    """Return the positions of the values of largest magnitude, in descending order."""
     return sorted(range(len(values)), key=lambda j: -abs(values[j]))[:_MOST_WEIGHTS]
 
 
 def _values(value: Any) -> list[float]:
-    """Return a number, or those of an array, as a list."""
+    """Return a number, or the numbers of an array, as a list."""
     return value.ravel().tolist() if hasattr(value, "ravel") else [float(value)]
 
 
 def certificate(model: Any) -> str:
-    """Say in words what the gap proves, or that nothing is proved."""
+    """Return a sentence on what the gap proves, or that nothing is proved."""
     if not hasattr(model, "gap_"):
         return "No certificate: how far these trees are from the best possible is not known."
     gap, tol = max(_values(model.gap_)), model.tol
@@ -167,7 +162,7 @@ def certificate(model: Any) -> str:
 
 
 def held_out_rows(fit: TableFit) -> list[tuple[str, str]]:
-    """Return how groups that folds left out were ranked, and the threshold, as names and values."""
+    """Return how well groups that folds left out are ranked, and the threshold."""
     model = fit.cross_validated
     found = held_out_groups_of(model)
     if found is None:
@@ -209,11 +204,11 @@ def _chosen_lam(model: Any) -> list[tuple[str, str]]:
 
 
 def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
-    """What was evaluated, how well groups are told apart, and what the threshold does."""
+    """Return the size of the test data, how well groups are ranked, and what the threshold does."""
     data, decision, froc = evaluation.data, evaluation.decision, evaluation.froc
     point = decision.point
 
-    def told(value: Interval) -> str:
+    def estimate(value: Interval) -> str:
         return with_interval(value, evaluation.level)
 
     which = "annotated positive" if evaluation.n_unannotated else "positive"
@@ -223,35 +218,35 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
         ("groups", f"{n_groups:,}, of them {data.n_positive_groups:,} positive"),
     ]
     if evaluation.n_unannotated:
-        told_of = unannotated_words(evaluation.n_unannotated, data.n_positive_groups)
-        rows.append(("not annotated", told_of))
+        unannotated = unannotated_words(evaluation.n_unannotated, data.n_positive_groups)
+        rows.append(("not annotated", unannotated))
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
-    rows.append(("group AUC", told(evaluation.group_roc.auc)))
+    rows.append(("group AUC", estimate(evaluation.group_roc.auc)))
     localisation = evaluation.localisation
     if localisation is not None:
         rows.append(
             (
                 "winner on the object",
-                f"{told(localisation.share)}; {localisation.n_on_object:,} of "
+                f"{estimate(localisation.share)}; {localisation.n_on_object:,} of "
                 f"{localisation.n_positive_groups:,} {which} groups, with an overlap of "
                 f"{localisation.least_overlap:g} or more; the candidates allow "
                 f"{localisation.n_reachable:,}",
             )
         )
     if evaluation.candidate_roc is not None:
-        rows.append(("candidate AUC", told(evaluation.candidate_roc.auc)))
+        rows.append(("candidate AUC", estimate(evaluation.candidate_roc.auc)))
     rows += [
-        ("average precision", told(evaluation.average_precision)),
+        ("average precision", estimate(evaluation.average_precision)),
         ("threshold", f"{threshold_words(point.threshold)} ({decision.chosen})"),
         (
             "sensitivity",
-            f"{told(decision.sensitivity)}; "
+            f"{estimate(decision.sensitivity)}; "
             f"{point.true_positives:,} of {data.n_positive_groups:,} positive groups found",
         ),
         (
             "specificity",
-            f"{told(decision.specificity)}; "
+            f"{estimate(decision.specificity)}; "
             f"{point.false_positives:,} of {data.n_negative_groups:,} negative groups alarm",
         ),
     ]
@@ -277,7 +272,7 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
 
 
 def threshold_words(value: float) -> str:
-    """Say a threshold; what none or every group reaches is said so.
+    """Format a threshold, also one that no group or every group reaches.
 
     Examples
     --------
@@ -290,7 +285,7 @@ def threshold_words(value: float) -> str:
 
 
 def with_interval(value: Interval, level: float = 0.95) -> str:
-    """Say an estimate and its bounds.
+    """Format an estimate and its confidence interval.
 
     Examples
     --------
@@ -305,7 +300,7 @@ def with_interval(value: Interval, level: float = 0.95) -> str:
 
 
 def proposed_rows(done: Proposed) -> list[tuple[str, str]]:
-    """Return names and values: pictures, candidates, features, recall."""
+    """Return the numbers of pictures, candidates and features, and the recall."""
     pictures = f"{done.n_pictures:,}"
     if done.n_positive is not None:
         pictures += f", of them {done.n_positive:,} with an object"

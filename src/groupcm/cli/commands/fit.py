@@ -10,7 +10,7 @@ from typing import Any
 from groupcm.boosting.classifier import GroupBoostingClassifier
 from groupcm.boosting.parameters import check_tree_parameters
 from groupcm.cli.options.fit import BOTH_MODELS, LINEAR_ONLY, MAP_OPTIONS, TREES_ONLY
-from groupcm.cli.output import mistakes, plain_warnings, print_error, print_line, show_rows, working
+from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.cli.summaries import certificate, held_out_rows, summary
 from groupcm.data.tables.formats import check_not_input
 from groupcm.errors import InputError
@@ -25,7 +25,6 @@ from groupcm.persistence.model_file import save
 from groupcm.report.model_card import fit_notes
 from groupcm.utils.extras import require_lightgbm
 from groupcm.utils.files import check_output
-from groupcm.utils.progress import listening
 
 __all__ = ["run"]
 
@@ -43,12 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     model = estimator_from(arguments)
     if getattr(model, "checkpoint", None) is not None:
         _check_checkpoint(Path(model.checkpoint), output, arguments.tables)
-    with (
-        plain_warnings(),
-        working(getattr(model, "tol", _TOL)) as display,
-        mistakes(),
-        listening(display.step, display.reading, display.status),
-    ):
+    with running(getattr(model, "tol", _TOL)):
         fit = fit_tables(
             model,
             arguments.tables,

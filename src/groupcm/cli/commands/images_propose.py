@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import time
 
-from groupcm.cli.output import mistakes, plain_warnings, print_error, seconds, show_rows, working
+from groupcm.cli.output import print_error, running, seconds, show_rows
 from groupcm.cli.summaries import proposed_rows, show_written
 from groupcm.images.recipe import Recipe, recipe_named
 from groupcm.images.tables.propose import Proposed, propose_folder
-from groupcm.utils.progress import listening
 
 __all__ = ["recipe_from", "run"]
 
@@ -32,12 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _propose(arguments: argparse.Namespace) -> Proposed:
-    with (
-        plain_warnings(),
-        working() as display,
-        mistakes(),
-        listening(display.step, display.reading, display.status),
-    ):
+    with running() as display:
         display.status("looking at the pictures")
         return propose_folder(
             arguments.folder,
