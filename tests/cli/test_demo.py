@@ -76,7 +76,7 @@ def test_the_model_of_the_demo_notes_what_one_by_hand_notes(tmp_path, capsys, mo
 
 
 SMALL = demo_pictures.Sizes(
-    n_train=20, n_test=12, frames_a_patient=2, height=48, width=64, at_most=12
+    n_train=20, n_test=12, frames_per_patient=2, height=48, width=64, at_most=12
 )
 WRITTEN = ["model.json", "report.html", "scores.parquet", "test.parquet", "train.parquet"]
 
@@ -102,8 +102,8 @@ def run(*arguments: str) -> int:
 def test_the_demo_on_pictures_is_made_of_commands_that_work(small, capsys):
     assert run("demo", "-o", "a demo") == 0
     out = capsys.readouterr().out
-    assert "Made 20 frames of 10 patients, 8 of them with a polyp: a demo/train/frames" in out
-    assert "Made 12 frames of 6 patients, 5 of them with a polyp: a demo/test/frames" in out
+    assert "Drew 20 frames of 10 patients, 8 of them with a polyp: a demo/train/frames" in out
+    assert "Drew 12 frames of 6 patients, 5 of them with a polyp: a demo/test/frames" in out
     assert "of the global optimum" in out
     assert re.search(r"group AUC +[01]\.\d{4} \((95 %|interval not known)", out)
     assert re.search(r"winner on the object +[01]\.\d{4} .*of 5 positive groups", out)
@@ -133,7 +133,7 @@ def numbers_of(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 @pytest.fixture
 def frames_alone(small, monkeypatch) -> Path:
     """A demo that makes frames and does nothing with them."""
-    monkeypatch.setattr(demo_pictures, "steps_with", lambda *_: [])
+    monkeypatch.setattr(demo_pictures, "_steps", lambda *_: [])
     return small
 
 
@@ -159,7 +159,7 @@ def test_only_frames_of_an_earlier_demo_are_replaced(frames_alone, capsys):
     before = frames_in(frames_alone / "train")
     assert run("demo", "-o", "a demo", "--seed", "1") == 2
     told = capsys.readouterr().err
-    assert "mine.png was not made by the demo; choose another folder with -o" in told
+    assert "mine.png was not written by the demo; choose another folder with -o" in told
     assert frames_in(frames_alone / "train") == before
     (frames_alone.parent / "other").mkdir()
     (frames_alone.parent / "other" / "train").write_text("mine")

@@ -210,7 +210,10 @@ def test_three_labels_are_refused_in_the_words_of_the_options(here, tmp_path, ca
     pq.write_table(table.set_column(place, "polyp", pa.array(label)), tmp_path / "t.parquet")
     assert main(["fit", "t.parquet", *ROLES, "--cv", "--model", model, "-o", "m.json"]) == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "--cv is for two labels, and the label column 'polyp' holds 3 (0, 1 and 2);" in said
+    assert (
+        "cross-validation is for two labels, and the label column 'polyp' holds 3 (0, 1 and 2);"
+        in said
+    )
 
 
 def test_groups_that_are_all_positive_are_refused_in_the_words_of_the_options(

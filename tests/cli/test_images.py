@@ -14,8 +14,8 @@ from PIL import Image
 
 from groupcm.annotations import AnnotatedObject, Annotations, Box, Picture, read, write
 from groupcm.cli._main import build_parser, main
+from groupcm.cli.commands.images_propose import recipe_from
 from groupcm.cli.options import images as image_options
-from groupcm.cli.options.recipe import recipe_of
 from groupcm.data.tables.roles import described
 from groupcm.images.features import FAMILIES
 from groupcm.images.overlap import OVERLAPS
@@ -233,7 +233,7 @@ def test_options_name_what_there_is():
     assert set(image_options.FEATURES) == set(FAMILIES)
     arguments = build_parser().parse_args(["images", "propose", "x", "-o", "y"])
     assert arguments.most_pixels == MOST_PIXELS
-    assert recipe_of(arguments) == Recipe()
+    assert recipe_from(arguments) == Recipe()
 
 
 def test_defaults_in_the_help_are_the_recipe_s(capsys):
@@ -244,7 +244,7 @@ def test_defaults_in_the_help_are_the_recipe_s(capsys):
     kinds = dict.fromkeys(part["kind"] for part in recipe["proposals"])
     assert f"(default: {','.join(kinds)})" in help
     spelled = ["images", "propose", "frames", "--proposals", ",".join(kinds), "-o", "c.parquet"]
-    assert recipe_of(build_parser().parse_args(spelled)) == Recipe()
+    assert recipe_from(build_parser().parse_args(spelled)) == Recipe()
     assert f"per picture (default: {recipe['at_most']})" in help
     assert f"this many pixels (default: {recipe['longest_side']})" in help
     kinds = {part["kind"] for part in recipe["features"]}
@@ -253,7 +253,7 @@ def test_defaults_in_the_help_are_the_recipe_s(capsys):
 
 def test_a_detector_s_candidates_join_the_default_ones():
     arguments = ["images", "propose", "frames", "--given", "x.json", "-o", "c.parquet"]
-    recipe = recipe_of(build_parser().parse_args(arguments))
+    recipe = recipe_from(build_parser().parse_args(arguments))
     usual = [part["kind"] for part in Recipe().to_json()["proposals"]]
     assert [part["kind"] for part in recipe.to_json()["proposals"]] == ["given", *usual]
 

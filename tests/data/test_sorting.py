@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groupcm.cli._main import main
-from groupcm.data.tables import buckets
-from groupcm.data.tables import buckets as row_groups
+from groupcm.data.tables import _external_sort
 from groupcm.data.tables.sorting import SortedTable, sort_tables
 from groupcm.errors import InputError
 from groupcm.utils.memory import parse_memory
@@ -74,9 +73,9 @@ def test_equals_a_stable_sort(groups, n_files, memory, batch_rows, row_group, mo
     edges = np.linspace(0, len(groups), n_files + 1).astype(int)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr("groupcm.data.tables.formats._BATCH_ROWS", batch_rows)
-        patch.setattr(row_groups, "ROWS_A_ROW_GROUP", row_group)
-        patch.setattr(buckets, "_ROWS_AT_ONCE", row_group)
-        patch.setattr(buckets, "_MOST_BUCKETS", most_buckets)
+        patch.setattr(_external_sort, "_ROWS_PER_ROW_GROUP", row_group)
+        patch.setattr(_external_sort, "_ROWS_AT_ONCE", row_group)
+        patch.setattr(_external_sort, "_MOST_BUCKETS", most_buckets)
         source, output = Path(folder, "in"), Path(folder, "out.parquet")
         source.mkdir()
         for i, first in enumerate(edges[:-1]):
@@ -103,13 +102,13 @@ def shuffled(tmp_path) -> pa.Table:
 def rounds(monkeypatch) -> list[list[Path]]:
     """The temporary files of every round."""
     found = []
-    scatter = buckets._scatter
+    scatter = _external_sort._scatter
 
     def watched(batches, edges, paths):
         found.append(paths)
         scatter(batches, edges, paths)
 
-    monkeypatch.setattr(buckets, "_scatter", watched)
+    monkeypatch.setattr(_external_sort, "_scatter", watched)
     monkeypatch.setattr("groupcm.data.tables.formats._BATCH_ROWS", 250)
     return found
 
@@ -136,7 +135,7 @@ def test_buckets_are_about_as_many_as_needed(tmp_path, shuffled, rounds):
 
 
 def test_many_buckets_take_several_rounds(tmp_path, shuffled, rounds, monkeypatch):
-    monkeypatch.setattr(buckets, "_MOST_BUCKETS", 4)
+    monkeypatch.setattr(_external_sort, "_MOST_BUCKETS", 4)
     sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=30_000)
     assert_sorted(tmp_path / "out.parquet", shuffled)
     assert len(rounds) == 5
@@ -145,13 +144,13 @@ def test_many_buckets_take_several_rounds(tmp_path, shuffled, rounds, monkeypatc
 
 def test_what_is_held_stays_within_the_share(tmp_path, shuffled, rounds, monkeypatch):
     held = []
-    in_memory = buckets.Sorter._sort_in_memory
+    in_memory = _external_sort.Sorter._sort_in_memory
 
     def watched(self, batches):
         held.append(sum(batch.nbytes for batch in batches))
         in_memory(self, batches)
 
-    monkeypatch.setattr(buckets.Sorter, "_sort_in_memory", watched)
+    monkeypatch.setattr(_external_sort.Sorter, "_sort_in_memory", watched)
     sort_tables([tmp_path / "in.parquet"], tmp_path / "out.parquet", group="g", memory=30_000)
     assert sum(held) == 5000 * 24
     assert max(held) <= 10_000

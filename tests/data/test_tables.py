@@ -16,9 +16,9 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from groupcm.data.side_columns import read_objects
 from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.formats import find_tables, open_table, write_table
+from groupcm.data.tables.role_columns import read_objects
 from groupcm.data.tables.sorting import sort_tables
 from groupcm.errors import InputError
 from groupcm.simulate import capsule_to_parquet
@@ -321,8 +321,8 @@ def test_hints(tmp_path):
     assert "it has frame, polyp, fit" in refusal([path], group="zzz")
     assert "did you mean 'size'?" in refusal([path], features=["siez"])
     text = write(tmp_path / "n.parquet", note=["x"] * 4)
-    assert "--features" in refusal([text])
-    assert "--features" not in refusal([text], features=["note"])
+    assert "select columns with features" in refusal([text])
+    assert "select columns" not in refusal([text], features=["note"])
 
 
 def test_bad_requests(tmp_path):
@@ -644,7 +644,7 @@ def test_objects_are_as_they_are_written(tmp_path):
 def test_a_group_of_two_tables_is_refused(tmp_path, suffixes):
     paths = [write(tmp_path / f"t{k}{suffix}") for k, suffix in enumerate(suffixes)]
     said = refusal(paths)
-    assert "the rows of group a do not stand together" in said
+    assert "the rows of group a are not contiguous" in said
     assert f"row 0 of {paths[0]} and row 0 of {paths[1]}" in said
 
 

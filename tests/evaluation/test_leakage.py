@@ -106,7 +106,7 @@ def test_python_has_the_same_patterns(table):
     assert sources.from_parquet(table, **roles, features="shape").feature_names == FEATURES[:2]
     read_whole = read_tables([table], **roles, features=["f*", "shape"], exclude=["f2"])
     assert read_whole.feature_names == ["f1", *FEATURES[:2]]
-    with pytest.raises(InputError, match=r"'g\*' of --features matches no column"):
+    with pytest.raises(InputError, match=r"'g\*' of features matches no column"):
         sources.from_parquet(table, **roles, features=["g*"])
 
 

@@ -381,7 +381,7 @@ def test_parquet_files_are_opened_and_written_in_one_place():
         if isinstance(node, ast.Call)
     }
     callers = {module for module, name in found if name in calls}
-    assert callers == {"data.tables.formats", "data.tables.joined"}  # ADJUST to the layout
+    assert callers == {"data.tables.parquet", "data.tables._concatenation"}
     assert {module for module, name in found if name == "dataset"} == {"experiments.datasets"}
 
 

@@ -70,13 +70,13 @@ capsule(4, n_positive=1, group_size=5, out=sys.argv[1])
 SORTED = (
     WAIT
     + """
-from groupcm.data.tables import buckets
+from groupcm.data.tables import _external_sort
 from groupcm.data.tables.sorting import sort_tables
-scatter = buckets._scatter
+scatter = _external_sort._scatter
 def scatter_and_wait(*arguments):
     scatter(*arguments)
     wait()
-buckets._scatter = scatter_and_wait
+_external_sort._scatter = scatter_and_wait
 sort_tables([sys.argv[1] + ".apart"], sys.argv[1], group="frame", memory="1kB")
 """
 )

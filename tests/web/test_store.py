@@ -383,10 +383,10 @@ def test_a_damaged_file_is_told_and_kept(folder, content):
 
 def test_another_format_is_told_with_the_way_to_take_it_over(folder):
     (folder / "boxes.csv").write_text("image,x,y,width,height,category\n")
-    with pytest.raises(InputError, match=r"--import .*boxes\.csv"):
+    with pytest.raises(InputError, match=r"import_from=.*boxes\.csv"):
         store_of(folder, "boxes.csv")
     (folder / "tasks.json").write_text('[{"data": {"image": "a.png"}}]')
-    with pytest.raises(InputError, match=r"Label Studio, not of COCO.* --import .*tasks\.json"):
+    with pytest.raises(InputError, match=r"Label Studio, not of COCO.* import_from=.*tasks\.json"):
         store_of(folder, "tasks.json")
 
 
@@ -548,8 +548,8 @@ def test_a_longer_name_of_a_file_is_kept(folder):
 
 
 def test_two_of_one_name_are_refused():
-    with pytest.raises(InputError, match="--categories: two categories have one name"):
-        refuse_duplicates(["polyp", "ulcer", " Polyp"], "--categories")
+    with pytest.raises(InputError, match="categories: two categories have one name"):
+        refuse_duplicates(["polyp", "ulcer", " Polyp"], "categories")
 
 
 def test_renaming_reaches_every_object(folder):

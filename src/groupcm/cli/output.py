@@ -1,10 +1,7 @@
-"""What a person sees while a command works.
+"""Output of the commands: lines and tables of results, progress, and warnings.
 
-Progress and warnings go to the error stream, results to the output stream.
-
-Progress on a terminal, drawn by rich: a line for the pass, and one for the fit.
-
-Printing of lines and tables; speeds and amounts in words.
+Progress and warnings go to the error stream, results to the output stream. On a terminal, progress
+is drawn by rich: one line for the current pass, and one for the fit.
 """
 
 from __future__ import annotations
@@ -15,12 +12,11 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from math import ceil
 from typing import Any, Protocol
 
 from groupcm.cli.options.common import in_options
 from groupcm.errors import InputError
-from groupcm.utils.progress import Reading, Step
+from groupcm.utils.progress import Reading, Step, listening
 from groupcm.utils.text import counted, printable, seconds
 
 __all__ = [
@@ -34,6 +30,7 @@ __all__ = [
     "positive_words",
     "print_error",
     "print_line",
+    "running",
     "seconds",
     "short",
     "show_rows",
@@ -41,6 +38,9 @@ __all__ = [
     "speed",
     "working",
 ]
+
+_SECONDS_BETWEEN_LINES = 2.0
+_BAR_WIDTH = 10  # so that the text next to it fits a terminal of 80 columns
 
 
 def print_line(text: object = "") -> None:
@@ -62,8 +62,22 @@ def print_error(text: object) -> None:
     print(printable(text), file=sys.stderr, flush=True)
 
 
+def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
+    """Print names and values in two columns.
+
+    Examples
+    --------
+    >>> show_rows([("rows", "400"), ("groups", "2")], indent="")
+    rows    400
+    groups  2
+    """
+    width = max(len(printable(name)) for name, _ in rows)
+    for name, value in rows:
+        print_line(f"{indent}{printable(name):<{width}}  {value}")
+
+
 def positive_words(labels: tuple[object, object] | None) -> str:
-    """Return which of two labels is positive, in words.
+    """Return a sentence that names the positive and the negative label.
 
     Examples
     --------
@@ -75,7 +89,7 @@ def positive_words(labels: tuple[object, object] | None) -> str:
 
 
 def short(value: float) -> str:
-    """Say an amount in at most three digits and the letter of its size.
+    """Format an amount in at most three digits with an SI prefix.
 
     Examples
     --------
@@ -92,7 +106,7 @@ def short(value: float) -> str:
 
 
 def speed(reading: Reading) -> str:
-    """Say how fast a pass is, and how long it still takes.
+    """Format the speed of a pass, and the time that is left.
 
     Examples
     --------
@@ -103,76 +117,28 @@ def speed(reading: Reading) -> str:
     """
     if reading.rows <= reading.before:
         return "starting"
-    told = [f"{short(reading.rows_per_second)} {reading.unit}/s"]
+    parts = [f"{short(reading.rows_per_second)} {reading.unit}/s"]
     if reading.bytes_per_second is not None:
-        told.append(f"{short(reading.bytes_per_second)}B/s")
+        parts.append(f"{short(reading.bytes_per_second)}B/s")
     if reading.seconds_left is not None:
-        told.append(f"{seconds(ceil(reading.seconds_left))} left")
-    return ", ".join(told)
+        parts.append(f"{seconds(math.ceil(reading.seconds_left))} left")
+    return ", ".join(parts)
 
 
-def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
-    """Print names and values, the values below each other.
+@contextmanager
+def running(tol: float = 1e-4) -> Iterator[Display]:
+    """Call the library within the ``with`` block: show its progress and warnings.
 
-    Examples
-    --------
-    >>> show_rows([("rows", "400"), ("groups", "2")], indent="")
-    rows    400
-    groups  2
+    A `ValueError` is a mistake of the user (see `mistakes`). ``tol`` is the gap at which a fit
+    stops.
     """
-    width = max(len(printable(name)) for name, _ in rows)
-    for name, value in rows:
-        print_line(f"{indent}{printable(name):<{width}}  {value}")
-
-
-_SECONDS_BETWEEN_LINES = 2.0
-
-
-class Display(Protocol):
-    """Shows what is being done."""
-
-    def status(self, text: str) -> None:
-        """Say what begins now."""
-        ...
-
-    def reading(self, reading: Reading) -> None:
-        """Show how far a pass over rows or pictures is."""
-        ...
-
-    def step(self, step: Step) -> None:
-        """Show how far a fit is."""
-        ...
-
-
-class Lines:
-    """Plain lines, for a log file or a pipe, or where rich is not installed.
-
-    Parameters
-    ----------
-    clock : callable
-        Seconds since some moment; a pass gets a line every two.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._last_reading = clock()
-
-    def status(self, text: str) -> None:
-        print_error(text)
-
-    def reading(self, reading: Reading) -> None:
-        now = self._clock()
-        if now - self._last_reading < _SECONDS_BETWEEN_LINES:
-            return
-        self._last_reading = now
-        told = f"{reading.rows:,} {reading.unit}"
-        if reading.of_rows is not None:
-            share = 100 * reading.rows // max(1, reading.of_rows)
-            told = f"{reading.rows:,} of {reading.of_rows:,} {reading.unit} ({share} %)"
-        self.status(f"  {reading.doing}: {told}, {speed(reading)}")
-
-    def step(self, step: Step) -> None:
-        self.status(f"  {step.seconds:8.2f} s  {step.passes:6.2f} passes  gap {step.gap:.1e}")
+    with (
+        plain_warnings(),
+        working(tol) as display,
+        mistakes(),
+        listening(display.step, display.reading, display.status),
+    ):
+        yield display
 
 
 @contextmanager
@@ -192,22 +158,9 @@ def working(tol: float = 1e-4) -> Iterator[Display]:
         yield shown
 
 
-def show_share(display: Display, doing: str) -> Callable[[int, int], None]:
-    """Return a listener to rows done and rows in all, that says every twentieth once."""
-    said = -1
-
-    def listen(done: int, n_rows: int) -> None:
-        nonlocal said
-        if (share := 20 * done // n_rows) > said:
-            said = share
-            display.status(f"{doing}: {done:,} of {n_rows:,} rows")
-
-    return listen
-
-
 @contextmanager
 def plain_warnings() -> Iterator[list[str]]:
-    """Show a warning as one line, without the place in our code; yield what was shown."""
+    """Show every warning as one line, without its place in the code; yield the list of them."""
     shown: list[str] = []
 
     def show(message, category, filename, lineno, file=None, line=None) -> None:
@@ -223,7 +176,7 @@ def plain_warnings() -> Iterator[list[str]]:
 
 @contextmanager
 def mistakes() -> Iterator[None]:
-    """Within the block, every `ValueError` of an estimator or a metric is a mistake of the user."""
+    """Raise every `ValueError` of an estimator or a metric as an `InputError`."""
     try:
         yield
     except InputError:
@@ -232,11 +185,68 @@ def mistakes() -> Iterator[None]:
         raise InputError(error) from error
 
 
-_BAR_WIDTH = 10  # what a terminal of 80 columns has beside the words
+def show_share(display: Display, doing: str) -> Callable[[int, int], None]:
+    """Return a callback of rows done and all rows, which shows every 5 % once."""
+    shown = -1
+
+    def listen(done: int, n_rows: int) -> None:
+        nonlocal shown
+        if (share := 20 * done // n_rows) > shown:
+            shown = share
+            display.status(f"{doing}: {done:,} of {n_rows:,} rows")
+
+    return listen
+
+
+class Display(Protocol):
+    """A display of progress."""
+
+    def status(self, text: str) -> None:
+        """Show what begins now."""
+        ...
+
+    def reading(self, reading: Reading) -> None:
+        """Show how far a pass over rows or pictures is."""
+        ...
+
+    def step(self, step: Step) -> None:
+        """Show how far a fit is."""
+        ...
+
+
+class Lines:
+    """Plain lines, for a log file or a pipe, or where rich is not installed.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns the time in seconds; a pass prints one line every two seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last_reading = clock()
+
+    def status(self, text: str) -> None:
+        print_error(text)
+
+    def reading(self, reading: Reading) -> None:
+        now = self._clock()
+        if now - self._last_reading < _SECONDS_BETWEEN_LINES:
+            return
+        self._last_reading = now
+        amount = f"{reading.rows:,} {reading.unit}"
+        if reading.of_rows is not None:
+            share = 100 * reading.rows // max(1, reading.of_rows)
+            amount = f"{reading.rows:,} of {reading.of_rows:,} {reading.unit} ({share} %)"
+        self.status(f"  {reading.doing}: {amount}, {speed(reading)}")
+
+    def step(self, step: Step) -> None:
+        self.status(f"  {step.seconds:8.2f} s  {step.passes:6.2f} passes  gap {step.gap:.1e}")
 
 
 class Bars:
-    """What is being done, with a bar that fills as rows are read; below it how far a fit is."""
+    """A bar of the rows read in the current pass, and below it a bar of the fit."""
 
     def __init__(self, progress: Any, tol: float) -> None:
         self._progress, self._tol = progress, min(max(tol, 1e-16), 0.5)
@@ -246,7 +256,7 @@ class Bars:
 
     def status(self, text: str) -> None:
         self._doing = text
-        # A bar that has not started moves to and fro: nobody knows how long it takes.
+        # A bar that has not started is indeterminate: it moves to and fro.
         self._progress.reset(self._pass, start=False, description=printable(text), note="")
 
     def reading(self, reading: Reading) -> None:
@@ -276,7 +286,7 @@ class Bars:
 
 @contextmanager
 def drawn_bars(tol: float) -> Iterator[Bars]:
-    """Draw within the ``with`` block, and leave nothing behind."""
+    """Draw within the ``with`` block, and clear the lines at its end."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 

@@ -1,11 +1,10 @@
-"""Folds that never split a group, nor a patient.
+"""The fold splitter: folds that split neither a group nor a patient.
 
-Conventions: ``n`` candidates (rows), ``m`` groups. A cluster is what must stay on one side of
-a fold: a patient with all its groups or, where no patients are given, one group.
+`group_folds` makes folds, `resolve_folds` also checks those of a splitter or of the user, and
+`annotated_folds` first distributes the annotated groups and then the unannotated ones.
 
-Folds that somebody else made: row numbers in order, no group and no patient on both sides.
-
-Folds that share out the annotated groups first, and then those nobody annotated.
+Conventions: ``n`` candidates (rows), ``m`` groups. A cluster must stay on one side of a fold: a
+patient with all its groups or, without patients, one group.
 """
 
 from __future__ import annotations
@@ -41,6 +40,205 @@ Rows = NDArray[np.int64]
 Folds = list[tuple[Rows, Rows]]
 
 
+def group_folds(
+    y: ArrayLike,
+    groups: ArrayLike | None,
+    patients: ArrayLike | None = None,
+    *,
+    n_splits: int = 5,
+    random_state: Any = 0,
+    pos_label: Any = None,
+) -> Folds:
+    """Return folds of rows with every group, and every patient, on one side.
+
+    Every part has positive and negative groups. Without patients each fold has its share of
+    both, to one group. With patients scikit-learn's ``StratifiedGroupKFold`` balances
+    the shares as well as it can; where that leaves a fold without a class, patients are assigned
+    to the folds in turn, those with positive groups first.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        One label per candidate.
+    groups : array-like of shape (n,), "none" or None
+        The group of each candidate, in any order; None and "none" make every row a group.
+    patients : array-like of shape (n,), optional
+        The patient of each candidate.
+    n_splits : int, default=5
+        Number of folds.
+    random_state : int, RandomState or None, default=0
+        Which groups fall into which fold.
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
+
+    Returns
+    -------
+    list of (train, test)
+        Row numbers, ascending. Every row is in exactly one test part.
+
+    Examples
+    --------
+    >>> y = [0, 1, 0, 0, 1, 0]
+    >>> groups = ["a", "a", "b", "c", "d", "c"]
+    >>> for train, test in group_folds(y, groups, n_splits=2):
+    ...     print(train.tolist(), test.tolist())
+    [0, 1, 2] [3, 4, 5]
+    [3, 4, 5] [0, 1, 2]
+    """
+    if not isinstance(n_splits, Integral) or n_splits < 2:
+        raise ParameterError(
+            Argument("cv"), f" must be a whole number of folds, at least 2; got {n_splits!r}."
+        )
+    n_splits = int(n_splits)
+    table = group_level(y, groups, patients, pos_label=pos_label)
+    _require_enough(table, n_splits)
+    random = check_random_state(random_state)
+    if np.bincount(table.patient).max() == 1:
+        fold = _deal(table, n_splits, random)
+    else:
+        fold = _stratify(table, n_splits, random)
+        if not _has_both(table, fold, n_splits):
+            fold = _deal(table, n_splits, random)
+    of_row = fold[table.index.codes]
+    return [(np.flatnonzero(of_row != k), np.flatnonzero(of_row == k)) for k in range(n_splits)]
+
+
+def resolve_folds(
+    cv: Any,
+    y: ArrayLike,
+    groups: ArrayLike | None = None,
+    patients: ArrayLike | None = None,
+    random_state: Any = 0,
+    *,
+    both_classes_in_test: bool = True,
+    pos_label: Any = None,
+) -> Folds:
+    """Return folds of any kind that scikit-learn accepts, checked to split no group and no patient.
+
+    Parameters
+    ----------
+    cv : int, scikit-learn splitter, or iterable of (train, test)
+        A number of folds for `group_folds`; a splitter, which is given ``patients`` as its
+        groups (``groups`` where there are none); or row numbers.
+    y, groups, patients, random_state, pos_label
+        As for `group_folds`.
+    both_classes_in_test : bool, default=True
+        Whether a test part of one class is refused; a training part of one class always is.
+
+    Returns
+    -------
+    list of (train, test)
+        Row numbers, ascending.
+
+    Examples
+    --------
+    >>> from sklearn.model_selection import LeaveOneGroupOut
+    >>> patients = [1, 1, 2, 2]
+    >>> folds = resolve_folds(LeaveOneGroupOut(), [0, 1, 0, 1], patients=patients)
+    >>> [test.tolist() for train, test in folds]
+    [[0, 1], [2, 3]]
+    """
+    require_folds(cv)
+    if isinstance(cv, Integral):
+        return group_folds(
+            y,
+            groups,
+            patients,
+            n_splits=int(cv),
+            random_state=random_state,
+            pos_label=pos_label,
+        )
+    table = group_level(y, groups, patients, pos_label=pos_label)
+    if hasattr(cv, "split"):
+        alone = no_groups(groups) and patients is None
+        clusters = None if alone else table.patient[table.index.codes]
+        rows = np.zeros((table.index.n_rows, 1))
+        with warnings.catch_warnings():  # what a splitter ignores is checked below
+            warnings.filterwarnings("ignore", category=UserWarning, module=r"sklearn\.")
+            parts: Iterable[Any] = list(cv.split(rows, np.asarray(y), clusters))
+    else:
+        parts = cv
+    folds = [
+        checked_fold(part, number, table, both_classes_in_test) for number, part in enumerate(parts)
+    ]
+    if not folds:
+        raise ValueError("cv gave no folds; at least one (train, test) is needed.")
+    return folds
+
+
+def annotated_folds(
+    n_folds: int,
+    positive: NDArray[np.bool_],
+    unannotated: Index,
+    patient: Index | None = None,
+    random_state: Any = 0,
+) -> Folds:
+    """Return folds of groups, each with its share of the annotated groups, and then of the others.
+
+    An unannotated group follows its patient; patients without annotated groups are assigned to the
+    folds in turn.
+
+    Parameters
+    ----------
+    n_folds : int
+    positive : ndarray of bool of shape (m,)
+        Which groups are positive.
+    unannotated : ndarray of int
+        The numbers of the unannotated positive groups.
+    patient : ndarray of int of shape (m,), optional
+        The number of each group's patient.
+    random_state : int, RandomState or None, default=0
+        Which groups fall into which fold.
+
+    Returns
+    -------
+    list of (train, test)
+        Numbers of groups, ascending; every group is in exactly one test part.
+
+    Examples
+    --------
+    >>> positive = np.array([True, True, False, False, True, True])
+    >>> for train, test in annotated_folds(2, positive, np.array([4, 5])):
+    ...     print(train.tolist(), test.tolist())
+    [0, 3, 4] [1, 2, 5]
+    [1, 2, 5] [0, 3, 4]
+    """
+    every = np.arange(len(positive))
+    of_group = every if patient is None else patient
+    known = np.setdiff1d(every, unannotated)
+    _require_enough_annotated(n_folds, of_group[known[positive[known]]], patient is not None)
+    of_known = None if patient is None else patient[known]
+    folds = resolve_folds(n_folds, positive[known], known, of_known, random_state)
+    fold_of_patient = np.full(int(of_group.max()) + 1, -1)
+    for k, (_, test) in enumerate(folds):
+        fold_of_patient[of_group[known[test]]] = k
+    others = np.unique(of_group[fold_of_patient[of_group] < 0])
+    shuffled = check_random_state(random_state).permutation(others)
+    fold_of_patient[shuffled] = np.arange(len(shuffled)) % n_folds
+    fold = fold_of_patient[of_group]
+    return [(every[fold != k], every[fold == k]) for k in range(n_folds)]
+
+
+def require_folds(cv: Any) -> None:
+    """Refuse a ``cv`` that `resolve_folds` does not accept.
+
+    Examples
+    --------
+    >>> require_folds("five")
+    Traceback (most recent call last):
+    groupcm.errors.ParameterError: cv must be a number of folds, a splitter of scikit-learn or a
+    list of (train, test) row numbers; got 'five'.
+    """
+    is_number = isinstance(cv, Integral) and not isinstance(cv, bool)
+    is_given = hasattr(cv, "split") or isinstance(cv, Iterable)
+    if not is_number and (isinstance(cv, str | bytes) or not is_given):
+        raise ParameterError(
+            Argument("cv"),
+            " must be a number of folds, a splitter of scikit-learn or a list of (train, test) "
+            f"row numbers; got {cv!r}.",
+        )
+
+
 def require_partition(folds: Folds, n_rows: int) -> None:
     """Refuse folds that do not test every row exactly once.
 
@@ -63,7 +261,7 @@ def require_partition(folds: Folds, n_rows: int) -> None:
 def checked_fold(
     part: Any, number: int, table: GroupTable, both_classes_in_test: bool
 ) -> tuple[Rows, Rows]:
-    """One (train, test) as ascending row numbers, or one sentence about what is wrong with it.
+    """Return one checked (train, test) as ascending row numbers.
 
     Examples
     --------
@@ -131,154 +329,8 @@ def _require_classes(positive: NDArray[np.bool_], side: str, number: int) -> Non
         )
 
 
-def group_folds(
-    y: ArrayLike,
-    groups: ArrayLike | None,
-    patients: ArrayLike | None = None,
-    *,
-    n_splits: int = 5,
-    random_state: Any = 0,
-    pos_label: Any = None,
-) -> Folds:
-    """Rows to train and to test on, with every group, and every patient, on one side.
-
-    Every part has positive and negative groups. Without patients each fold has its share of
-    both, to one group. With patients scikit-learn's ``StratifiedGroupKFold`` brings the
-    shares as close as it can; where that leaves a fold without a class, patients are dealt
-    in turn, those with positive groups first.
-
-    Parameters
-    ----------
-    y : array-like of shape (n,)
-        One label per candidate.
-    groups : array-like of shape (n,), "none" or None
-        The group of each candidate, in any order; None and "none" make every row a group.
-    patients : array-like of shape (n,), optional
-        The patient of each candidate.
-    n_splits : int, default=5
-        Number of folds.
-    random_state : int, RandomState or None, default=0
-        Which groups fall into which fold.
-    pos_label : label, optional
-        The positive one of the two labels; None is the larger.
-
-    Returns
-    -------
-    list of (train, test)
-        Row numbers, ascending. Every row is in exactly one test part.
-
-    Examples
-    --------
-    >>> y = [0, 1, 0, 0, 1, 0]
-    >>> groups = ["a", "a", "b", "c", "d", "c"]
-    >>> for train, test in group_folds(y, groups, n_splits=2):
-    ...     print(train.tolist(), test.tolist())
-    [0, 1, 2] [3, 4, 5]
-    [3, 4, 5] [0, 1, 2]
-    """
-    if not isinstance(n_splits, Integral) or n_splits < 2:
-        raise ParameterError(
-            Argument("cv"), f" must be a whole number of folds, at least 2; got {n_splits!r}."
-        )
-    n_splits = int(n_splits)
-    table = group_level(y, groups, patients, pos_label=pos_label)
-    _require_enough(table, n_splits)
-    random = check_random_state(random_state)
-    if np.bincount(table.patient).max() == 1:
-        fold = _deal(table, n_splits, random)
-    else:
-        fold = _stratify(table, n_splits, random)
-        if not _has_both(table, fold, n_splits):
-            fold = _deal(table, n_splits, random)
-    of_row = fold[table.index.codes]
-    return [(np.flatnonzero(of_row != k), np.flatnonzero(of_row == k)) for k in range(n_splits)]
-
-
-def require_folds(cv: Any) -> None:
-    """Raise where ``cv`` is nothing that `resolve_folds` can make folds of.
-
-    Examples
-    --------
-    >>> require_folds("five")
-    Traceback (most recent call last):
-    groupcm.errors.ParameterError: cv must be a number of folds, a splitter of scikit-learn or a
-    list of (train, test) row numbers; got 'five'.
-    """
-    is_number = isinstance(cv, Integral) and not isinstance(cv, bool)
-    is_given = hasattr(cv, "split") or isinstance(cv, Iterable)
-    if not is_number and (isinstance(cv, str | bytes) or not is_given):
-        raise ParameterError(
-            Argument("cv"),
-            " must be a number of folds, a splitter of scikit-learn or a list of (train, test) "
-            f"row numbers; got {cv!r}.",
-        )
-
-
-def resolve_folds(
-    cv: Any,
-    y: ArrayLike,
-    groups: ArrayLike | None = None,
-    patients: ArrayLike | None = None,
-    random_state: Any = 0,
-    *,
-    both_classes_in_test: bool = True,
-    pos_label: Any = None,
-) -> Folds:
-    """Folds of any kind that scikit-learn takes, checked to split no group and no patient.
-
-    Parameters
-    ----------
-    cv : int, scikit-learn splitter, or iterable of (train, test)
-        A number of folds for `group_folds`; a splitter, which is given ``patients`` as its
-        groups (``groups`` where there are none); or row numbers.
-    y, groups, patients, random_state, pos_label
-        As for `group_folds`.
-    both_classes_in_test : bool, default=True
-        Whether a test part of one class is refused; a training part of one class always is.
-
-    Returns
-    -------
-    list of (train, test)
-        Row numbers, ascending.
-
-    Examples
-    --------
-    >>> from sklearn.model_selection import LeaveOneGroupOut
-    >>> patients = [1, 1, 2, 2]
-    >>> folds = resolve_folds(LeaveOneGroupOut(), [0, 1, 0, 1], patients=patients)
-    >>> [test.tolist() for train, test in folds]
-    [[0, 1], [2, 3]]
-    """
-    require_folds(cv)
-    if isinstance(cv, Integral):
-        return group_folds(
-            y,
-            groups,
-            patients,
-            n_splits=int(cv),
-            random_state=random_state,
-            pos_label=pos_label,
-        )
-    table = group_level(y, groups, patients, pos_label=pos_label)
-    if hasattr(cv, "split"):
-        alone = no_groups(groups) and patients is None
-        clusters = None if alone else table.patient[table.index.codes]
-        rows = np.zeros((table.index.n_rows, 1))
-        with warnings.catch_warnings():  # what a splitter ignores is checked below
-            warnings.filterwarnings("ignore", category=UserWarning, module=r"sklearn\.")
-            parts: Iterable[Any] = list(cv.split(rows, np.asarray(y), clusters))
-    else:
-        parts = cv
-    folds = [
-        checked_fold(part, number, table, both_classes_in_test) for number, part in enumerate(parts)
-    ]
-    if not folds:
-        raise ValueError("cv gave no folds; at least one (train, test) is needed.")
-    return folds
-
-
 def _clusters_with(table: GroupTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which clusters have positive groups, and which have negative ones."""
+    """Return which clusters have positive groups, and which have negative ones."""
     n_clusters = int(table.patient.max()) + 1
     counts = np.bincount(2 * table.patient + table.positive, minlength=2 * n_clusters)
     negatives, positives = counts.reshape(n_clusters, 2).T
@@ -303,9 +355,9 @@ def _require_enough(table: GroupTable, n_splits: int) -> None:
 
 
 def _deal(table: GroupTable, n_splits: int, random: Any) -> NDArray[np.intp]:
-    """The fold of every group: clusters of a kind in random order, one to each fold in turn.
+    """Return the fold of every group: clusters in random order, one to each fold in turn.
 
-    Kinds in the order positive only, both, negative only: clusters with positive groups are
+    Clusters come in the order positive only, both, negative only: clusters with positive groups are
     neighbours, and so are clusters with negative ones, so that each fold gets some of both.
     """
     has_positive, has_negative = _clusters_with(table)
@@ -330,59 +382,6 @@ def _stratify(table: GroupTable, n_splits: int, random: Any) -> NDArray[np.intp]
 
 def _has_both(table: GroupTable, fold: NDArray[np.intp], n_splits: int) -> bool:
     return bool(np.all(np.bincount(2 * fold + table.positive, minlength=2 * n_splits)))
-
-
-def annotated_folds(
-    n_folds: int,
-    positive: NDArray[np.bool_],
-    unannotated: Index,
-    patient: Index | None = None,
-    random_state: Any = 0,
-) -> Folds:
-    """Every fold has its share of the annotated groups, and then of the others.
-
-    A group nobody annotated goes where its patient is; patients who have no other groups are
-    dealt to the folds in turn.
-
-    Parameters
-    ----------
-    n_folds : int
-    positive : ndarray of bool of shape (m,)
-        Which groups are positive.
-    unannotated : ndarray of int
-        Numbers of the positive groups nobody annotated.
-    patient : ndarray of int of shape (m,), optional
-        The number of each group's patient.
-    random_state : int, RandomState or None, default=0
-        Which groups fall into which fold.
-
-    Returns
-    -------
-    list of (train, test)
-        Numbers of groups, ascending; every group is in exactly one test part.
-
-    Examples
-    --------
-    >>> positive = np.array([True, True, False, False, True, True])
-    >>> for train, test in annotated_folds(2, positive, np.array([4, 5])):
-    ...     print(train.tolist(), test.tolist())
-    [0, 3, 4] [1, 2, 5]
-    [1, 2, 5] [0, 3, 4]
-    """
-    every = np.arange(len(positive))
-    of_group = every if patient is None else patient
-    known = np.setdiff1d(every, unannotated)
-    _require_enough_annotated(n_folds, of_group[known[positive[known]]], patient is not None)
-    of_known = None if patient is None else patient[known]
-    folds = resolve_folds(n_folds, positive[known], known, of_known, random_state)
-    fold_of_patient = np.full(int(of_group.max()) + 1, -1)
-    for k, (_, test) in enumerate(folds):
-        fold_of_patient[of_group[known[test]]] = k
-    others = np.unique(of_group[fold_of_patient[of_group] < 0])
-    dealt = check_random_state(random_state).permutation(others)
-    fold_of_patient[dealt] = np.arange(len(dealt)) % n_folds
-    fold = fold_of_patient[of_group]
-    return [(every[fold != k], every[fold == k]) for k in range(n_folds)]
 
 
 def _require_enough_annotated(n_folds: int, of_annotated: Index, has_patients: bool) -> None:

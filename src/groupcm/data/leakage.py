@@ -1,8 +1,8 @@
-"""Detection of label leakage: features named like labels, or separating the classes alone.
+"""Label leakage: features that are named like labels, or that alone separate the classes.
 
-A table often holds labels of other tasks next to the one that is learnt, and a fit takes every
-column that has no other role as a feature. Such a column makes a model look perfect, and is missing
-when the model is used.
+A table often holds labels of other tasks next to the one to learn, and a fit takes every column
+without a role as a feature. A feature that reveals the label makes a model look perfect, and is not
+available when the model is used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from groupcm.data.groups import GroupIndex
-from groupcm.errors import LeakageWarning
+from groupcm.errors import Argument, LeakageWarning
 from groupcm.utils.text import listed
 
 __all__ = [
@@ -32,12 +32,12 @@ __all__ = [
     "warn_of_patients",
 ]
 
-# The first, or last, word of a name that is always that of a label.
+# Words that begin or end the name of a label.
 _ALWAYS = {"label", "labels", "target", "targets", "truth", "groundtruth", "gt"}
-# The same where the name of the label column begins, or ends, with the word.
+# Words that do so where the label's own name begins or ends with the same word.
 _LIKE_THE_LABEL = _ALWAYS | {"y", "is", "has", "class", "outcome", "diagnosis"}
 
-# The names of columns that identify patients.
+# Names of a column that identifies patients.
 _PATIENT = re.compile(
     r"(id|number|no|nr)?[\W_]*(patient|subject|participant|person|case)s?[\W_]*"
     r"(id|ids|uid|key|code|number|num|no|nr|name|index)?",
@@ -47,7 +47,7 @@ _PATIENT = re.compile(
 _LARGEST_AREA = 0.99
 _FEWEST_ROWS = 10
 _MOST_ROWS = 2_000
-# Groups of a class that are checked, and rows of each of them, at most.
+# The largest numbers of groups of a class, and of rows of each, that are checked.
 _MOST_GROUPS, _MOST_ROWS_OF_GROUP = 200, 10
 _MOST_VALUES = 4_000_000
 _MOST_CLASSES = 10
@@ -79,7 +79,7 @@ def _ends(name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class RowsToCheck:
-    """A sample of the rows of a table, on which features are compared with labels.
+    """The rows of a table in which features are compared with labels.
 
     Attributes
     ----------
@@ -89,9 +89,9 @@ class RowsToCheck:
     group : ndarray of int of shape (n,)
         The number of each row's group.
     holds : ndarray of bool of shape (n, n_classes)
-        Whether any row of the group, sampled or not, has each of the labels.
+        Whether any row of the group, checked or not, has each of the labels.
     is_of_class, is_of_group : ndarray of bool of shape (n,)
-        The rows that were sampled from a class, and those that were sampled from a group.
+        The rows that represent their class, and those that represent their group.
     """
 
     rows: NDArray[np.intp]
@@ -177,7 +177,7 @@ def separating_features(
     """Return the features whose values alone have a candidate AUC above 0.99, and that AUC.
 
     Of more than two classes each is one against the rest. An AUC below one half counts as its
-    mirror image. Fewer than ten rows of a class, or of the others, say too little.
+    mirror image. Fewer than ten rows of a class, or of the others, are too few.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def _separating(
 
 
 def patient_columns(features: Sequence[str]) -> list[str]:
-    """Return the features whose names say that they identify patients.
+    """Return the features that are named like an id of patients.
 
     Examples
     --------
@@ -268,7 +268,7 @@ def warn_of_leakage(
     names: Sequence[str],
     measured: Collection[str] = (),
 ) -> None:
-    """Warn of features that look like labels, and suggest how to leave them out.
+    """Warn of features that look like labels, and name the argument that leaves them out.
 
     Parameters
     ----------
@@ -289,11 +289,11 @@ def warn_of_leakage(
     if named:
         is_like = "is named like a label" if len(named) == 1 else "are named like labels"
         reasons.append(f"{_named(named)} {is_like}")
-    reported: list[str] = []
+    separate: list[str] = []
     for what, separating in _separations(X, found, names):
-        new = [(name, area) for name, area in separating if name not in reported]
+        new = [(name, area) for name, area in separating if name not in separate]
         if new:
-            reported += [name for name, _ in new]
+            separate += [name for name, _ in new]
             by_itself = "separates" if len(new) == 1 else "each separate"
             reasons.append(
                 f"{_named([name for name, _ in new])} {by_itself} {what} "
@@ -301,19 +301,19 @@ def warn_of_leakage(
             )
     if not reasons:
         return
-    both = list(dict.fromkeys([*named, *reported]))
-    warnings.warn(
-        f"of the features, {', and '.join(reasons)}; leave out with {_excluding(both)} what is "
-        "not known when the model is used.",
-        LeakageWarning,
-        stacklevel=2,
+    both = list(dict.fromkeys([*named, *separate]))
+    warning = LeakageWarning(
+        f"of the features, {', and '.join(reasons)}; leave out with ",
+        *_excluding(both),
+        " what is not known when the model is used.",
     )
+    warnings.warn(warning, stacklevel=2)
 
 
 def _separations(
     X: NDArray[np.floating], found: RowsToCheck, names: Sequence[str]
 ) -> list[tuple[str, list[tuple[str, float]]]]:
-    """Return a text on what is separated, and the features that do so by values or their lack."""
+    """Return what is separated, in words, and by which features: by values or missing values."""
     some, whole = found.is_of_class, found.is_of_group
     labels, group, holds = found.labels[some], found.group[whole], found.holds[whole]
     missing = ~np.isfinite(X)
@@ -343,19 +343,20 @@ def warn_of_patients(names: Sequence[str], patient: str | None) -> None:
     if not found:
         return
     is_like = "is named like a patient" if len(found) == 1 else "are named like patients"
-    remedy = f"leave out with {_excluding(found)} the columns that identify patients"
+    remedy = ["leave out with ", *_excluding(found), " the columns that identify patients"]
     if patient is None:
-        remedy = (
-            f"name the column of patients with --patient {found[0]}, so that no fold splits one, "
-            f"or leave it out with {_excluding(found)}"
-        )
-    warnings.warn(
-        f"of the features, {_named(found)} {is_like}; {remedy}.", LeakageWarning, stacklevel=2
-    )
+        remedy = [
+            "name the column of patients with ",
+            Argument("patient", found[0]),
+            ", so that no fold splits one, or leave it out with ",
+            *_excluding(found),
+        ]
+    warning = LeakageWarning(f"of the features, {_named(found)} {is_like}; ", *remedy, ".")
+    warnings.warn(warning, stacklevel=2)
 
 
-def _excluding(names: Sequence[str]) -> str:
-    return f"--exclude {','.join(names[:_MOST_NAMES])}{',…' * (len(names) > _MOST_NAMES)}"
+def _excluding(names: Sequence[str]) -> list[object]:
+    return [Argument("exclude", list(names[:_MOST_NAMES])), *[",…"] * (len(names) > _MOST_NAMES)]
 
 
 def _named(names: Sequence[str]) -> str:

@@ -262,9 +262,9 @@ def _require_classes(model: Any, candidates: Candidates) -> None:
     is_cross_validated = isinstance(model, GroupClassifierCV | CalibratedGroupClassifier)
     if len(classes) > 2 and is_cross_validated:
         raise InputError(
-            f"--cv is for two labels, and the label column {label!r} holds {len(classes)} "
-            f"({shown_labels(classes)}); leave --cv out, or make a column of one label against "
-            "the rest"
+            f"cross-validation is for two labels, and the label column {label!r} holds "
+            f"{len(classes)} ({shown_labels(classes)}); fit without it, or make a column of one "
+            "label against the rest"
         )
     if len(classes) < 2:
         raise InputError(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from groupcm.data.labels import label_named
-from groupcm.data.side_columns import read_all_groups, read_overlap
 from groupcm.data.tables.formats import find_tables
+from groupcm.data.tables.role_columns import read_all_groups, read_overlap
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, InputError
 from groupcm.estimators.tables import fit_candidates

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from groupcm.data.side_columns import AllGroups, read_all_groups
+from groupcm.data.tables.role_columns import AllGroups, read_all_groups
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, InputError
 from groupcm.estimators.scoring import GroupScores, among_all_groups

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from groupcm.data.labels import positive_label, positive_of_model
-from groupcm.data.side_columns import AllGroups
 from groupcm.data.tables.formats import find_tables, is_parquet, open_table
+from groupcm.data.tables.role_columns import AllGroups
 from groupcm.data.tables.roles import ColumnRoles, described
 from groupcm.errors import Argument, InputError
 from groupcm.estimators.adapters import takes_missing

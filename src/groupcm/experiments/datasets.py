@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
-from groupcm.data.tables.formats import open_parquet
+from groupcm.data.tables.parquet import open_parquet
 from groupcm.estimators.scoring import LinearScorer
 from groupcm.evaluation.comparison.data import LabelledCandidates
 from groupcm.experiments.sizes import Sizes, Trained

@@ -6,7 +6,7 @@ A recipe is a few plain values that are stored in candidate tables and models. `
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
@@ -15,7 +15,8 @@ import numpy as np
 from groupcm.annotations import Region
 from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.images.features import DEFAULT_FAMILIES, FAMILIES
-from groupcm.images.proposals import PROPOSERS, Proposals
+from groupcm.images.features.network_embedding import NetworkEmbedding
+from groupcm.images.proposals import PROPOSERS, Given, Proposals
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.view import View, resized
@@ -27,6 +28,7 @@ __all__ = [
     "Recipe",
     "needed_part",
     "noted_recipe",
+    "recipe_named",
     "trained_names",
 ]
 
@@ -276,3 +278,81 @@ def needed_part(recipe: Recipe, names: Sequence[str]) -> Recipe:
     """Return the recipe without the families of which none of these features is."""
     used = tuple(family for family in recipe.features if not set(family.names).isdisjoint(names))
     return replace(recipe, features=used)
+
+
+def recipe_named(
+    proposals: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    *,
+    network: Sequence[str] = (),
+    at_most: int | None = None,
+    longest_side: int | None = None,
+    with_given: bool = False,
+) -> Recipe:
+    """Return a recipe from the names of its parts, as ``groupcm images propose`` does.
+
+    Parameters
+    ----------
+    proposals : sequence of str, optional
+        Names of `groupcm.images.proposals.PROPOSERS`; by default those of `Recipe`.
+    features : sequence of str, optional
+        Names of `groupcm.images.features.FAMILIES`; by default those of `Recipe`. The name
+        "network" needs ``network``.
+    network : sequence of str
+        ONNX files of networks whose embeddings are features, too.
+    at_most : int, optional
+        The largest number of candidates per picture.
+    longest_side : int, optional
+        Larger pictures are shrunk to it.
+    with_given : bool
+        Whether the candidates of a detector are added to the default proposals.
+
+    Examples
+    --------
+    >>> recipe_named(["windows"], ["shape"], at_most=9).to_json()["proposals"][0]["kind"]
+    'windows'
+    """
+    default = Proposals.default()
+    parts = default.parts
+    if proposals is not None:
+        parts = _parts_named(proposals, default)
+    elif with_given:
+        parts = (Given(), *parts)
+    families = Recipe().features
+    if features is not None:
+        if "network" in features and not network:
+            raise InputError(
+                Argument("features"), " names network; give one with ", Argument("network", "FILE")
+            )
+        named = [name for name in features if name != "network"]
+        families = _all_named(named, FAMILIES, "features")
+    return Recipe(
+        replace(default, parts=parts, at_most=default.at_most if at_most is None else at_most),
+        (*families, *_embeddings(network)),
+        _LONGEST_SIDE if longest_side is None else longest_side,
+    )
+
+
+def _embeddings(files: Sequence[str]) -> Iterator[NetworkEmbedding]:
+    for number, file in enumerate(files):
+        # Features of two networks need names of their own.
+        name = "embedding" if len(files) == 1 else f"embedding{number + 1}"
+        yield NetworkEmbedding.of(file, name=name)
+
+
+def _parts_named(names: Sequence[str], default: Proposals) -> tuple[Any, ...]:
+    """Return the default's own parts of each kind, so that naming all of them changes nothing."""
+    named = _all_named(names, PROPOSERS, "proposals")
+    known = [[part for part in default.parts if type(part) is type(each)] for each in named]
+    return tuple(part for each, parts in zip(named, known, strict=True) for part in parts or [each])
+
+
+def _all_named(names: Sequence[str], known: Mapping[str, type], argument: str) -> tuple[Any, ...]:
+    for name in names:
+        if name not in known:
+            raise InputError(
+                Argument(argument), f": there is no {name!r}; there are {', '.join(known)}"
+            )
+        if names.count(name) > 1:
+            raise InputError(Argument(argument), f": {name!r} is named twice; name it once")
+    return tuple(known[name]() for name in names)

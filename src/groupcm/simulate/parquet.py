@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from groupcm.data.tables.formats import parquet_writer
+from groupcm.data.tables.parquet import parquet_writer
 from groupcm.errors import Argument, ParameterError
 from groupcm.simulate.frames import draw_chunk
 from groupcm.simulate.world import N_FEATURES, WORLD, Capsule, Plan, make_plan, require_whole

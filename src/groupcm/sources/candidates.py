@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from groupcm.data.groups import GroupIndex, index_groups, owner_of_groups
 from groupcm.data.labels import class_order, positive_label
 from groupcm.data.leakage import rows_to_check, warn_of_leakage, warn_of_patients
-from groupcm.data.side_columns import (
+from groupcm.data.tables.candidates import CandidateTable
+from groupcm.data.tables.columns import KeyColumn, Piece, check_key
+from groupcm.data.tables.formats import open_table
+from groupcm.data.tables.role_columns import (
     index_key,
     place_of_row,
     read_annotation,
@@ -23,9 +26,6 @@ from groupcm.data.side_columns import (
     read_weights,
     require_one_weight,
 )
-from groupcm.data.tables.candidates import CandidateTable
-from groupcm.data.tables.columns import KeyColumn, Piece, check_key
-from groupcm.data.tables.formats import open_table
 from groupcm.data.tables.roles import ColumnRoles, TableDescription
 from groupcm.errors import Argument, InputError
 from groupcm.sources.parquet import ParquetSource

@@ -24,14 +24,8 @@ from groupcm.data.tables.column_selection import (
     require_column,
 )
 from groupcm.data.tables.columns import Piece, numbers_of, with_constants
-from groupcm.data.tables.formats import (
-    TableFile,
-    find_tables,
-    is_parquet,
-    open_parquet,
-    open_table,
-    readable,
-)
+from groupcm.data.tables.formats import TableFile, find_tables, is_parquet, open_table, readable
+from groupcm.data.tables.parquet import open_parquet
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 from groupcm.objective.terms import Index

@@ -5,15 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from groupcm.cli.output import (
-    mistakes,
-    plain_warnings,
-    positive_words,
-    print_line,
-    seconds,
-    show_rows,
-    working,
-)
+from groupcm.cli.output import positive_words, print_line, running, seconds, show_rows
 from groupcm.data.tables.formats import check_not_input
 from groupcm.evaluation.comparison.contenders import DEFAULT_NAMES
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult
@@ -21,7 +13,7 @@ from groupcm.evaluation.comparison.tables import compare_tables
 from groupcm.report.comparison import pair_sentence
 from groupcm.report.formatting import counted, fraction, interval, percent
 from groupcm.report.save import check_report, save_comparison
-from groupcm.utils.progress import announce_stage, listening, without_steps
+from groupcm.utils.progress import announce_stage, without_steps
 
 __all__ = ["run"]
 
@@ -29,13 +21,7 @@ __all__ = ["run"]
 def run(arguments: argparse.Namespace) -> int:
     """Compare the models, write the report where one is asked for, and print the result."""
     report = _check_report(arguments)
-    with (
-        plain_warnings(),
-        working() as display,
-        mistakes(),
-        listening(display.step, display.reading, display.status),
-        without_steps(),
-    ):
+    with running(), without_steps():
         found = compare_tables(
             arguments.tables,
             group=arguments.group,

@@ -1,8 +1,7 @@
-"""``groupcm demo``: the whole journey on made data, from pictures or from tables.
+"""``groupcm demo``: all steps on synthetic frames of capsule endoscopy, from data to a report.
 
-``groupcm demo``: made frames of capsule endoscopy, and every step a command to paste.
-
-``groupcm demo --tables``: the whole journey on made tables, from candidates to alarms.
+By default the frames are pictures, and every step is a command to paste; with ``--tables`` they are
+tables of candidates.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 from groupcm import simulate
@@ -35,24 +33,27 @@ from groupcm.report.model_card import fit_notes
 from groupcm.utils.extras import is_installed
 from groupcm.utils.progress import announce_stage, listening
 
-__all__ = [
-    "Sizes",
-    "Step",
-    "require_extras",
-    "run",
-    "run_on_pictures",
-    "run_on_tables",
-    "steps_with",
-]
+__all__ = ["Sizes", "run"]
+
+_PACKAGES = ("PIL", "skimage", "matplotlib", "jinja2")
+_DEMO_PICTURE = re.compile(r"patient\d+_frame\d+\.png")
+_N_LAMS = 5
+_SPECIFICITY = 0.95
+_COLUMNS: dict[str, Any] = {
+    "group": "frame",
+    "label": "on_polyp",
+    "overlap": "overlap",
+    "patient": "patient",
+}
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make data, train on it, and tell how good the model is on other patients."""
+    """Create synthetic data, train on them, and evaluate the model on other patients."""
     if arguments.tables:
-        return run_on_tables(_make_folder(Path(arguments.output)), arguments.seed)
+        return _run_on_tables(_make_folder(Path(arguments.output)), arguments.seed)
 
-    require_extras()
-    return run_on_pictures(_make_folder(Path(arguments.output)), arguments.seed)
+    _require_extras()
+    return _run_on_pictures(_make_folder(Path(arguments.output)), arguments.seed)
 
 
 def _make_folder(folder: Path) -> Path:
@@ -63,17 +64,13 @@ def _make_folder(folder: Path) -> Path:
     return folder
 
 
-_PACKAGES = ("PIL", "skimage", "matplotlib", "jinja2")
-_MADE_PICTURE = re.compile(r"patient\d+_frame\d+\.png")
-
-
 @dataclass(frozen=True)
 class Sizes:
-    """How many frames of how many patients, how large, and how many candidates in each."""
+    """The numbers of frames, patients and candidates, and the size of a frame."""
 
     n_train: int = 144
     n_test: int = 72
-    frames_a_patient: int = 6
+    frames_per_patient: int = 6
     share_with_polyps: float = 0.4
     height: int = 192
     width: int = 256
@@ -81,39 +78,39 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Step:
-    """A command of the demo, and what it is for."""
+class _Step:
+    """A command of the demo, and its purpose."""
 
-    told: str
+    title: str
     command: str
 
 
-def require_extras() -> None:
-    """Say how to install what pictures and reports need, and which demo needs less."""
+def _require_extras() -> None:
+    """Refuse to run without the extras of pictures and reports."""
     if not all(map(is_installed, _PACKAGES)):
         raise InputError(
-            "the demo makes pictures and a report of them; install what that needs with: "
-            'pip install "groupcm[images,report]", or run groupcm demo --tables, which does '
-            "without pictures"
+            "the demo draws pictures and a report; install what it requires with: "
+            'pip install "groupcm[images,report]", or run groupcm demo --tables, which needs '
+            "no pictures"
         )
 
 
-def run_on_pictures(folder: Path, seed: int, sizes: Sizes | None = None) -> int:
-    """Make frames, then do with them what a user would do with frames of their own."""
+def _run_on_pictures(folder: Path, seed: int, sizes: Sizes | None = None) -> int:
+    """Draw frames, and run on them the commands that a user would run on their own."""
     from groupcm.cli import main
 
     sizes = sizes or Sizes()
     began = time.perf_counter()
-    # Another seed is other patients: nobody in the test was seen in training.
+    # Another seed draws other patients: no patient of the test is in the training set.
     for part, n_frames, own_seed in (
         ("train", sizes.n_train, 2 * seed),
         ("test", sizes.n_test, 2 * seed + 1),
     ):
         marked = _make_frames(folder / part, n_frames, own_seed, sizes)
-        print_line(f"Made {_counts(marked)}: {folder / part / PICTURE_FOLDER}")
-    for step in steps_with(folder, sizes):
+        print_line(f"Drew {_counts(marked)}: {folder / part / PICTURE_FOLDER}")
+    for step in _steps(folder, sizes):
         print_line()
-        print_line(step.told)
+        print_line(step.title)
         print_line(f"$ {step.command}")
         status = main(shlex.split(step.command)[1:])
         if status:
@@ -129,8 +126,8 @@ def run_on_pictures(folder: Path, seed: int, sizes: Sizes | None = None) -> int:
     return 0
 
 
-def steps_with(folder: Path, sizes: Sizes) -> list[Step]:
-    """What is done with the frames in ``folder/train`` and ``folder/test``."""
+def _steps(folder: Path, sizes: Sizes) -> list[_Step]:
+    """Return the commands on the frames in ``folder/train`` and ``folder/test``."""
 
     def at(*parts: str) -> str:
         return shlex.quote(str(folder.joinpath(*parts)))
@@ -144,18 +141,18 @@ def steps_with(folder: Path, sizes: Sizes) -> list[Step]:
 
     model, test = at("model.json"), at("test.parquet")
     return [
-        Step("Find candidates in the frames to train on, and measure them:", propose("train")),
-        Step("The same in the frames of other patients:", propose("test")),
-        Step(
+        _Step("Find candidates in the frames to train on, and measure them:", propose("train")),
+        _Step("The same in the frames of other patients:", propose("test")),
+        _Step(
             "Train; folds of patients choose λ and the threshold:",
             f"groupcm fit {at('train.parquet')} --cv --lams 5 --specificity 0.9 -o {model}",
         ),
-        Step(
+        _Step(
             "How good is it on patients it has not seen?",
             f"groupcm evaluate {model} {test} --images {frames('test')} "
             f"--report {at('report.html')}",
         ),
-        Step(
+        _Step(
             "Score a folder of frames, and mark in each what was found:",
             f"groupcm images score {model} {frames('test')} --overlays {at('overlays')} "
             f"-o {at('scores.parquet')}",
@@ -169,7 +166,7 @@ def _make_frames(folder: Path, n_frames: int, seed: int, sizes: Sizes) -> Annota
         folder,
         n_frames,
         share_with_polyps=sizes.share_with_polyps,
-        n_patients=max(1, n_frames // sizes.frames_a_patient),
+        n_patients=max(1, n_frames // sizes.frames_per_patient),
         height=sizes.height,
         width=sizes.width,
         seed=seed,
@@ -177,17 +174,17 @@ def _make_frames(folder: Path, n_frames: int, seed: int, sizes: Sizes) -> Annota
 
 
 def _clear(folder: Path) -> None:
-    """Remove the frames of an earlier demo; whatever else is there is not ours."""
+    """Remove the frames of an earlier demo, and refuse a folder with other files."""
     if not folder.is_dir():
         return
     pictures = folder / PICTURE_FOLDER
     made = {pictures, folder / ANNOTATION_FILE}
     for path in folder.rglob("*"):
         if path not in made and not (
-            path.parent == pictures and _MADE_PICTURE.fullmatch(path.name)
+            path.parent == pictures and _DEMO_PICTURE.fullmatch(path.name)
         ):
             raise InputError(
-                f"cannot write frames to {folder}: {path} was not made by the demo; "
+                f"cannot write frames to {folder}: {path} was not written by the demo; "
                 "choose another folder with -o"
             )
     shutil.rmtree(folder)
@@ -199,17 +196,7 @@ def _counts(marked: Annotations) -> str:
     return f"{len(marked)} frames of {n_patients} patients, {n_positive} of them with a polyp"
 
 
-_N_LAMS = 5
-_SPECIFICITY = 0.95
-_COLUMNS: dict[str, Any] = {
-    "group": "frame",
-    "label": "on_polyp",
-    "overlap": "overlap",
-    "patient": "patient",
-}
-
-
-def run_on_tables(folder: Path, seed: int) -> int:
+def _run_on_tables(folder: Path, seed: int) -> int:
     """Simulate, write tables, fit, score unseen frames, explain."""
     train, test, model_file, scores, report = (
         folder / name
@@ -222,7 +209,7 @@ def run_on_tables(folder: Path, seed: int) -> int:
         listening(display.step, display.reading, display.status),
     ):
         announce_stage("simulating frames of capsule endoscopy")
-        # Another seed is other patients: no patient of the test was seen in training.
+        # Another seed draws other patients: no patient of the test is in the training set.
         seen, unseen = simulate.capsule(seed=2 * seed), simulate.capsule(seed=2 * seed + 1)
         for path, made in ((train, seen), (test, unseen)):
             write_table(made.to_table(), path)
@@ -233,7 +220,7 @@ def run_on_tables(folder: Path, seed: int) -> int:
         write_table(scored.table, scores)
         has_report = _write_report(saved, test, report)
 
-    print_line("Trained on made frames of capsule endoscopy, each with about 200 candidates:")
+    print_line("Trained on synthetic frames of capsule endoscopy, each with about 200 candidates:")
     show_rows(summary(fit) + held_out_rows(fit))
     print_line(certificate(model))
     print_line()
@@ -256,16 +243,17 @@ def run_on_tables(folder: Path, seed: int) -> int:
     show_rows(files)
     print_line("The same by hand:")
     options = " ".join(f"--{role} {column}" for role, column in _COLUMNS.items())
-    train, test, model_file, scores = (quote(str(p)) for p in (train, test, model_file, scores))
+    paths = (train, test, model_file, scores, report)
+    train, test, model_file, scores, report = (shlex.quote(str(path)) for path in paths)
     folds = f"--cv --lams {_N_LAMS} --specificity {_SPECIFICITY}"
     print_line(f"  groupcm fit {train} {options} {folds} -o {model_file}")
     print_line(f"  groupcm score {model_file} {test} --label {_COLUMNS['label']} -o {scores}")
-    print_line(f"  groupcm evaluate {model_file} {test} --report {quote(str(report))}")
+    print_line(f"  groupcm evaluate {model_file} {test} --report {report}")
     return 0
 
 
 def _write_report(model: SavedModel, test: Path, report: Path) -> bool:
-    """Write the report, unless what draws it is not installed."""
+    """Write the report, unless the extra that draws it is not installed."""
     try:
         from groupcm.report.save import check_report, save_evaluation
 
@@ -273,7 +261,7 @@ def _write_report(model: SavedModel, test: Path, report: Path) -> bool:
     except InputError as error:
         announce_stage(str(error))
         return False
-    title = "Polyps in made frames of capsule endoscopy"
+    title = "Polyps in synthetic frames of capsule endoscopy"
     evaluation = evaluate_tables(model, test, title=title, name="model.json")
     announce_stage("drawing the report")
     save_evaluation(evaluation, report)

@@ -7,10 +7,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 
 from groupcm.cli.output import (
-    mistakes,
     plain_warnings,
     positive_words,
     print_line,
+    running,
     show_rows,
     working,
 )
@@ -31,7 +31,7 @@ from groupcm.experiments.paper_text import summary_sentence
 from groupcm.experiments.sizes import SCALES, Sizes
 from groupcm.report.formatting import interval
 from groupcm.utils.extras import REPORT
-from groupcm.utils.progress import announce_stage, listening, without_steps
+from groupcm.utils.progress import announce_stage, without_steps
 
 __all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]
 
@@ -75,13 +75,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
     folder = check_folder(arguments.output)
     page = folder / "annotation.html"
     check_not_input(page, arguments.tables)
-    with (
-        plain_warnings(),
-        working() as display,
-        mistakes(),
-        listening(display.step, display.reading, display.status),
-        without_steps(),
-    ):
+    with running(), without_steps():
         curve = annotation_curve_of_tables(
             arguments.tables,
             group=arguments.group,

@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from groupcm.cli.options.model import asked_model
-from groupcm.cli.output import mistakes, plain_warnings, print_error, print_line, show_rows, working
+from groupcm.boosting.classifier import GroupBoostingClassifier
+from groupcm.boosting.parameters import check_tree_parameters
+from groupcm.cli.options.fit import BOTH_MODELS, LINEAR_ONLY, MAP_OPTIONS, TREES_ONLY
+from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.cli.summaries import certificate, held_out_rows, summary
 from groupcm.data.tables.formats import check_not_input
 from groupcm.errors import InputError
-from groupcm.estimators.tables import fit_tables
+from groupcm.estimators.calibration import CalibratedGroupClassifier
+from groupcm.estimators.classifier import GroupClassifier
+from groupcm.estimators.classifier_cv import GroupClassifierCV
+from groupcm.estimators.hyperparameters import LINEAR, check_parameters
+from groupcm.estimators.path import chosen_lams
+from groupcm.estimators.tables import SPECIFICITY, fit_tables
+from groupcm.features import feature_map_named
 from groupcm.persistence.model_file import save
 from groupcm.report.model_card import fit_notes
+from groupcm.utils.extras import BOOSTING
 from groupcm.utils.files import check_output
-from groupcm.utils.progress import listening
 
 __all__ = ["run"]
 
 _TOL = 1e-4
+_N_FOLDS = 5
+_LINEAR_OPTIONS = {name: str(each.option) for name, each in LINEAR_ONLY.items()}
+_LINEAR_OPTIONS |= {name: f"--{name}" for name in MAP_OPTIONS}
+_TREES_OPTIONS = {name: str(each.option) for name, each in TREES_ONLY.items()}
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Fit the model, save it with its notes, and print how it went."""
     output = _check_model_file(arguments.output)
     check_not_input(output, arguments.tables)
-    model = asked_model(arguments)
+    model = estimator_from(arguments)
     if getattr(model, "checkpoint", None) is not None:
         _check_checkpoint(Path(model.checkpoint), output, arguments.tables)
-    with (
-        plain_warnings(),
-        working(getattr(model, "tol", _TOL)) as display,
-        mistakes(),
-        listening(display.step, display.reading, display.status),
-    ):
+    with running(getattr(model, "tol", _TOL)):
         fit = fit_tables(
             model,
             arguments.tables,
@@ -80,3 +89,86 @@ def _check_checkpoint(checkpoint: Path, output: Path, tables: list[str]) -> None
     check_not_input(check_output(checkpoint), tables)
     if checkpoint.resolve() == output.resolve():
         raise InputError(f"{output} cannot be both the model and the checkpoint; name two files")
+
+
+def estimator_from(arguments: argparse.Namespace) -> Any:
+    """Return the estimator, its hyperparameters checked before any table is read.
+
+    With ``--cv`` it has ``held_out_scores_`` when it is fitted: a `GroupClassifierCV`, or trees
+    inside a `CalibratedGroupClassifier`.
+    """
+    _refuse_options_of_the_other_model(arguments)
+    if not arguments.cv:
+        needing = ["folds", "lams", "calibrate"]
+        # Trees leave groups out to choose their number.
+        if arguments.model == "linear" or "early_stopping" in arguments:
+            needing.append("specificity")
+        for name in needing + ["scoring"] * (arguments.model == "linear"):
+            if name in arguments:
+                raise InputError(f"--{name} needs --cv: the groups that folds leave out")
+    _require_share(arguments)
+    return _trees(arguments) if arguments.model == "trees" else _linear(arguments)
+
+
+def _refuse_options_of_the_other_model(arguments: argparse.Namespace) -> None:
+    is_trees = arguments.model == "trees"
+    for name, option in (_LINEAR_OPTIONS if is_trees else _TREES_OPTIONS).items():
+        if getattr(arguments, name, None) is None:
+            continue
+        right = (
+            "leave it or --model trees out" if is_trees else "leave it out, or add --model trees"
+        )
+        raise InputError(f"{option} is for {'the linear model' if is_trees else 'trees'}; {right}")
+
+
+def _require_share(arguments: argparse.Namespace) -> None:
+    value = getattr(arguments, "specificity", SPECIFICITY)
+    if not 0.0 <= value <= 1.0:
+        raise InputError(f"--specificity is {value:g}; it is a share, between 0 and 1")
+
+
+def _given(arguments: argparse.Namespace, *names: Iterable[str]) -> dict[str, Any]:
+    """Return the hyperparameters that options set."""
+    given = {name: getattr(arguments, name) for some in names for name in some if name in arguments}
+    if given.get("class_weight") == "none":
+        given["class_weight"] = None
+    return given
+
+
+def _linear(arguments: argparse.Namespace) -> Any:
+    # The same command gives the same model.
+    options: dict[str, Any] = {"random_state": 0} | _given(arguments, LINEAR_ONLY, BOTH_MODELS)
+    feature_map = feature_map_named(arguments.map, arguments.degree, arguments.components)
+    if feature_map is not None:
+        options["feature_map"] = feature_map
+    if arguments.cv:
+        for name in ("lam", "C", "checkpoint"):
+            if name in options:
+                raise InputError(f"--cv chooses λ by itself, in many fits; leave out --{name}")
+        chosen_lams(options.get("lams", 10))
+        model = GroupClassifierCV(**options, cv=_n_folds(arguments))
+    else:
+        model = GroupClassifier(**options)
+    check_parameters(model.get_params(deep=False), LINEAR)
+    return model
+
+
+def _trees(arguments: argparse.Namespace) -> Any:
+    BOOSTING.require()
+    if "early_stopping" in arguments:
+        for name in ("validation", "scoring"):
+            if name in arguments:
+                raise InputError(
+                    f"--{name} is for choosing the number of trees, and --no-early-stopping grows "
+                    "them all; leave one of them out"
+                )
+    trees = GroupBoostingClassifier(**_given(arguments, TREES_ONLY, BOTH_MODELS))
+    check_tree_parameters(trees.get_params(deep=False))
+    if not arguments.cv:
+        return trees
+    method = getattr(arguments, "calibrate", "sigmoid")
+    return CalibratedGroupClassifier(trees, method=method, cv=_n_folds(arguments))
+
+
+def _n_folds(arguments: argparse.Namespace) -> int:
+    return getattr(arguments, "folds", _N_FOLDS)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 
-from groupcm.cli.options.recipe import recipe_of
-from groupcm.cli.output import mistakes, plain_warnings, print_error, seconds, show_rows, working
+from groupcm.cli.output import print_error, running, seconds, show_rows
 from groupcm.cli.summaries import proposed_rows, show_written
+from groupcm.images.recipe import Recipe, recipe_named
 from groupcm.images.tables.propose import Proposed, propose_folder
-from groupcm.utils.progress import listening
 
-__all__ = ["run"]
+__all__ = ["recipe_from", "run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,18 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _propose(arguments: argparse.Namespace) -> Proposed:
-    with (
-        plain_warnings(),
-        working() as display,
-        mistakes(),
-        listening(display.step, display.reading, display.status),
-    ):
+    with running() as display:
         display.status("looking at the pictures")
         return propose_folder(
             arguments.folder,
             arguments.output,
             annotations=arguments.annotations,
-            recipe=recipe_of(arguments),
+            recipe=recipe_from(arguments),
             category=arguments.category,
             overlap=arguments.overlap,
             positive_overlap=arguments.positive_overlap,
@@ -59,3 +53,15 @@ def _propose(arguments: argparse.Namespace) -> Proposed:
             video=arguments.video,
             every=arguments.every,
         )
+
+
+def recipe_from(arguments: argparse.Namespace) -> Recipe:
+    """Return the recipe that ``--proposals``, ``--features``, ``--network`` and the like set."""
+    return recipe_named(
+        arguments.proposals,
+        arguments.features,
+        network=arguments.network,
+        at_most=arguments.at_most,
+        longest_side=arguments.longest_side,
+        with_given=arguments.given is not None,
+    )

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from groupcm.cli.output import mistakes, plain_warnings, print_error, print_line, show_rows, working
+from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.errors import InputError
 from groupcm.evaluation.outcomes import LEAST_OVERLAP
 from groupcm.images.scoring.folder import score_folder
 from groupcm.images.scoring.table import Agreement, PictureScores
 from groupcm.persistence.model_file import read
-from groupcm.utils.progress import listening
 
 __all__ = ["run", "score_rows"]
 
@@ -21,12 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
     for written in (arguments.output, arguments.marks):
         if written is not None and Path(written).resolve() == Path(arguments.model).resolve():
             raise InputError(f"{written} is read and cannot be written too; name another file")
-    with (
-        plain_warnings(),
-        working() as display,
-        mistakes(),
-        listening(display.step, display.reading, display.status),
-    ):
+    with running():
         found = score_folder(
             read(arguments.model),
             arguments.folder,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.output import mistakes, plain_warnings, print_error, print_line, show_rows, working
+from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.cli.summaries import format_threshold
 from groupcm.data.tables.formats import check_not_input, check_table_name, write_table
 from groupcm.evaluation.table_scores import GroupAuc, TableScores, score_tables
 from groupcm.persistence.model_file import read
 from groupcm.utils.files import check_output
-from groupcm.utils.progress import listening
 
 __all__ = ["auc_rows", "run"]
 
@@ -20,12 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_table_name(arguments.output)
     output = check_output(arguments.output)
     check_not_input(output, arguments.tables)
-    with (
-        plain_warnings(),
-        working() as display,
-        mistakes(),
-        listening(display.step, display.reading, display.status),
-    ):
+    with running():
         found = score_tables(
             read(arguments.model),
             arguments.tables,

@@ -95,6 +95,8 @@ def _with_value(option: str, argument: Argument) -> str:
         return f"no {option}"
     from shlex import quote
 
+    if isinstance(argument.value, list):
+        return f"{option} {quote(','.join(map(str, argument.value)))}"
     return f"{option} {quote(argument.shown_value)}"
 
 

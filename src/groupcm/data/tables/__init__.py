@@ -1,1 +1,1 @@
-"""Tables of candidates: formats, columns, roles and sorting."""
+"""Tables of candidates: their formats (with the Parquet reader), columns, roles and sorting."""

@@ -1,4 +1,4 @@
-"""Tables of candidates, as a fit needs them: a matrix of features and a few columns beside it."""
+"""Candidates of tables in memory: a matrix of features, and one column per role."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class CandidateTable:
     feature_names : list of str
         The columns of ``X``.
     group : KeyColumn
-        Which group a row is in.
+        The group of each row.
     label : ndarray or None
-        The class of a row.
+        The class of each row.
     overlap : ndarray or None
-        How well a row fits the annotation.
+        How well each row overlaps the annotation.
     patient : KeyColumn or None
-        Whose row it is.
+        The patient of each row.
     files : list of Path
         The tables read.
     """
@@ -81,7 +81,7 @@ def read_tables(
     exclude : sequence of str, optional
         Columns, patterns and families to leave out of these.
     on_file : callable, optional
-        Hears the name of each file before its rows are read.
+        Called with the path of each file before its rows are read.
     allow_missing : bool, default=False
         Whether a feature that is missing becomes NaN, as trees take it, or is refused.
     allow_empty : bool, default=False
@@ -115,7 +115,7 @@ def read_tables(
     missing = Missing(allow_missing, "; groupcm fit --model trees takes missing values")
 
     X = _empty(files, len(names), chosen.dtype)
-    beside: dict[str, list[Piece]] = {column: [] for column in taken}
+    others: dict[str, list[Piece]] = {column: [] for column in taken}
     row = 0
     for file in files:
         if on_file is not None:
@@ -124,21 +124,21 @@ def read_tables(
         for batch in file.batches([*names, *taken]):
             block = X[row : row + batch.num_rows]
             fill(block, batch, names, file.path, row - first, missing=missing)
-            for column, pieces in beside.items():
+            for column, pieces in others.items():
                 pieces.append(Piece(file.path, row - first, batch.column(column)))
             row += batch.num_rows
 
     def key(column: str | None) -> KeyColumn | None:
-        return None if column is None else key_column(column, taken[column], beside[column])
+        return None if column is None else key_column(column, taken[column], others[column])
 
-    group_column, label_column = key_column(group, "group", beside[group]), key(label)
+    group_column, label_column = key_column(group, "group", others[group]), key(label)
     _require_own_groups(group_column, files)
     return CandidateTable(
         X=X,
         feature_names=names,
         group=group_column,
         label=None if label_column is None else label_column.per_row(),
-        overlap=None if overlap is None else number_column(overlap, beside[overlap]),
+        overlap=None if overlap is None else number_column(overlap, others[overlap]),
         patient=key(patient),
         files=[file.path for file in files],
     )
@@ -165,20 +165,20 @@ def _require_own_groups(group: KeyColumn, files: Sequence[TableFile]) -> None:
         for row, number in ((rows[0], int(table[rows[0]])), (other, int(table[other])))
     )
     raise InputError(
-        f"the rows of group {printable(name)} do not stand together: {here} and {there} (counted "
+        f"the rows of group {printable(name)} are not contiguous: {here} and {there} (counted "
         "from 0) hold it, with other groups between; give the groups of every table their own ids, "
         "or, where it is one group, join the tables with groupcm sort"
     )
 
 
 def _empty(files: Sequence[TableFile], n_features: int, dtype: np.dtype) -> np.ndarray:
-    """Make room for the rows that the tables say they have."""
+    """Allocate the matrix for the rows that the tables declare."""
     n_rows = sum(file.n_rows for file in files)
     try:
         return np.empty((n_rows, n_features), dtype)
     except (MemoryError, ValueError) as error:
         most = max(files, key=lambda file: file.n_rows)
         raise InputError(
-            f"{n_rows:,} rows of {n_features:,} features do not fit the memory; {most.path} says "
-            f"that it has {most.n_rows:,} rows"
+            f"{n_rows:,} rows of {n_features:,} features do not fit the memory; {most.path} "
+            f"declares {most.n_rows:,} rows"
         ) from error

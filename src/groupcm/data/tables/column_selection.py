@@ -14,7 +14,7 @@ import pyarrow as pa
 from groupcm.data.tables.columns import is_number, kind_of
 from groupcm.data.tables.formats import TableFile, is_parquet
 from groupcm.data.tables.roles import agreed
-from groupcm.errors import FileName, InputError
+from groupcm.errors import Argument, FileName, InputError
 
 __all__ = [
     "ChosenColumns",
@@ -95,7 +95,7 @@ def expand_features(
         return None
     taken = {column for column in roles.values() if column is not None}
     file, names = files[0], files[0].schema.names
-    left_out = {name for given in exclude for name in _meant(file, given, "--exclude")}
+    left_out = {name for given in exclude for name in _meant(file, given, "exclude")}
     left_out |= {name for given in taken.intersection(exclude) for name in _family(given, names)}
     if features is None:
         found = described_features(files, roles) or _leftover(file, dict.fromkeys(taken, ""))
@@ -109,17 +109,19 @@ def expand_features(
             if given in names or not (_is_pattern(given) or _family(given, names)):
                 found += [given] if given not in by_pattern else []
                 continue
-            meant = _meant(file, given, "--features")
+            meant = _meant(file, given, "features")
             more = [name for name in meant if name not in {*taken, *found}]
             found += more
             by_pattern.update(more)
         found = [name for name in found if name not in left_out]
     if not found:
-        raise InputError(FileName(file.path), " has no feature columns left by --exclude")
+        raise InputError(
+            FileName(file.path), " has no feature columns left by ", Argument("exclude")
+        )
     return found
 
 
-def _meant(file: TableFile, given: str, option: str) -> list[str]:
+def _meant(file: TableFile, given: str, argument: str) -> list[str]:
     """Return the columns that a name, a pattern or a family stands for."""
     names = file.schema.names
     if given in names:
@@ -130,7 +132,11 @@ def _meant(file: TableFile, given: str, option: str) -> list[str]:
         found = [name for name in names if re.fullmatch(pattern, name, re.DOTALL)]
     if not found:
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
-        raise InputError(f"{given!r} of {option} matches no column of {file.path}; it has {shown}")
+        raise InputError(
+            f"{given!r} of ",
+            Argument(argument),
+            f" matches no column of {file.path}; it has {shown}",
+        )
     return found
 
 
@@ -226,13 +232,15 @@ def _choose_features(
             require_column(file, name, "the feature")
             # A column without values often has no type either.
             if file.n_rows and not is_number(file.schema.field(name).type):
-                advice = "; leave it out with --exclude, or name the features with --features A,B"
-                advice = "" if features else advice
+                advice = [
+                    *("; leave it out with ", Argument("exclude")),
+                    *(", or select columns with ", Argument("features")),
+                ]
                 raise InputError(
                     FileName(file.path),
                     f": the column {name!r} holds "
-                    f"{kind_of(file.schema.field(name).type)}, and a feature must hold numbers"
-                    f"{advice}",
+                    f"{kind_of(file.schema.field(name).type)}, and a feature must hold numbers",
+                    *([] if features else advice),
                     column=name,
                 )
         chosen = chosen or found
@@ -241,7 +249,8 @@ def _choose_features(
             raise InputError(
                 FileName(lacks.path),
                 f" lacks the column {name!r} that {has.path} has; "
-                "all tables need the same columns, or name the features with --features A,B",
+                "all tables need the same columns, or select columns with ",
+                Argument("features"),
                 column=name,
             )
     if not chosen:
@@ -257,8 +266,8 @@ def _leftover(file: TableFile, taken: dict[str, str]) -> list[str]:
         if not name:
             raise InputError(
                 FileName(file.path),
-                f": column {position + 1} has no name; "
-                "name it, or name the features with --features A,B",
+                f": column {position + 1} has no name; name it, or select columns with ",
+                Argument("features"),
             )
         if names.count(name) > 1:
             raise InputError(

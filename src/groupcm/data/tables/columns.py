@@ -1,9 +1,8 @@
-"""One column of a table: what kind of values it holds, and its values without a copy or a gap.
+"""Columns of a table as NumPy arrays: features, numbers, and keys such as groups and patients.
 
-Every function that may refuse a value takes the column's name, the file and
-the number of the first row, so that the sentence can say where.
-
-Columns that are the names of folders, as Hive partitions a table: ``patient=7/part.parquet``.
+Every function that may refuse a value takes the name of the column, the file and the number of the
+first row, so that the error names the place. Columns can also be the names of folders, as Hive
+partitions a table: ``patient=7/part.parquet``.
 """
 
 from __future__ import annotations
@@ -41,16 +40,17 @@ __all__ = [
 ]
 
 _LARGEST_EXACT = 2**53  # beyond it, a float64 cannot hold every integer
+_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 @dataclass(frozen=True)
 class KeyColumn:
-    """A column that tells rows apart: integers as they are, other values by number.
+    """A column of keys: integers as they are, other values as codes.
 
     Attributes
     ----------
     codes : ndarray
-        An integer a row.
+        One integer per row.
     names : pyarrow.Array or None
         ``names[code]`` is the value in the table; None where the code is the value.
     """
@@ -59,11 +59,11 @@ class KeyColumn:
     names: pa.Array | None = None
 
     def values(self, codes: np.ndarray) -> pa.Array:
-        """Give the table's own values for some codes."""
+        """Return the values in the table of some codes."""
         return pa.array(codes) if self.names is None else self.names.take(pa.array(codes))
 
     def per_row(self) -> np.ndarray:
-        """Give the table's own values, one a row."""
+        """Return the values in the table, one per row."""
         if self.names is None:
             return self.codes
         names = self.names.to_numpy(zero_copy_only=False)
@@ -71,7 +71,7 @@ class KeyColumn:
 
     @property
     def n_distinct(self) -> int:
-        """How many different values there are."""
+        """The number of distinct values."""
         return len(np.unique(self.codes)) if self.names is None else len(self.names)
 
 
@@ -86,13 +86,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Missing:
-    """What becomes of a missing value of a feature: NaN where it is allowed, else an error.
+    """How a missing value of a feature is handled: NaN where it is allowed, else an error.
 
     Attributes
     ----------
     allowed : bool
     advice : str
-        What the sentence of the error adds, after a semicolon of its own.
+        What the error adds to its sentence, which begins with a semicolon.
     """
 
     allowed: bool
@@ -103,14 +103,14 @@ REFUSED = Missing(allowed=False)
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Tell whether a column of this type holds text."""
+    """Return whether a column of this type holds text."""
     if types.is_dictionary(kind):
         kind = kind.value_type
     return types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Tell whether a column of this type can be a feature."""
+    """Return whether a column of this type can be a feature."""
     # An all-empty CSV column has the null type: it is reported as missing values, row and all.
     return (
         types.is_integer(kind)
@@ -122,7 +122,7 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def kind_of(kind: pa.DataType) -> str:
-    """Say in a user's words what a column of this type holds."""
+    """Describe what a column of this type holds."""
     if is_text(kind):
         return "text"
     if types.is_boolean(kind):
@@ -158,7 +158,7 @@ def fill(
 def numbers_of(
     values: pa.Array, name: str, path: Path, row: int, *, missing: Missing = REFUSED
 ) -> np.ndarray:
-    """Give a column as a NumPy array, without a copy where Arrow allows it."""
+    """Return a column as a NumPy array, without a copy where Arrow allows it."""
     is_missing = None
     if values.null_count:
         if not missing.allowed:
@@ -169,7 +169,7 @@ def numbers_of(
     elif types.is_decimal(values.type) or types.is_null(values.type):
         values = values.cast(pa.float64())
     if is_missing is not None and types.is_integer(values.type):
-        values = values.fill_null(0)  # else Arrow makes floats of them, before they are checked
+        values = values.fill_null(0)  # else Arrow converts them to floats before they are checked
     numbers = values.to_numpy(zero_copy_only=False)
     _refuse_inexact(numbers, name, path, row)
     return numbers if is_missing is None else np.where(is_missing, np.nan, numbers)
@@ -205,7 +205,7 @@ def _refuse_null(values: pa.Array, name: str, path: Path, row: int, advice: str 
 
 
 def number_column(name: str, pieces: Iterable[Piece]) -> np.ndarray:
-    """Join a column of finite numbers."""
+    """Concatenate a column of finite numbers."""
     parts = []
     for piece in pieces:
         part = numbers_of(piece.values, name, piece.path, piece.first_row).astype(np.float64)
@@ -246,7 +246,7 @@ def check_key(name: str, role: str, piece: Piece) -> None:
 
 
 def key_column(name: str, role: str, pieces: list[Piece]) -> KeyColumn:
-    """Join a column that tells rows apart; a value may be neither missing nor empty."""
+    """Concatenate a column of keys; a value may be neither missing nor empty."""
     pieces = [piece for piece in pieces if len(piece.values)]
     if not pieces:
         return KeyColumn(np.empty(0, dtype=np.int64), pa.array([], pa.string()))
@@ -268,20 +268,17 @@ def key_column(name: str, role: str, pieces: list[Piece]) -> KeyColumn:
 
 
 def _first_empty(values: pa.Array) -> int:
-    """Find the first NaN or empty text; -1 where there is none."""
+    """Return the row of the first NaN or empty text, or -1."""
     if types.is_floating(values.type):
         nan = np.isnan(values.to_numpy())
         return int(nan.argmax()) if nan.any() else -1
     return pc.index(values.cast(pa.string()), "").as_py() if is_text(values.type) else -1
 
 
-_HIVE_NULL = "__HIVE_DEFAULT_PARTITION__"
-
-
 def with_constants(
     table: Any, n_rows: int, constants: Mapping[str, pa.Scalar], columns: Sequence[str]
 ) -> pa.RecordBatch:
-    """Return these columns of a table, some of which have one value in all rows."""
+    """Return columns of a table, some of which have one value in all rows."""
     arrays = [
         pa.repeat(constants[name], n_rows) if name in constants else _one_array(table.column(name))
         for name in columns
@@ -296,7 +293,7 @@ def _one_array(column: Any) -> pa.Array:
 def partitions_of(path: Path) -> dict[str, pa.Scalar]:
     """Return the columns that folders of the form ``name=value`` right around a file give.
 
-    A value is a whole number where those of all folders beside it are, else text.
+    The value is an integer where those of all sibling folders are, else text.
 
     Examples
     --------

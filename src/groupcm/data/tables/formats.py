@@ -1,26 +1,20 @@
-"""One table in one file: Parquet, CSV, TSV or Arrow, to read in batches and to write whole.
+"""Table files in Parquet, CSV, TSV or Arrow: find them, read them in batches, and write them.
 
 A CSV file may have commas, semicolons or tabs between its values, and be compressed with gzip. A
 folder may be partitioned as Hive does it, ``frames/patient=7/part.parquet``: every row of that file
 has the patient 7, in a column that is no feature unless it is named as one.
 
-A file may be damaged, or come from anywhere. Every Parquet file is opened with `open_parquet`,
-which verifies the checksums of its pages, and written with `parquet_writer`, which stores them.
-Parquet has no checksum of a file's footer, which says where the columns are: our files hold one
-right before the footer, where other readers do not look. What Arrow itself takes on trust is
-checked here: the buffers of an Arrow file, the encoding of text, and the number of rows.
+A file may be damaged, or come from anywhere. What Arrow itself takes on trust is checked here: the
+buffers of an Arrow file, the encoding of text, and the number of rows.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -29,7 +23,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from groupcm.data.tables.columns import partitions_of, with_constants
-from groupcm.data.tables.text import is_lost_in_numbers, read_as_written, read_text
+from groupcm.data.tables.csv_text import is_lost_in_numbers, read_as_written, read_text
+from groupcm.data.tables.parquet import native_file, open_parquet, parquet_writer
 from groupcm.errors import FileName, InputError
 from groupcm.utils.files import whole_file
 
@@ -40,16 +35,13 @@ __all__ = [
     "check_table_name",
     "find_tables",
     "is_parquet",
-    "open_parquet",
     "open_table",
     "open_tables",
-    "parquet_writer",
     "readable",
     "write_table",
 ]
 
 PARQUET = (".parquet", ".pq")
-_SEAL = b"groupcm: SHA-256 of the footer: "
 _BATCH_ROWS = 65_536  # a batch of a few dozen float32 columns stays within a processor's cache
 
 
@@ -133,88 +125,6 @@ class TableFile:
         return pa.chunked_array(parts, self.schema.field(column).type)
 
 
-def open_parquet(path: str | os.PathLike[str], metadata: Any = None) -> pyarrow.parquet.ParquetFile:
-    """Open a Parquet file whose pages are verified by their checksums, where they have some.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    metadata : pyarrow.parquet.FileMetaData, optional
-        What was read from the end of the file before.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "frames.parquet"
-    >>> write_table(pa.table({"size": [0.5, 1.5]}), path)
-    >>> open_parquet(path).read().num_rows
-    2
-    """
-    if metadata is None:
-        _verify_footer(path)
-    # Not memory-mapped: a file cut short while it is read must be an error, not a crash.
-    return pyarrow.parquet.ParquetFile(
-        _native_file(path), metadata=metadata, pre_buffer=False, page_checksum_verification=True
-    )
-
-
-@contextmanager
-def parquet_writer(
-    path: str | os.PathLike[str], schema: pa.Schema, *, use_dictionary: Any = True
-) -> Iterator[pyarrow.parquet.ParquetWriter]:
-    """Write a Parquet file whose pages and footer have checksums.
-
-    Parameters
-    ----------
-    path : path
-        The file.
-    schema : pyarrow.Schema
-        Its columns.
-    use_dictionary : bool or list of str
-        Which columns are stored as a dictionary of their values.
-    """
-    with (
-        _native_file(path, "wb") as file,
-        pyarrow.parquet.ParquetWriter(
-            file, schema, use_dictionary=use_dictionary, write_page_checksum=True
-        ) as writer,
-    ):
-        yield writer
-    with open(path, "r+b") as file:
-        footer = _footer(file)
-        file.seek(-len(footer), os.SEEK_END)
-        file.write(_SEAL + hashlib.sha256(footer).digest() + footer)
-
-
-def _footer(file: BinaryIO) -> bytes:
-    """Return the end of a Parquet file: the footer, its length and the word ``PAR1``."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(-min(8, size), os.SEEK_END)
-    length = int.from_bytes(file.read(4), "little") + 8
-    file.seek(-min(length, size), os.SEEK_END)
-    return file.read()
-
-
-def _verify_footer(path: str | os.PathLike[str]) -> None:
-    """Refuse a footer that is not the one whose checksum is stored before it."""
-    with open(path, "rb") as file:
-        footer = _footer(file)
-        before = len(footer) + len(_SEAL) + hashlib.sha256().digest_size
-        if before > file.tell():
-            return
-        file.seek(-before, os.SEEK_END)
-        if file.read(len(_SEAL)) != _SEAL:
-            return  # another program's file
-        if file.read(hashlib.sha256().digest_size) != hashlib.sha256(footer).digest():
-            raise pa.ArrowInvalid("the checksum of the footer does not fit")
-
-
-def _native_file(path: str | os.PathLike[str], mode: str = "rb") -> pa.NativeFile:
-    """Open a file by its bytes: a name need not be Unicode, and is never taken for an address."""
-    return pa.OSFile(os.fsencode(path), mode)
-
-
 def _open_parquet(path: Path) -> TableFile:
     file = open_parquet(path)
     return TableFile(
@@ -238,7 +148,7 @@ def _parquet_batches(
 
 
 def _open_arrow(path: Path) -> TableFile:
-    with _native_file(path) as file:
+    with native_file(path) as file:
         # The file format opens with this word; the streaming format does not.
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
@@ -252,7 +162,7 @@ def _open_arrow(path: Path) -> TableFile:
 def _open_csv(path: Path) -> TableFile:
     # Not streamed: a column's type is known only when all of it has been seen.
     def open_file() -> pa.NativeFile:
-        return _native_file(path)
+        return native_file(path)
 
     table = _in_memory(path, read_text(path, open_file))
     return replace(table, _as_written=lambda column: read_as_written(path, open_file, column))
@@ -466,7 +376,7 @@ def write_table(table: pa.Table, path: str | Path) -> None:
             with parquet_writer(beside, table.schema) as writer:
                 writer.write_table(table)
             return
-        with _native_file(beside, "wb") as file:
+        with native_file(beside, "wb") as file:
             if kind == "CSV":
                 pyarrow.csv.write_csv(table, file)
                 return

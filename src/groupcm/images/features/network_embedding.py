@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError
 from groupcm.images.features.embedding import check_crops, embed, numbered
 from groupcm.images.features.networks import Network, is_torch, open_network
 from groupcm.images.regions import Regions
@@ -230,8 +230,8 @@ def _opened(
         found, where = _read(path), path
     else:
         raise InputError(
-            f"the model needs the network {file} and does not carry it; give the file with "
-            "--network FILE"
+            f"the model needs the network {file} and does not carry it; give the file with ",
+            Argument("network", "FILE"),
         )
     checksum = sha256_of(found).hexdigest()
     if checksum != sha256:

@@ -23,7 +23,8 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import types
 
-from groupcm.data.tables.formats import open_parquet, parquet_writer, readable
+from groupcm.data.tables.formats import readable
+from groupcm.data.tables.parquet import open_parquet, parquet_writer
 from groupcm.errors import InputError
 from groupcm.utils.files import whole_file
 from groupcm.utils.locking import exclusive_lock

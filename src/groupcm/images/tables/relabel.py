@@ -11,13 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from groupcm.annotations import Annotations
-from groupcm.data.tables.formats import (
-    PARQUET,
-    TableFile,
-    check_not_input,
-    open_table,
-    parquet_writer,
-)
+from groupcm.data.tables.formats import PARQUET, TableFile, check_not_input, open_table
+from groupcm.data.tables.parquet import parquet_writer
 from groupcm.data.tables.roles import ColumnRoles, TableDescription, describe
 from groupcm.errors import Argument, InputError
 from groupcm.images.listing import list_pictures

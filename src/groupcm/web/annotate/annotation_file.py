@@ -33,7 +33,7 @@ from groupcm.annotations.formats.coco import (
 )
 from groupcm.annotations.parsing import load
 from groupcm.annotations.reading import Reading, Unannotated
-from groupcm.errors import FileName, InputError, NotWritableError
+from groupcm.errors import Argument, FileName, InputError, NotWritableError
 from groupcm.utils.files import check_output
 from groupcm.web.server.guarded_file import GuardedFile
 
@@ -142,8 +142,8 @@ class AnnotationFile:
         except _OtherFormatError:
             raise
         except InputError as error:
-            kept = "; the file is kept as it is: correct it, or choose another with --annotations"
-            raise InputError(error, kept) from error
+            kept = "; the file is kept as it is: correct it, or choose another with "
+            raise InputError(error, kept, Argument("annotations")) from error
 
     def write(self, content: Content) -> None:
         """Write the file, or raise `ChangedOnDisk` if another program has changed it."""
@@ -250,8 +250,8 @@ def _writable(path: str | os.PathLike[str]) -> Path:
                 "cannot write ", FileName(path), ": no permission to write this file"
             )
     except NotWritableError as error:
-        elsewhere = "; keep the work elsewhere with --annotations FILE.json"
-        raise InputError(error, elsewhere) from error
+        elsewhere = Argument("annotations", "FILE.json")
+        raise InputError(error, "; keep the work elsewhere with ", elsewhere) from error
     return checked
 
 
@@ -327,6 +327,8 @@ class _OtherFormatError(InputError):
 def _other_format(path: Path, what: str) -> _OtherFormatError:
     return _OtherFormatError(
         FileName(path),
-        f" is {what}, and work is kept in COCO; take over what it holds with --import {path}, and "
-        "keep the work in another file with --annotations FILE.json",
+        f" is {what}, and work is kept in COCO; take over what it holds with ",
+        Argument("import_from", str(path)),
+        ", and keep the work in another file with ",
+        Argument("annotations", "FILE.json"),
     )

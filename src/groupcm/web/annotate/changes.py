@@ -154,21 +154,22 @@ def same_name(name: str, among: Iterable[str]) -> str | None:
     return next((each for each in among if _key(each) == _key(name)), None)
 
 
-def refuse_duplicates(names: Sequence[str], where: str) -> None:
+def refuse_duplicates(names: Sequence[str], where: object) -> None:
     """Raise if two categories have the same name.
 
     Examples
     --------
-    >>> refuse_duplicates(["polyp", "Polyp"], "--categories")
+    >>> refuse_duplicates(["polyp", "Polyp"], "categories")
     Traceback (most recent call last):
-    groupcm.errors.InputError: --categories: two categories have one name, 'polyp' and 'Polyp';
+    groupcm.errors.InputError: categories: two categories have one name, 'polyp' and 'Polyp';
     each needs its own
     """
     for position, name in enumerate(names):
         twin = same_name(name, names[:position])
         if twin is not None:
             raise InputError(
-                f"{where}: two categories have one name, {twin!r} and {name!r}; each needs its own"
+                where,
+                f": two categories have one name, {twin!r} and {name!r}; each needs its own",
             )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groupcm.annotations.reading import Unannotated
-from groupcm.errors import InputError
+from groupcm.errors import Argument, FileName, InputError
 from groupcm.utils.text import counted
 from groupcm.web.annotate.app import annotate_app
 from groupcm.web.annotate.changes import new_name, refuse_duplicates
@@ -84,7 +84,7 @@ def annotate_folder(
     Traceback (most recent call last):
     groupcm.errors.InputError: the folder of pictures no such folder does not exist
     """
-    refuse_duplicates([new_name(name) for name in categories], "--categories")
+    refuse_duplicates([new_name(name) for name in categories], Argument("categories"))
     library = PictureLibrary(folder)
     file = annotations or library.folder / "annotations.json"
     # The port is taken before anything is written: an import is reported once and is served.
@@ -183,8 +183,10 @@ def _require_flags(path: _Path) -> None:
         header = file.read(_LONGEST_HEADER).partition("\n")[0]
     if header.split(",") not in (COLUMNS, OLD_COLUMNS):
         raise InputError(
-            f"{path} is no list of pictures to correct; --first takes the review.csv that "
-            "groupcm review wrote, not a list that its page exports"
+            FileName(path),
+            " is no list of pictures to correct; ",
+            Argument("first"),
+            " takes the review.csv that groupcm review wrote, not a list that its page exports",
         )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.annotations.runs import Runs, from_edges
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError
 from groupcm.images.parallel import PictureTask, Unreadable
 from groupcm.images.proposals import Given
 from groupcm.images.reading import Pixels
@@ -55,7 +55,7 @@ def read_picture_model(
         The command that needs the model, for the error message.
     """
     if threshold is not None and not isfinite(threshold):
-        raise InputError(f"--threshold is {threshold}; it must be a number")
+        raise InputError(Argument("threshold"), f" is {threshold}; it must be a number")
     path = os.fspath(path)
     scorer = PictureScorer.of_saved(read(path), path, threshold=threshold)
     if scorer.threshold is not None and not isfinite(scorer.threshold):

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 import uvicorn
 from starlette.applications import Starlette
 
-from groupcm.errors import InputError
+from groupcm.errors import Argument, InputError
 
 __all__ = ["listening", "serve", "serve_at"]
 
@@ -95,18 +95,23 @@ def listening(port: int) -> Iterator[socket.socket]:
             door.bind((_HERE, port))
             door.listen(128)
         except OSError as error:
-            raise InputError(_refused(port, error)) from error
+            raise _refused(port, error) from error
         yield door
     finally:
         door.close()
 
 
-def _refused(port: int, error: OSError) -> str:
+def _refused(port: int, error: OSError) -> InputError:
     other = port + 1 if port < 65_535 else port - 1
-    choose = f"choose another, as --port {other}, or let the computer choose with --port 0"
+    problem = f"cannot be used ({(error.strerror or str(error)).lower()})"
     if error.errno == errno.EADDRINUSE:
-        return f"port {port} is in use by another program; {choose}"
-    return f"port {port} cannot be used ({(error.strerror or str(error)).lower()}); {choose}"
+        problem = "is in use by another program"
+    return InputError(
+        f"port {port} {problem}; choose another, as ",
+        Argument("port", other),
+        ", or let the computer choose with ",
+        Argument("port", 0),
+    )
 
 
 @contextmanager

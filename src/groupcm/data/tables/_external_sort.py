@@ -1,6 +1,6 @@
-"""Numbered rows in order: in memory where they fit, by way of temporary files where not.
+"""An external sort: put numbered rows in order, and write them as row groups of one size.
 
-Rows on their way into a Parquet file, in row groups of one size.
+Rows that fit the memory are sorted there, others by way of temporary files.
 """
 
 from __future__ import annotations
@@ -20,70 +20,31 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 from pyarrow import types
 
-from groupcm.data.tables.formats import parquet_writer
-from groupcm.data.tables.joined import Listener, cast
+from groupcm.data.tables._concatenation import Listener, cast
+from groupcm.data.tables.parquet import parquet_writer
 from groupcm.utils.files import naming
 
-__all__ = ["ROWS_A_ROW_GROUP", "RowGroups", "Sorter", "open_writer"]
+__all__ = ["RowGroups", "Sorter", "open_writer"]
 
-ROWS_A_ROW_GROUP = 131_072
+_ROWS_PER_ROW_GROUP = 131_072
+_MOST_BUCKETS = 128  # open files at a time; some systems allow a process no more than 256
+_ROWS_AT_ONCE = 131_072
 
 Writer = pyarrow.parquet.ParquetWriter
 
 
-def open_writer(path: Path, schema: pa.Schema) -> AbstractContextManager[Writer]:
-    """Open the output, within whose block rows are written."""
-    # A dictionary of measurements is larger than the measurements.
-    repeating = [column.name for column in schema if not types.is_floating(column.type)]
-    return parquet_writer(path, schema, use_dictionary=repeating)
-
-
-class RowGroups:
-    """Rows on their way into row groups of one size."""
-
-    def __init__(self, writer: Writer, n_rows: int, listener: Listener) -> None:
-        self._writer, self._n_rows, self._listener = writer, n_rows, listener
-        self._held: list[pa.Table] = []
-        self._n_held = self._n_written = 0
-
-    def add(self, rows: pa.Table) -> None:
-        self._held.append(rows)
-        self._n_held += rows.num_rows
-        if self._n_held >= ROWS_A_ROW_GROUP:
-            whole = self._n_held - self._n_held % ROWS_A_ROW_GROUP
-            held = pa.concat_tables(self._held)
-            self._held, self._n_held = [held.slice(whole)], self._n_held - whole
-            self._write(held.slice(0, whole))
-
-    def write_rest(self) -> None:
-        if self._n_held:
-            self._write(pa.concat_tables(self._held))
-
-    def _write(self, rows: pa.Table) -> None:
-        schema = self._writer.schema
-        columns = map(cast, rows.columns, schema.types)
-        rows = pa.Table.from_arrays(list(columns), schema=schema)
-        self._writer.write_table(rows, ROWS_A_ROW_GROUP)
-        self._n_written += rows.num_rows
-        self._listener("writing", self._n_written, self._n_rows)
-
-
-_MOST_BUCKETS = 128  # open files at a time; some systems allow a process no more than 256
-_ROWS_AT_ONCE = 131_072
-
-
 @dataclass(frozen=True)
 class Sorter:
-    """Sorts rows by the number in their first column.
+    """Sort rows by the number in their first column.
 
     Attributes
     ----------
     rows_before : ndarray
         The number of rows in the groups before each group.
     share : int
-        How many bytes it may hold.
+        The number of bytes that it may hold.
     folder : Path
-        Where temporary files go; it is made when there are any.
+        The folder of temporary files; it is created when they are needed.
     output : RowGroups
     """
 
@@ -100,14 +61,14 @@ class Sorter:
                 self.output.add(pa.Table.from_batches([batch]).remove_column(0))
             return
         held: deque[pa.RecordBatch] = deque()
-        n_bytes, goal = 0, 0.75 * self.share  # groups are of many sizes; rows too, perhaps
+        n_bytes, goal = 0, 0.75 * self.share  # groups, and perhaps rows, differ in size
         for batch in batches:
             held.append(batch)
             n_bytes += batch.nbytes
             if n_bytes > self.share:
-                n_bytes_a_row = n_bytes / sum(len(batch) for batch in held)
-                n_bytes_all = n_bytes_a_row * (self.rows_before[end] - self.rows_before[first])
-                n_buckets = int(np.clip(np.ceil(n_bytes_all / goal), 2, _MOST_BUCKETS))
+                bytes_per_row = n_bytes / sum(len(batch) for batch in held)
+                bytes_of_all = bytes_per_row * (self.rows_before[end] - self.rows_before[first])
+                n_buckets = int(np.clip(np.ceil(bytes_of_all / goal), 2, _MOST_BUCKETS))
                 edges = self._cut(first, end, n_buckets)
                 drained = (held.popleft() for _ in range(len(held)))
                 self._sort_by_buckets(chain(drained, batches), edges)
@@ -118,7 +79,7 @@ class Sorter:
         if not held:
             return
         rows = pa.Table.from_batches(held)
-        held.clear()  # or the rows would be there three times
+        held.clear()  # else the rows would be in memory three times
         rows = rows.combine_chunks()
         order = np.argsort(rows.column(0).to_numpy(), kind="stable")
         rows = rows.remove_column(0)
@@ -143,6 +104,43 @@ class Sorter:
                 with pa.OSFile(str(bucket)) as file, pyarrow.ipc.open_stream(file) as reader:
                     self.sort(reader, first, end)
                 bucket.unlink()
+
+
+class RowGroups:
+    """Collect rows, and write them as row groups of one size."""
+
+    def __init__(self, writer: Writer, n_rows: int, listener: Listener) -> None:
+        self._writer, self._n_rows, self._listener = writer, n_rows, listener
+        self._held: list[pa.Table] = []
+        self._n_held = self._n_written = 0
+
+    def add(self, rows: pa.Table) -> None:
+        self._held.append(rows)
+        self._n_held += rows.num_rows
+        if self._n_held >= _ROWS_PER_ROW_GROUP:
+            whole = self._n_held - self._n_held % _ROWS_PER_ROW_GROUP
+            held = pa.concat_tables(self._held)
+            self._held, self._n_held = [held.slice(whole)], self._n_held - whole
+            self._write(held.slice(0, whole))
+
+    def write_rest(self) -> None:
+        if self._n_held:
+            self._write(pa.concat_tables(self._held))
+
+    def _write(self, rows: pa.Table) -> None:
+        schema = self._writer.schema
+        columns = map(cast, rows.columns, schema.types)
+        rows = pa.Table.from_arrays(list(columns), schema=schema)
+        self._writer.write_table(rows, _ROWS_PER_ROW_GROUP)
+        self._n_written += rows.num_rows
+        self._listener("writing", self._n_written, self._n_rows)
+
+
+def open_writer(path: Path, schema: pa.Schema) -> AbstractContextManager[Writer]:
+    """Open the output within the ``with`` block."""
+    # A dictionary of measurements is larger than the measurements.
+    repeating = [column.name for column in schema if not types.is_floating(column.type)]
+    return parquet_writer(path, schema, use_dictionary=repeating)
 
 
 def _scatter(batches: Iterable[pa.RecordBatch], edges: list[int], buckets: list[Path]) -> None:
