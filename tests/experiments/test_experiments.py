@@ -26,8 +26,6 @@ from groupcm.experiments import annotation, paper
 from groupcm.experiments.annotation import (
     AnnotationCurve,
     annotation_curve,
-    fit_with_others,
-    mean_interval,
 )
 from groupcm.experiments.annotation_report import captioned_annotation_figure
 from groupcm.experiments.annotation_text import (
@@ -36,14 +34,14 @@ from groupcm.experiments.annotation_text import (
     next_hundred,
     what_others_add,
 )
-from groupcm.experiments.areas import Areas, mean_roc
+from groupcm.experiments.areas import Areas, mean_interval, mean_roc
 from groupcm.experiments.claims import FAILS, HOLDS, OPEN, joint_verdict, verdict
 from groupcm.experiments.datasets import Entries, best_rows, draw_test_set, draw_training_set
 from groupcm.experiments.paper import run_paper
 from groupcm.experiments.paper_report import paper_json
 from groupcm.experiments.paper_text import claims_markdown, dataset_rows
 from groupcm.experiments.sizes import GCM, SVM, UNGROUPED, Sizes, Trial, trials_of
-from groupcm.experiments.training import _trained
+from groupcm.experiments.training import _trained, fit_with_others
 from groupcm.metrics import Interval, compare, group_roc_auc
 from groupcm.simulate import FEATURE_NAMES, Capsule, capsule, capsule_to_parquet
 

@@ -499,7 +499,7 @@ def test_import_is_light():
 
 def test_a_process_for_pictures_begins_light():
     # Libraries must not be loaded before it knows how many threads it may have.
-    loaded = loaded_after("import groupcm.images._worker_process")  # ADJUST to the layout
+    loaded = loaded_after("import groupcm.images._worker_process")
     assert loaded.isdisjoint({"numpy", "numba", "pyarrow", "skimage", "PIL"})
 
 

@@ -2,10 +2,9 @@
 
 Negative groups are put in a random order. A training set of size m has all positive groups and
 the first m negative ones, so that larger sets hold the smaller. `learning_curve` tests one model
-on other groups; `groupcm.comparison.learning_curve` tests each contender on left-out folds. Both
-draw their training sets and put their curve together here.
-
-One interval for several draws of what was trained on.
+on other groups; `groupcm.evaluation.comparison.learning_curve` tests each contender on left-out
+folds. Both draw their training sets and put their curve together here, with one confidence interval
+for several draws of a training set.
 """
 
 from __future__ import annotations

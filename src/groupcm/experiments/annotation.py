@@ -20,25 +20,23 @@ that their scores vary less than those of independent ones would.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t
 
 from groupcm.data.folds import group_folds
 from groupcm.data.group_table import group_level
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, ParameterError
-from groupcm.estimators.adapters import require_finished
-from groupcm.estimators.classifier_cv import GroupClassifierCV
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
 from groupcm.evaluation.comparison.tables import read_labelled
+from groupcm.experiments.areas import mean_interval
+from groupcm.experiments.training import fit_with_others
 from groupcm.metrics import Interval, group_roc_auc
 from groupcm.sources.tables import Tables
 from groupcm.utils.merged_warnings import merge_warnings
@@ -49,79 +47,10 @@ __all__ = [
     "annotation_curve",
     "annotation_curve_of_tables",
     "annotation_sizes",
-    "fit_with_others",
-    "mean_interval",
 ]
 
-_MOST_FOLDS = 3
 _STEPS = (1, 2, 5)
 _FEWEST = 10
-
-
-def fit_with_others(
-    data: LabelledCandidates, annotated: NDArray[np.bool_], n_settings: int, seed: int
-) -> GroupClassifierCV:
-    """Train on all groups, where some positive ones are not annotated.
-
-    Parameters
-    ----------
-    data : LabelledCandidates
-    annotated : ndarray of bool of shape (n,)
-        Whether the group of each candidate is annotated.
-    n_settings : int
-        The number of values of λ to choose among.
-    seed : int
-        The seed of the folds.
-
-    Examples
-    --------
-    >>> from groupcm.simulate import capsule
-    >>> made = capsule(60, n_positive=24, group_size=10)
-    >>> data = LabelledCandidates.check(made.X, made.y, made.groups, made.overlap)
-    >>> model = fit_with_others(data, made.groups % 4 == 0, n_settings=2, seed=0)
-    >>> len(model.witnesses_), model.outcome_
-    (18, 'settled')
-    """
-    model = GroupClassifierCV(n_settings, cv=_n_folds(data, annotated), random_state=seed)
-    model.fit(
-        data.X,
-        data.y,
-        data.groups,
-        data.overlap,
-        patients=data.patients,
-        annotated=annotated,
-        objects=data.objects,
-    )
-    return require_finished(model)
-
-
-def _n_folds(data: LabelledCandidates, annotated: NDArray[np.bool_]) -> int:
-    """Return a small number of folds, at most one per patient (group) of either class."""
-    table = group_level(data.y, data.groups, data.patients)
-    is_annotated = table.index.maxima(annotated)
-    sides = (table.positive & is_annotated, ~table.positive)
-    return min(_MOST_FOLDS, *(len(np.unique(table.patient[side])) for side in sides))
-
-
-def mean_interval(values: NDArray[np.float64], n_folds: int, level: float = 0.95) -> Interval:
-    """Return the mean of one value per repeat, with its interval.
-
-    The bounds are NaN where the variation is unknown: with fewer than two repeats, or with repeats
-    that are all the same.
-
-    Examples
-    --------
-    >>> found = mean_interval(np.array([0.8, 0.82, 0.81, 0.83, 0.79]), n_folds=5)
-    >>> [round(number, 3) for number in found]
-    [0.81, 0.781, 0.839]
-    """
-    n = len(values)
-    mean = float(np.mean(values))
-    if n < 2 or np.ptp(values) == 0.0:
-        return Interval(mean, math.nan, math.nan)
-    error = float(np.std(values, ddof=1)) * np.sqrt(1 / n + 1 / (n_folds - 1))
-    reach = float(t.ppf((1 + level) / 2, n - 1) * error)
-    return Interval(mean, mean - reach, mean + reach)
 
 
 @dataclass(frozen=True, eq=False)

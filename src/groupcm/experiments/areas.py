@@ -17,10 +17,12 @@ share x of false alarms; its area is the mean of the areas.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t
 
 from groupcm.evaluation.results import Roc
 from groupcm.experiments.datasets import Entries
@@ -31,7 +33,7 @@ from groupcm.metrics.comparison import normal_p_value
 from groupcm.metrics.intervals import difference_at_edges, ranked_alike
 from groupcm.metrics.resampling import Resampling
 
-__all__ = ["Areas", "mean_roc"]
+__all__ = ["Areas", "mean_interval", "mean_roc"]
 
 
 class Areas:
@@ -168,3 +170,24 @@ def _sensitivity(
     curve = group_roc_curve(entries.positive, scores)
     at = np.searchsorted(curve.fpr, fpr + 1e-12, side="right") - 1
     return curve.tpr[at]
+
+
+def mean_interval(values: NDArray[np.float64], n_folds: int, level: float = 0.95) -> Interval:
+    """Return the mean of one value per repeat, with its interval.
+
+    The bounds are NaN where the variation is unknown: with fewer than two repeats, or with repeats
+    that are all the same.
+
+    Examples
+    --------
+    >>> found = mean_interval(np.array([0.8, 0.82, 0.81, 0.83, 0.79]), n_folds=5)
+    >>> [round(number, 3) for number in found]
+    [0.81, 0.781, 0.839]
+    """
+    n = len(values)
+    mean = float(np.mean(values))
+    if n < 2 or np.ptp(values) == 0.0:
+        return Interval(mean, math.nan, math.nan)
+    error = float(np.std(values, ddof=1)) * np.sqrt(1 / n + 1 / (n_folds - 1))
+    reach = float(t.ppf((1 + level) / 2, n - 1) * error)
+    return Interval(mean, mean - reach, mean + reach)

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groupcm.data.folds import group_folds
+from groupcm.data.group_table import group_level
 from groupcm.estimators.adapters import require_finished
 from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.classifier_cv import GroupClassifierCV
@@ -25,7 +27,7 @@ from groupcm.experiments.datasets import TrainingSet, best_rows, source_of
 from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trained, Trial, trials_of
 from groupcm.metrics import candidate_roc_auc, group_roc_auc
 
-__all__ = ["train_all"]
+__all__ = ["fit_with_others", "train_all"]
 
 _GROUPING = {GCM: "negative", UNGROUPED: "none"}
 
@@ -121,3 +123,51 @@ def _trained(trial: Trial, model: Any, setting: str) -> Trained:
     scaler, svm = model.estimator_
     coef = svm.coef_[0] / scaler.scale_
     return Trained(trial, coef, float(svm.intercept_[0] - coef @ scaler.mean_), setting)
+
+
+_MOST_FOLDS = 3
+
+
+def fit_with_others(
+    data: LabelledCandidates, annotated: NDArray[np.bool_], n_settings: int, seed: int
+) -> GroupClassifierCV:
+    """Train on all groups, where some positive ones are not annotated.
+
+    Parameters
+    ----------
+    data : LabelledCandidates
+    annotated : ndarray of bool of shape (n,)
+        Whether the group of each candidate is annotated.
+    n_settings : int
+        The number of values of λ to choose among.
+    seed : int
+        The seed of the folds.
+
+    Examples
+    --------
+    >>> from groupcm.simulate import capsule
+    >>> made = capsule(60, n_positive=24, group_size=10)
+    >>> data = LabelledCandidates.check(made.X, made.y, made.groups, made.overlap)
+    >>> model = fit_with_others(data, made.groups % 4 == 0, n_settings=2, seed=0)
+    >>> len(model.witnesses_), model.outcome_
+    (18, 'settled')
+    """
+    model = GroupClassifierCV(n_settings, cv=_n_folds(data, annotated), random_state=seed)
+    model.fit(
+        data.X,
+        data.y,
+        data.groups,
+        data.overlap,
+        patients=data.patients,
+        annotated=annotated,
+        objects=data.objects,
+    )
+    return require_finished(model)
+
+
+def _n_folds(data: LabelledCandidates, annotated: NDArray[np.bool_]) -> int:
+    """Return a small number of folds, at most one per patient (group) of either class."""
+    table = group_level(data.y, data.groups, data.patients)
+    is_annotated = table.index.maxima(annotated)
+    sides = (table.positive & is_annotated, ~table.positive)
+    return min(_MOST_FOLDS, *(len(np.unique(table.patient[side])) for side in sides))

@@ -1,8 +1,8 @@
-"""The learning curves of a comparison: `groupcm.evaluation.learning` on its folds.
+"""The learning curves of a comparison: `groupcm.evaluation.learning_curve` on its folds.
 
 Each training part has its own training sets, the same for all contenders.
 
-Scores of several folds' models on one scale.
+The scores of the models of several folds are brought to one scale,
 
     t_f(s) = ( #{l : s_l < s} + ½ #{l : s_l = s} ) / n−_f
 
@@ -21,7 +21,7 @@ the mean of the folds' areas by their positive groups, because ``AUC_f`` is the 
 number of negative groups and none of them tie; otherwise within half the largest share of a
 fold's negative groups that tie, which is ``1 / (2 n−_f)`` where none do.
 
-One vector of scores then serves curves, intervals that draw patients again, and paired
+One vector of scores then serves curves, patient-level bootstrap intervals and paired
 comparisons. These tell how the trained models do on other patients of the same kind; that
 other training data would give other models is not in them.
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
@@ -28,7 +28,7 @@ from groupcm.images.proposals import Given
 from groupcm.images.reading import MOST_PIXELS, warn_of_small_ranges
 from groupcm.images.scoring.score import PictureScorer, SavedPictureModel
 from groupcm.images.scoring.scored_picture import ScoredPicture, Scoring, ScoringTask
-from groupcm.images.scoring.table import PictureScores
+from groupcm.images.scoring.table import PictureScores, keep_partial
 from groupcm.images.tables.table import check_candidates, picture_rows, table_notes, table_pictures
 from groupcm.images.tables.tasks import GivenCandidates, read_given
 from groupcm.images.truth import Truth, read_truth
@@ -182,11 +182,9 @@ def score_folder(
             Argument("annotations"),
             " that would show what is marked",
         )
-    found_before = None
+    names, found_before = set(pictures.names or ()), None
     if given is not None:
-        found_before = read_given(
-            given, set(pictures.names or ()), pictures.folder, missing_pictures
-        )
+        found_before = read_given(given, names, pictures.folder, missing_pictures)
     pictures = pictures.of_split(notes, split)
     work = Scoring(scorer, os.fspath(annotations or ""), keep_marks=marks is not None)
     scores = PictureScores(
@@ -202,16 +200,12 @@ def score_folder(
         going = _scored(work, tasks, pictures.n, workers)
     else:
         going = _scored_rows(table, work, set(pictures.names or ()), truth)
-    with _keeping(scores, output, marks):
+    with keep_partial(scores, output, marks):
         skipped, small_ranges = _take_in(going, scores)
         if skipped and not skip_unreadable:
             more = f" (and {len(skipped) - 1} more)" if len(skipped) > 1 else ""
-            raise InputError(
-                skipped[0].message,
-                f"{more}; ",
-                Argument("skip_unreadable", True),
-                " leaves such pictures out",
-            )
+            remedy = (Argument("skip_unreadable", True), " leaves such pictures out")
+            raise InputError(skipped[0].message, f"{more}; ", *remedy)
     shift = scores.shift_from_training(scorer.model)
     warn_of_small_ranges(small_ranges)
     if output is not None:
@@ -403,23 +397,3 @@ def _take_in(
                 small_ranges.append(result.name)
             scores.add(result)
     return skipped, small_ranges
-
-
-@contextmanager
-def _keeping(scores: PictureScores, output: Path | None, marks: Path | None) -> Iterator[None]:
-    """Within the block, what ends the work early has what was done written under another name."""
-    try:
-        yield
-    except (InputError, KeyboardInterrupt) as error:
-        if not len(scores) or output is None:
-            raise
-        partial = _partial(output)
-        scores.write(partial, None if marks is None else _partial(marks))
-        kept = f"the scores of {len(scores):,} pictures are in {partial}"
-        if isinstance(error, InputError):
-            raise InputError(error, f"; {kept}") from error
-        raise KeyboardInterrupt(kept) from error
-
-
-def _partial(path: Path) -> Path:
-    return path.with_name(f"{path.stem}.partial{path.suffix}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from groupcm.annotations import Mask, Picture
 from groupcm.annotations.runs import compress
 from groupcm.data.tables.formats import write_table
+from groupcm.errors import InputError
 from groupcm.estimators.shift import Shift, compare_with_profile, warn_of_shift
 from groupcm.estimators.training.profile import profile_of
 from groupcm.images.patients import PictureNotes
@@ -21,7 +23,7 @@ from groupcm.images.scoring.scored_picture import ScoredPicture, marks_of, write
 from groupcm.metrics import group_roc_auc
 from groupcm.metrics.froc import LEAST_OVERLAP
 
-__all__ = ["Agreement", "PictureScores"]
+__all__ = ["Agreement", "PictureScores", "keep_partial"]
 
 # Pictures whose drawn candidates are kept.
 _MOST_DRAWN = 4_000
@@ -214,3 +216,23 @@ def _compressed_mask(found: ScoredPicture) -> str | None:
         return None
     region = found.place.region(0)
     return compress(region.counts) if isinstance(region, Mask) else None
+
+
+@contextmanager
+def keep_partial(scores: PictureScores, output: Path | None, marks: Path | None) -> Iterator[None]:
+    """Within the block, what ends the work early has what was done written under another name."""
+    try:
+        yield
+    except (InputError, KeyboardInterrupt) as error:
+        if not len(scores) or output is None:
+            raise
+        partial = _partial(output)
+        scores.write(partial, None if marks is None else _partial(marks))
+        kept = f"the scores of {len(scores):,} pictures are in {partial}"
+        if isinstance(error, InputError):
+            raise InputError(error, f"; {kept}") from error
+        raise KeyboardInterrupt(kept) from error
+
+
+def _partial(path: Path) -> Path:
+    return path.with_name(f"{path.stem}.partial{path.suffix}")
