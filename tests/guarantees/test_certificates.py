@@ -16,8 +16,8 @@ from groupcm import GroupClassifier, MISVMClassifier
 from groupcm.errors import CertificateError
 from groupcm.features import Polynomial, scaling
 from groupcm.features.scaling import Scaling, measure_scaling
+from groupcm.kernels.maxima import soft_minima
 from groupcm.kernels.rows import stored_moments
-from groupcm.kernels.terms import soft_minima
 from groupcm.objective.problem import Problem
 from groupcm.objective.terms import NO_ORDER, Groups
 from groupcm.solvers import lbfgs, newton_system, solution, streamed, working_set

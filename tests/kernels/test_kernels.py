@@ -18,8 +18,8 @@ from scipy.special import logsumexp
 from groupcm.data.groups import index_groups
 from groupcm.features import scaling
 from groupcm.kernels.dot import pack_affine, stored_rows
+from groupcm.kernels.maxima import scan, share_out, soft_minima
 from groupcm.kernels.rows import column_moments
-from groupcm.kernels.terms import scan, share_out, soft_minima
 from groupcm.objective.terms import Groups
 
 NO_ORDER = np.empty(0, dtype=np.int64)
@@ -306,7 +306,7 @@ import numpy as np
 from numba.core import event
 with event.install_recorder("numba:compile") as compiled:
     from groupcm.kernels.rows import column_moments
-    from groupcm.kernels.terms import scan, share_out, soft_minima
+    from groupcm.kernels.maxima import scan, share_out, soft_minima
     from groupcm.objective.terms import Terms
     from groupcm.objective.problem import Problem
     from groupcm.objective.losses import SmoothedHinge

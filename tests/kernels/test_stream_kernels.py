@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groupcm.kernels.dot import pack_affine, stored_rows
+from groupcm.kernels.maxima import run_maxima
 from groupcm.kernels.rows import (
     column_scores,
     column_scores_and_norms,
@@ -18,7 +19,7 @@ from groupcm.kernels.rows import (
     row_norms,
     row_scores,
 )
-from groupcm.kernels.terms import run_maxima, screen_terms
+from groupcm.kernels.screening import screen_terms
 from groupcm.objective.terms import NO_ORDER, Terms
 from groupcm.solvers.screened import ScreenedTerms
 from groupcm.sources.rows.chunk import Chunk, ColumnMajorFeatures, RowMajorFeatures

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.kernels.terms import run_maxima
+from groupcm.kernels.maxima import run_maxima
 from groupcm.objective.losses import LOSSES, Loss, make_loss
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.utils.parallel import n_threads, thread_map

@@ -14,7 +14,7 @@ from scipy.special import roots_legendre
 from groupcm.boosting.forest import Forest
 from groupcm.data.validation import require_no_infinity
 from groupcm.estimators.scoring import ScoreChunk, Scorer
-from groupcm.kernels.terms import run_maxima
+from groupcm.kernels.maxima import run_maxima
 from groupcm.kernels.trees import score_csr_rows, score_rows, shapley_values
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import Groups

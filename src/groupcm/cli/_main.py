@@ -50,21 +50,27 @@ class _Parser(argparse.ArgumentParser):
 # `groupcm.cli.options`.
 _COMMANDS = {
     "fit": ("train a model on tables of candidates", "fit.add_fit"),
-    "score": ("score the groups of tables with a model", "models.add_score"),
-    "describe": ("print the model card of a model", "models.add_describe"),
-    "export": ("write a model as an ONNX file", "models.add_export"),
-    "evaluate": ("evaluate a model on groups that it has not seen", "models.add_evaluate"),
-    "compare": ("compare SVM, MI-SVM, GCM and trees on the same folds", "models.add_compare"),
+    "score": ("score the groups of tables with a model", "table_commands.add_score"),
+    "describe": ("print the model card of a model", "table_commands.add_describe"),
+    "export": ("write a model as an ONNX file", "table_commands.add_export"),
+    "evaluate": ("evaluate a model on groups that it has not seen", "table_commands.add_evaluate"),
+    "compare": (
+        "compare SVM, MI-SVM, GCM and trees on the same folds",
+        "table_commands.add_compare",
+    ),
     "experiment": (
         "repeat the experiments of the paper, or estimate the gain of more annotations",
-        "models.add_experiment",
+        "table_commands.add_experiment",
     ),
     "images": ("turn pictures into candidates, and score pictures", "images.add_images"),
     "annotate": ("annotate objects in pictures, in the browser", "images.add_annotate"),
     "review": ("review the results of a model on pictures, in the browser", "images.add_review"),
-    "demo": ("simulate, train, score and explain; needs no data", "models.add_demo"),
-    "sort": ("sort tables so that the rows of every group are contiguous", "models.add_sort"),
-    "simulate": ("write synthetic candidates to Parquet", "models.add_simulate"),
+    "demo": ("simulate, train, score and explain; needs no data", "table_commands.add_demo"),
+    "sort": (
+        "sort tables so that the rows of every group are contiguous",
+        "table_commands.add_sort",
+    ),
+    "simulate": ("write synthetic candidates to Parquet", "table_commands.add_simulate"),
 }
 
 

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.groups import index_groups, require_present
 from groupcm.data.validation import check_length, require_finite
-from groupcm.kernels.terms import run_maxima
+from groupcm.kernels.maxima import run_maxima
 from groupcm.objective.smoothed import Matrix
 from groupcm.objective.terms import Groups, Index, Terms
 from groupcm.sources.base import Columns, Source

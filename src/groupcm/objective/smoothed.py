@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from groupcm.kernels.terms import share_out, soft_minima
+from groupcm.kernels.maxima import share_out, soft_minima
 from groupcm.objective.losses.base import Jet
 from groupcm.objective.problem import DualSums, Problem
 from groupcm.utils.typing import Vector

@@ -190,7 +190,7 @@ class Newton:
         return best if best.smooth < here.smooth else None
 
     def _best_length(self, here: Evaluation, step: Vector, temperature: float) -> float:
-        """Return the minimum along the step: where the slope, which only grows, is zero."""
+        """Return the minimum of the line search along the step, where the slope is zero."""
         slope = slope_of_blocks(self.problem, self.blocks, temperature, here.theta, step)
         low, high = 0.0, 1.0
         if slope(low) >= 0.0:

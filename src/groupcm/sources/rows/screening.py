@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.kernels.terms import screen_terms
+from groupcm.kernels.screening import screen_terms
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.sources.rows.chunk import Chunk, NonFiniteValue, require_finite_rows
 from groupcm.sources.rows.space import Space

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupcm.kernels.dot import pack_affine, require_widths, stored_rows
-from groupcm.kernels.terms import scan
+from groupcm.kernels.maxima import scan
 from groupcm.objective.smoothed import Block, Matrix, Rows
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.sources.base import rows_by_unit
