@@ -45,7 +45,9 @@ def test_a_tab_of_another_folder_writes_nothing(browser, tmp_path, notices):
     folder, other = make_pictures(tmp_path / "fa"), make_pictures(tmp_path / "fb")
     with start(folder) as (process, address):
         port = urlsplit(address).port
-        with visiting(browser, address, forgiven=[*REFUSED, "ERR_FAILED"]) as tab:
+        with visiting(
+            browser, address, forgiven=[*REFUSED, "ERR_FAILED", "ERR_CONTENT_LENGTH_MISMATCH"]
+        ) as tab:
             page = AnnotatePage(tab)
             page.shows(0)
             if not notices:

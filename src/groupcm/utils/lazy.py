@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 
@@ -28,8 +29,8 @@ def lazy_names(
     Examples
     --------
     >>> get, listing = lazy_names("groupcm.data", {"group_folds": "folds"})
-    >>> listing()
-    ['group_folds']
+    >>> "group_folds" in listing()
+    True
     >>> get("group_folds").__module__
     'groupcm.data.folds'
     """
@@ -39,4 +40,8 @@ def lazy_names(
             return getattr(import_module(f"{package}.{homes[name]}"), name)
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return get, lambda: sorted(homes)
+    def listing() -> list[str]:
+        own = vars(sys.modules[package]).get("__all__", ()) if package in sys.modules else ()
+        return sorted({*homes, *own})
+
+    return get, listing

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
+
+# Importing `typing` for its constant of this name would double the time of `groupcm --help`.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 __all__ = ["brief", "counted", "is_control", "listed", "printable", "seconds"]
 

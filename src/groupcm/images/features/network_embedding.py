@@ -201,7 +201,7 @@ def with_networks(
     >>> with_networks([large])
     Traceback (most recent call last):
     groupcm.errors.InputError: the model needs the network large.onnx and does not carry it; give
-    the file with --network FILE
+    the file with network="FILE"
     """
     found = {sha256_of(_read(file)).hexdigest(): file for file in files}
     families = tuple(families)

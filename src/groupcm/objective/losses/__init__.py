@@ -1,21 +1,17 @@
 """Losses: convex, never increasing functions of a margin ``t = y (w·x + b)``.
 
-A loss is one module of this package, a subclass of `Loss`, and one entry of `LOSSES`. Everything
-else asks it: the problem for its conjugate, the solvers for its derivatives and for the margin
-where it becomes zero, the command line and the checks of parameters for its name.
+A loss is one module of this package, which answers what `Loss` lists, and one entry of `LOSSES`.
+Everything else asks it: the problem for its conjugate, the solvers for its derivatives and for the
+margin where it becomes zero, the command line and the checks of parameters for its name.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from groupcm import TYPE_CHECKING
+from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
 from groupcm.utils.parameters import ABOVE_ZERO, Parameter
 from groupcm.utils.registry import Plugin, Registry
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from groupcm.objective.losses.base import DualGain, Jet, Loss, SmoothLoss
     from groupcm.objective.losses.smoothed_hinge import SmoothedHinge, SoftHinge
 
@@ -59,10 +55,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(__name__, _HOME)
 
 
 def make_loss(name: str, delta: float = 0.5, **hyperparameters: float) -> Loss:

@@ -1,19 +1,16 @@
 """Penalties: sums over the weights, ``Σ_j h(w_j)``, each with its conjugate.
 
-A penalty is one module of this package, a subclass of `Penalty`, and one entry of `PENALTIES`.
+A penalty is one module of this package, which answers what `Penalty` lists, and one entry of
+`PENALTIES`.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from groupcm import TYPE_CHECKING
+from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
 from groupcm.utils.parameters import ABOVE_ZERO, Parameter, number
 from groupcm.utils.registry import Plugin, Registry
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from groupcm.objective.penalties.base import Penalty, SmoothPenalty
     from groupcm.objective.penalties.huber import Huber
     from groupcm.objective.penalties.norms import Norm1, SoftNorm1, SquaredNorm
@@ -68,10 +65,7 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = lazy_names(__name__, _HOME)
 
 
 def make_penalty(name: str, epsilon: float = 1.0, **hyperparameters: float) -> Penalty:
