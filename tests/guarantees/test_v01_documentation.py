@@ -142,6 +142,7 @@ def test_documented_scripts_and_targets_exist():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:groupcm.* is now:DeprecationWarning")
 def test_the_examples_of_the_readme_of_version_0_1_run_as_they_stand(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict = {}
