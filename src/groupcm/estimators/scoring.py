@@ -1,9 +1,8 @@
 """Scores of candidates and groups, of rows in memory or in a source of any size.
 
-One pass over a source: the score of every candidate, or the largest of every group.
-
-Whoever scores gives a function from a chunk's features to scores, a row for each set of them. It
-may be sent to another process, so it can be pickled.
+A source is read in one pass, for the score of every candidate or the largest of every group. The
+scorer is a function from the features of a chunk to scores, one row per set of scores; it can be
+pickled, since other processes may call it.
 """
 
 from __future__ import annotations

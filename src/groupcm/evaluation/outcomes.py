@@ -1,6 +1,7 @@
-"""What the threshold does on the groups evaluated, and whether it keeps what it was chosen for.
+"""Outcomes of an evaluation: the alarms at the threshold, and the position of the winners.
 
-Whether the winners of positive groups lie on the object.
+`decide` counts what the threshold does and compares it with the target that it was chosen for;
+`localisation_of` counts how often the winner of a positive group overlaps the object.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What every feature map answers: fit, transform, and the product that stores nothing.
+"""The base of all feature maps: fit, transform, and products that store no mapped features.
 
-Blocks of rows through a transformer of scikit-learn's kind.
+Maps that wrap a transformer of scikit-learn apply it to one block of rows at a time.
 """
 
 from __future__ import annotations

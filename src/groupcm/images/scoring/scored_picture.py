@@ -1,6 +1,6 @@
-"""What is done with one picture while a folder or a table is scored, and what is kept of it.
+"""The result of scoring one picture: its scores, its winner, its overlay and its annotations.
 
-Candidates that score at least the threshold, as annotations that other programs read.
+Candidates that score at least the threshold can be written as annotations for other programs.
 """
 
 from __future__ import annotations
