@@ -141,9 +141,7 @@ class PairedArea:
             shrunk = error * math.sqrt(1.0 - 1.0 / self.n_clusters)
             p_value = two_sided_p_value(difference, shrunk, self.n_clusters)
         bounds = Interval(difference, difference - reach, difference + reach)
-        return Comparison(
-            self.interval(level), other.interval(level), bounds, p_value, 0, metric
-        )
+        return Comparison(self.interval(level), other.interval(level), bounds, p_value, 0, metric)
 
 
 def paired_area(

@@ -78,6 +78,13 @@ class FreeResponse:
         """One over the number of objects in the group of each object."""
         return 1.0 / np.bincount(self.object_group, minlength=self.n_groups)[self.object_group]
 
+    @cached_property
+    def score_of_objects(self) -> Vector:
+        """The score of each object: its largest, where several groups show it."""
+        score = np.full(int(self.object_id.max(initial=-1)) + 1, -np.inf)
+        np.maximum.at(score, self.object_id, self.object_score)
+        return score
+
     def distinct_objects(self) -> tuple[Vector, NDArray[np.intp]]:
         """Return the score and the cluster of each object, seen in one group or in several.
 
@@ -93,10 +100,7 @@ class FreeResponse:
         >>> [part.tolist() for part in found.distinct_objects()]
         [[0.9], [0]]
         """
-        n_objects = int(self.object_id.max(initial=-1)) + 1
-        score = np.full(n_objects, -np.inf)
-        np.maximum.at(score, self.object_id, self.object_score)
-        cluster = np.zeros(n_objects, dtype=np.intp)
+        cluster = np.zeros(len(self.score_of_objects), dtype=np.intp)
         seen_in = self.group_cluster[self.object_group]
         cluster[self.object_id] = seen_in
         if np.any(cluster[self.object_id] != seen_in):
@@ -104,7 +108,7 @@ class FreeResponse:
                 "an object is seen in groups of two clusters; give clusters, such as patients, "
                 "that hold all the groups of an object."
             )
-        return score, cluster
+        return self.score_of_objects, cluster
 
 
 def read_free_response(
@@ -174,9 +178,7 @@ def read_free_response(
     return FreeResponse(
         np.concatenate([score, np.full(len(missed_group), -np.inf)]),
         np.concatenate([group[rows][first], missed_group]),
-        np.concatenate(
-            [of_object.codes[first], of_object.n_groups + np.arange(len(missed_group))]
-        ),
+        np.concatenate([of_object.codes[first], of_object.n_groups + np.arange(len(missed_group))]),
         values[~is_positive],
         group[~is_positive],
         np.concatenate([at.of_group, at.n_clusters + np.arange(n_new)]),
