@@ -172,7 +172,9 @@ def operating_point(
             thresholds=truth.scores,
         )
         if math.isnan(chosen_at):
-            return OperatingPoint(*[math.nan] * 4, *[0] * 4, guarantee=guarantee)
+            return OperatingPoint(
+                math.nan, math.nan, math.nan, math.nan, 0, 0, 0, 0, guarantee=guarantee
+            )
         found = at_threshold(y, scores, groups, threshold=chosen_at, pos_label=pos_label)
         return replace(found, guarantee=guarantee)
     at = tally(truth.is_positive, truth.scores)
