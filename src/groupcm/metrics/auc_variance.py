@@ -181,8 +181,8 @@ def paired_area(
     area = float(min(1.0, max(0.0, u @ above)))
     return PairedArea(
         area,
-        np.bincount(c, u * (above - area), minlength=n_clusters),
-        np.bincount(k, v * (below - area), minlength=n_clusters),
+        np.bincount(c, u * (above - area), minlength=n_clusters).astype(np.float64),
+        np.bincount(k, v * (below - area), minlength=n_clusters).astype(np.float64),
         len(np.unique(c)),
         len(np.unique(k)),
     )
