@@ -3,6 +3,21 @@
 from __future__ import annotations
 
 from groupcm.data.groups import GroupIndex, index_groups
+from groupcm.metrics.afroc import (
+    AfrocCurve,
+    afroc_auc,
+    afroc_curve,
+    afroc_interval,
+    afroc_test,
+    wafroc_auc,
+    wafroc_curve,
+)
+from groupcm.metrics.auc_variance import (
+    delong_interval,
+    delong_test,
+    obuchowski_interval,
+    obuchowski_test,
+)
 from groupcm.metrics.bootstrap import bootstrap_interval, roc_band
 from groupcm.metrics.clusters import FewClustersWarning
 from groupcm.metrics.comparison import compare
@@ -12,7 +27,8 @@ from groupcm.metrics.curves import (
     group_precision_recall_curve,
     group_roc_curve,
 )
-from groupcm.metrics.froc import froc_curve
+from groupcm.metrics.froc import FrocSensitivity, froc_curve, froc_sensitivity
+from groupcm.metrics.guarantees import Guarantee, TooFewCasesWarning, required_cases
 from groupcm.metrics.operating import (
     OperatingPoint,
     at_threshold,
@@ -41,11 +57,14 @@ from groupcm.metrics.scorers import (
 
 __all__ = [
     "METRICS",
+    "AfrocCurve",
     "Comparison",
     "FewClustersWarning",
     "FrocCurve",
+    "FrocSensitivity",
     "GroupIndex",
     "GroupScorer",
+    "Guarantee",
     "Interval",
     "Metric",
     "OperatingPoint",
@@ -53,12 +72,20 @@ __all__ = [
     "ReliabilityCurve",
     "RocCurve",
     "SensitivityBand",
+    "TooFewCasesWarning",
+    "afroc_auc",
+    "afroc_curve",
+    "afroc_interval",
+    "afroc_test",
     "at_threshold",
     "bootstrap_interval",
     "candidate_roc_auc",
     "candidate_roc_curve",
     "compare",
+    "delong_interval",
+    "delong_test",
     "froc_curve",
+    "froc_sensitivity",
     "group_average_precision",
     "group_average_precision_scorer",
     "group_brier_score",
@@ -69,11 +96,16 @@ __all__ = [
     "index_groups",
     "metric_name",
     "metric_named",
+    "obuchowski_interval",
+    "obuchowski_test",
     "operating_point",
     "reliability_curve",
+    "required_cases",
     "roc_band",
     "sensitivity_at_specificity",
     "sensitivity_at_specificity_scorer",
     "sensitivity_at_threshold",
     "specificity_at_threshold",
+    "wafroc_auc",
+    "wafroc_curve",
 ]

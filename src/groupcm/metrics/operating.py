@@ -16,9 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.groups import index_groups
+from groupcm.metrics.clusters import read_clusters
 from groupcm.metrics.curves import Tallies, tally
 from groupcm.metrics.decision import is_alarm, require_threshold
-from groupcm.metrics.froc import checked_objects
+from groupcm.metrics.free_response import checked_objects
+from groupcm.metrics.guarantees import Guarantee, guaranteed_threshold
 from groupcm.metrics.truth import Truth, positive_rows, read_truth, valid_scores
 
 __all__ = [
@@ -49,6 +51,8 @@ class OperatingPoint:
         Candidates that are not positive and score at least the threshold, per group.
     objects_found, n_objects : int
         Objects any of whose positive candidates scores at least the threshold, of how many.
+    guarantee : Guarantee or None
+        What the threshold keeps on new clusters, where a confidence was asked for.
     """
 
     threshold: float
@@ -62,6 +66,7 @@ class OperatingPoint:
     false_alarms: float = math.nan
     objects_found: int = 0
     n_objects: int = 0
+    guarantee: Guarantee | None = None
 
     def at(
         self,
@@ -90,6 +95,8 @@ def operating_point(
     specificity: float | None = None,
     sensitivity: float | None = None,
     threshold: float | None = None,
+    confidence: float | None = None,
+    clusters: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> OperatingPoint:
     """Choose a threshold on validation data, and count its outcomes there.
@@ -107,12 +114,27 @@ def operating_point(
         It is refused where too many positive groups have no candidates for it to be reached.
     threshold : float, optional
         Use this one.
+    confidence : float, optional
+        Choose the threshold so that the sensitivity, or the specificity, of new clusters is at
+        least the given one with this confidence, over validation sets like this one. The share is
+        that of the average cluster. It is stricter than the threshold that reaches the target on
+        the validation data itself; see `groupcm.metrics.guarantees`.
+    clusters : array-like of shape (n,), optional
+        The cluster of each candidate, such as the patient, for ``confidence``; without it the
+        groups are taken to be independent.
 
     Returns
     -------
     OperatingPoint
         With none of the three, the point of largest sensitivity + specificity (Youden's
-        index), and of the largest threshold where several share it.
+        index), and of the largest threshold where several share it. Where ``confidence`` asks for
+        more clusters than there are, the threshold is NaN for a sensitivity, together with all
+        shares, and infinite for a specificity.
+
+    Warns
+    -----
+    TooFewCasesWarning
+        Where no threshold has the guarantee, with the number of clusters that are needed.
 
     Examples
     --------
@@ -122,14 +144,39 @@ def operating_point(
     (0.6, 1.0, 0.75)
     >>> operating_point(y, scores, specificity=0.9).threshold
     0.8
+
+    >>> y = np.repeat([0, 1], 100)
+    >>> scores = y + np.linspace(0, 1.5, 200)
+    >>> sure = operating_point(y, scores, sensitivity=0.9, confidence=0.95)
+    >>> sure.sensitivity, sure.guarantee.n_clusters
+    (0.96, 100)
     """
     wanted = {"specificity": specificity, "sensitivity": sensitivity, "threshold": threshold}
     given = [name for name, value in wanted.items() if value is not None]
     if len(given) > 1:
         raise ValueError(f"{' and '.join(given)} are both given; an operating point follows one.")
+    if confidence is not None and given not in (["specificity"], ["sensitivity"]):
+        raise ValueError("confidence needs a sensitivity or a specificity that it is about.")
     truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     if threshold is not None:
         return at_threshold(y, scores, groups, threshold=threshold, pos_label=pos_label)
+    if confidence is not None:
+        of_group = read_clusters(clusters, truth.index, len(np.asarray(y))).of_group
+        counted = truth.is_positive == (given == ["sensitivity"])
+        chosen_at, guarantee = guaranteed_threshold(
+            truth.scores[counted],
+            of_group[counted],
+            target=given[0],
+            target_level=float(wanted[given[0]] or 0.0),
+            confidence_level=confidence,
+            thresholds=truth.scores,
+        )
+        if math.isnan(chosen_at):
+            return OperatingPoint(
+                math.nan, math.nan, math.nan, math.nan, 0, 0, 0, 0, guarantee=guarantee
+            )
+        found = at_threshold(y, scores, groups, threshold=chosen_at, pos_label=pos_label)
+        return replace(found, guarantee=guarantee)
     at = tally(truth.is_positive, truth.scores)
     if specificity is not None:
         chosen = _most_sensitive(at, specificity)
