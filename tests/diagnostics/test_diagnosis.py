@@ -165,6 +165,16 @@ def test_a_cache_that_cannot_be_written_is_reported(monkeypatch, tmp_path):
     assert "NotADirectoryError" in str(cache.problem)
 
 
+def test_kernels_that_are_not_compiled_are_reported(monkeypatch):
+    from groupcm.kernels import maxima
+
+    monkeypatch.setattr(maxima, "run_maxima", maxima.run_maxima.py_func)  # as NUMBA_DISABLE_JIT=1
+    assert computers.kernel_cache().path is None
+    check = run_self_test()[0]
+    assert check.passed
+    assert "not compiled" in check.detail
+
+
 WITHOUT_KERNELS = """
 import sys
 sys.modules["numba"] = None

@@ -183,7 +183,9 @@ def kernel_cache() -> KernelCache:
     try:
         from groupcm.kernels.maxima import run_maxima
 
-        folder = Path(run_maxima.stats.cache_path)
+        if (statistics := getattr(run_maxima, "stats", None)) is None:
+            return KernelCache(None, False, "kernels are not compiled in this process")
+        folder = Path(statistics.cache_path)
     except Exception as error:  # numba raises where it finds no folder for its cache
         return KernelCache(None, False, describe_error(error))
     try:
