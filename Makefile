@@ -6,7 +6,7 @@ ROWS   ?= 1e7
 N      ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz lint bench clean
+.PHONY: help demo test slow fuzz lint bench dist clean
 
 help:  ## this list
 	@awk -F ':.*## *' '/^[a-z]+:.*##/ {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,12 @@ bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
 	$(BIN)/python -m benchmarks --rows $(ROWS) --json bench.json
 	$(BIN)/python -m benchmarks.scale --rows $(ROWS) --json bench-scale.json
 
+dist: $(VENV)/.dist  ## build the wheel and the source distribution, and check both
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+
 clean:  ## remove the environment and what the other targets made
 	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis .numba_cache .fuzz dist
 
@@ -46,6 +52,7 @@ $(VENV)/.demo: extras = cli,images,report
 $(VENV)/.test: extras = test
 $(VENV)/.lint: extras = test,lint
 $(VENV)/.bench: extras = bench
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.dist: extras = dist
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.dist: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[$(extras)]'
 	@touch $@

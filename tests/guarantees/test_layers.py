@@ -26,7 +26,7 @@ LAYERS: list[set[str]] = [
     {"metrics", "simulate", "solvers"},
     {"estimators", "selection"},
     {"boosting", "images", "persistence", "torch"},
-    {"evaluation"},
+    {"diagnostics", "evaluation"},
     {"report"},
     {"experiments", "web"},
     {"_compat", "cli"},

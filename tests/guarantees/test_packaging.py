@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +16,17 @@ import groupcm
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "groupcm"
+FOR_DEVELOPERS = {"all", "bench", "dist", "docs", "lint", "test"}
+# Packages that conda-forge calls by another name.
+CONDA_NAMES = {"matplotlib": "matplotlib-base", "torch": "pytorch"}
+
+
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def yaml_file(name: str) -> Any:
+    return pytest.importorskip("yaml").safe_load((ROOT / name).read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +77,59 @@ def test_core_needs_only_what_it_should(wheel):
     }
     own = {"numpy", "scipy", "scikit-learn", "numba", "pyarrow", "narwhals", "threadpoolctl"}
     assert required == own
+
+
+def test_all_is_every_extra_for_users():
+    extras = project()["optional-dependencies"]
+    (named,) = extras["all"]
+    users = set(extras) - FOR_DEVELOPERS
+    assert set(named.removeprefix("groupcm[").removesuffix("]").split(",")) == users
+
+
+def test_one_version_of_torch_is_tested():
+    extras = project()["optional-dependencies"]
+    for name in ("test", "bench"):
+        named = re.findall(r"groupcm\[([^]]*)\]", " ".join(extras[name]))
+        assert not {"all", "torch"} & {each for part in named for each in part.split(",")}
+        assert [each for each in extras[name] if each.startswith("torch")] == ["torch==2.13.0"]
+
+
+def test_the_citation_and_the_recipe_state_the_version():
+    citation = yaml_file("CITATION.cff")
+    assert citation["version"] == groupcm.__version__
+    paper = citation["preferred-citation"]
+    assert paper["title"] == "A convex method for classification of groups of examples"
+    assert yaml_file("conda/recipe/recipe.yaml")["context"]["version"] == groupcm.__version__
+
+
+def spelled_for_conda(requirements: list[str]) -> set[str]:
+    """Return requirements of pip, except those of groupcm itself, as conda spells them."""
+    found = set()
+    for line in requirements:
+        name, versions = re.fullmatch(r"([a-z-]+)(?:\[[a-z,]*\])?(.*)", line).groups()
+        if name != "groupcm":
+            found.add(f"{CONDA_NAMES.get(name, name)} {versions}")
+    return found
+
+
+def test_the_recipe_requires_what_the_wheel_requires():
+    stated, recipe = project(), yaml_file("conda/recipe/recipe.yaml")["requirements"]
+    assert set(recipe["run"][1:]) == spelled_for_conda(stated["dependencies"])
+    extras = stated["optional-dependencies"]
+    users = [line for name in set(extras) - FOR_DEVELOPERS for line in extras[name]]
+    assert set(recipe["run_constraints"]) == spelled_for_conda(users)
+
+
+def test_templates_of_issues_can_be_read():
+    folder = ROOT / ".github" / "ISSUE_TEMPLATE"
+    if not folder.is_dir():
+        pytest.skip("a source distribution has no templates")
+    forms = {path.stem: yaml_file(str(path)) for path in folder.glob("*.yml")}
+    assert forms.keys() == {"bug", "config", "feature", "question"}
+    for form in forms.values():
+        identifiers = [part["id"] for part in form.get("body", []) if "id" in part]
+        assert len(identifiers) == len(set(identifiers))
+    assert "doctor" in [part.get("id") for part in forms["bug"]["body"]]
 
 
 def test_annotations_are_the_module_and_not_the_future():

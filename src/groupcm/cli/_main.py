@@ -66,6 +66,7 @@ _COMMANDS = {
     "annotate": ("annotate objects in pictures, in the browser", "images.add_annotate"),
     "review": ("review the results of a model on pictures, in the browser", "images.add_review"),
     "demo": ("simulate, train, score and explain; needs no data", "table_commands.add_demo"),
+    "doctor": ("describe this installation and test it", "table_commands.add_doctor"),
     "sort": (
         "sort tables so that the rows of every group are contiguous",
         "table_commands.add_sort",

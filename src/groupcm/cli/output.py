@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from groupcm.cli.options.common import in_options
 from groupcm.errors import InputError
 from groupcm.utils.progress import Reading, Step, listening
+from groupcm.utils.sections import Section, sections_as_text
 from groupcm.utils.text import counted, printable, seconds
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "seconds",
     "short",
     "show_rows",
+    "show_sections",
     "show_share",
     "speed",
     "working",
@@ -74,6 +76,31 @@ def show_rows(rows: Sequence[tuple[str, str]], indent: str = "  ") -> None:
     width = max(len(printable(name)) for name, _ in rows)
     for name, value in rows:
         print_line(f"{indent}{printable(name):<{width}}  {value}")
+
+
+def show_sections(sections: Sequence[Section]) -> None:
+    """Print sections of names and values.
+
+    They are a table on a terminal, and plain text elsewhere or where rich is not installed.
+    """
+    try:
+        if not sys.stdout.isatty():
+            raise ImportError
+        from rich.console import Console
+        from rich.table import Table
+        from rich.text import Text
+    except ImportError:
+        for line in sections_as_text(sections).splitlines():
+            print_line(line)
+        return
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for number, section in enumerate(sections):
+        if number:
+            table.add_row("", "")
+        table.add_row(Text(section.title, style="bold"), "")
+        for name, value in section.rows:
+            table.add_row(Text(f"  {name}"), Text(value or "-"))
+    Console().print(table)
 
 
 def positive_words(labels: tuple[object, object] | None) -> str:

@@ -8,9 +8,10 @@ from operator import index
 
 from groupcm.errors import ParameterError
 
-__all__ = ["memory_to_use", "parse_memory"]
+__all__ = ["free_memory", "memory_to_use", "parse_memory", "total_memory"]
 
 _STEPS = "KMGT"
+_ASSUMED = 8_000_000_000  # bytes of memory where the system does not report them
 _AMOUNT = re.compile(
     rf"\s*([0-9]{{1,15}}(?:\.[0-9]*)?|\.[0-9]+)\s*(?:([{_STEPS}])(I?))?(B?)\s*", re.IGNORECASE
 )
@@ -67,10 +68,18 @@ def memory_to_use(*wanted: int | str | None) -> int:
     for amount in wanted:
         if amount is not None:
             return parse_memory(amount)
-    return int(0.6 * _free())
+    return int(0.6 * (free_memory() or (total_memory() or _ASSUMED) // 2))
 
 
-def _free() -> int:
+def free_memory() -> int | None:
+    """Return the bytes that programs can still take, or None if the system does not report them.
+
+    Examples
+    --------
+    >>> free = free_memory()
+    >>> free is None or free > 0
+    True
+    """
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:
@@ -78,7 +87,19 @@ def _free() -> int:
                     return 1024 * int(line.split()[1])
     except OSError:
         pass
+    return None
+
+
+def total_memory() -> int | None:
+    """Return the bytes of memory of this computer, or None if the system does not report them.
+
+    Examples
+    --------
+    >>> total = total_memory()
+    >>> total is None or total > 0
+    True
+    """
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
-        return 4_000_000_000
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -11,7 +12,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["brief", "counted", "is_control", "listed", "printable", "seconds"]
+__all__ = [
+    "brief",
+    "counted",
+    "describe_error",
+    "is_control",
+    "listed",
+    "printable",
+    "seconds",
+    "shorten_home",
+]
 
 _LONGEST = 2_000
 _LONGEST_VALUE = 60
@@ -120,3 +130,32 @@ def counted(n: int, what: str) -> str:
     ('1 picture', '10,000 pictures')
     """
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def shorten_home(text: object) -> str:
+    """Return text in which paths below the home directory begin with ``~``.
+
+    Examples
+    --------
+    >>> shorten_home(os.path.expanduser("~/models/m.json"))
+    '~/models/m.json'
+    >>> shorten_home("numpy 2.0")
+    'numpy 2.0'
+    """
+    shown = str(text)
+    home = os.path.expanduser("~")
+    for folder in {home, os.path.realpath(home)}:
+        if len(folder.strip("/\\")) > 0 and folder != "~":
+            shown = re.sub(rf"(?<![\w.~-]){re.escape(folder.rstrip('/'))}(?![\w.-])", "~", shown)
+    return shown
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the class and the message of an error on one line.
+
+    Examples
+    --------
+    >>> describe_error(OSError("the disk is full"))
+    'OSError: the disk is full'
+    """
+    return shorten_home(f"{type(error).__name__}: {' '.join(str(error).split())}".rstrip(": "))

@@ -25,6 +25,7 @@ __all__ = [
     "add_compare",
     "add_demo",
     "add_describe",
+    "add_doctor",
     "add_evaluate",
     "add_experiment",
     "add_export",
@@ -79,6 +80,11 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write a graph that scores candidates and takes no groups (see groupcm.export_onnx)",
     )
+
+
+def add_doctor(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``groupcm doctor``."""
+    parser.add_argument("--json", action="store_true", help="print the diagnosis as JSON")
 
 
 def add_demo(parser: argparse.ArgumentParser) -> None:

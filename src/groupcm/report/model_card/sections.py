@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from groupcm.report.formatting import certified_gap, percent, threshold_rule
 from groupcm.report.model_card.card import Certificate, HeldOut, ModelCard, Trees
-from groupcm.utils.text import printable
+from groupcm.utils.sections import Section, sections_as_text
 
-__all__ = ["Section", "as_markdown", "as_text", "sections_of"]
+__all__ = ["as_markdown", "as_text", "sections_of"]
 
 Rows = list[tuple[str, str]]
 
 _NOT_KNOWN = "not known"
 _MOST_NAMES = 30
-_LONGEST = 10_000  # characters of a value, such as a list of features
 _KINDS = {
     "linear": "a linear score of each candidate; a group scores as its best candidate",
     "trees": "gradient-boosted trees score each candidate; a group scores as its best candidate",
     "other": "scores each candidate; a group scores as its best candidate",
 }
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading with names and values; control characters are escaped."""
-
-    title: str
-    rows: Rows
-
-    def __post_init__(self) -> None:
-        shown = [(printable(name), printable(value, _LONGEST)) for name, value in self.rows]
-        object.__setattr__(self, "rows", shown)
 
 
 def sections_of(card: ModelCard) -> list[Section]:
@@ -194,9 +179,6 @@ def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-_WIDTH = 100
-
-
 def as_text(card: ModelCard) -> str:
     """Write the card as headings with aligned names and values.
 
@@ -208,24 +190,7 @@ def as_text(card: ModelCard) -> str:
     >>> as_text(model_card(model)).splitlines()[3].split(maxsplit=1)
     ['separates', '1 (positive) from 0 (negative)']
     """
-    sections = sections_of(card)
-    width = max(len(name) for section in sections for name, _ in section.rows)
-    blocks = []
-    for section in sections:
-        lines = [section.title]
-        for name, value in section.rows:
-            first = f"  {name:<{width}}  "
-            lines.append(
-                textwrap.fill(
-                    value or "-",
-                    _WIDTH,
-                    initial_indent=first,
-                    subsequent_indent=" " * len(first),
-                    break_on_hyphens=False,
-                )
-            )
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
+    return sections_as_text(sections_of(card))
 
 
 def as_markdown(card: ModelCard) -> str:
