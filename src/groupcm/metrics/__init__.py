@@ -29,6 +29,7 @@ from groupcm.metrics.curves import (
 )
 from groupcm.metrics.froc import FrocSensitivity, froc_curve, froc_sensitivity
 from groupcm.metrics.guarantees import Guarantee, TooFewCasesWarning, required_cases
+from groupcm.metrics.levels import Level, Levels, level_scores, read_levels
 from groupcm.metrics.operating import (
     OperatingPoint,
     at_threshold,
@@ -54,6 +55,7 @@ from groupcm.metrics.scorers import (
     group_roc_auc_scorer,
     sensitivity_at_specificity_scorer,
 )
+from groupcm.metrics.yields import YieldCurve, YieldPoint, yield_curve
 
 __all__ = [
     "METRICS",
@@ -66,6 +68,8 @@ __all__ = [
     "GroupScorer",
     "Guarantee",
     "Interval",
+    "Level",
+    "Levels",
     "Metric",
     "OperatingPoint",
     "PrecisionRecallCurve",
@@ -73,6 +77,8 @@ __all__ = [
     "RocCurve",
     "SensitivityBand",
     "TooFewCasesWarning",
+    "YieldCurve",
+    "YieldPoint",
     "afroc_auc",
     "afroc_curve",
     "afroc_interval",
@@ -94,11 +100,13 @@ __all__ = [
     "group_roc_auc_scorer",
     "group_roc_curve",
     "index_groups",
+    "level_scores",
     "metric_name",
     "metric_named",
     "obuchowski_interval",
     "obuchowski_test",
     "operating_point",
+    "read_levels",
     "reliability_curve",
     "required_cases",
     "roc_band",
@@ -108,4 +116,5 @@ __all__ = [
     "specificity_at_threshold",
     "wafroc_auc",
     "wafroc_curve",
+    "yield_curve",
 ]
