@@ -106,7 +106,7 @@ def spelled_for_conda(requirements: list[str]) -> set[str]:
     """Return requirements of pip, except those of groupcm itself, as conda spells them."""
     found = set()
     for line in requirements:
-        name, versions = re.fullmatch(r"([a-z-]+)(?:\[[a-z,]*\])?(.*)", line).groups()
+        name, versions = re.fullmatch(r"([a-z0-9-]+)(?:\[[a-z,]*\])?(.*)", line).groups()
         if name != "groupcm":
             found.add(f"{CONDA_NAMES.get(name, name)} {versions}")
     return found
