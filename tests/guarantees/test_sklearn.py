@@ -120,9 +120,9 @@ def test_clone_keeps_parameters_and_drops_the_fit():
     X, y, groups, _ = data()
     model = GroupClassifier(
         0.7,
-        loss="hinge",
+        loss="smoothed_hinge",
         delta=0.2,
-        penalty="l2",
+        penalty="huber",
         epsilon=0.3,
         grouping="both",
         background="negative",

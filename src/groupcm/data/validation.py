@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 from groupcm.data.frames import as_frame, frame_to_matrix, is_frame, require_exact
 from groupcm.data.groups import require_present
+from groupcm.data.labels import require_discrete
 from groupcm.errors import Argument, GroupsWarning, InputError, warn_user
 from groupcm.objective.smoothed import Matrix
 from groupcm.utils.parallel import slices, thread_map
@@ -194,7 +195,7 @@ def distinct(y: NDArray[Any]) -> NDArray[Any]:
         return np.unique(np.concatenate([np.array(found, dtype=y.dtype), rest]))
 
     labels = np.unique(np.concatenate(thread_map(distinct_in, slices(len(y), _ROWS_A_THREAD))))
-    check_classification_targets(labels)
+    require_discrete(labels)
     return labels
 
 

@@ -22,7 +22,7 @@ import os
 from collections.abc import Mapping
 from numbers import Integral
 
-from groupcm.errors import Argument, ParameterError
+from groupcm.errors import Argument, ParameterError, UnusedParameterWarning, warn_user
 from groupcm.objective.losses import LOSSES
 from groupcm.objective.penalties import PENALTIES
 from groupcm.utils.memory import parse_memory
@@ -37,14 +37,27 @@ from groupcm.utils.parameters import (
     or_none,
     whole_number,
 )
+from groupcm.utils.registry import unused_parameters
 
 TYPE_CHECKING = False  # of `typing`, which takes long to import
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["LINEAR", "TREES", "check_parameters"]
+__all__ = ["LINEAR", "PLUGINS", "TREES", "check_parameters", "warn_of_unused"]
 
 _INFINITY = float("inf")
+
+#: The plug-ins by the hyperparameter that chooses one of them.
+PLUGINS = {"loss": LOSSES, "penalty": PENALTIES}
+
+
+def warn_of_unused(estimator: Any) -> None:
+    """Warn of hyperparameters that were set and that the loss or the penalty does not have."""
+    given = estimator.get_params(deep=False)
+    default = {h.name: h.default for each in PLUGINS.values() for h in each.hyperparameters}
+    for name, message in unused_parameters(given, PLUGINS).items():
+        if given[name] != default[name]:
+            warn_user(UnusedParameterWarning(*message))
 
 
 def _is_flag(value: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.data.labels import shown_labels
+from groupcm.data.labels import require_discrete, shown_labels
 from groupcm.data.tables.roles import ColumnRoles, TableDescription, described
 from groupcm.errors import Argument, InputError, ThresholdWarning
 from groupcm.estimators.adapters import fit_with, takes_missing
@@ -259,6 +259,7 @@ def _part(model: Any) -> Any:
 
 def _require_classes(model: Any, candidates: Candidates) -> None:
     classes, label = candidates.classes, candidates.roles.label
+    require_discrete(classes, where=f"the label column {label!r}")
     is_cross_validated = isinstance(model, GroupClassifierCV | CalibratedGroupClassifier)
     if len(classes) > 2 and is_cross_validated:
         raise InputError(
