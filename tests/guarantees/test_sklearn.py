@@ -129,7 +129,7 @@ def test_clone_keeps_parameters_and_drops_the_fit():
         min_overlap=0.1,
         standardize=False,
         solver="lbfgs",
-        tol=0.01,
+        tol=0.1,
         max_passes=700,
         verbose=0,
         random_state=3,

@@ -269,7 +269,7 @@ LINEAR: tuple[Parameter, ...] = (
         one_of("working_set", "lbfgs"),
         "working_set",
         option="--solver",
-        help="the algorithm",
+        help="the algorithm; lbfgs is the paper's, slower and less exact",
     ),
     Parameter("tol", ABOVE_ZERO, 1e-4, option="--tol", help="stop at this certified relative gap"),
     Parameter(
