@@ -31,7 +31,7 @@ N_FEATURES = 5
 
 
 def made(n_classes: int = 2, seed: int = 0):
-    """Candidates whose groups stand together."""
+    """Candidates whose groups are contiguous."""
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(60), rng.integers(1, 12, 60))
     X = rng.normal(size=(len(groups), N_FEATURES)).astype(np.float32)

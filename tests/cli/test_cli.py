@@ -93,6 +93,16 @@ def test_fit_is_what_the_estimator_does(folder, made, capsys):
     assert "passes  gap" in shown.err
 
 
+def test_the_package_runs_as_the_command():
+    run = subprocess.run(
+        [sys.executable, "-m", "groupcm", "--version"], capture_output=True, text=True
+    )
+    assert (run.returncode, run.stdout) == (0, f"groupcm {groupcm.__version__}\n")
+    run = subprocess.run([sys.executable, "-m", "groupcm", "fits"], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert run.stderr.startswith("groupcm: ")
+
+
 def test_every_estimator_option_is_reachable(folder):
     options = (
         "--lam 0.6 --C 2 --loss smoothed_hinge --delta 0.25 --penalty huber --epsilon 0.5 "

@@ -29,7 +29,7 @@ LAYERS: list[set[str]] = [
     {"evaluation"},
     {"report"},
     {"experiments", "web"},
-    {"_compat", "cli"},
+    {"__main__", "_compat", "cli"},
 ]
 # Entries of one layer that may not import each other, as (importer, imported).
 APART = {

@@ -114,7 +114,7 @@ def test_candidates_are_refused_where_their_arguments_are_meant(home):
         with pytest.raises(InputError, match=r"model.fit\(\*\*candidates.fit_arguments\(\)\)"):
             model.fit(train)
     model = fit_candidates(GroupClassifier(), train)
-    with pytest.raises(InputError, match="score candidates.X with it"):
+    with pytest.raises(InputError, match=r"score candidates\.X with it"):
         model.decision_function(train)
 
 

@@ -227,7 +227,7 @@ def test_a_group_found_again_later_is_told(client):
     with pytest.raises(InputError, match=r"data\.sort_values\('frame'\).*groupcm sort FILE"):
         source_of([first, second]).index()
     shuffled = dd.from_pandas(table(20).sample(frac=1, random_state=1), npartitions=4, sort=False)
-    with pytest.raises(InputError, match="do not stand together"):
+    with pytest.raises(InputError, match="are not contiguous"):
         from_dask(shuffled, **ROLES).index()
     sorted_by_frame = from_dask(shuffled.sort_values("frame"), **ROLES)
     np.testing.assert_array_equal(sorted_by_frame.index().ids, np.arange(20))

@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _DRIVE = re.compile(r"[A-Za-z]:")
+State = Literal["to do", "verified empty", "annotated"]
 
 
 def relative_name(written: str) -> str:
@@ -77,9 +78,6 @@ def check_printable(text: str, what: str) -> None:
             raise ValueError(
                 f"{what} {text!r} holds {character!r}, which is no printable character"
             )
-
-
-State = Literal["to do", "verified empty", "annotated"]
 
 
 class StateCounts(NamedTuple):

@@ -2,7 +2,7 @@
 
 Conventions: ``n`` candidates (rows), ``m`` groups. Groups are numbered in the order
 in which they first appear. A run is a stretch of neighbouring rows of one group; where
-rows of a group stand together there are as many runs as groups, and nothing is sorted.
+rows of a group are contiguous there are as many runs as groups, and nothing is sorted.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class GroupIndex:
 def index_groups(groups: ArrayLike, *, allow_empty: bool = False) -> GroupIndex:
     """Number the groups in order of first appearance.
 
-    Only one id a run is looked up, so rows that stand together cost one comparison each.
+    Only one id per run is looked up, so contiguous rows cost one comparison each.
 
     Parameters
     ----------

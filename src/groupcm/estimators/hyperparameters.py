@@ -49,6 +49,8 @@ _INFINITY = float("inf")
 
 #: The plug-ins by the hyperparameter that chooses one of them.
 PLUGINS = {"loss": LOSSES, "penalty": PENALTIES}
+_SHARE = number("a share above 0, at most 1", lambda x: 0.0 < x <= 1.0)
+_POWER = number("a number of at least 1", lambda x: x >= 1.0)
 
 
 def warn_of_unused(estimator: Any) -> None:
@@ -139,9 +141,6 @@ def _is_checked_later(value: Any) -> bool:
 def _is_params(value: Any) -> bool:
     return isinstance(value or {}, Mapping)
 
-
-_SHARE = number("a share above 0, at most 1", lambda x: 0.0 < x <= 1.0)
-_POWER = number("a number of at least 1", lambda x: x >= 1.0)
 
 _BOTH = (
     Parameter(

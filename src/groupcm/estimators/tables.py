@@ -121,8 +121,8 @@ def fit_tables(
     """Fit a model to tables of candidates; ``groupcm fit`` calls this function.
 
     The model, and the file that `groupcm.save` writes, know the columns, so that tables to score
-    and to evaluate need none. Parquet files are streamed. Features that give the label away, or that identify patients, are
-    named in a warning.
+    and to evaluate need none. Parquet files are streamed. Features that give the label away, or
+    that identify patients, are named in a warning.
 
     Parameters
     ----------

@@ -29,6 +29,9 @@ __all__ = [
     "shown",
 ]
 
+Section = Literal["ranking", "threshold", "probabilities"]
+Style = Literal["fraction", "percent", "number"]
+
 
 class CountOf(NamedTuple):
     """A count out of a total."""
@@ -38,8 +41,6 @@ class CountOf(NamedTuple):
 
 
 Value = Interval | CountOf | float
-Section = Literal["ranking", "threshold", "probabilities"]
-Style = Literal["fraction", "percent", "number"]
 
 
 def _no_detail(evaluation: Evaluation) -> str:

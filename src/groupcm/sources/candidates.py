@@ -315,7 +315,9 @@ class StreamedCandidates(Candidates):
         self.n_rows, self.dtype = source.n_rows, source.dtype
         self.feature_names = source.feature_names or []
         patient = roles.patient
-        self.n_patients = None if patient is None else count_distinct(self.files, patient, "patient")
+        self.n_patients = (
+            None if patient is None else count_distinct(self.files, patient, "patient")
+        )
 
     @property
     def classes(self) -> NDArray[Any]:

@@ -46,6 +46,9 @@ from groupcm.metrics import Interval, bootstrap_interval
 
 __all__ = ["default_sizes", "fold_percentiles", "learning_curve"]
 
+_SMALLEST = 25  # groups; about the 5,000 candidates of the paper's smallest training set
+_STEP = 4
+
 
 def fold_percentiles(
     y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None, fold: ArrayLike
@@ -93,10 +96,6 @@ def _percentile(scores: NDArray[np.float64], among: NDArray[Any]) -> NDArray[np.
     below = np.searchsorted(among, scores, side="left")
     not_above = np.searchsorted(among, scores, side="right")
     return (below + not_above) / (2 * len(among))
-
-
-_SMALLEST = 25  # groups; about the 5,000 candidates of the paper's smallest training set
-_STEP = 4
 
 
 def default_sizes(n_groups: int) -> list[int]:

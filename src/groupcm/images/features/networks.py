@@ -36,6 +36,7 @@ _LONGEST_REASON = 200
 _ONLY_FATAL = 4
 # A folder that never exists: weights in other files would escape the checksum of this one.
 _NO_FOLDER = os.path.join(os.devnull, "none")
+_TorchModule = tuple[Callable[[Any], Any], tuple[int | None, ...] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,9 +179,6 @@ def _onnx_session(content: bytes, file: str) -> Any:
                 f"{file} is no network that can be read; save it as ONNX, or with torch.export.save"
             ) from error
         raise InputError(f"{file} cannot be run by onnxruntime: {reason}") from error
-
-
-_TorchModule = tuple[Callable[[Any], Any], tuple[int | None, ...] | None]
 
 
 def _open_torch(content: bytes, file: str, output: str | None) -> Network:

@@ -239,7 +239,7 @@ def _whole(
     name = rows.column(group)[0].as_py()
     if name in seen:
         raise InputError(
-            f"{file.path}: the rows of the picture {name!r} do not stand together; sort first: "
+            f"{file.path}: the rows of the picture {name!r} are not contiguous; sort first: "
             f"groupcm sort {file.path} --group {group} -o sorted.parquet"
         )
     seen.add(name)

@@ -63,7 +63,8 @@ def model_card(model: Any) -> ModelCard:
             f"a card needs a fitted model, or a model file; got {type(model).__name__}."
         )
     check_is_fitted(model)
-    return _card(SavedModel(*model_and_notes(model)))
+    model, notes = model_and_notes(model)
+    return _card(SavedModel(model, dict(notes)))
 
 
 def _card(saved: SavedModel) -> ModelCard:

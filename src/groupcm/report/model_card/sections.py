@@ -24,6 +24,7 @@ _KINDS = {
     "trees": "gradient-boosted trees score each candidate; a group scores as its best candidate",
     "other": "scores each candidate; a group scores as its best candidate",
 }
+_WIDTH = 100
 
 
 @dataclass(frozen=True)
@@ -192,9 +193,6 @@ def _count(value: int | None) -> str:
 
 def _shown(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-_WIDTH = 100
 
 
 def as_text(card: ModelCard) -> str:
