@@ -166,7 +166,7 @@ class Picture:
                 )
         if self.width * self.height > MOST_PICTURE_PIXELS:
             raise ValueError(
-                f"the picture is said to have {self.width} × {self.height} pixels; "
+                f"the picture has {self.width} × {self.height} pixels; "
                 "that is more than any picture here may have"
             )
         object.__setattr__(self, "objects", tuple(self.objects))

@@ -240,8 +240,8 @@ class Reading:
         width, height = self.known.size(picture.name)
         if (width, height) != (picture.width, picture.height):
             raise ValueError(
-                f"the picture {picture.name!r} is said to be {picture.width} × {picture.height} "
-                f"pixels and is {width} × {height}"
+                f"the annotations give the picture {picture.name!r} {picture.width} × "
+                f"{picture.height} pixels, and it has {width} × {height}"
             )
 
 

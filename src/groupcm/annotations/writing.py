@@ -83,7 +83,7 @@ def stems(pictures: list[Picture], format: str) -> list[str]:
         other = taken.setdefault(composed(stem), picture.name)
         if other != picture.name:
             raise InputError(
-                f"{format} cannot tell the pictures {other!r} and {picture.name!r} apart, as it "
+                f"{format} cannot distinguish the pictures {other!r} and {picture.name!r}, as it "
                 "names its files without the ending; rename one of them"
             )
         found.append(stem)

@@ -125,7 +125,7 @@ def index_groups(groups: ArrayLike, *, allow_empty: bool = False) -> GroupIndex:
         return GroupIndex(groups, nothing, nothing, 0)
     if groups.ndim != 1 or len(groups) == 0:
         raise ValueError(
-            f"groups must hold one id a candidate, at least one; got shape {groups.shape}."
+            f"groups must hold one id per candidate, at least one; got shape {groups.shape}."
         )
     require_present(groups, "groups has no id at row {}; every candidate needs a group.")
     n_rows, labels = len(groups), None
@@ -148,7 +148,7 @@ def no_groups(groups: Any) -> bool:
 
 
 def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDArray[np.intp]:
-    """Who has each group, or one sentence about a group of two owners.
+    """Return the owner of each group; raise one sentence about a group of two owners.
 
     Parameters
     ----------

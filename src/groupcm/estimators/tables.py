@@ -151,7 +151,7 @@ def fit_tables(
 
     See Also
     --------
-    groupcm.report.model_card.fit_notes : Notes to save with the model that also tell how well
+    groupcm.report.model_card.fit_notes : Notes to save with the model that also record how well
         groups that folds left out are ranked.
 
     Examples

@@ -358,8 +358,8 @@ def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
     --------
     >>> known_labels(np.array(["cancer", "healthy"]), ["Cancer"], 1)
     Traceback (most recent call last):
-    ValueError: y holds Cancer at row 0, which is no class of the estimator; it knows 'cancer' and
-    'healthy'.
+    ValueError: y holds Cancer at row 0, which is not a class of the estimator; it knows 'cancer'
+    and 'healthy'.
     """
     y = as_labels(y, n_rows)
     known = np.zeros(len(y), dtype=bool)
@@ -368,7 +368,7 @@ def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
     if not known.all() and (len(classes) == 2 or not known.any()):
         row = int(np.argmin(known))
         raise ValueError(
-            f"y holds {printable(y[row])} at row {row}, which is no class of the estimator; "
+            f"y holds {printable(y[row])} at row {row}, which is not a class of the estimator; "
             f"it knows {shown_labels(classes)}."
         )
     return y

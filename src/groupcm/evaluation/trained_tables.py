@@ -108,7 +108,7 @@ class TrainedTables:
     def patient(self) -> str | None:
         """Return the column of patients: as given, else as in training, where the tables have it.
 
-        A warning says so where they do not.
+        A warning is raised where they do not.
         """
         return self._patient(find_tables(self.tables))
 
@@ -170,7 +170,7 @@ class TrainedTables:
         column = self.given.get(role) or self.noted(role)
         if column is None:
             raise InputError(
-                f"{self.name} does not say which column is the {role}; name it with ",
+                f"{self.name} does not record which column is the {role}; name it with ",
                 Argument(role),
             )
         return column
@@ -234,8 +234,9 @@ class TrainedTables:
         if not without:
             return noted
         warnings.warn(
-            f"{without[0]} has no column {noted!r}, which told patients in training: intervals "
-            "draw groups instead, and are too narrow where a patient has several.",
+            f"{without[0]} has no column {noted!r}, which held the patients in training; "
+            "confidence intervals resample groups instead, and are too narrow where a patient has "
+            "several groups.",
             UserWarning,
             stacklevel=2,
         )

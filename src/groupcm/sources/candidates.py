@@ -81,7 +81,7 @@ class Candidates(ABC):
 
     def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
         raise InputError(
-            "candidates that were read from tables are no array; fit a model with "
+            "candidates that were read from tables are not an array; fit a model with "
             "model.fit(**candidates.fit_arguments()), and score candidates.X with it"
         )
 
@@ -219,12 +219,12 @@ class Candidates(ABC):
         warn_of_leakage(str(self.roles.label), self.rows(found.rows), found, names, measured)
         warn_of_patients(names, self.roles.patient)
 
-    def require_complete(self, who: str, remedy: str) -> None:
+    def require_complete(self, what_needs: str, remedy: str) -> None:
         """Raise where a feature is missing in a row.
 
         Parameters
         ----------
-        who : str
+        what_needs : str
             What needs complete rows, with its verb, as in "the linear model needs".
         remedy : str
             What the user can do about it.
@@ -236,8 +236,8 @@ class Candidates(ABC):
         name = self.feature_names[int(np.argmax(is_missing[row]))]
         path, row = place_of_row(self.files, row)
         raise InputError(
-            f"{path}: the feature {name!r} is missing in row {row} (counted from 0), and {who} "
-            f"complete rows; {remedy}"
+            f"{path}: the feature {name!r} has no value in row {row} (counted from 0), and "
+            f"{what_needs} complete rows; {remedy}"
         )
 
 

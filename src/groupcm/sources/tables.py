@@ -298,6 +298,6 @@ def _first_missing(table: TableFile, features: Sequence[str]) -> str | None:
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             place = pc.index(column.is_null(nan_is_null=True), True).as_py()
             if place >= 0:
-                return f"{table.path}: the column {name!r} is missing in row {row + place}"
+                return f"{table.path}: the column {name!r} has a missing value in row {row + place}"
         row += batch.num_rows
     return None

@@ -139,7 +139,7 @@ def read_objects(
         path, row = _place(pieces, int(np.argmax(lacking)))
         raise InputError(
             f"{path}: row {row} (counted from 0) is positive and its object column {column!r} "
-            "is empty; every positive row needs the object it lies on"
+            "is empty; every positive row needs the object that it shows"
         )
     return numbers
 

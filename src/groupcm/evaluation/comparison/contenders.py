@@ -114,7 +114,7 @@ def _xgboost_trees(budget: Budget) -> Contender:
 
 
 def _require_lightgbm(what: str) -> Any:
-    return BOOSTING.load("lightgbm", f"{what} needs LightGBM")
+    return BOOSTING.load("lightgbm", f"{what} requires LightGBM")
 
 
 def _lightgbm(budget: Budget) -> dict[str, Any]:

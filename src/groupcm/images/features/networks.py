@@ -158,7 +158,7 @@ def _open_onnx(content: bytes, file: str, output: str | None) -> Network:
 
 
 def _onnx_session(content: bytes, file: str) -> Any:
-    onnxruntime = ONNX.load("onnxruntime", f"{file} runs with onnxruntime")
+    onnxruntime = ONNX.load("onnxruntime", f"{file} requires onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _ONLY_FATAL
@@ -183,7 +183,7 @@ def _onnx_session(content: bytes, file: str) -> Any:
 
 def _open_torch(content: bytes, file: str, output: str | None) -> Network:
     load = _torch_loader(content, file)
-    torch = TORCH.load("torch", f"{file} runs with torch")
+    torch = TORCH.load("torch", f"{file} requires PyTorch")
     try:
         with _without_torch_notices():
             module, shape = load(torch, io.BytesIO(content))

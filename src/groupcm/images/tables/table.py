@@ -166,7 +166,7 @@ def check_candidates(file: TableFile) -> TableDescription:
     missing = [name for name in REGION_COLUMNS if name not in file.schema.names]
     if about is None or "group" not in about.roles or missing:
         raise InputError(
-            f"{file.path} does not tell where its candidates are in their pictures; give a table "
+            f"{file.path} does not record where its candidates are in their pictures; give a table "
             "that groupcm images propose wrote"
         )
     return about

@@ -231,7 +231,7 @@ def _unzip(archive: zipfile.ZipFile, home: Path) -> None:
             name = relative_name(file.filename)
         except ValueError as error:
             raise InputError(
-                f"the ZIP file holds {file.filename!r}, which leads out of it or is no file name"
+                f"the ZIP file holds {file.filename!r}, which leads out of it or is not a file name"
             ) from error
         if file.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(
