@@ -21,6 +21,7 @@ __all__ = [
     "FileName",
     "GroupsWarning",
     "InputError",
+    "LabelsWarning",
     "LambdaAtEndWarning",
     "LeakageWarning",
     "Message",
@@ -35,6 +36,7 @@ __all__ = [
     "SmallRangeWarning",
     "ThresholdWarning",
     "TreesWarning",
+    "UnusedParameterWarning",
     "warn_user",
 ]
 
@@ -257,6 +259,10 @@ class GroupsWarning(MessageWarning):
     """A fit got no groups, although its data look like candidates of groups."""
 
 
+class LabelsWarning(MessageWarning):
+    """The labels are so many different numbers that they may be no classes."""
+
+
 class LambdaAtEndWarning(MessageWarning):
     """The best λ is the smallest or the largest of those tried, so that a better one may exist."""
 
@@ -291,6 +297,10 @@ class ThresholdWarning(MessageWarning):
 
 class TreesWarning(MessageWarning):
     """Trees could not be grown as asked: none could split, or no groups could be left out."""
+
+
+class UnusedParameterWarning(MessageWarning):
+    """A hyperparameter was set that the chosen loss or penalty does not have."""
 
 
 def warn_user(message: str | Warning, category: type[Warning] | None = None) -> None:

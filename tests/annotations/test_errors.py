@@ -535,7 +535,7 @@ def test_without_pillow_a_sentence_says_how_to_install_it(tmp_path):
         f"try: a.picture_size({str(tmp_path / 'a.png')!r})\n"
         "except a.files.InputError as error: print(error)"
     )
-    assert re.search(r'Pillow; install with: pip install "groupcm\[images\]"', run_python(code))
+    assert re.search(r'Pillow; install it with: pip install "groupcm\[images\]"', run_python(code))
 
 
 def test_warnings_point_at_the_caller(tmp_path):

@@ -313,7 +313,7 @@ def test_missing_lightgbm_names_the_command():
         "except ImportError as error: print(error)"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip().endswith('install with: pip install "groupcm[boosting]"')
+    assert run.stdout.strip().endswith('install it with: pip install "groupcm[boosting]"')
 
 
 def test_the_validation_told_is_that_of_the_number_chosen():

@@ -154,7 +154,7 @@ def test_a_model_file_without_its_library_names_the_command(model, tmp_path, sto
     save(model, path)
 
     def not_installed(name):
-        raise MissingExtra("trees are grown with LightGBM", "boosting")
+        raise MissingExtra("gradient-boosted trees require LightGBM", "boosting")
 
     monkeypatch.setattr(model_json, "import_module", not_installed)
     with pytest.raises(ImportError, match=r'pip install "groupcm\[boosting\]"$'):

@@ -31,7 +31,7 @@ N_FEATURES = 5
 
 
 def made(n_classes: int = 2, seed: int = 0):
-    """Candidates whose groups stand together."""
+    """Candidates whose groups are contiguous."""
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(60), rng.integers(1, 12, 60))
     X = rng.normal(size=(len(groups), N_FEATURES)).astype(np.float32)
@@ -167,7 +167,7 @@ def test_missing_values_are_scored_and_infinite_ones_refused():
     )
     X[40, 3] = -np.inf
     frame.iloc[40, 3] = -np.inf
-    place = re.escape("X contains infinity (NaN or inf) in row 40, column 3")
+    place = re.escape("X contains infinity in row 40, column 3")
     for rows in (X, sp.csr_array(X)):
         with pytest.raises(ValueError, match=place + ";"):
             model.decision_function(rows)

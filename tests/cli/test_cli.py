@@ -93,9 +93,19 @@ def test_fit_is_what_the_estimator_does(folder, made, capsys):
     assert "passes  gap" in shown.err
 
 
+def test_the_package_runs_as_the_command():
+    run = subprocess.run(
+        [sys.executable, "-m", "groupcm", "--version"], capture_output=True, text=True
+    )
+    assert (run.returncode, run.stdout) == (0, f"groupcm {groupcm.__version__}\n")
+    run = subprocess.run([sys.executable, "-m", "groupcm", "fits"], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert run.stderr.startswith("groupcm: ")
+
+
 def test_every_estimator_option_is_reachable(folder):
     options = (
-        "--lam 0.6 --C 2 --loss hinge --delta 0.25 --penalty l1 --epsilon 0.5 --l1-ratio 0.3 "
+        "--lam 0.6 --C 2 --loss smoothed_hinge --delta 0.25 --penalty huber --epsilon 0.5 "
         "--grouping both "
         "--background negative --min-overlap 0.1 --solver lbfgs --tol 0.5 --max-passes 50 "
         "--random-state 4 --no-standardize"
@@ -106,11 +116,10 @@ def test_every_estimator_option_is_reachable(folder):
         == GroupClassifier(
             0.6,
             C=2,
-            loss="hinge",
+            loss="smoothed_hinge",
             delta=0.25,
-            penalty="l1",
+            penalty="huber",
             epsilon=0.5,
-            l1_ratio=0.3,
             grouping="both",
             background="negative",
             min_overlap=0.1,
@@ -121,6 +130,25 @@ def test_every_estimator_option_is_reachable(folder):
             standardize=False,
         ).get_params()
     )
+
+    options = "--loss logistic --penalty elasticnet --l1-ratio 0.3 --tol 0.5"
+    assert main([*FIT, *options.split(), "-o", "m.json"]) == 0
+    assert load("m.json").l1_ratio == 0.3
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--l1-ratio 0.5", "--l1-ratio has no effect without --penalty elasticnet."),
+        ("--penalty l2 --epsilon 1", "--epsilon has no effect without --penalty huber."),
+        ("--loss hinge --delta 0.5", "--delta has no effect without --loss smoothed_hinge."),
+        ("--cv --loss logistic --delta 1", "--delta has no effect without --loss smoothed_hinge."),
+    ],
+)
+def test_an_option_of_another_loss_or_penalty_is_refused(folder, capsys, options, said):
+    assert main([*FIT, *options.split(), "-o", "other.json"]) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("other.json").exists()
 
 
 READERS = {

@@ -175,7 +175,9 @@ def test_missing_values_where_all_models_take_them(folder, seen, made, capsys, n
         assert mine.group_roc.auc.estimate > 0.7
     write_table(as_table(made, frame=[f"other {g}" for g in made.groups], contrast=gaps), name)
     sentence = refused(tables=["train.parquet", name], models=["svm", "trees", "gcm"])
-    assert f"{name}: the feature 'contrast' is missing in row 3 (counted from 0), and " in sentence
+    assert (
+        f"{name}: the feature 'contrast' has no value in row 3 (counted from 0), and " in sentence
+    )
     assert "and SVM and GCM need complete rows; fill the values in, or compare models" in sentence
     assert "groupcm fit" not in sentence
     assert "GCM needs complete rows" in refused(tables=[name], models=["gcm"])

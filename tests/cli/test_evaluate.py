@@ -126,7 +126,7 @@ def test_numbers_are_printed(folder, seen, model, test, capsys):
     rows = dict(re.findall(r"^  (\S.*?)  +(.*)$", shown.out, flags=re.MULTILINE))
     assert rows["groups"] == "80, of them 20 positive"
     assert rows["patients"] == str(len(np.unique(test.patient)))
-    assert rows["group AUC"].startswith(f"{auc:.4f} (95 %: ")
+    assert rows["group AUC"].startswith(f"{auc:.4f} (95 % CI ")
     assert rows["candidate AUC"].startswith(f"{metrics.candidate_roc_auc(test.y, score):.4f}")
     point = metrics.operating_point(test.y, score, test.groups, threshold=0.0)
     assert f"; {point.true_positives} of 20 positive groups found" in rows["sensitivity"]
@@ -247,7 +247,7 @@ def test_the_threshold_is_given_noted_or_chosen_here(folder, seen, model, capsys
     assert (given.point.threshold, given.chosen) == (0.7, "given")
     assert here.is_chosen_here
     assert here.point.sensitivity >= 0.8
-    assert capsys.readouterr().out.count("which flatters it") == 1
+    assert capsys.readouterr().out.count("so these results are optimistic") == 1
 
 
 def test_learning_curve(folder, seen, test, train, capsys, monkeypatch):
@@ -463,7 +463,7 @@ def test_what_the_terminal_warns_of_is_in_the_report(folder, seen, model, capsys
     capsys.readouterr()
     evaluate(model="known.json", report="known.html")
     told = capsys.readouterr().err
-    assert "on groups it has seen, every number flatters it" in told
+    assert "on groups that it has seen, every metric is optimistic" in told
     page = Path("known.html").read_text(encoding="utf-8")
-    assert page.count("every number flatters it") == 1
-    assert any("flatters" in caution for caution in seen[1].cautions)
+    assert page.count("every metric is optimistic") == 1
+    assert any("optimistic" in caution for caution in seen[1].cautions)

@@ -198,7 +198,7 @@ def test_ctrl_c_before_anything_is_done(folder, capsys, monkeypatch):
         ("--category polyp", "--category is given and no --annotations"),
         ("--annotations marks.json --category ulcer", "there is no category 'ulcer'; there is 'po"),
         ("--annotations no.json", "no.json"),
-        ("--patient-from (", "--patient-from '(' is no regular expression"),
+        ("--patient-from (", "--patient-from '(' is not a regular expression"),
         ("--proposals given", "give them with --given"),
         ("--given marks.json", "does not ask for them; add 'given' to the --proposals"),
         ("--video a.mp4", "give either a folder of pictures or --video"),

@@ -361,7 +361,7 @@ def test_what_is_missing_or_wrong_is_told_by_its_row(here, capsys, marked):
     known = marked.annotated.tolist()
     known[7] = None
     pq.write_table(changed(marked.table(), "known", known), "bad.parquet")
-    assert "'known' is missing in row 7" in refused(capsys, "bad.parquet", *MARKS)
+    assert "'known' has a missing value in row 7" in refused(capsys, "bad.parquet", *MARKS)
     two = marked.annotated.astype(int)
     two[9] = 2
     pq.write_table(changed(marked.table(), "known", two), "bad.parquet")

@@ -118,7 +118,7 @@ def test_a_linear_model_refuses_parquet(here, capsys, made):
     table = str(write(table_of(made), here / "t.parquet"))
     line = refused(capsys, "fit", table, *ROLES, "-o", "m.json")
     assert "t.parquet: the column" in line
-    assert "is missing in row 0" in line
+    assert "has a missing value in row 0" in line
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -136,7 +136,7 @@ def test_trees_refuse_infinity_and_missing_keys(here, capsys, made, suffix):
     overlap = pa.array([None if row == 4 else 0.0 for row in range(rows)])
     write(table.set_column(2, "overlap", overlap), here / f"o.{suffix}")
     line = refused(capsys, "fit", f"o.{suffix}", *ROLES, *FEW, "-o", "m.json")
-    assert "'overlap' is missing in row 4" in line
+    assert "'overlap' has a missing value in row 4" in line
     assert "takes missing" not in line
 
 
@@ -178,5 +178,7 @@ def test_parquet_is_streamed_unless_a_feature_is_missing(tmp_path):
 def test_missing_values_that_do_not_fit_into_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "memory_to_use", lambda _: 15)
     path = write(pa.table({"g": [1, 2], "size": [1.0, None]}), tmp_path / "t.parquet")
-    with pytest.raises(InputError, match=r"t.parquet: the column 'size' is missing in row 1, and"):
+    with pytest.raises(
+        InputError, match=r"t.parquet: the column 'size' has a missing value in row 1, and"
+    ):
         holds_missing([path], {"group": "g"}, None)

@@ -463,7 +463,8 @@ def test_missing_values_are_named(folder, table, made, capsys):
     pq.write_table(table.set_column(3, "who", [[*who[:-1], None]]), "t.parquet")
     assert fit() == 2
     assert (
-        f"t.parquet: the column 'who' is missing in row {len(who) - 1}" in capsys.readouterr().err
+        f"t.parquet: the column 'who' has a missing value in row {len(who) - 1}"
+        in capsys.readouterr().err
     )
     name, values = made.feature_names[2], made.X[:, 2].copy()
     values[7] = np.nan

@@ -274,7 +274,7 @@ GOOD = pa.table({"frame": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
         ),
         (
             GOOD.set_column(0, "frame", [["b", None, "a"]]),
-            "2.parquet: the column 'frame' is missing in row 1 (counted from 0)",
+            "2.parquet: the column 'frame' has a missing value in row 1 (counted from 0)",
         ),
         (
             GOOD.set_column(0, "frame", [["b", "a", ""]]),

@@ -180,7 +180,7 @@ def test_partitions_within_partitions_and_what_is_no_partition(tmp_path):
         4,
     ]
     missing = partitioned(tmp_path / "m", ("7", "__HIVE_DEFAULT_PARTITION__"))
-    assert "the column 'who' is missing in row 0" in refusal([missing])
+    assert "the column 'who' has a missing value in row 0" in refusal([missing])
 
 
 def test_a_partitioned_folder_is_streamed_and_sorted(tmp_path):
@@ -284,13 +284,13 @@ def test_an_empty_part_among_others_is_no_mistake(tmp_path):
     [
         ({"note": ["x", "y", "z", "w"]}, "'note' holds text"),
         ({"when": pa.array([0] * 4, pa.timestamp("s"))}, "'when' holds values of type timestamp"),
-        ({"frame": ["a", None, "b", "c"]}, "'frame' is missing in row 1"),
+        ({"frame": ["a", None, "b", "c"]}, "'frame' has a missing value in row 1"),
         ({"frame": ["a", "a", "b", ""]}, "group column 'frame' is empty in row 3"),
         ({"frame": [1.0, 2.0, np.nan, 3.0]}, "group column 'frame' is empty in row 2"),
-        ({"polyp": [1, 0, None, 0]}, "'polyp' is missing in row 2"),
+        ({"polyp": [1, 0, None, 0]}, "'polyp' has a missing value in row 2"),
         ({"fit": ["x"] * 4}, "overlap column 'fit' holds text"),
         ({"fit": [0.5, 0.0, np.nan, 0.0]}, "'fit' is nan in row 2"),
-        ({"size": [1.0, 2.0, 3.0, None]}, "'size' is missing in row 3"),
+        ({"size": [1.0, 2.0, 3.0, None]}, "'size' has a missing value in row 3"),
         ({"size": [1.0, np.nan, 3.0, 4.0]}, "'size' is nan in row 1"),
         ({"size": [1.0, 2.0, -np.inf, 4.0]}, "'size' is -inf in row 2"),
         ({"size": [0, 0, 2**53 + 1, 0]}, "'size' is 9007199254740993 in row 2"),
@@ -360,7 +360,7 @@ def test_files_that_are_not_there_or_not_tables(tmp_path):
     assert "does not exist" in refusal([tmp_path / "no.parquet"])
     assert "holds no tables" in refusal([tmp_path])
     (tmp_path / "t.xlsx").write_bytes(b"x")
-    assert "not a table by its name" in refusal([tmp_path / "t.xlsx"])
+    assert "has no supported table format" in refusal([tmp_path / "t.xlsx"])
     (tmp_path / "e.csv").touch()
     assert "is an empty file" in refusal([tmp_path / "e.csv"])
     write_table(table().slice(0, 0), tmp_path / "z.parquet")
@@ -627,7 +627,7 @@ def test_ids_of_several_tables_are_text_where_those_of_one_are(tmp_path):
 def test_a_missing_id_among_ids_of_text_is_missing(tmp_path):
     (tmp_path / "t.csv").write_text("frame,size\n01,1\n,2\n")
     said = refusal([tmp_path / "t.csv"], group="frame", label=None, overlap=None, patient=None)
-    assert "'frame' is missing in row 1" in said
+    assert "'frame' has a missing value in row 1" in said
 
 
 def test_objects_are_as_they_are_written(tmp_path):

@@ -372,7 +372,9 @@ def test_bad_input_of_a_fitted_estimator(data):
     model = CalibratedGroupClassifier(fitted, cv="prefit")
     with pytest.raises(ValueError, match="every group held out is negative"):
         model.fit(data.X, data.y * 0, data.groups)
-    with pytest.raises(ValueError, match="y holds 2 at row 0, which is no class of the estimator"):
+    with pytest.raises(
+        ValueError, match="y holds 2 at row 0, which is not a class of the estimator"
+    ):
         model.fit(data.X, data.y + 2, data.groups)
     with pytest.raises(ValueError, match="LinearRegression gives no scores"):
         group_scores_of(sklearn.linear_model.LinearRegression(), data.X, data.groups)

@@ -370,7 +370,7 @@ def test_an_evaluation_counts_groups_without_candidates(data, models):
 def test_localisation_counts_a_missing_winner_as_a_miss(data, models):
     frame, y, groups = data
     labels = {group: int(y[groups == group].max()) for group in np.unique(groups).tolist()}
-    overlap = np.ones(len(y))  # whichever row wins, it lies on the object
+    overlap = np.ones(len(y))  # whichever row wins, it overlaps the object
     found = evaluate(
         models[0], frame, y, groups, overlap=overlap, all_groups={**labels, 100: 1}, n_resamples=50
     ).localisation

@@ -19,6 +19,7 @@ from groupcm.errors import (
     OverlapWarning,
     ParameterError,
     PythonNote,
+    UnusedParameterWarning,
 )
 from groupcm.estimators.hyperparameters import LINEAR, TREES, check_parameters
 
@@ -70,6 +71,28 @@ def test_a_wrong_value_is_an_error_with_the_parameter(estimator):
         model.fit([[0.0], [1.0]], [0, 1], [0, 1])
     assert isinstance(raised.value, ParameterError)
     assert raised.value.parameter == "tol"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (GroupClassifier(l1_ratio=0.9), 'l1_ratio has no effect without penalty="elasticnet".'),
+        (GroupClassifier(penalty="l1", epsilon=2), 'epsilon has no effect without penalty="huber"'),
+        (MISVMClassifier(loss="hinge", delta=0.1), "delta has no effect without loss="),
+        (GroupBoostingClassifier(delta=0.1), "delta has no effect without loss="),
+    ],
+)
+def test_a_parameter_of_another_loss_or_penalty_is_warned_of(model, said):
+    if isinstance(model, GroupBoostingClassifier):
+        model.set_params(n_estimators=1, early_stopping=False, min_child_samples=5)
+    X, y, groups = [[0.0], [1.0], [0.1], [0.3]] * 20, [0, 1, 0, 0] * 20, [*range(40), *range(40)]
+    with pytest.warns(UnusedParameterWarning, match=said):
+        model.fit(X, y, groups)
+
+
+def test_the_defaults_of_other_losses_and_penalties_are_no_mistake():
+    X, y, groups = [[0.0], [1.0], [0.1], [0.3]], [0, 1, 0, 0], [0, 0, 1, 1]
+    assert GroupClassifier(loss="logistic", penalty="l1").fit(X, y, groups).gap_ <= 1e-4
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How often the winner lies on the object, counted by hand."""
+"""How often the winner overlaps the object, counted by hand."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_evaluate_tells_it_beside_the_auc(model):
     names = [name for name, _ in evaluation_rows(found)]
     assert names[names.index("group AUC") + 1] == "winner on the object"
     row = dict(evaluation_rows(found))["winner on the object"]
-    assert row.startswith("0.5000 (95 %: ")
+    assert row.startswith("0.5000 (95 % CI ")
     assert row.endswith(
         "; 2 of 4 positive groups, with an overlap of 0.3 or more; the candidates allow 3"
     )
@@ -161,7 +161,7 @@ def test_a_source_brings_its_overlap(model, tmp_path):
 def test_words():
     all_there = Localisation(1, 1, Interval(1.0, 0.0, 1.0), 1, 0.5)
     assert localisation_sentence(all_there) == (
-        "In 1 of 1 positive group (1.000, 95 % interval 0.000 to 1.000) the winner lies on the "
+        "In 1 of 1 positive group (1.000, 95 % interval 0.000 to 1.000) the winner overlaps the "
         "object: it overlaps it by 0.5 or more. In every one some candidate does."
     )
     unknown = Localisation(4, 2, Interval(0.5, float("nan"), float("nan")), 3)

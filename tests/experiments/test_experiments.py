@@ -379,7 +379,7 @@ def test_missing_values_are_told_without_advice_for_other_commands(tmp_path, tab
     with pytest.raises(InputError) as told:
         experiment.run(annotation_arguments([tmp_path / "gaps.parquet"], tmp_path / "out"))
     assert str(told.value).endswith(
-        f"gaps.parquet: the feature {name!r} is missing in row 9 (counted from 0), and this "
+        f"gaps.parquet: the feature {name!r} has no value in row 9 (counted from 0), and this "
         "experiment needs complete rows; fill the values in"
     )
 

@@ -13,7 +13,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from groupcm import GroupClassifier
+from groupcm import GroupClassifier, GroupClassifierCV
+from groupcm.data.tables.formats import write_table
+from groupcm.errors import LabelsWarning
+from groupcm.estimators.tables import fit_tables
+from groupcm.sources import from_parquet
 
 
 def good(n: int = 24, d: int = 3):
@@ -397,6 +401,36 @@ def test_overlap_must_be_numbers():
     X, y, groups = good()
     refuse(X, y, "overlap", groups=groups, overlap=np.array(["much"] * len(X)))
     refuse(X, y, "overlap", groups=groups, overlap=np.ones((len(X), 2)))
+
+
+def test_labels_with_decimals_are_no_classes():
+    X, y, groups = good()
+    refuse(X, y + 0.25, "unknown label type: continuous", "0.25 and 1.25", groups=groups)
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_a_label_column_with_decimals_is_named(tmp_path, suffix):
+    X, y, groups = good()
+    path = tmp_path / f"rows.{suffix}"
+    size = np.round(np.linspace(0.5, 3.5, len(y)), 3)
+    write_table(pa.table({"g": groups, "size": size, "x": X[:, 0]}), path)
+    for model in (GroupClassifier(), GroupClassifierCV(cv=2)):
+        with one_sentence("unknown label type: continuous", "column 'size' holds 24 different"):
+            fit_tables(model, path, group="g", label="size")
+    if suffix == "parquet":
+        with one_sentence("unknown label type: continuous"):
+            GroupClassifier().fit(from_parquet(path, group="g", label="size"))
+
+
+def test_many_numbers_as_labels_are_warned_of_and_texts_are_not():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(21), 2)
+    X = rng.normal(size=(len(y), 2))
+    model = GroupClassifier(tol=0.5, max_passes=5)
+    with pytest.warns(LabelsWarning, match="y holds 21 different numbers"):
+        model.fit(X, y, groups="none")
+    assert len(model.fit(X, np.array([f"kind {k}" for k in y]), groups="none").classes_) == 21
+    assert len(model.fit(X, y % 20, groups="none").classes_) == 20
 
 
 def test_labels_must_not_be_missing():

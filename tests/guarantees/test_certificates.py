@@ -324,6 +324,8 @@ def test_max_time_is_a_number_above_zero():
         ({"standardize": False}, "rescale them or leave out standardize=False"),
         ({"lam": 0.9999}, "lower lam or raise tol"),
         ({}, "no more progress was made, so raise tol"),
+        ({"solver": "lbfgs"}, 'winners of groups change, so use solver="working_set"'),
+        ({"solver": "lbfgs", "max_passes": 2}, 'raise max_passes, or use solver="working_set"'),
     ],
 )
 def test_advice_fits_the_cause(settings, advice):

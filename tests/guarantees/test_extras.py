@@ -33,7 +33,7 @@ def test_the_command_is_named(extra, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra) as caught:
         need()
-    assert str(caught.value).endswith(f'; install with: pip install "groupcm[{extra}]"')
+    assert str(caught.value).endswith(f'; install it with: pip install "groupcm[{extra}]"')
     assert isinstance(caught.value, InputError)  # the command line shows the sentence alone
     assert isinstance(caught.value, ImportError)
 
@@ -75,7 +75,7 @@ for module in ("groupcm", "features", "metrics", "selection", "simulate", "sourc
     module = groupcm if module == "groupcm" else getattr(groupcm, module)
     assert all(hasattr(module, name) for name in module.__all__), module
     inspect.getmembers(module)
-hint = 'install with: pip install "groupcm[torch]"'
+hint = 'install it with: pip install "groupcm[torch]"'
 for statement in (
     "import groupcm.torch",
     "from groupcm.torch import GroupLoss",

@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from pyarrow import parquet as pq
 
@@ -19,7 +22,7 @@ from groupcm.estimators.tables import fit_candidates, fit_tables
 from groupcm.evaluation.table_evaluation import evaluate_tables
 from groupcm.evaluation.table_scores import score_tables
 from groupcm.persistence.model_file import SavedModel, read
-from groupcm.report.model_card import fit_notes
+from groupcm.report.model_card import fit_notes, model_card
 from groupcm.sources import read_candidates
 
 COLUMNS: dict[str, Any] = {
@@ -81,6 +84,38 @@ def test_scores_in_python_are_those_of_the_command(home, tmp_path, capsys):
         again.table["score"].to_numpy(), found.table["score"].to_numpy(), rtol=1e-4
     )
     assert again.auc == ()
+
+
+def test_a_model_that_was_fitted_to_tables_is_saved_with_its_columns(home, tmp_path):
+    estimator = GroupClassifierCV(lams=[0.5], cv=2)
+    fit = fit_tables(estimator, home / "train.csv", **COLUMNS, calibrate="sigmoid")
+    for each in (fit.model, fit.trained):
+        assert model_card(each).columns == COLUMNS
+        save(each, tmp_path / "m.json")
+        notes = read(tmp_path / "m.json").notes
+        assert notes == fit.notes()
+        assert notes["trained_on"]["n_positive_groups"] == 24
+        found = score_tables(load(tmp_path / "m.json"), home / "test.csv")
+        assert found.table.equals(score_tables(each, home / "test.csv").table)
+    made = simulate.capsule(20, n_positive=8, group_size=4)
+    save(estimator.fit(made.X, made.y, made.groups), tmp_path / "m.json")
+    assert read(tmp_path / "m.json").notes == {}  # of another training
+
+
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_tables_in_memory_are_refused_with_what_to_do(kind):
+    with pytest.raises(InputError, match=r"in memory; pass its columns to .*fit\(X, y, groups\)"):
+        read_candidates(kind({"frame": [1, 2], "size": [0.5, 1.5]}), group="frame")
+
+
+def test_candidates_are_refused_where_their_arguments_are_meant(home):
+    train = read_candidates(home / "train.csv", **COLUMNS)
+    for model in (GroupClassifier(), GroupClassifierCV()):
+        with pytest.raises(InputError, match=r"model.fit\(\*\*candidates.fit_arguments\(\)\)"):
+            model.fit(train)
+    model = fit_candidates(GroupClassifier(), train)
+    with pytest.raises(InputError, match=r"score candidates\.X with it"):
+        model.decision_function(train)
 
 
 def test_an_evaluation_of_streamed_tables_is_that_of_tables_in_memory(home):

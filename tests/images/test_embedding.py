@@ -290,7 +290,7 @@ def test_what_runs_the_network_is_missing(tmp_path, monkeypatch, library, extra)
     else:
         onnx_file(file, weights=WEIGHTS + 1)
     monkeypatch.setitem(sys.modules, library, None)
-    said = f'small runs with {library}; install with: pip install "groupcm[{extra}]"'
+    said = f'small requires {library}; install it with: pip install "groupcm[{extra}]"'
     with pytest.raises(InputError, match=re.escape(said)):
         NetworkEmbedding.of(file)
 

@@ -555,7 +555,7 @@ def test_boxes_and_masks_that_are_no_objects(folder):
         ({"positive_overlap": 2}, "positive_overlap is 2"),
         ({"unmarked": "drop"}, "unmarked is 'drop'"),
         ({"workers": 0}, "workers is 0; it must be 1 or more"),
-        ({"patient_from": "("}, "'(' is no regular expression"),
+        ({"patient_from": "("}, "'(' is not a regular expression"),
         ({"patient_from": "x"}, "'x' has no group"),
         ({"patient_from": "(x+)"}, "finds no patient in the name of the picture 'patient1_frame01"),
         ({"recipe": Recipe(Proposals((Given(),)))}, "asks for the candidates of your own detector"),

@@ -141,7 +141,7 @@ class Odd:
     [
         (Odd(feature_names_in_=["colour_of_money", "x"]), "'colour_of_money' and 1 more"),
         (Odd(n_features_in_=3), "3 features without names"),
-        (Odd(lambda X: np.zeros((len(X), 3))), "tells 3 classes apart"),
+        (Odd(lambda X: np.zeros((len(X), 3))), "the model has 3 classes"),
     ],
 )
 def test_models_that_do_not_fit(model, sentence):

@@ -477,7 +477,7 @@ def test_labelling_refuses_other_tables(frames, table, tmp_path):
     rows = pq.read_table(folder / "plain.parquet")
     apart = tmp_path / "apart.parquet"
     pq.write_table(rows.take([0, 6, 1]), apart)
-    with pytest.raises(InputError, match=r"do not stand together; sort first: groupcm sort"):
+    with pytest.raises(InputError, match=r"are not contiguous; sort first: groupcm sort"):
         label_table(apart, tmp_path / "out.parquet", annotations=marked)
 
 

@@ -315,7 +315,7 @@ def test_ties_everywhere_are_one_half_for_sure():
 
 def test_one_positive_group_has_an_estimate_and_no_interval():
     y, scores = np.array([0, 1, 0, 0, 0]), np.array([0.1, 0.9, 0.3, 0.2, 0.0])
-    with pytest.warns(FewClustersWarning, match="all 1 positive groups lie in one cluster"):
+    with pytest.warns(FewClustersWarning, match="the only positive group is in one cluster"):
         found = bootstrap_interval(y, scores)
     assert found.estimate == 1.0
     assert math.isnan(found.low)
@@ -332,8 +332,14 @@ def test_one_positive_group_has_an_estimate_and_no_interval():
 
 def test_patients_of_one_class_only_are_counted():
     y = np.array([1, 1, 0, 0, 0, 0])
-    with pytest.warns(FewClustersWarning, match="all 4 negative groups lie in one cluster"):
+    with pytest.warns(FewClustersWarning, match="all 4 negative groups are in one cluster"):
         bootstrap_interval(y, y * 1.0, clusters=[1, 2, 3, 3, 3, 3])
+
+
+def test_a_metric_of_candidates_counts_candidates():
+    y, groups = np.array([1, 1, 1, 0, 0, 0]), [1, 1, 1, 2, 2, 3]
+    with pytest.warns(FewClustersWarning, match="all 3 positive candidates are in one cluster"):
+        bootstrap_interval(y, y * 1.0, groups, metric="candidate_roc_auc")
 
 
 def test_many_resamples_of_one_class_are_left_out_and_counted():

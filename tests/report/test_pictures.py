@@ -73,7 +73,7 @@ def test_localisation_stands_beside_the_auc(page):
     assert localisation_sentence(FOUND).replace("95 %", "95\u00a0%") in page
     without = Reader(evaluation_page(replace(with_cases(), localisation=None))).text
     assert "localisation" not in without
-    assert "lies on the object" not in without
+    assert "overlaps the object" not in without
 
 
 def test_every_case_has_its_picture(page):

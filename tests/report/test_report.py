@@ -243,7 +243,7 @@ def test_a_missing_extra_is_said_before_anything_is_written(tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(InputError, match=r'pip install "groupcm\[report\]"'):
         save_evaluation(made_evaluation(is_full=False), tmp_path / "report.html")
-    with pytest.raises(InputError, match="needs matplotlib and jinja2"):
+    with pytest.raises(InputError, match="requires matplotlib and Jinja2"):
         comparison_page(made_comparison(is_full=False))
     assert not list(tmp_path.iterdir())
 

@@ -190,9 +190,9 @@ def bad(column: str, value: object, row: int = 2) -> list[pd.DataFrame]:
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        (bad("f1", np.nan), "partition 1: the column 'f1' is missing in row 2"),
+        (bad("f1", np.nan), "partition 1: the column 'f1' has a missing value in row 2"),
         (bad("f1", np.inf), "partition 1: the feature 'f1' is inf in row 2"),
-        (bad("frame", np.nan), "partition 1: the column 'frame' is missing in row 2"),
+        (bad("frame", np.nan), "partition 1: the column 'frame' has a missing value in row 2"),
         (bad("f1", "high"), "partition 1 cannot be read as a table .*f1"),
         ([table(), table().assign(f1="high")], "partition 1: the column 'f1' holds text"),
         ([table(), table().drop(columns="f2")], "partition 1 lacks the column 'f2'"),
@@ -227,7 +227,7 @@ def test_a_group_found_again_later_is_told(client):
     with pytest.raises(InputError, match=r"data\.sort_values\('frame'\).*groupcm sort FILE"):
         source_of([first, second]).index()
     shuffled = dd.from_pandas(table(20).sample(frac=1, random_state=1), npartitions=4, sort=False)
-    with pytest.raises(InputError, match="do not stand together"):
+    with pytest.raises(InputError, match="are not contiguous"):
         from_dask(shuffled, **ROLES).index()
     sorted_by_frame = from_dask(shuffled.sort_values("frame"), **ROLES)
     np.testing.assert_array_equal(sorted_by_frame.index().ids, np.arange(20))

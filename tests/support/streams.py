@@ -1,4 +1,4 @@
-"""Candidates whose groups stand together, and the files they are streamed from."""
+"""Candidates whose groups are contiguous, and the files they are streamed from."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_what_is_missing_is_told_at_the_start(package):
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert run.returncode == 1
     assert run.stderr.splitlines() == [
-        "end_to_end.py: this example trains a network on pictures; install with: "
+        "end_to_end.py: this example trains a network on pictures; install it with: "
         'pip install "groupcm[torch,images]"'
     ]
     assert not run.stdout

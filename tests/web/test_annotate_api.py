@@ -403,7 +403,7 @@ def zipped(
         (b"PK\x03\x04 no zip", "auto", "damaged"),
         (zipped("../evil.txt"), "yolo", "leads out"),
         (zipped("/etc/evil.txt"), "yolo", "leads out"),
-        (zipped("a\n.txt"), "yolo", r"'a\n.txt', which leads out of it or is no file name"),
+        (zipped("a\n.txt"), "yolo", r"'a\n.txt', which leads out of it or is not a file name"),
         (zipped("a" * 300), "yolo", "cannot be written: File name too long"),
         (zipped("a", "a/b"), "yolo", "cannot be written"),
         (zipped("a.txt", compression=zipfile.ZIP_LZMA), "yolo", "a compression that is not read"),

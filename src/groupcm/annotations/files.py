@@ -50,6 +50,8 @@ __all__ = [
     "write",
 ]
 
+_PLACEHOLDER_SIZE = (60_000, 60_000)  # of pictures that are left out afterwards
+
 
 @dataclass(frozen=True)
 class Format:
@@ -247,9 +249,6 @@ def _format_named(name: str) -> Format:
     if name not in FORMATS:
         raise InputError(f"there is no format {name!r}; there are {', '.join(FORMATS)}")
     return FORMATS[name]
-
-
-_PLACEHOLDER_SIZE = (60_000, 60_000)  # of pictures that are left out afterwards
 
 
 def read_some(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from groupcm.annotations.model import Annotations, relative_name
 from groupcm.annotations.pictures import find_pictures, picture_size
 from groupcm.errors import FileName, InputError
+from groupcm.utils.text import composed
 
 __all__ = ["KnownPictures", "NotThere", "Places"]
 
@@ -52,7 +52,7 @@ class KnownPictures:
         self._names = frozenset(names)
         self._alike: dict[str, list[str]] = {}
         for name in names:
-            for key in {_plain(name), _plain(str(PurePosixPath(name).with_suffix("")))}:
+            for key in {composed(name), composed(str(PurePosixPath(name).with_suffix("")))}:
                 self._alike.setdefault(key, []).append(name)
 
     def name(self, written: str, places: Places | None = None) -> str:
@@ -90,8 +90,8 @@ class KnownPictures:
 
     def with_base_name(self, name: str) -> list[str]:
         """Return all pictures of this file name, whatever their folder."""
-        plain = _plain(PurePosixPath(name).name)
-        return [each for each in sorted(self._names) if _plain(PurePosixPath(each).name) == plain]
+        plain = composed(PurePosixPath(name).name)
+        return [each for each in sorted(self._names) if composed(PurePosixPath(each).name) == plain]
 
     def within(self, path: Path) -> str | None:
         """Return the name that a path has as a picture; None outside of the folder."""
@@ -117,9 +117,4 @@ class KnownPictures:
         if written in self._names:
             return [written]
         name = relative_name(written)
-        return [name] if name in self._names else self._alike.get(_plain(name), [])
-
-
-def _plain(name: str) -> str:
-    """Return a form in which composed and decomposed accents are equal."""
-    return unicodedata.normalize("NFC", name)
+        return [name] if name in self._names else self._alike.get(composed(name), [])

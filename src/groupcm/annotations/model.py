@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _DRIVE = re.compile(r"[A-Za-z]:")
+State = Literal["to do", "verified empty", "annotated"]
 
 
 def relative_name(written: str) -> str:
@@ -77,9 +78,6 @@ def check_printable(text: str, what: str) -> None:
             raise ValueError(
                 f"{what} {text!r} holds {character!r}, which is no printable character"
             )
-
-
-State = Literal["to do", "verified empty", "annotated"]
 
 
 class StateCounts(NamedTuple):
@@ -168,7 +166,7 @@ class Picture:
                 )
         if self.width * self.height > MOST_PICTURE_PIXELS:
             raise ValueError(
-                f"the picture is said to have {self.width} × {self.height} pixels; "
+                f"the picture has {self.width} × {self.height} pixels; "
                 "that is more than any picture here may have"
             )
         object.__setattr__(self, "objects", tuple(self.objects))

@@ -44,6 +44,17 @@ _LARGEST = sys.float_info.max  # integers of Python may be larger
 _LINE = "\0line"  # no XML attribute can have this name
 _CHUNK = 2**16
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+_KINDS: dict[Any, str] = {
+    int: "a whole number",
+    str: "a text",
+    list: "a list",
+    dict: "an object with fields",
+    bool: "true or false",
+    (int, float): "a number",
+    (int, str): "a number or a text",
+    (dict, list): "an object or a list",
+    (list, str): "a list or a text",
+}
 
 
 def text_of(path: Path) -> str:
@@ -156,19 +167,6 @@ def whole(record: Any, name: str) -> int | None:
 def _short(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
-
-
-_KINDS: dict[Any, str] = {
-    int: "a whole number",
-    str: "a text",
-    list: "a list",
-    dict: "an object with fields",
-    bool: "true or false",
-    (int, float): "a number",
-    (int, str): "a number or a text",
-    (dict, list): "an object or a list",
-    (list, str): "a list or a text",
-}
 
 
 def parse(path: Path) -> Element:

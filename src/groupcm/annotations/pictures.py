@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +24,7 @@ from typing import NamedTuple
 from groupcm.annotations.limits import check_regular, most_pixels
 from groupcm.errors import FileName, InputError, SetAsideWarning, warn_user
 from groupcm.utils.extras import IMAGES
-from groupcm.utils.text import printable
+from groupcm.utils.text import composed, printable
 
 __all__ = [
     "MASK_ENDING",
@@ -150,7 +149,7 @@ def sentence_of_masks(masks: list[str]) -> str:
 def _stem(name: PurePosixPath) -> str:
     """Return the name without its suffix, normalised for comparison."""
     stem = str(name.with_suffix("")) if name.name else str(name)
-    return unicodedata.normalize("NFC", stem).casefold()
+    return composed(stem).casefold()
 
 
 def _is_mask(name: PurePosixPath, stems: set[str], described: set[PurePosixPath]) -> bool:

@@ -26,6 +26,11 @@ from groupcm.errors import FileName, InputError, MessageWarning, warn_user
 __all__ = ["AnnotationWarning", "Draft", "Reading", "Tally", "Unannotated", "circle", "rotated_box"]
 
 _MOST_KINDS = 10  # a file may give every shape another name
+Unannotated = Literal["todo", "negative"]
+UNANNOTATED: tuple[str, ...] = get_args(Unannotated)
+# Rounding in files moves boxes beyond the border by this much of a pixel, without a warning.
+_ROUNDING = 0.01
+_CIRCLE_CORNERS = 72
 
 
 class AnnotationWarning(MessageWarning):
@@ -74,13 +79,6 @@ class Tally:
             warn_user(AnnotationWarning(FileName(self.where), f": {sentence}", sentence=sentence))
             if number == _MOST_KINDS:
                 break
-
-
-Unannotated = Literal["todo", "negative"]
-UNANNOTATED: tuple[str, ...] = get_args(Unannotated)
-
-# Rounding in files moves boxes beyond the border by this much of a pixel, without a warning.
-_ROUNDING = 0.01
 
 
 class Reading:
@@ -242,8 +240,8 @@ class Reading:
         width, height = self.known.size(picture.name)
         if (width, height) != (picture.width, picture.height):
             raise ValueError(
-                f"the picture {picture.name!r} is said to be {picture.width} × {picture.height} "
-                f"pixels and is {width} × {height}"
+                f"the annotations give the picture {picture.name!r} {picture.width} × "
+                f"{picture.height} pixels, and it has {width} × {height}"
             )
 
 
@@ -310,9 +308,6 @@ class Draft:
         if beyond > _ROUNDING:
             self._reading.tally.count("boxes reached beyond their picture and were cut", place)
         return replace(annotated, region=Box.from_corners(left, top, right, bottom))
-
-
-_CIRCLE_CORNERS = 72
 
 
 def circle(centre: Point, on_the_edge: Point) -> Polygons:

@@ -204,7 +204,7 @@ class Mask:
                 raise ValueError(f"the mask's {side} is {value!r}; it must be a whole number ≥ 1")
         if int(height) * int(width) > MOST_PICTURE_PIXELS:
             raise ValueError(
-                f"the mask is said to have {width} × {height} pixels; that is more than any "
+                f"the mask has {width} × {height} pixels; that is more than any "
                 "picture here may have"
             )
         runs = run_lengths.canonical(counts, int(height) * int(width))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -10,6 +9,7 @@ from groupcm.annotations.model import AnnotatedObject, Annotations, Picture
 from groupcm.annotations.reading import Tally
 from groupcm.annotations.regions import Box, Mask
 from groupcm.errors import InputError
+from groupcm.utils.text import composed
 
 __all__ = ["Writing", "stems"]
 
@@ -80,10 +80,10 @@ def stems(pictures: list[Picture], format: str) -> list[str]:
     found = []
     for picture in pictures:
         stem = str(PurePosixPath(picture.name.replace("\\", "_")).with_suffix(""))
-        other = taken.setdefault(unicodedata.normalize("NFC", stem), picture.name)
+        other = taken.setdefault(composed(stem), picture.name)
         if other != picture.name:
             raise InputError(
-                f"{format} cannot tell the pictures {other!r} and {picture.name!r} apart, as it "
+                f"{format} cannot distinguish the pictures {other!r} and {picture.name!r}, as it "
                 "names its files without the ending; rename one of them"
             )
         found.append(stem)

@@ -106,7 +106,7 @@ def _unannotated(model: Any) -> list[tuple[str, str]]:
     ended = _OUTCOMES.get(str(getattr(model, "outcome_", "")))
     if ended is not None:
         text += f", in {model.n_rounds_:,} rounds until {ended}"
-    return [("not annotated", text)]
+    return [("unannotated", text)]
 
 
 def _positive(model: Any) -> list[tuple[str, str]]:
@@ -184,7 +184,7 @@ def held_out_rows(fit: TableFit) -> list[tuple[str, str]]:
 def _chosen_lam(model: Any) -> list[tuple[str, str]]:
     best = model.lams_.tolist().index(model.lam_)
     scores = model.scores_[:, best]
-    folds = f"minimum {scores.min():.4f}, maximum {scores.max():.4f}"
+    spread = f"{scores.min():.4f} to {scores.max():.4f}"
     edge = {0: ", the smallest tried", len(model.lams_) - 1: ", the largest tried"}
     more = len(model.lams_) - len(chosen_lams(model.lams))
     extended = f", {more} of them beyond the end of the grid" if more else ""
@@ -195,7 +195,7 @@ def _chosen_lam(model: Any) -> list[tuple[str, str]]:
         ("chosen λ", f"{model.lam_:.4g}{tried}"),
         (
             metric_name(model.scoring).replace("_", " "),
-            f"{scores.mean():.4f}, the mean over {len(scores)} folds ({folds})",
+            f"{scores.mean():.4f} (range over {len(scores)} folds: {spread})",
         ),
     ]
 
@@ -210,7 +210,7 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     ]
     if evaluation.n_unannotated:
         note = unannotated_note(evaluation.n_unannotated, data.n_positive_groups)
-        rows.append(("not annotated", note))
+        rows.append(("unannotated", note))
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
     rows += _metric_rows(evaluation, "ranking")
@@ -219,7 +219,12 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     if decision.contradiction is not None:
         rows.append(("caution", decision.contradiction))
     if decision.is_chosen_here:
-        rows.append(("note", "the threshold was chosen on these very groups, which flatters it"))
+        rows.append(
+            (
+                "note",
+                "the threshold was chosen on the evaluated groups, so these results are optimistic",
+            )
+        )
     return rows
 
 
@@ -256,13 +261,13 @@ def with_interval(value: Interval, level: float = 0.95) -> str:
     Examples
     --------
     >>> with_interval(Interval(0.9, 0.85, 0.94))
-    '0.9000 (95 %: 0.8500 to 0.9400)'
+    '0.9000 (95 % CI 0.8500 to 0.9400)'
     >>> with_interval(Interval(1.0, float("nan"), float("nan")))
     '1.0000 (interval not known)'
     """
     if isnan(value.low) or isnan(value.high):
         return f"{value.estimate:.4f} (interval not known)"
-    return f"{value.estimate:.4f} ({100 * level:g} %: {value.low:.4f} to {value.high:.4f})"
+    return f"{value.estimate:.4f} ({100 * level:g} % CI {value.low:.4f} to {value.high:.4f})"
 
 
 def proposed_rows(done: Proposed) -> list[tuple[str, str]]:

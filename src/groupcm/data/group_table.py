@@ -60,7 +60,7 @@ def group_level(
     *,
     pos_label: Any = None,
 ) -> GroupTable:
-    """Labels and patients of groups, from one value a candidate.
+    """Labels and patients of groups, from one value per candidate.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def _is_positive(y: NDArray[Any], pos_label: Any) -> NDArray[np.bool_]:
 def _require_rows(name: str, found: int, n_rows: int) -> None:
     if found != n_rows:
         raise ValueError(
-            f"y has {n_rows} rows but {name} has {found}; both need one value a candidate."
+            f"y has {n_rows} rows but {name} has {found}; both need one value per candidate."
         )
 
 

@@ -2,7 +2,7 @@
 
 Conventions: ``n`` candidates (rows), ``m`` groups. Groups are numbered in the order
 in which they first appear. A run is a stretch of neighbouring rows of one group; where
-rows of a group stand together there are as many runs as groups, and nothing is sorted.
+rows of a group are contiguous there are as many runs as groups, and nothing is sorted.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class GroupIndex:
 def index_groups(groups: ArrayLike, *, allow_empty: bool = False) -> GroupIndex:
     """Number the groups in order of first appearance.
 
-    Only one id a run is looked up, so rows that stand together cost one comparison each.
+    Only one id per run is looked up, so contiguous rows cost one comparison each.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def index_groups(groups: ArrayLike, *, allow_empty: bool = False) -> GroupIndex:
         return GroupIndex(groups, nothing, nothing, 0)
     if groups.ndim != 1 or len(groups) == 0:
         raise ValueError(
-            f"groups must hold one id a candidate, at least one; got shape {groups.shape}."
+            f"groups must hold one id per candidate, at least one; got shape {groups.shape}."
         )
     require_present(groups, "groups has no id at row {}; every candidate needs a group.")
     n_rows, labels = len(groups), None
@@ -148,7 +148,7 @@ def no_groups(groups: Any) -> bool:
 
 
 def owner_of_groups(index: GroupIndex, by_owner: GroupIndex, owners: str) -> NDArray[np.intp]:
-    """Who has each group, or one sentence about a group of two owners.
+    """Return the owner of each group; raise one sentence about a group of two owners.
 
     Parameters
     ----------

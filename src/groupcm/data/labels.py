@@ -15,7 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.errors import Argument, ParameterError, PositiveLabelWarning, PythonNote, warn_user
+from groupcm.errors import (
+    Argument,
+    InputError,
+    LabelsWarning,
+    ParameterError,
+    PositiveLabelWarning,
+    PythonNote,
+    warn_user,
+)
 from groupcm.utils.text import printable
 
 __all__ = [
@@ -25,14 +33,18 @@ __all__ = [
     "order_classes",
     "positive_label",
     "positive_of_model",
+    "require_discrete",
     "require_pos_label",
     "shown_labels",
+    "warn_of_many_classes",
     "warn_of_sorting_scorer",
 ]
 
 # Texts that can only mean the positive class: no warning is needed where one of them is taken.
 _SAYS_POSITIVE = ("1", "true", "yes", "positive")
 _MOST_SHOWN = 5
+# With more numbers than these, a label column is more likely a measurement than a set of classes.
+_MANY_CLASSES = 20
 
 
 def class_order(
@@ -208,6 +220,46 @@ def positive_label(given: str | None, classes: NDArray[Any], column: str) -> Any
     label = label_named(given, classes.tolist())
     class_order(classes, label, where=f"the label column {column!r}")
     return label
+
+
+def require_discrete(classes: NDArray[Any], *, where: str = "y") -> None:
+    """Raise one sentence where the labels are numbers with decimals, which are no classes.
+
+    Examples
+    --------
+    >>> require_discrete(np.array([0.0, 1.0]))
+    >>> require_discrete(np.array([0.25, 1.5, 3.0]))
+    Traceback (most recent call last):
+    groupcm.errors.InputError: Unknown label type: continuous; y holds 3 different numbers (0.25,
+    1.5 and 3.0), and a classifier needs classes, such as 0 and 1.
+    """
+    if classes.dtype.kind != "f" or np.all(classes == np.floor(classes)):
+        return
+    # In scikit-learn's words, which its checks look for.
+    raise InputError(
+        f"Unknown label type: continuous; {where} holds {len(classes)} different numbers "
+        f"({shown_labels(classes)}), and a classifier needs classes, such as 0 and 1."
+    )
+
+
+def warn_of_many_classes(classes: NDArray[Any], *, where: str = "y") -> None:
+    """Warn where the labels are so many different numbers that they may be no classes.
+
+    Labels that are texts are classes, however many.
+
+    Warns
+    -----
+    LabelsWarning
+        Where there are more than 20 different numbers.
+    """
+    if classes.dtype.kind not in "iuf" or len(classes) <= _MANY_CLASSES:
+        return
+    warn_user(
+        f"{where} holds {len(classes)} different numbers ({shown_labels(classes)}), and each is "
+        "fitted as a class of its own; if they are not classes, use another label, or make one "
+        "of them against the rest.",
+        LabelsWarning,
+    )
 
 
 def require_pos_label(pos_label: Any) -> None:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import column_or_1d
 
 from groupcm.data.frames import as_frame, frame_to_matrix, is_frame, require_exact
 from groupcm.data.groups import require_present
+from groupcm.data.labels import require_discrete
 from groupcm.errors import Argument, GroupsWarning, InputError, warn_user
 from groupcm.objective.smoothed import Matrix
 from groupcm.utils.parallel import slices, thread_map
@@ -105,11 +106,13 @@ def require_finite(
     row, column = found
     value = X[row, column]
     row = row if rows is None else int(rows[row])
-    what = "NaN" if np.isnan(value) else "infinity"
+    what, remedy = "infinity", "replace it by a finite number"
+    if np.isnan(value):
+        what = "NaN"
+        remedy = "impute it, or use GroupBoostingClassifier, which accepts missing values"
     name = f" ({names[column]!r})" if names is not None else ""
     raise InputError(
-        f"X contains {what} (NaN or inf) in row {row}, column {column}{name}; "
-        "fill it in or leave the row out.",
+        f"X contains {what} in row {row}, column {column}{name}; {remedy}.",
         row=row,
         column=column if names is None else names[column],
     )
@@ -136,14 +139,14 @@ def _first_nonfinite(X: Matrix) -> tuple[int, int] | None:
 
 
 def require_no_infinity(X: Matrix, names: NDArray[Any] | None = None) -> None:
-    """Raise, naming row and column, where X holds infinity; NaN may stand anywhere.
+    """Raise, naming row and column, where X holds infinity; NaN is allowed.
 
     Examples
     --------
     >>> require_no_infinity(np.array([[np.nan, 1.0], [2.0, -np.inf]]))
     Traceback (most recent call last):
-    groupcm.errors.InputError: X contains infinity (NaN or inf) in row 1, column 1;
-    fill it in or leave the row out.
+    groupcm.errors.InputError: X contains infinity in row 1, column 1; replace it by a
+    finite number.
     """
     for lo in range(0, X.shape[0], _ROWS_AT_ONCE):
         part = X[lo : lo + _ROWS_AT_ONCE]
@@ -194,7 +197,7 @@ def distinct(y: NDArray[Any]) -> NDArray[Any]:
         return np.unique(np.concatenate([np.array(found, dtype=y.dtype), rest]))
 
     labels = np.unique(np.concatenate(thread_map(distinct_in, slices(len(y), _ROWS_A_THREAD))))
-    check_classification_targets(labels)
+    require_discrete(labels)
     return labels
 
 
@@ -286,7 +289,9 @@ def as_annotated(annotated: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] 
             f"annotated must be True or False for each candidate, got shape {annotated.shape}."
         )
     check_length("annotated", annotated, n_rows)
-    require_present(annotated, "annotated has no value at row {}; say True or False of each.")
+    require_present(
+        annotated, "annotated has no value at row {}; every candidate needs True or False."
+    )
     if annotated.dtype.kind == "b":
         return annotated
     is_true, is_false = np.asarray(annotated == 1), np.asarray(annotated == 0)

@@ -145,7 +145,7 @@ def candidate_scores(estimator: Any, X: Any) -> NDArray[np.float64]:
         )
     if scores.ndim != 1:
         raise ValueError(
-            f"{type(estimator).__name__} gives {scores.shape[1]} scores a candidate; "
+            f"{type(estimator).__name__} gives {scores.shape[1]} scores per candidate; "
             "one, of two classes, is needed."
         )
     return scores

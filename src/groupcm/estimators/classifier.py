@@ -116,7 +116,8 @@ class GroupClassifier(ChoosingModel):
         Mean and deviation come from all rows up to 4 million values, from a fixed sample of
         groups beyond.
     solver : {"working_set", "lbfgs"}
-        "lbfgs" is the paper's; it reads all rows at every step.
+        "lbfgs" is the paper's; it reads all rows at every step, and often stops before the gap
+        reaches ``tol``.
     tol : float, default=1e-4
         The certified relative gap to stop at.
     max_passes : float, default=1000

@@ -1,4 +1,4 @@
-"""What every model can do once it is fitted, whatever its scores are made of."""
+"""The methods that all fitted models share."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ import os
 from collections.abc import Mapping
 from numbers import Integral
 
-from groupcm.errors import Argument, ParameterError
+from groupcm.errors import Argument, ParameterError, UnusedParameterWarning, warn_user
 from groupcm.objective.losses import LOSSES
 from groupcm.objective.penalties import PENALTIES
 from groupcm.utils.memory import parse_memory
@@ -37,14 +37,29 @@ from groupcm.utils.parameters import (
     or_none,
     whole_number,
 )
+from groupcm.utils.registry import unused_parameters
 
 TYPE_CHECKING = False  # of `typing`, which takes long to import
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["LINEAR", "TREES", "check_parameters"]
+__all__ = ["LINEAR", "PLUGINS", "TREES", "check_parameters", "warn_of_unused"]
 
 _INFINITY = float("inf")
+
+#: The plug-ins by the hyperparameter that chooses one of them.
+PLUGINS = {"loss": LOSSES, "penalty": PENALTIES}
+_SHARE = number("a share above 0, at most 1", lambda x: 0.0 < x <= 1.0)
+_POWER = number("a number of at least 1", lambda x: x >= 1.0)
+
+
+def warn_of_unused(estimator: Any) -> None:
+    """Warn of hyperparameters that were set and that the loss or the penalty does not have."""
+    given = estimator.get_params(deep=False)
+    default = {h.name: h.default for each in PLUGINS.values() for h in each.hyperparameters}
+    for name, message in unused_parameters(given, PLUGINS).items():
+        if given[name] != default[name]:
+            warn_user(UnusedParameterWarning(*message))
 
 
 def _is_flag(value: Any) -> bool:
@@ -126,9 +141,6 @@ def _is_checked_later(value: Any) -> bool:
 def _is_params(value: Any) -> bool:
     return isinstance(value or {}, Mapping)
 
-
-_SHARE = number("a share above 0, at most 1", lambda x: 0.0 < x <= 1.0)
-_POWER = number("a number of at least 1", lambda x: x >= 1.0)
 
 _BOTH = (
     Parameter(
@@ -256,7 +268,7 @@ LINEAR: tuple[Parameter, ...] = (
         one_of("working_set", "lbfgs"),
         "working_set",
         option="--solver",
-        help="the algorithm",
+        help="the algorithm; lbfgs is the paper's, slower and less exact",
     ),
     Parameter("tol", ABOVE_ZERO, 1e-4, option="--tol", help="stop at this certified relative gap"),
     Parameter(

@@ -44,6 +44,8 @@ __all__ = [
 ]
 
 ScoreChunk = Callable[[Features], Vector]
+_ROWS_A_THREAD = 50_000
+_ROWS_AT_ONCE = 8192
 
 
 def scores_of_rows(source: Source, score: ScoreChunk) -> Vector:
@@ -122,10 +124,6 @@ class _ScoreRuns:
             if run_maxima(score, runs.start, best[k], winner[k]) >= 0:
                 raise NonFiniteValue("a feature is not finite")
         return _ScoredRuns(chunk.first, runs, best, winner + chunk.first)
-
-
-_ROWS_A_THREAD = 50_000
-_ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True)

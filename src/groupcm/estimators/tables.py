@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -13,20 +17,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.data.labels import shown_labels
+from groupcm.data.labels import require_discrete, shown_labels
 from groupcm.data.tables.roles import ColumnRoles, TableDescription, described
 from groupcm.errors import Argument, InputError, ThresholdWarning
 from groupcm.estimators.adapters import fit_with, takes_missing
 from groupcm.estimators.calibration import CalibratedGroupClassifier
 from groupcm.estimators.classifier_cv import GroupClassifierCV
-from groupcm.estimators.thresholds import held_out_groups_of
+from groupcm.estimators.thresholds import held_out_groups_of, keep_notes
 from groupcm.estimators.training.fit_setup import naming_features
 from groupcm.sources.candidates import Candidates
-from groupcm.sources.tables import DESCRIBED, Tables, listed_tables, read_with_roles
+from groupcm.sources.tables import DESCRIBED, Tables, listed_tables, name_of, read_with_roles
 from groupcm.utils.memory import memory_to_use
 from groupcm.utils.progress import announce_stage
 
-__all__ = ["SPECIFICITY", "TableFit", "fit_candidates", "fit_tables", "set_feature_names"]
+__all__ = [
+    "SPECIFICITY",
+    "TableFit",
+    "fit_candidates",
+    "fit_tables",
+    "set_feature_names",
+    "training_notes",
+]
 
 #: The specificity that the threshold keeps on groups that folds left out.
 SPECIFICITY = 0.9
@@ -66,6 +77,22 @@ class TableFit:
         gap = getattr(self.trained, "gap_", None)
         return None if gap is None else float(np.max(gap))
 
+    def notes(self) -> dict[str, Any]:
+        """Return what the file of the model notes of its training.
+
+        The columns, which scoring and evaluation then find there, the amount of data, the recipe
+        of pictures, and the versions of packages.
+        """
+        candidates, roles = self.candidates, self.candidates.roles
+        notes = {
+            "columns": {role: getattr(roles, role) for role in roles.names()},
+            "trained_on": _counts(candidates, self.tables),
+            **training_notes(self.trained, self.tables),
+        }
+        if candidates.description is not None and candidates.description.recipe is not None:
+            notes["recipe"] = candidates.description.recipe
+        return notes
+
     @property
     def is_interrupted(self) -> bool:
         """Whether Ctrl-C ended the training: the model is the best so far."""
@@ -93,8 +120,9 @@ def fit_tables(
 ) -> TableFit:
     """Fit a model to tables of candidates; ``groupcm fit`` calls this function.
 
-    Parquet files are streamed. Features that give the label away, or that identify patients, are
-    named in a warning.
+    The model, and the file that `groupcm.save` writes, know the columns, so that tables to score
+    and to evaluate need none. Parquet files are streamed. Features that give the label away, or
+    that identify patients, are named in a warning.
 
     Parameters
     ----------
@@ -123,8 +151,8 @@ def fit_tables(
 
     See Also
     --------
-    groupcm.report.model_card.fit_notes : What to save with the model, so that scoring and
-        evaluation know the columns.
+    groupcm.report.model_card.fit_notes : Notes to save with the model that also record how well
+        groups that folds left out are ranked.
 
     Examples
     --------
@@ -178,7 +206,10 @@ def fit_tables(
     elif calibrate is not None:
         saved = CalibratedGroupClassifier.of_held_out(model, method=calibrate)
     left_out = model if has_left_out else None
-    return TableFit(saved, trained, left_out, candidates, tables, seconds)
+    fit = TableFit(saved, trained, left_out, candidates, tables, seconds)
+    for part in {id(part): part for part in (saved, model, trained)}.values():
+        keep_notes(part, fit.notes())
+    return fit
 
 
 def fit_candidates(
@@ -228,6 +259,49 @@ def fit_candidates(
     return model
 
 
+def training_notes(model: Any, tables: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
+    """Return notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted model.
+    tables : sequence of str or Path
+        The training tables; their names are stored without folders.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
+    >>> notes = training_notes(model, ["here/train.parquet"])
+    >>> notes["tables"], notes["n_unannotated_groups"], sorted(notes["versions"])
+    (['train.parquet'], 0, ['numpy', 'python', 'scikit-learn'])
+    """
+    packages = ["numpy", "scikit-learn"]
+    if hasattr(getattr(model, "estimator_", model), "trees_"):
+        packages.append("lightgbm")
+    return {
+        "tables": [Path(table).name for table in tables],
+        "n_unannotated_groups": len(getattr(model, "witnesses_", ())),
+        "trained_at": datetime.now(UTC).date().isoformat(),
+        "versions": {"python": platform.python_version(), **{p: version(p) for p in packages}},
+    }
+
+
+def _counts(candidates: Candidates, tables: Tables) -> dict[str, Any] | None:
+    """Count groups and candidates; None for more than two classes."""
+    if len(candidates.classes) > 2:
+        return None
+    is_positive = candidates.groups_with(candidates.positive)
+    return {
+        "name": name_of(tables),
+        "n_candidates": int(candidates.n_rows),
+        "n_positive_groups": int(is_positive.sum()),
+        "n_negative_groups": int((~is_positive).sum()),
+        "n_patients": candidates.n_patients,
+    }
+
+
 def set_feature_names(model: Any, names: Sequence[str]) -> None:
     """Set the names of the features of a fitted model, and of the one within it."""
     while model is not None:
@@ -259,6 +333,7 @@ def _part(model: Any) -> Any:
 
 def _require_classes(model: Any, candidates: Candidates) -> None:
     classes, label = candidates.classes, candidates.roles.label
+    require_discrete(classes, where=f"the label column {label!r}")
     is_cross_validated = isinstance(model, GroupClassifierCV | CalibratedGroupClassifier)
     if len(classes) > 2 and is_cross_validated:
         raise InputError(

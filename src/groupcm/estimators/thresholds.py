@@ -9,6 +9,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -34,13 +35,14 @@ from groupcm.utils.typing import Vector
 __all__ = [
     "THRESHOLD_STATE",
     "ChosenThreshold",
+    "ModelNotes",
     "ThresholdModel",
     "choose_threshold",
-    "file_notes_of",
     "fill_in_threshold",
     "held_out_groups_of",
-    "keep_file_notes",
+    "keep_notes",
     "known_labels",
+    "notes_of",
     "positive_groups",
     "score_labelled_groups",
     "threshold_of",
@@ -136,6 +138,14 @@ def _between_scores(threshold: float, scores: Vector) -> float:
     return between if below < between < threshold else threshold
 
 
+@dataclass(frozen=True)
+class ModelNotes:
+    """What is known of the training of a model, and the threshold that the model had then."""
+
+    notes: Mapping[str, Any]
+    threshold: float | None
+
+
 class ThresholdModel:
     """A model that decides about groups: one raises an alarm when ``score >= threshold_``.
 
@@ -150,8 +160,8 @@ class ThresholdModel:
     threshold_: float | None
     decision_: DecisionRule | None
 
-    # See `keep_file_notes`; fitting the model again drops them.
-    _file_notes: Any = None
+    # See `keep_notes`; fitting the model again drops them.
+    _notes: ModelNotes | None = None
 
     def set_threshold(self, threshold: float) -> Self:
         """Set the score from which on a group raises an alarm.
@@ -252,7 +262,7 @@ class ThresholdModel:
 
     def _reset_threshold(self) -> None:
         """Set the default threshold of a model that has just been fitted."""
-        vars(self).pop("_file_notes", None)
+        vars(self).pop("_notes", None)
         self.threshold_, self.decision_ = None, None
         if len(getattr(self, "classes_", ())) == 2:
             default = self._default_threshold()
@@ -277,15 +287,19 @@ def fill_in_threshold(model: Any) -> None:
         model._reset_threshold()
 
 
-def keep_file_notes(model: Any, notes: Any) -> None:
-    """Keep the notes of a model's file with the model until it is fitted again."""
+def keep_notes(model: Any, notes: Mapping[str, Any]) -> None:
+    """Keep notes with a model, as its file has them, until it is fitted again."""
     if isinstance(model, ThresholdModel):
-        model._file_notes = notes
+        model._notes = ModelNotes(notes, getattr(model, "threshold_", None))
 
 
-def file_notes_of(model: Any) -> Any:
-    """Return the notes of the file that a model was read from; None where there are none."""
-    return model._file_notes if isinstance(model, ThresholdModel) else None
+def notes_of(model: Any) -> ModelNotes | None:
+    """Return the notes that a model, or the one that it calibrates, was read or fitted with."""
+    while model is not None:
+        if isinstance(model, ThresholdModel) and model._notes is not None:
+            return model._notes
+        model = getattr(model, "estimator_", None)
+    return None
 
 
 def held_out_groups_of(model: Any) -> tuple[NDArray[np.bool_], Vector] | None:
@@ -344,8 +358,8 @@ def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
     --------
     >>> known_labels(np.array(["cancer", "healthy"]), ["Cancer"], 1)
     Traceback (most recent call last):
-    ValueError: y holds Cancer at row 0, which is no class of the estimator; it knows 'cancer' and
-    'healthy'.
+    ValueError: y holds Cancer at row 0, which is not a class of the estimator; it knows 'cancer'
+    and 'healthy'.
     """
     y = as_labels(y, n_rows)
     known = np.zeros(len(y), dtype=bool)
@@ -354,7 +368,7 @@ def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
     if not known.all() and (len(classes) == 2 or not known.any()):
         row = int(np.argmin(known))
         raise ValueError(
-            f"y holds {printable(y[row])} at row {row}, which is no class of the estimator; "
+            f"y holds {printable(y[row])} at row {row}, which is not a class of the estimator; "
             f"it knows {shown_labels(classes)}."
         )
     return y

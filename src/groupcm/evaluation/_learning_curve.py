@@ -37,6 +37,13 @@ __all__ = [
     "untrained",
 ]
 
+#: From a size and the number of a draw to the group AUC of what is trained on it.
+Measure = Callable[[int, int], Interval]
+_N_SIZES = 8
+_SMALLEST = 10
+_N_DRAWS = 3
+_SMALL_SHARE = 0.25  # sizes up to this share of all are drawn several times
+
 
 def joined(draws: Sequence[Interval], level: float = 0.95) -> Interval:
     """One interval for several draws of the training groups.
@@ -61,15 +68,6 @@ def joined(draws: Sequence[Interval], level: float = 0.95) -> Interval:
     # Unlike min and max, these keep a bound that is not known as NaN.
     low, high = np.maximum(0.0, mean - below), np.minimum(1.0, mean + above)
     return Interval(mean, float(low), float(high)).or_unknown()
-
-
-#: From a size and the number of a draw to the group AUC of what is trained on it.
-Measure = Callable[[int, int], Interval]
-
-_N_SIZES = 8
-_SMALLEST = 10
-_N_DRAWS = 3
-_SMALL_SHARE = 0.25  # sizes up to this share of all are drawn several times
 
 
 @dataclass(frozen=True)

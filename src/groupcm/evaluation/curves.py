@@ -21,6 +21,10 @@ __all__ = ["reliability_of", "roc_of", "thinned"]
 Curve = TypeVar("Curve", bound=tuple[Any, ...])
 
 _MOST_POINTS = 2000
+# The false positive rates of the band, denser where specificity is high.
+_BAND_FPR: NDArray[np.float64] = np.unique(
+    np.concatenate([[0.0], np.geomspace(1e-3, 0.1, 21), np.linspace(0.1, 1.0, 46)])
+)
 
 
 def thinned(curve: Curve, most: int = _MOST_POINTS) -> Curve:
@@ -57,12 +61,6 @@ def _steps(values: NDArray[Any]) -> NDArray[np.float64]:
     """Return the distances of neighbours in units of the whole axis; infinite ones count as 0."""
     finite = np.where(np.isfinite(values), values, 0.0).astype(np.float64)
     return np.abs(np.diff(finite)) / max(float(np.ptp(finite)), 1e-300)
-
-
-# The false positive rates of the band, denser where specificity is high.
-_BAND_FPR: NDArray[np.float64] = np.unique(
-    np.concatenate([[0.0], np.geomspace(1e-3, 0.1, 21), np.linspace(0.1, 1.0, 46)])
-)
 
 
 def roc_of(

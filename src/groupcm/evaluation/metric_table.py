@@ -29,6 +29,9 @@ __all__ = [
     "shown",
 ]
 
+Section = Literal["ranking", "threshold", "probabilities"]
+Style = Literal["fraction", "percent", "number"]
+
 
 class CountOf(NamedTuple):
     """A count out of a total."""
@@ -38,8 +41,6 @@ class CountOf(NamedTuple):
 
 
 Value = Interval | CountOf | float
-Section = Literal["ranking", "threshold", "probabilities"]
-Style = Literal["fraction", "percent", "number"]
 
 
 def _no_detail(evaluation: Evaluation) -> str:
@@ -136,7 +137,7 @@ METRIC_TABLE: tuple[EvaluationMetric, ...] = (
         label="winner on the object",
         value=lambda found: found.localisation and found.localisation.share,
         detail=_localisation_detail,
-        tile="Winners that lie on the object (localisation)",
+        tile="Winners that overlap the object (localisation)",
         style="percent",
     ),
     EvaluationMetric(
@@ -216,8 +217,8 @@ def compute_metrics(y: ArrayLike, scores: ArrayLike, **options: Any) -> dict[str
     Examples
     --------
     >>> y, scores = [0, 1] * 10, [0.1, 0.4, 0.4, 0.8] * 5
-    >>> compute_metrics(y, scores, n_resamples=20)["average_precision"].estimate
-    0.8333333333333334
+    >>> round(compute_metrics(y, scores, n_resamples=20)["average_precision"].estimate, 4)
+    0.8333
     """
     return {
         each.name: bootstrap_interval(y, scores, metric=each.function, **options)

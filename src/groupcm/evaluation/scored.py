@@ -24,6 +24,8 @@ from groupcm.utils.typing import Vector
 
 __all__ = ["EmptyGroups", "ScoredCandidates", "ScoredRows", "require_whole_groups"]
 
+Rows = Callable[[Index], NDArray[np.floating]]
+
 
 def require_whole_groups(
     index: GroupIndex, positive: NDArray[np.bool_], annotated: NDArray[np.bool_]
@@ -52,9 +54,6 @@ def require_whole_groups(
             f"{index.ids[int(np.argmax(mixed))]!s} and False for others; it must be the same for "
             "all candidates of a group."
         )
-
-
-Rows = Callable[[Index], NDArray[np.floating]]
 
 
 @dataclass(frozen=True)

@@ -265,11 +265,10 @@ def scores_of(model: Any, X: Any) -> NDArray[np.float64]:
 
 
 def require_two_classes(model: Any) -> None:
-    """Refuse a model that tells more than two classes apart."""
+    """Raise for a model of more than two classes."""
     if len(model.classes_) != 2:
         raise ValueError(
-            f"the model tells {len(model.classes_)} classes apart; "
-            "an evaluation is of a model of two."
+            f"the model has {len(model.classes_)} classes; an evaluation needs a model of two."
         )
 
 

@@ -274,7 +274,7 @@ def _warn_if_seen(noted: DataCounts | None, found: DataCounts) -> None:
         return
     warnings.warn(
         f"{found.name} has the name and the numbers of groups and candidates that the model was "
-        "trained on; on groups it has seen, every number flatters it.",
+        "trained on; on groups that it has seen, every metric is optimistic.",
         UserWarning,
         stacklevel=3,
     )
@@ -287,7 +287,7 @@ def _warn_if_made_otherwise(trained: TrainedTables) -> None:
         return
     warnings.warn(
         f"{name_of(trained.tables)} was made by another recipe of pictures (proposals, features, "
-        "sizes) than the model was trained with, so that its scores may mean something else; make "
+        "sizes) than the model was trained with, so that its scores may not be comparable; make "
         "it with the options of the training table.",
         UserWarning,
         stacklevel=3,
@@ -300,5 +300,5 @@ def _notes(trained: TrainedTables, scored: ScoredCandidates) -> dict[str, str]:
     return {
         "Model": trained.name,
         "Tables": ", ".join(map(str, trained.tables)),
-        "Intervals": f"95 %, from drawing {n_clusters:,} {drawn} again and again",
+        "Confidence intervals": f"95 %, bootstrap over {n_clusters:,} {drawn}",
     }

@@ -19,7 +19,7 @@ from groupcm.errors import Argument, InputError
 from groupcm.estimators.adapters import takes_missing
 from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.tables import set_feature_names
-from groupcm.estimators.thresholds import file_notes_of
+from groupcm.estimators.thresholds import notes_of
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import positive_rows, score_source, scores_of
 from groupcm.sources.candidates import Candidates, InMemoryCandidates, StreamedCandidates
@@ -37,12 +37,12 @@ __all__ = [
 
 
 def model_and_notes(model: Any) -> tuple[Any, Mapping[str, Any]]:
-    """Return a fitted model and the notes of its file; none where it was not read from a file.
+    """Return a fitted model and its notes; none where it was neither loaded nor fitted to tables.
 
     Parameters
     ----------
     model : estimator or SavedModel
-        As `groupcm.load` or `groupcm.persistence.model_file.read` returns it.
+        As `groupcm.load`, `groupcm.persistence.model_file.read` or `fit_tables` returns it.
 
     Examples
     --------
@@ -52,13 +52,8 @@ def model_and_notes(model: Any) -> tuple[Any, Mapping[str, Any]]:
     """
     if hasattr(model, "notes") and hasattr(model, "model"):
         return model.model, model.notes
-    part = model
-    while part is not None:
-        found = file_notes_of(part)
-        if found is not None:
-            return model, found.notes
-        part = getattr(part, "estimator_", None)
-    return model, {}
+    found = notes_of(model)
+    return model, {} if found is None else found.notes
 
 
 class TrainedTables:
@@ -113,7 +108,7 @@ class TrainedTables:
     def patient(self) -> str | None:
         """Return the column of patients: as given, else as in training, where the tables have it.
 
-        A warning says so where they do not.
+        A warning is raised where they do not.
         """
         return self._patient(find_tables(self.tables))
 
@@ -175,7 +170,7 @@ class TrainedTables:
         column = self.given.get(role) or self.noted(role)
         if column is None:
             raise InputError(
-                f"{self.name} does not say which column is the {role}; name it with ",
+                f"{self.name} does not record which column is the {role}; name it with ",
                 Argument(role),
             )
         return column
@@ -239,8 +234,9 @@ class TrainedTables:
         if not without:
             return noted
         warnings.warn(
-            f"{without[0]} has no column {noted!r}, which told patients in training: intervals "
-            "draw groups instead, and are too narrow where a patient has several.",
+            f"{without[0]} has no column {noted!r}, which held the patients in training; "
+            "confidence intervals resample groups instead, and are too narrow where a patient has "
+            "several groups.",
             UserWarning,
             stacklevel=2,
         )

@@ -35,6 +35,8 @@ from groupcm.metrics.resampling import Resampling
 
 __all__ = ["Areas", "mean_interval", "mean_roc"]
 
+_POINTS = 400
+
 
 class Areas:
     """The AUC of every model, on groups or on candidates.
@@ -131,9 +133,6 @@ class Areas:
             n_resamples=len(differences),
             metric="group_roc_auc",
         )
-
-
-_POINTS = 400
 
 
 def mean_roc(entries: Entries, scores: NDArray[np.float64], auc: Interval) -> Roc:

@@ -20,6 +20,8 @@ __all__ = [
     "trials_of",
 ]
 
+SVM, MISVM, UNGROUPED, GCM = METHODS = ("SVM", "MI-SVM", "GCM without grouping", "GCM")
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -117,9 +119,6 @@ SCALES = {
         repeats=3,
     ),
 }
-
-
-SVM, MISVM, UNGROUPED, GCM = METHODS = ("SVM", "MI-SVM", "GCM without grouping", "GCM")
 
 
 @dataclass(frozen=True)

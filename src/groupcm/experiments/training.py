@@ -30,6 +30,7 @@ from groupcm.metrics import candidate_roc_auc, group_roc_auc
 __all__ = ["fit_with_others", "train_all"]
 
 _GROUPING = {GCM: "negative", UNGROUPED: "none"}
+_MOST_FOLDS = 3
 
 
 def train_all(
@@ -123,9 +124,6 @@ def _trained(trial: Trial, model: Any, setting: str) -> Trained:
     scaler, svm = model.estimator_
     coef = svm.coef_[0] / scaler.scale_
     return Trained(trial, coef, float(svm.intercept_[0] - coef @ scaler.mean_), setting)
-
-
-_MOST_FOLDS = 3
 
 
 def fit_with_others(

@@ -12,7 +12,6 @@ by which `is_overlay` recognises them, so that writing overlays never replaces a
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
@@ -27,6 +26,7 @@ from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.score import PictureScore
 from groupcm.utils.files import whole_file
+from groupcm.utils.text import composed
 
 __all__ = [
     "check_overlay_folder",
@@ -190,4 +190,4 @@ def _require_replaceable(path: Path) -> None:
 
 def _normalised(name: str) -> str:
     """Return a form in which names are equal that some file systems do not distinguish."""
-    return unicodedata.normalize("NFC", name).casefold()
+    return composed(name).casefold()

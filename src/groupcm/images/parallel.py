@@ -43,6 +43,7 @@ __all__ = ["PictureFile", "PictureTask", "Unreadable", "VideoFrame", "map_pictur
 
 _FEW = 16  # fewer are nearly done by the time that other processes have started
 _AHEAD = 4  # submitted tasks per process: one slow picture does not delay the others
+Result = TypeVar("Result")
 
 
 class PictureTask(Protocol):
@@ -97,7 +98,6 @@ class Unreadable:
 
 
 Task = TypeVar("Task", bound=PictureTask)
-Result = TypeVar("Result")
 Work = Callable[[Task, Pixels], Result]
 
 

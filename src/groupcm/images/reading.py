@@ -229,7 +229,9 @@ def _standard_pixels(picture: Any, path: str | os.PathLike[str]) -> Pixels:
 
 def _unit_floats(values: Float32, path: str | os.PathLike[str]) -> Float32:
     if not np.isfinite(values).all():
-        raise InputError(f"the picture {path} has pixels that are no numbers; give 0 to 1")
+        raise InputError(
+            f"the picture {path} has pixels that are not numbers; use values from 0 to 1"
+        )
     if values.min() < 0 or values.max() > 1:
         raise InputError(
             f"the picture {path} has pixels from {values.min():g} to {values.max():g}; "

@@ -260,7 +260,7 @@ def trained_names(model: Any, recipe: Recipe) -> list[str]:
         if wanted != len(provided):
             raise InputError(
                 f"the model was trained with {wanted} features without names, and its recipe of "
-                f"pictures makes {len(provided)}; train it with names, which tell which they are"
+                f"pictures makes {len(provided)}; train it with named features"
             )
         return list(provided)
     known = [str(name) for name in names]

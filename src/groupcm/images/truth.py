@@ -123,13 +123,13 @@ def object_regions(
     --------
     >>> object_regions("a.png", MarkedPicture(size=(9, 6)), height=9, width=6, where="marks.json")
     Traceback (most recent call last):
-    groupcm.errors.InputError: marks.json: the picture 'a.png' is said to be 9 × 6 pixels and is
-    6 × 9; the annotations must be of this picture
+    groupcm.errors.InputError: marks.json: the annotations give the picture 'a.png' 9 × 6 pixels,
+    and it has 6 × 9; they must be of this picture
     """
     if marked.size is not None and marked.size != (width, height):
         raise InputError(
-            f"{where}: the picture {name!r} is said to be {marked.size[0]} × {marked.size[1]} "
-            f"pixels and is {width} × {height}; the annotations must be of this picture"
+            f"{where}: the annotations give the picture {name!r} {marked.size[0]} × "
+            f"{marked.size[1]} pixels, and it has {width} × {height}; they must be of this picture"
         )
     try:
         return Regions.of(marked.objects, height, width, what="object")

@@ -263,6 +263,7 @@ def resampled_metric(
         lambda count: [of(count) for of in of_counts],
         positives,
         negatives,
+        counted="candidate" if of_rows else "group",
         in_threads=is_declared,
     )
     edges = edges_of(function if is_declared else None, parameters, rankings[0])

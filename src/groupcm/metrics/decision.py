@@ -195,7 +195,7 @@ class ChosenThreshold:
     decision : DecisionRule
         What the threshold was chosen for, and on which data.
     is_chosen_here : bool
-        Whether it was chosen on the groups that are evaluated, which flatters it.
+        Whether it was chosen on the groups that are evaluated, which makes the results optimistic.
     """
 
     value: float

@@ -46,6 +46,9 @@ __all__ = [
     "wilson_by_quantile",
 ]
 
+Bounds = tuple[float, float]
+_HALVINGS = 60
+
 
 def wilson_bounds(
     share: ArrayLike, count: ArrayLike, *, level: float = 0.95
@@ -133,11 +136,6 @@ def share_interval(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95)
     n_eff = (p * (1.0 - p) + a) / (variance + a / n_clusters)
     low, high = wilson_by_quantile(p, n_eff, student_quantile(level, n_clusters))
     return Interval(p, float(low), float(high))
-
-
-Bounds = tuple[float, float]
-
-_HALVINGS = 60
 
 
 @dataclass(frozen=True)

@@ -77,19 +77,21 @@ class Resampling:
         positives: NDArray[np.int64],
         negatives: NDArray[np.int64],
         *,
+        counted: str = "group",
         in_threads: bool = True,
     ) -> NDArray[np.float64]:
         """Return the values of a function of counts on every resample that holds both classes.
 
-        ``positives`` and ``negatives`` count groups by cluster. Where one class lies in fewer than
-        two clusters, its variation is unknown: the result is a single row of NaN, with a warning.
-        There is a warning, too, where a class lies in few clusters or many resamples lack it.
+        ``positives`` and ``negatives`` count by cluster what ``counted`` names, groups or
+        candidates. Where one class lies in fewer than two clusters, its variation is unknown: the
+        result is a single row of NaN, with a warning. There is a warning, too, where a class lies
+        in few clusters or many resamples lack it.
         """
         for name, there in (("positive", positives), ("negative", negatives)):
             if np.count_nonzero(there) < 2:
                 _warn(
-                    f"all {int(there.sum())} {name} groups lie in one cluster; an interval cannot "
-                    "be known from fewer than two, so its bounds are NaN."
+                    f"{_all_in_one(int(there.sum()), f'{name} {counted}')} one cluster; a "
+                    "confidence interval needs at least two, so its bounds are NaN."
                 )
                 return _unknown(of_counts, len(positives))
 
@@ -110,8 +112,8 @@ class Resampling:
             _warn(
                 f"{left_out} of {self.n_resamples} resamples hold one class only and are left "
                 f"out; {np.count_nonzero(positives)} clusters hold positive and "
-                f"{np.count_nonzero(negatives)} hold negative groups, so few that the interval may "
-                "be too narrow."
+                f"{np.count_nonzero(negatives)} hold negative {counted}s, so few that the "
+                "confidence interval may be too narrow."
             )
         if not found:
             return _unknown(of_counts, len(positives))
@@ -140,6 +142,10 @@ class Resampling:
         """Return the percentile interval of a number, by `bounds`."""
         low, high = self.bounds(values, n_clusters)
         return Interval(estimate, float(low), float(high))
+
+
+def _all_in_one(n: int, what: str) -> str:
+    return f"the only {what} is in" if n == 1 else f"all {n} {what}s are in"
 
 
 def _unknown(of_counts: FunctionOfCounts, n_clusters: int) -> NDArray[np.float64]:

@@ -133,9 +133,7 @@ def positive_rows(y: ArrayLike, pos_label: Any = None) -> NDArray[np.bool_]:
     if len(labels) > 2 or not np.all((y == labels[0]) | (y == labels[-1])):
         raise ValueError("y holds more than two labels; these metrics need exactly two.")
     if labels[0] == labels[-1]:
-        raise ValueError(
-            f"y holds only the label {labels[0]!s}; telling two classes apart needs both classes."
-        )
+        raise ValueError(f"y holds only the label {labels[0]!s}; these metrics need both classes.")
     return np.asarray(y == order_classes(labels, pos_label)[-1])
 
 

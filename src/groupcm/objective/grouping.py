@@ -34,6 +34,8 @@ from groupcm.objective.terms import NO_ORDER, Groups, Index, Terms
 
 __all__ = ["Costs", "RowWeights", "binary_terms", "class_factors"]
 
+_Ranges = tuple[Index, Index, Index]
+
 
 @dataclass(frozen=True)
 class Costs:
@@ -332,9 +334,6 @@ def _positive_terms(
         return Terms.of_rows(1, positives.best, 1.0), sharing if several else 1.0
     candidates = positives.rows_in_object()
     return Terms.of_rows(1, positives.rows, 1.0), np.repeat(sharing * candidates, candidates)
-
-
-_Ranges = tuple[Index, Index, Index]
 
 
 def _ranges_between(rows: Index, n_rows: int) -> _Ranges:

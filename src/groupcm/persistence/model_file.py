@@ -112,16 +112,6 @@ class SavedModel:
     groupcm: str = __version__
 
 
-@dataclass(frozen=True)
-class _FileNotes:
-    """The notes and the threshold of the file that a model was read from."""
-
-    from groupcm.estimators.thresholds import file_notes_of  # scikit-learn is loaded by now
-
-    notes: Mapping[str, Any]
-    threshold: float | None
-
-
 def save(
     model: Any, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
 ) -> None:
@@ -135,8 +125,9 @@ def save(
         The file to write, ``.json``; an existing file is replaced, and a missing folder is
         created.
     notes : mapping, optional
-        Plain values to store with the model, such as the names of columns. A model that was
-        loaded and not fitted again keeps the notes of its file; those given here take precedence.
+        Plain values to store with the model, such as the names of columns. A model keeps those of
+        the file that it was loaded from, and those of `groupcm.estimators.fit_tables`, until it is
+        fitted again; the values given here take precedence.
 
     See Also
     --------
@@ -160,7 +151,7 @@ def save(
 
         raise NotFittedError(f"this {name} is not fitted yet; call fit before saving it")
     check_output(path, endings=[".json"])
-    notes = _notes_of_file(model) | dict(notes or {})
+    notes = _kept_notes(model) | dict(notes or {})
     try:
         content = {
             "format": _FORMAT,
@@ -226,9 +217,9 @@ def read(path: str | os.PathLike[str]) -> SavedModel:
         # An error that no check covers, such as an attribute that another version of
         # scikit-learn lacks.
         raise _damaged(path) from error
-    from groupcm.estimators.thresholds import keep_file_notes  # scikit-learn is loaded by now
+    from groupcm.estimators.thresholds import keep_notes  # scikit-learn is loaded by now
 
-    keep_file_notes(model, _FileNotes(notes, getattr(model, "threshold_", None)))
+    keep_notes(model, notes)
     return SavedModel(model, notes, content["groupcm"])
 
 
@@ -305,21 +296,18 @@ def _take_over_threshold(model: Any, notes: dict[str, Any]) -> None:
         model.decision_ = DecisionRule.of_note(str(noted["chosen"]))
 
 
-def _notes_of_file(model: Any) -> dict[str, Any]:
-    """Return the notes of the file that a model, or the one that it calibrates, was read from."""
-    from groupcm.estimators.thresholds import file_notes_of  # scikit-learn is loaded by now
+def _kept_notes(model: Any) -> dict[str, Any]:
+    """Return the notes that a model, or the one that it calibrates, was read or fitted with."""
+    from groupcm.estimators.thresholds import notes_of  # scikit-learn is loaded by now
 
-    threshold = getattr(model, "threshold_", None)
-    while model is not None:
-        found = file_notes_of(model)
-        if isinstance(found, _FileNotes):
-            # The threshold is stored in the model now.
-            notes = {k: v for k, v in found.notes.items() if k != "operating_point"}
-            if notes.get("held_out") and threshold != found.threshold:
-                notes["held_out"] = notes["held_out"] | {"sensitivity": None, "specificity": None}
-            return notes
-        model = getattr(model, "estimator_", None)
-    return {}
+    found = notes_of(model)
+    if found is None:
+        return {}
+    # The threshold is stored in the model now.
+    notes = {k: v for k, v in found.notes.items() if k != "operating_point"}
+    if notes.get("held_out") and getattr(model, "threshold_", None) != found.threshold:
+        notes["held_out"] = notes["held_out"] | {"sensitivity": None, "specificity": None}
+    return notes
 
 
 def _check_notes(notes: dict[str, Any]) -> None:

@@ -46,6 +46,13 @@ from groupcm.utils.text import brief
 __all__ = ["COMMON", "TRANSFORMERS", "Transformer", "check_transformer"]
 
 _HIGHEST_DEGREE = 1_000
+COMMON: dict[str, Expected] = {
+    "n_features_in_": Count("features"),
+    "feature_names_in_": Maybe(Names("features")),
+    "_sklearn_output_config": Maybe(Fields(others=Nullable(Text()))),
+}
+_PREPROCESSING, _KERNELS = "sklearn.preprocessing", "sklearn.kernel_approximation"
+_INDICES = Maybe(ListOf(Nullable(Array("i", None, low=0)), "features"))
 
 
 def _same_width(_: Any, n_features: int) -> int:
@@ -275,14 +282,7 @@ def _chi2(sampler: Any, n_features: int) -> int:
     return n_features * (2 * int(sampler.sample_steps) - 1)
 
 
-COMMON: dict[str, Expected] = {
-    "n_features_in_": Count("features"),
-    "feature_names_in_": Maybe(Names("features")),
-    "_sklearn_output_config": Maybe(Fields(others=Nullable(Text()))),
-}
-_PREPROCESSING, _KERNELS = "sklearn.preprocessing", "sklearn.kernel_approximation"
 _FEATURES, _OUTPUTS = _values("features"), _values("outputs")
-_INDICES = Maybe(ListOf(Nullable(Array("i", None, low=0)), "features"))
 
 
 def _inner(name: str) -> Maybe:

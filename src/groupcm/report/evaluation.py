@@ -228,14 +228,14 @@ def ranking_sentence(evaluation: Evaluation) -> str:
 
 
 def localisation_sentence(localisation: Localisation, level: float = 0.95) -> str:
-    """Describe how often the winner lies on the object, and how often it can.
+    """Describe how often the winner overlaps the object, and how often it can.
 
     Examples
     --------
     >>> from groupcm.metrics import Interval
     >>> print(localisation_sentence(Localisation(50, 36, Interval(0.72, 0.58, 0.83), 48)))
-    In 36 of 50 positive groups (0.720, 95 % interval 0.580 to 0.830) the winner lies on the object:
-    it overlaps it by 0.3 or more. In 2 no candidate does, so no winner can.
+    In 36 of 50 positive groups (0.720, 95 % interval 0.580 to 0.830) the winner overlaps the object
+    by 0.3 or more. In 2 no candidate does, so no winner can.
     """
     n_groups, share = localisation.n_positive_groups, localisation.share
     bounds = f"{percent(level)} interval {interval(share, with_estimate=False)}"
@@ -243,7 +243,7 @@ def localisation_sentence(localisation: Localisation, level: float = 0.95) -> st
     reach = f"In {count(n_out_of_reach)} no candidate does, so no winner can."
     return (
         f"In {count(localisation.n_on_object)} of {counted(n_groups, 'positive group')} "
-        f"({fraction(share.estimate)}, {bounds}) the winner lies on the object: it overlaps it by "
+        f"({fraction(share.estimate)}, {bounds}) the winner overlaps the object by "
         f"{number(localisation.least_overlap)} or more. "
         f"{reach if n_out_of_reach else 'In every one some candidate does.'}"
     ).replace("interval interval", "interval")

@@ -7,7 +7,7 @@ from math import floor, isfinite, log10
 
 from groupcm.metrics import Interval
 from groupcm.metrics.decision import rule_words
-from groupcm.utils.text import seconds
+from groupcm.utils.text import counted, plural, seconds
 
 __all__ = [
     "at_threshold",
@@ -204,30 +204,6 @@ def count(value: int) -> str:
     '1,234,567'
     """
     return f"{value:,}"
-
-
-def counted(value: int, thing: str) -> str:
-    """Write a count with the noun, in the plural where needed.
-
-    Examples
-    --------
-    >>> counted(1, "group"), counted(1200, "body"), counted(0, "polyp")
-    ('1 group', '1,200 bodies', '0 polyps')
-    """
-    return f"{count(value)} {thing if value == 1 else plural(thing)}"
-
-
-def plural(thing: str) -> str:
-    """Return the plural of a noun.
-
-    Examples
-    --------
-    >>> plural("crack"), plural("body"), plural("mass"), plural("day")
-    ('cracks', 'bodies', 'masses', 'days')
-    """
-    if thing.endswith("y") and thing[-2:-1] not in set("aeiou"):
-        return f"{thing[:-1]}ies"
-    return f"{thing}es" if thing.endswith(("s", "x", "ch", "sh")) else f"{thing}s"
 
 
 def _decimals_of(value: float) -> int:

@@ -45,6 +45,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from groupcm.errors import Argument, ParameterError
+from groupcm.utils.parameters import is_whole
 
 __all__ = [
     "COMMON",
@@ -66,6 +67,27 @@ _POLYP_SPREAD = np.float32(0.6)
 _SHARE_OF_PATIENTS_WITH_POLYPS = 0.3
 # Small enough for a core's cache, large enough that the interpreter does not matter.
 _CHUNK_ROWS = 65_536
+# feature: polyp, fold, illumination I, turbidity T, common factor C
+WORLD: dict[str, tuple[float, float, float, float, float]] = {
+    "contrast": (2.7, 2.3, 0.5, -0.4, 0.4),
+    "roundness": (3.0, 0.9, 0.0, 0.0, 0.2),
+    "protrusion": (2.6, 2.9, 0.2, -0.1, 0.4),
+    "smoothness": (1.8, 1.5, -0.2, 0.3, 0.0),
+    "redness": (2.0, 0.3, 0.3, -0.3, 0.0),
+    "edge_strength": (2.1, 2.6, 0.4, -0.5, 0.5),
+    "edge_closure": (2.9, 0.5, 0.1, -0.2, 0.3),
+    "size": (1.2, 2.0, 0.0, 0.2, -0.3),
+    "curvature": (2.4, 2.1, 0.0, -0.1, 0.3),
+    "symmetry": (2.0, 0.6, 0.0, 0.1, 0.0),
+    "compactness": (2.3, -0.6, 0.0, 0.0, 0.2),
+    "vessel_pattern": (1.4, 0.0, -0.1, -0.4, 0.0),
+    "highlight": (1.1, 1.1, 0.6, 0.1, 0.2),
+}
+FEATURE_NAMES = list(WORLD)
+POLYP, FOLD, ILLUMINATION, TURBIDITY, COMMON = np.array(list(WORLD.values()), np.float32).T
+FOLD_KIND, POLYP_KIND = 1, 2  # mucosa is 0
+_POLYP_NOISE = np.float32(0.7)
+_TAIL = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,33 +251,9 @@ def make_plan(
 def require_whole(
     name: str, value: Any, least: int, most: int | None = None, most_name: str = ""
 ) -> None:
-    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not is_whole or value < least or (most is not None and value > most):
+    if not is_whole(value) or value < least or (most is not None and value > most):
         limit = f"at least {least}" if most is None else f"from {least} to {most_name} = {most}"
         raise ParameterError(Argument(name), f" must be a whole number {limit}; got {value!r}.")
-
-
-# feature: polyp, fold, illumination I, turbidity T, common factor C
-WORLD: dict[str, tuple[float, float, float, float, float]] = {
-    "contrast": (2.7, 2.3, 0.5, -0.4, 0.4),
-    "roundness": (3.0, 0.9, 0.0, 0.0, 0.2),
-    "protrusion": (2.6, 2.9, 0.2, -0.1, 0.4),
-    "smoothness": (1.8, 1.5, -0.2, 0.3, 0.0),
-    "redness": (2.0, 0.3, 0.3, -0.3, 0.0),
-    "edge_strength": (2.1, 2.6, 0.4, -0.5, 0.5),
-    "edge_closure": (2.9, 0.5, 0.1, -0.2, 0.3),
-    "size": (1.2, 2.0, 0.0, 0.2, -0.3),
-    "curvature": (2.4, 2.1, 0.0, -0.1, 0.3),
-    "symmetry": (2.0, 0.6, 0.0, 0.1, 0.0),
-    "compactness": (2.3, -0.6, 0.0, 0.0, 0.2),
-    "vessel_pattern": (1.4, 0.0, -0.1, -0.4, 0.0),
-    "highlight": (1.1, 1.1, 0.6, 0.1, 0.2),
-}
-FEATURE_NAMES = list(WORLD)
-POLYP, FOLD, ILLUMINATION, TURBIDITY, COMMON = np.array(list(WORLD.values()), np.float32).T
-FOLD_KIND, POLYP_KIND = 1, 2  # mucosa is 0
-_POLYP_NOISE = np.float32(0.7)
-_TAIL = 8
 
 
 def fill_chunk(plan: Plan, chunk: int, piece: Capsule) -> NDArray[np.int8]:

@@ -171,7 +171,7 @@ class Newton:
         """One Newton step; where the whole of it does not do, as much of it as is best.
 
         Along a long step the quadratic model is of little use: beyond the radius where it
-        was of use last time the Hessian is damped.
+        helped last time the Hessian is damped.
         """
         step = here.newton_direction(here.gradient, self._radius)
         self.budget.spend(here.direction_rows)

@@ -139,7 +139,7 @@ class Source(ABC):
     def apart(self, group: Any, row: int, again: int) -> InputError:
         """Return the error for a group that is found again after it ended."""
         return InputError(
-            f"the rows of group {group!s} do not stand together: {self.where(row)} and "
+            f"the rows of group {group!s} are not contiguous: {self.where(row)} and "
             f"{self.where(again)} (counted from 0) hold it, with other groups between; "
             f"{self.sort_advice()}"
         )

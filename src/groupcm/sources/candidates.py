@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from groupcm.data.groups import GroupIndex, index_groups, owner_of_groups
 from groupcm.data.labels import class_order, positive_label
 from groupcm.data.leakage import rows_to_check, warn_of_leakage, warn_of_patients
 from groupcm.data.tables.candidates import CandidateTable
-from groupcm.data.tables.columns import KeyColumn, Piece, check_key
-from groupcm.data.tables.formats import open_table
+from groupcm.data.tables.columns import KeyColumn
 from groupcm.data.tables.role_columns import (
+    count_distinct,
     index_key,
     place_of_row,
     read_annotation,
@@ -80,6 +78,12 @@ class Candidates(ABC):
 
     def __init__(self, roles: ColumnRoles, description: TableDescription | None) -> None:
         self.roles, self.description = roles, description
+
+    def __array__(self, *args: Any, **kwargs: Any) -> NDArray[Any]:
+        raise InputError(
+            "candidates that were read from tables are not an array; fit a model with "
+            "model.fit(**candidates.fit_arguments()), and score candidates.X with it"
+        )
 
     @property
     @abstractmethod
@@ -215,12 +219,12 @@ class Candidates(ABC):
         warn_of_leakage(str(self.roles.label), self.rows(found.rows), found, names, measured)
         warn_of_patients(names, self.roles.patient)
 
-    def require_complete(self, who: str, remedy: str) -> None:
+    def require_complete(self, what_needs: str, remedy: str) -> None:
         """Raise where a feature is missing in a row.
 
         Parameters
         ----------
-        who : str
+        what_needs : str
             What needs complete rows, with its verb, as in "the linear model needs".
         remedy : str
             What the user can do about it.
@@ -232,8 +236,8 @@ class Candidates(ABC):
         name = self.feature_names[int(np.argmax(is_missing[row]))]
         path, row = place_of_row(self.files, row)
         raise InputError(
-            f"{path}: the feature {name!r} is missing in row {row} (counted from 0), and {who} "
-            f"complete rows; {remedy}"
+            f"{path}: the feature {name!r} has no value in row {row} (counted from 0), and "
+            f"{what_needs} complete rows; {remedy}"
         )
 
 
@@ -311,7 +315,9 @@ class StreamedCandidates(Candidates):
         self.n_rows, self.dtype = source.n_rows, source.dtype
         self.feature_names = source.feature_names or []
         patient = roles.patient
-        self.n_patients = None if patient is None else _count_distinct(self.files, patient)
+        self.n_patients = (
+            None if patient is None else count_distinct(self.files, patient, "patient")
+        )
 
     @property
     def classes(self) -> NDArray[Any]:
@@ -384,16 +390,3 @@ class StreamedCandidates(Candidates):
     def _patient(self) -> KeyColumn | None:
         column = self.roles.patient
         return None if column is None else read_key(self.files, column, "patient")
-
-
-def _count_distinct(files: Sequence[Path], column: str) -> int:
-    """Count the values of a column, in memory for these values only."""
-    found: set[Any] = set()
-    for file in files:
-        row = 0
-        for batch in open_table(file).batches([column]):
-            values: pa.Array = batch.column(0)
-            check_key(column, "patient", Piece(file, row, values))
-            found.update(values.unique().to_pylist())
-            row += len(values)
-    return len(found)

@@ -140,7 +140,9 @@ def _find(path: Paths) -> list[Path]:
     files = find_tables(found)
     for file in files:
         if not is_parquet(file):
-            raise InputError(f"{file} is not a Parquet file by its name; use .parquet or .pq")
+            raise InputError(
+                f"the name of {file} is not that of a Parquet file; use .parquet or .pq"
+            )
     return files
 
 

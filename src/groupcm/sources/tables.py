@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pyarrow.compute as pc
 
+from groupcm.data.frames import is_frame
 from groupcm.data.tables.candidates import read_tables
 from groupcm.data.tables.column_selection import (
     check_roles,
@@ -183,7 +185,14 @@ def listed_tables(tables: Tables) -> list[str | Path]:
     >>> listed_tables("train.parquet")
     ['train.parquet']
     """
-    return [tables] if isinstance(tables, str | Path) else list(tables)
+    if isinstance(tables, str | Path):
+        return [tables]
+    if is_frame(tables) or isinstance(tables, np.ndarray):
+        raise InputError(
+            f"tables are read from files, and a {type(tables).__name__} is in memory; pass its "
+            "columns to the model, as in model.fit(X, y, groups)"
+        )
+    return list(tables)
 
 
 def name_of(tables: Tables) -> str:
@@ -289,6 +298,6 @@ def _first_missing(table: TableFile, features: Sequence[str]) -> str | None:
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             place = pc.index(column.is_null(nan_is_null=True), True).as_py()
             if place >= 0:
-                return f"{table.path}: the column {name!r} is missing in row {row + place}"
+                return f"{table.path}: the column {name!r} has a missing value in row {row + place}"
         row += batch.num_rows
     return None

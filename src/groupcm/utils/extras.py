@@ -33,7 +33,7 @@ class MissingExtra(InputError, ImportError):
     """A package is not installed; the message contains the command that installs it."""
 
     def __init__(self, why: str, extra: str) -> None:
-        super().__init__(f'{why}; install with: pip install "groupcm[{extra}]"')
+        super().__init__(f'{why}; install it with: pip install "groupcm[{extra}]"')
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ def required(module: str, extra: str, why: str) -> Any:
     --------
     >>> required("json", "cli", "models are stored as JSON").__name__
     'json'
-    >>> required("no_such_module", "cli", "colours come from rich")
+    >>> required("no_such_module", "cli", "colours need rich")
     Traceback (most recent call last):
-    groupcm.utils.extras.MissingExtra: colours come from rich; install with:
+    groupcm.utils.extras.MissingExtra: colours need rich; install it with:
     pip install "groupcm[cli]"
     """
     try:
@@ -125,24 +125,24 @@ def is_installed(package: str) -> bool:
         return False
 
 
-BOOSTING = Extra("boosting", {"lightgbm": "trees are grown with LightGBM"})
+BOOSTING = Extra("boosting", {"lightgbm": "gradient-boosted trees require LightGBM"})
 IMAGES = Extra(
     "images",
     {
-        "PIL": "pictures are read with Pillow",
-        "imageio_ffmpeg": "videos are read with imageio and FFmpeg",
-        "skimage": "candidates of pictures are found with scikit-image",
+        "PIL": "reading pictures requires Pillow",
+        "imageio_ffmpeg": "reading videos requires imageio-ffmpeg",
+        "skimage": "finding candidates in pictures requires scikit-image",
     },
 )
-ONNX = Extra("onnx", {"onnx": "ONNX files are written with onnx"})
+ONNX = Extra("onnx", {"onnx": "writing ONNX files requires onnx"})
 REPORT = Extra(
-    "report", dict.fromkeys(("matplotlib", "jinja2"), "a report needs matplotlib and jinja2")
+    "report", dict.fromkeys(("matplotlib", "jinja2"), "a report requires matplotlib and Jinja2")
 )
-TORCH = Extra("torch", {"torch": "groupcm.torch is made of torch"})
+TORCH = Extra("torch", {"torch": "groupcm.torch requires PyTorch"})
 WEB = Extra(
     "web",
     dict.fromkeys(
         ("starlette", "uvicorn", "PIL"),
-        "the page in the browser is served by Starlette and uvicorn",
+        "the pages in the browser require Starlette, uvicorn and Pillow",
     ),
 )

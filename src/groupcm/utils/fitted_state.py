@@ -21,12 +21,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from groupcm.utils.parameters import is_whole
 from groupcm.utils.text import brief
 
 __all__ = [
@@ -47,7 +48,6 @@ __all__ = [
     "StateError",
     "Text",
     "TupleOf",
-    "is_whole",
 ]
 
 
@@ -366,11 +366,6 @@ class Fields(Expected):
             if expected is None:
                 raise StateError(f"{where} holds {brief(name)}, which is not known")
             expected.check(item, f"{where}.{brief(name)}", sizes)
-
-
-def is_whole(value: Any) -> bool:
-    """Return whether a value is a whole number, which True and False are not."""
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
 
 
 def _as_float(value: Any) -> float:

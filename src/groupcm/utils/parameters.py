@@ -71,7 +71,7 @@ class Parameter:
     values : Values
         The values that it may have.
     default : object
-        The default of the estimators; ``...`` where they differ, or where the help tells it.
+        The default of the estimators; ``...`` where they differ, or where the help contains it.
     option : str, optional
         The option of ``groupcm fit`` that sets it; without it, the command line cannot.
     help : str
@@ -79,7 +79,7 @@ class Parameter:
     section : str
         The part of the help in which the option is listed; by default that of its model.
     metavar : str
-        What stands for the value in the help.
+        The placeholder of the value in the help.
     """
 
     __slots__ = ("default", "help", "metavar", "name", "option", "section", "values")

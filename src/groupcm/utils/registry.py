@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from groupcm import TYPE_CHECKING
+from groupcm.errors import Argument
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from groupcm.utils.parameters import Parameter
 
-__all__ = ["Plugin", "Registry"]
+__all__ = ["Plugin", "Registry", "unused_parameters"]
 
 
 class Plugin:
@@ -62,6 +63,11 @@ class Registry:
         found = {h.name: h for plugin in self._plugins.values() for h in plugin.hyperparameters}
         return tuple(found.values())
 
+    def with_hyperparameter(self, name: str) -> list[str]:
+        """Return the plug-ins that have this hyperparameter."""
+        plugins = self._plugins.items()
+        return [key for key, each in plugins if name in (h.name for h in each.hyperparameters)]
+
     def make(self, name: str, **hyperparameters: float) -> Any:
         """Return the plug-in of this name; hyperparameters of others are ignored."""
         plugin = self._plugins[name]
@@ -74,3 +80,32 @@ class Registry:
         """Return the plug-in of this name with the hyperparameters that an estimator has."""
         own = self._plugins[name].hyperparameters
         return self.make(name, **{h.name: getattr(estimator, h.name) for h in own})
+
+
+def unused_parameters(
+    given: Mapping[str, Any], registries: Mapping[str, Registry]
+) -> dict[str, tuple[object, ...]]:
+    """Return the hyperparameters that the chosen plug-ins ignore, each with the parts of a message.
+
+    Parameters
+    ----------
+    given : mapping
+        The hyperparameters of an estimator by their names; the plug-ins are among them.
+    registries : mapping of str to Registry
+        By the name of the hyperparameter that chooses a plug-in, such as "penalty".
+
+    Examples
+    --------
+    >>> from groupcm.objective.penalties import PENALTIES
+    >>> found = unused_parameters({"penalty": "l2", "epsilon": 0.5}, {"penalty": PENALTIES})
+    >>> "".join(map(str, found["epsilon"]))
+    'epsilon has no effect without penalty="huber".'
+    """
+    found: dict[str, tuple[object, ...]] = {}
+    for choice, registry in registries.items():
+        for name in (h.name for h in registry.hyperparameters if h.name in given):
+            takers = registry.with_hyperparameter(name)
+            if given.get(choice) not in takers:
+                which = Argument(choice, takers[0])
+                found[name] = (Argument(name), " has no effect without ", which, ".")
+    return found

@@ -24,7 +24,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from groupcm.utils.fitted_state import Expected, Sizes, StateError, is_whole
+from groupcm.utils.fitted_state import Expected, Sizes, StateError
+from groupcm.utils.parameters import is_whole
 from groupcm.utils.text import brief
 
 __all__ = [

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "brief",
+    "composed",
     "counted",
     "describe_error",
     "is_control",
     "listed",
+    "plural",
     "printable",
     "seconds",
     "shorten_home",
@@ -121,15 +123,33 @@ def seconds(value: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def counted(n: int, what: str) -> str:
-    """Return a number of things in words.
+def counted(value: int, thing: str) -> str:
+    """Return a count with its noun, in the plural where needed.
 
     Examples
     --------
-    >>> counted(1, "picture"), counted(10_000, "picture")
-    ('1 picture', '10,000 pictures')
+    >>> counted(1, "group"), counted(1200, "body"), counted(0, "polyp")
+    ('1 group', '1,200 bodies', '0 polyps')
     """
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
+    return f"{value:,} {thing if value == 1 else plural(thing)}"
+
+
+def plural(thing: str) -> str:
+    """Return the plural of a noun.
+
+    Examples
+    --------
+    >>> plural("crack"), plural("body"), plural("mass"), plural("day")
+    ('cracks', 'bodies', 'masses', 'days')
+    """
+    if thing.endswith("y") and thing[-2:-1] not in set("aeiou"):
+        return f"{thing[:-1]}ies"
+    return f"{thing}es" if thing.endswith(("s", "x", "ch", "sh")) else f"{thing}s"
+
+
+def composed(name: str) -> str:
+    """Return a name in the form (NFC) in which composed and decomposed accents are equal."""
+    return unicodedata.normalize("NFC", name)
 
 
 def shorten_home(text: object) -> str:

@@ -1,4 +1,4 @@
-"""``groupcm compare``: tables of candidates in, a report on which model tells groups apart best."""
+"""``groupcm compare``: tables of candidates in, a report that compares models."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _show(found: ModelComparison) -> None:
     print_line(f"{data.n_candidates:,} candidates in {groups}{patients}.")
     print_line(
         f"Group AUC ({percent(found.level)} interval) on what each of {found.n_folds} folds by "
-        f"{found.folds_by} left out, {counted(found.n_settings, 'setting')} a model:"
+        f"{found.folds_by} left out, {counted(found.n_settings, 'setting')} per model:"
     )
     show_rows([(model.name, _row(model)) for model in found.models])
     for note in found.notes:

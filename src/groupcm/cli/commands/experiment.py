@@ -71,7 +71,7 @@ def run_paper_experiment(sizes: Sizes, arguments: argparse.Namespace) -> int:
 
 
 def run_annotation_experiment(arguments: argparse.Namespace) -> int:
-    """Read tables, draw the curve, and say what the next annotations would buy."""
+    """Read tables, draw the curve, and print the gain to expect from more annotations."""
     folder = check_folder(arguments.output)
     page = folder / "annotation.html"
     check_not_input(page, arguments.tables)

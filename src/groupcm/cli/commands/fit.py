@@ -13,11 +13,11 @@ from groupcm.cli.options.fit import BOTH_MODELS, LINEAR_ONLY, MAP_OPTIONS, TREES
 from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.cli.summaries import certificate, held_out_rows, summary
 from groupcm.data.tables.formats import check_not_input
-from groupcm.errors import InputError
+from groupcm.errors import InputError, ParameterError
 from groupcm.estimators.calibration import CalibratedGroupClassifier
 from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.classifier_cv import GroupClassifierCV
-from groupcm.estimators.hyperparameters import LINEAR, check_parameters
+from groupcm.estimators.hyperparameters import LINEAR, PLUGINS, check_parameters
 from groupcm.estimators.path import chosen_lams
 from groupcm.estimators.tables import SPECIFICITY, fit_tables
 from groupcm.features import feature_map_named
@@ -25,6 +25,7 @@ from groupcm.persistence.model_file import save
 from groupcm.report.model_card import fit_notes
 from groupcm.utils.extras import BOOSTING
 from groupcm.utils.files import check_output
+from groupcm.utils.registry import unused_parameters
 
 __all__ = ["run"]
 
@@ -150,6 +151,9 @@ def _linear(arguments: argparse.Namespace) -> Any:
     else:
         model = GroupClassifier(**options)
     check_parameters(model.get_params(deep=False), LINEAR)
+    for name, message in unused_parameters(model.get_params(deep=False), PLUGINS).items():
+        if name in options:
+            raise ParameterError(*message)
     return model
 
 

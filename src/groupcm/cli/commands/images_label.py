@@ -12,7 +12,7 @@ __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Label, write, and say what came of it."""
+    """Label the candidates, write the table, and print a summary."""
     with plain_warnings(), working() as display, mistakes():
         display.status(f"labelling {arguments.table}")
         done = label_table(

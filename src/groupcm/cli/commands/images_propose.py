@@ -14,7 +14,7 @@ __all__ = ["recipe_from", "run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Propose, write, and say what came of it."""
+    """Propose candidates, write the table, and print a summary."""
     began = time.perf_counter()
     try:
         done = _propose(arguments)

@@ -1,4 +1,4 @@
-"""``groupcm simulate``: made candidates to Parquet, as many as wanted."""
+"""``groupcm simulate``: writes synthetic candidates to Parquet files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["run"]
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the candidates, and say how many."""
+    """Write the candidates, and print how many."""
     output = Path(arguments.output)
     if arguments.files == 1 and not is_parquet(output):
         raise InputError(

@@ -32,6 +32,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "text": str,
     "whole": whole,
 }
+MAP_OPTIONS = ("map", "degree", "components")
 
 
 def _with_option(parameters: Iterable[Parameter]) -> dict[str, Parameter]:
@@ -44,7 +45,6 @@ BOTH_MODELS = {name: each for name, each in _LINEAR.items() if name in _TREES}
 # Folds around trees are `cv` of the calibration, so that --folds is for both models.
 LINEAR_ONLY = {name: each for name, each in _LINEAR.items() if name not in _TREES and name != "cv"}
 TREES_ONLY = {name: each for name, each in _TREES.items() if name not in _LINEAR}
-MAP_OPTIONS = ("map", "degree", "components")
 
 
 def add_fit(parser: argparse.ArgumentParser) -> None:

@@ -197,8 +197,8 @@ def _refuse_null(values: pa.Array, name: str, path: Path, row: int, advice: str 
         i = pc.index(values.is_null(), True).as_py()
         raise InputError(
             FileName(path),
-            f": the column {name!r} is missing in row {row + i} (counted from 0); "
-            f"every row needs a value{advice}",
+            f": the column {name!r} has a missing value in row {row + i} (counted from "
+            f"0); every row needs a value{advice}",
             column=name,
             row=row + i,
         )

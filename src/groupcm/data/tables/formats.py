@@ -76,7 +76,7 @@ class TableFile:
             more = "more" if n_read > self.n_rows else f"{n_read:,}"
             raise InputError(
                 FileName(self.path),
-                f" says that it has {self.n_rows:,} rows and has {more}; "
+                f" claims to have {self.n_rows:,} rows and has {more}; "
                 "it is damaged, so write it again",
             )
 
@@ -202,7 +202,7 @@ def _kind(path: Path) -> str | None:
 
 @contextmanager
 def readable(path: Path, place: str = "") -> Iterator[None]:
-    """Turn whatever a damaged file makes the reader say into one sentence.
+    """Turn the errors that damaged files cause in readers into one sentence.
 
     Parameters
     ----------
@@ -235,7 +235,8 @@ def open_table(path: Path) -> TableFile:
     suffix = _suffix(path)
     if suffix is None:
         raise InputError(
-            FileName(path), f" is not a table by its name; use one of {', '.join(_OPENERS)}"
+            FileName(path),
+            f" has no supported table format ({path.suffix!r}); use {', '.join(_OPENERS)}",
         )
     if path.stat().st_size == 0:
         raise InputError(FileName(path), " is an empty file; a table has column names and rows")
@@ -243,7 +244,7 @@ def open_table(path: Path) -> TableFile:
         table = _OPENERS[suffix][1](path)
         _ = table.schema.names  # decodes them
     if table.n_rows < 0:
-        raise InputError(FileName(path), f" says that it has {table.n_rows:,} rows; it is damaged")
+        raise InputError(FileName(path), f" claims to have {table.n_rows:,} rows; it is damaged")
     return _with_partitions(table)
 
 
@@ -345,7 +346,7 @@ def check_not_input(output: Path, tables: Sequence[str | Path]) -> None:
 
 
 def is_parquet(path: str | Path) -> bool:
-    """Tell whether a file is Parquet by its name."""
+    """Return whether the name of a file is that of a Parquet file."""
     return _kind(Path(path)) == "Parquet"
 
 
@@ -355,7 +356,7 @@ def _is_table(path: Path) -> bool:
 
 
 def check_table_name(path: str | Path) -> None:
-    """Refuse a name whose suffix no format can be told from.
+    """Raise where the suffix of a name belongs to no format.
 
     Examples
     --------

@@ -17,6 +17,7 @@ from groupcm.data.tables.column_selection import check_roles, require_column
 from groupcm.data.tables.columns import (
     KeyColumn,
     Piece,
+    check_key,
     is_text,
     key_column,
     number_column,
@@ -28,6 +29,7 @@ from groupcm.errors import InputError
 
 __all__ = [
     "AllGroups",
+    "count_distinct",
     "index_key",
     "place_of_row",
     "read_all_groups",
@@ -107,6 +109,15 @@ def read_key(files: Sequence[Path], column: str, role: str) -> KeyColumn:
     return key_column(column, role, list(_pieces(files, column, role)))
 
 
+def count_distinct(files: Sequence[Path], column: str, role: str) -> int:
+    """Count the ids of a column, in memory for these ids only."""
+    found: set[Any] = set()
+    for piece in _pieces(files, column, role):
+        check_key(column, role, piece)
+        found.update(piece.values.unique().to_pylist())
+    return len(found)
+
+
 def read_objects(
     files: Sequence[Path], column: str, is_positive: NDArray[np.bool_]
 ) -> NDArray[np.integer]:
@@ -128,7 +139,7 @@ def read_objects(
         path, row = _place(pieces, int(np.argmax(lacking)))
         raise InputError(
             f"{path}: row {row} (counted from 0) is positive and its object column {column!r} "
-            "is empty; every positive row needs the object it lies on"
+            "is empty; every positive row needs the object that it shows"
         )
     return numbers
 

@@ -28,6 +28,11 @@ __all__ = ["ColumnRoles", "TableDescription", "agreed", "describe", "described",
 
 _KEY = b"groupcm"
 _VERSION = 1
+_WORDS = {
+    "roles": "columns of groups, labels and the like",
+    "features": "features",
+    "recipe": "recipes of candidates",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,10 +298,3 @@ def agreed(tables: Sequence[tuple[Path, pa.Schema | None]]) -> TableDescription 
                     "use tables that were made in the same way"
                 )
     return about
-
-
-_WORDS = {
-    "roles": "columns of groups, labels and the like",
-    "features": "features",
-    "recipe": "recipes of candidates",
-}

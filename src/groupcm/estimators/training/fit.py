@@ -230,8 +230,10 @@ class Training:
         passes, tol = Argument("max_passes"), Argument("tol")
         if solution.interrupted:
             return ("it was interrupted",)
+        quasi_newton = options.solver == "lbfgs"
+        other = ("use ", Argument("solver", "working_set"))
         if solution.stop == "passes":
-            return "raise ", passes
+            return "raise ", passes, *((", or ", *other) if quasi_newton else ())
         if solution.stop == "time":
             return Argument("max_time", options.max_time), " was used up, so raise it"
         scaling = prepared.scaling
@@ -245,6 +247,9 @@ class Training:
         if not options.standardize and np.max(1.0 / scaling.units) > _BAD_SCALE:
             scale = "the features are on a large scale, so "
             return scale, "rescale them or leave out ", Argument("standardize", False)
+        if quasi_newton and solution.stop == "stalled":
+            stalls = " stalls where the winners of groups change, so "
+            return Argument("solver", "lbfgs"), stalls, *other
         if options.C is None and lam > _NEAR_ONE:
             lower = (" leaves next to no penalty, so lower ", Argument("lam"), " or raise ", tol)
             return Argument("lam", lam), *lower

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.frames import as_frame, feature_names
 from groupcm.data.groups import index_groups, no_groups
-from groupcm.data.labels import class_order, order_classes
+from groupcm.data.labels import class_order, order_classes, require_discrete, warn_of_many_classes
 from groupcm.data.validation import (
     MANY_CANDIDATES,
     as_annotated,
@@ -27,6 +27,7 @@ from groupcm.data.validation import (
     warn_without_groups,
 )
 from groupcm.errors import InputError
+from groupcm.estimators.hyperparameters import warn_of_unused
 from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.sample_weight import with_sample_weight
 from groupcm.features.scaling import SAMPLE_VALUES
@@ -57,8 +58,9 @@ def read_training_data(
     """Check what `fit` was given, without copying what need not be copied.
 
     Of the estimator its name, its tags, ``pos_label``, ``memory`` and, where it has one,
-    ``grouping`` count.
+    ``grouping`` count. Hyperparameters that its loss and its penalty ignore raise a warning.
     """
+    warn_of_unused(estimator)
     # The groups of a Parquet or Dask source are always named.
     may_be_forgotten = groups is None and _is_grouped(estimator)
     groups = None if no_groups(groups) else groups
@@ -85,7 +87,7 @@ def read_training_data(
         together = Groups.from_index(index)
     overlap = as_overlap(overlap, X.shape[0])
     classes = distinct(y)
-    _require_two(classes, "y")
+    _check_classes(classes, "y")
     classes = order_classes(classes, estimator.pos_label)
     memory = memory_to_use(estimator.memory)
     data = TrainingData(X, y, classes, classes, together, overlap, names, memory)
@@ -126,7 +128,7 @@ def _read_source(estimator: Any, source: Source) -> TrainingData:
     index = source.index()
     if index.classes is None or index.codes is None:
         raise InputError("the source has no label column, which a fit needs; name it with label=")
-    _require_two(index.classes, "the label column")
+    _check_classes(index.classes, "the label column")
     order = class_order(index.classes, estimator.pos_label, where="the label column")
     memory = memory_to_use(estimator.memory, source.memory)
     names = source.feature_names
@@ -222,6 +224,8 @@ def _require_finite_early(estimator: Any, data: TrainingData) -> None:
         require_finite(X, data.names)
 
 
-def _require_two(classes: NDArray[Any], what: str) -> None:
+def _check_classes(classes: NDArray[Any], where: str) -> None:
     if len(classes) < 2:
-        raise ValueError(f"{what} holds one class only ({classes[0]}); two or more are needed.")
+        raise ValueError(f"{where} holds one class only ({classes[0]}); two or more are needed.")
+    require_discrete(classes, where=where)
+    warn_of_many_classes(classes, where=where)

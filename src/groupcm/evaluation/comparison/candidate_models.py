@@ -36,6 +36,7 @@ from groupcm.objective.terms import Groups, Index
 __all__ = ["CandidateModel", "RankingModel"]
 
 _LEAST_PROBABILITY = np.finfo(np.float64).tiny
+_LARGEST_QUERY = 10_000  # candidates; LightGBM refuses more
 
 
 class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -210,9 +211,6 @@ class CandidateModel(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _check_values(self, matrix: Matrix) -> None:
         check = require_no_infinity if takes_missing(self.estimator) else require_finite
         check(matrix, getattr(self, "feature_names_in_", None))
-
-
-_LARGEST_QUERY = 10_000  # candidates; LightGBM refuses more
 
 
 class RankingModel(MetaEstimatorMixin, BaseEstimator):

@@ -17,6 +17,17 @@ from groupcm.evaluation.comparison.data import LabelledCandidates
 __all__ = ["Budget", "Contender", "Setting"]
 
 Setting = Mapping[str, Any]
+# The range of each hyperparameter of trees; values are spread over the logarithms.
+_TREE_RANGES = {
+    "num_leaves": (4, 64),
+    "learning_rate": (0.02, 0.2),
+    "min_child_samples": (5, 100),
+}
+_GROUP_TREE_RANGES = {
+    "num_leaves": (8, 64),
+    "min_child_samples": (10, 50),
+    "power": (2.0, 10.0),
+}
 
 
 @dataclass(frozen=True)
@@ -110,19 +121,6 @@ class Contender:
 def _shown(value: Any) -> str:
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     return f"{value:.3g}" if is_number else " ".join(str(value).split())
-
-
-# The range of each hyperparameter of trees; values are spread over the logarithms.
-_TREE_RANGES = {
-    "num_leaves": (4, 64),
-    "learning_rate": (0.02, 0.2),
-    "min_child_samples": (5, 100),
-}
-_GROUP_TREE_RANGES = {
-    "num_leaves": (8, 64),
-    "min_child_samples": (10, 50),
-    "power": (2.0, 10.0),
-}
 
 
 @dataclass(frozen=True)

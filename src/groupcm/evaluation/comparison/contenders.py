@@ -28,6 +28,11 @@ __all__ = [
 
 _N_TREES = 200
 _N_JOBS = 1  # small data: more threads mostly wait for each other
+#: The models compared by default; trees where LightGBM is installed.
+DEFAULT_NAMES = (
+    *("svm", "misvm", "gcm-none", "gcm"),
+    *(["trees"] if is_installed("lightgbm") else []),
+)
 
 
 def group_trees(budget: Budget) -> Contender:
@@ -109,7 +114,7 @@ def _xgboost_trees(budget: Budget) -> Contender:
 
 
 def _require_lightgbm(what: str) -> Any:
-    return BOOSTING.load("lightgbm", f"{what} needs LightGBM")
+    return BOOSTING.load("lightgbm", f"{what} requires LightGBM")
 
 
 def _lightgbm(budget: Budget) -> dict[str, Any]:
@@ -189,11 +194,6 @@ _MAKERS: dict[str, Callable[[Budget], Contender]] = {
     "gcm": _gcm_with_grouping,
     "trees": group_trees,
 }
-#: The models compared by default; trees where LightGBM is installed.
-DEFAULT_NAMES = (
-    *("svm", "misvm", "gcm-none", "gcm"),
-    *(["trees"] if is_installed("lightgbm") else []),
-)
 
 
 def contender_names() -> list[str]:

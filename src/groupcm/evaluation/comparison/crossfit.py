@@ -25,6 +25,9 @@ from groupcm.metrics import Metric, candidate_roc_auc, metric_named
 
 __all__ = ["CrossFit", "CrossFits", "Progress", "crossfit", "folds_of", "tune"]
 
+#: Is called with a text at the start of each step.
+Progress = Callable[[str], None]
+
 
 def folds_of(data: LabelledCandidates, cv: Any, random_state: Any = 0) -> Folds:
     """Return folds that distribute annotated groups first, where some are not annotated.
@@ -72,10 +75,6 @@ def folds_of(data: LabelledCandidates, cv: Any, random_state: Any = 0) -> Folds:
                 "groups, or use fewer folds."
             )
     return folds
-
-
-#: Is called with a text at the start of each step.
-Progress = Callable[[str], None]
 
 
 @dataclass(eq=False)

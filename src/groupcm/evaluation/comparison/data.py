@@ -39,8 +39,8 @@ class LabelledCandidates:
     groups : ndarray of shape (n,)
     overlap, patients : ndarray of shape (n,), or None
     annotated : ndarray of bool of shape (n,), or None
-        False for the candidates of positive groups nobody annotated: of those the label of the
-        group is known, and those of its candidates mean nothing.
+        False for the candidates of unannotated positive groups: the label of the group is known,
+        and those of its candidates are ignored.
     objects : ndarray of shape (n,), or None
         Which object of its group each positive candidate shows.
     """
@@ -125,7 +125,7 @@ class LabelledCandidates:
 
     @cached_property
     def has_candidate_labels(self) -> NDArray[np.bool_]:
-        """Which rows have a label of their own: all but those of groups nobody annotated."""
+        """Which rows have a label of their own: all but those of unannotated groups."""
         if self.annotated is None:
             return np.ones(len(self.y), dtype=bool)
         index = index_groups(self.groups)
@@ -133,18 +133,18 @@ class LabelledCandidates:
 
     @cached_property
     def n_unannotated(self) -> int:
-        """How many positive groups nobody annotated."""
+        """The number of unannotated positive groups."""
         return len(np.unique(self.groups[~self.has_candidate_labels]))
 
     def with_candidate_labels(self) -> LabelledCandidates:
-        """The same without the positive groups nobody annotated."""
+        """Return the same without the unannotated positive groups."""
         if self.n_unannotated == 0:
             return self
         return self.take(np.flatnonzero(self.has_candidate_labels))
 
     @property
     def labels_are_of_groups(self) -> bool:
-        """Whether every candidate carries its group's label, so that none is told apart."""
+        """Whether every candidate carries its group's label, so that none is distinguished."""
         table = group_level(self.y, self.groups)
         of_group = table.positive[table.index.codes]
         return bool(np.sum(of_group) > np.sum(table.positive) and np.all(of_group == self.y))

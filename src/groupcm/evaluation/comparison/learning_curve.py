@@ -22,7 +22,7 @@ number of negative groups and none of them tie; otherwise within half the larges
 fold's negative groups that tie, which is ``1 / (2 n−_f)`` where none do.
 
 One vector of scores then serves curves, patient-level bootstrap intervals and paired
-comparisons. These tell how the trained models do on other patients of the same kind; that
+comparisons. These estimate how the trained models do on other patients of the same kind; that
 other training data would give other models is not in them.
 """
 
@@ -46,6 +46,9 @@ from groupcm.metrics import Interval, bootstrap_interval
 
 __all__ = ["default_sizes", "fold_percentiles", "learning_curve"]
 
+_SMALLEST = 25  # groups; about the 5,000 candidates of the paper's smallest training set
+_STEP = 4
+
 
 def fold_percentiles(
     y: ArrayLike, scores: ArrayLike, groups: ArrayLike | None, fold: ArrayLike
@@ -55,7 +58,7 @@ def fold_percentiles(
     Parameters
     ----------
     y, scores : array-like of shape (n,)
-        A label and a score a candidate.
+        One label and one score per candidate.
     groups : array-like of shape (n,), optional
         The group of each candidate. Without it every row counts alone, which is the scale for
         curves of candidates.
@@ -93,10 +96,6 @@ def _percentile(scores: NDArray[np.float64], among: NDArray[Any]) -> NDArray[np.
     below = np.searchsorted(among, scores, side="left")
     not_above = np.searchsorted(among, scores, side="right")
     return (below + not_above) / (2 * len(among))
-
-
-_SMALLEST = 25  # groups; about the 5,000 candidates of the paper's smallest training set
-_STEP = 4
 
 
 def default_sizes(n_groups: int) -> list[int]:

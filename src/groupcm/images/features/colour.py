@@ -23,6 +23,11 @@ from groupcm.utils.typing import Flags, Float32, Matrix
 
 __all__ = ["Colour", "Contrast", "Sides"]
 
+_STATISTICS = (
+    *("least", "second", "third", "most"),
+    *("below_all", "above_all", "below_opposite", "above_opposite"),
+)
+
 
 @dataclass(frozen=True)
 class Colour:
@@ -91,12 +96,6 @@ class Contrast:
             log_ratio(deviation.inside / scale.spread, deviation.ring / scale.spread, 0.1),
         ]
         return np.concatenate(parts).T.astype(np.float32)
-
-
-_STATISTICS = (
-    *("least", "second", "third", "most"),
-    *("below_all", "above_all", "below_opposite", "above_opposite"),
-)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from groupcm.utils.typing import Float32, Matrix
 
 __all__ = ["Embedding", "check_crops", "crops", "embed", "numbered"]
 
+_CROPS_AT_A_TIME = 32
+
 
 def crops(
     view: View, regions: Regions, size: int = 64, margin: float = 0.1, square: bool = True
@@ -64,9 +66,6 @@ def _enlarged(regions: Regions, margin: float, square: bool) -> Matrix:
         sides = np.repeat(sides.max(axis=1, keepdims=True), 2, axis=1)
     centre = (first + last) / 2
     return np.concatenate([centre - sides / 2, centre + sides / 2], axis=1)
-
-
-_CROPS_AT_A_TIME = 32
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ _LONGEST_REASON = 200
 _ONLY_FATAL = 4
 # A folder that never exists: weights in other files would escape the checksum of this one.
 _NO_FOLDER = os.path.join(os.devnull, "none")
+_TorchModule = tuple[Callable[[Any], Any], tuple[int | None, ...] | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +158,7 @@ def _open_onnx(content: bytes, file: str, output: str | None) -> Network:
 
 
 def _onnx_session(content: bytes, file: str) -> Any:
-    onnxruntime = ONNX.load("onnxruntime", f"{file} runs with onnxruntime")
+    onnxruntime = ONNX.load("onnxruntime", f"{file} requires onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = _ONLY_FATAL
@@ -180,12 +181,9 @@ def _onnx_session(content: bytes, file: str) -> Any:
         raise InputError(f"{file} cannot be run by onnxruntime: {reason}") from error
 
 
-_TorchModule = tuple[Callable[[Any], Any], tuple[int | None, ...] | None]
-
-
 def _open_torch(content: bytes, file: str, output: str | None) -> Network:
     load = _torch_loader(content, file)
-    torch = TORCH.load("torch", f"{file} runs with torch")
+    torch = TORCH.load("torch", f"{file} requires PyTorch")
     try:
         with _without_torch_notices():
             module, shape = load(torch, io.BytesIO(content))

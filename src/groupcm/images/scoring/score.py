@@ -36,7 +36,7 @@ _ONE_THREAD = Lock()
 
 
 class CandidateModel(Protocol):
-    """A fitted classifier: one score a candidate."""
+    """A fitted classifier: one score per candidate."""
 
     def decision_function(self, X: Any, /) -> NDArray[np.float64]: ...
 
@@ -66,7 +66,7 @@ class PictureScore:
     winner
         The candidate of largest score, the first of equal ones; -1 where nothing was proposed.
     located
-        The candidate that tells where the object is: the winner, or the one that was voted for;
+        The candidate that locates the object: the winner, or the one that was voted for;
         -1 where nothing was proposed.
     probability
         That the picture is positive; None where the model is not calibrated.
@@ -109,7 +109,7 @@ class PictureScore:
 
 
 class PictureScorer:
-    """Scores pictures, one call a picture; it can be sent to other processes.
+    """Scores pictures, one call per picture; it can be sent to other processes.
 
     Parameters
     ----------
@@ -245,7 +245,6 @@ def _scores(model: CandidateModel, values: NDArray[np.float32]) -> NDArray[np.fl
         scores = np.asarray(model.decision_function(values), dtype=np.float64)
     if scores.ndim != 1:
         raise InputError(
-            f"the model tells {scores.shape[1]} classes apart; pictures are scored with a model "
-            "of two"
+            f"the model has {scores.shape[1]} classes; pictures are scored with a model of two"
         )
     return scores

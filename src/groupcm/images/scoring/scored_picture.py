@@ -38,7 +38,7 @@ class ScoringTask:
     picture
         Where its pixels are.
     marked
-        What people marked in it; None where nobody has looked.
+        The annotated objects in it; None where it is unannotated.
     given
         What a detector found in it, where the recipe asks for that.
     overlay
@@ -79,7 +79,7 @@ class ScoredPicture:
     marks, mark_scores
         Those candidates, where they were asked for.
     is_positive
-        Whether people marked an object in it; None where nobody has looked.
+        Whether an object is annotated in it; None where it is unannotated.
     winner_overlap, vote_overlap
         Largest overlap (IoU of boxes) of the winner, and of the candidate that the best ones vote
         for, with an object; None where there is no object.

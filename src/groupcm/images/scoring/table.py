@@ -1,4 +1,4 @@
-"""The scores of many pictures: one row of a table per picture, and what the rows say together."""
+"""The scores of many pictures: one row of a table per picture, and their summary."""
 
 from __future__ import annotations
 

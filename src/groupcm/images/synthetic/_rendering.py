@@ -30,6 +30,9 @@ __all__ = [
     "swell",
 ]
 
+_DEEP_RED = np.array([0.60, 0.16, 0.12], dtype=np.float32)
+_RESIDUE = np.array([0.66, 0.52, 0.18], dtype=np.float32)
+
 
 def lit(scene: Scene, patient: Patient, rng: np.random.Generator) -> Field:
     """Return the lit scene: light decreases with distance, furrows are dark, wet spots shine."""
@@ -93,10 +96,6 @@ def seen_by_camera(scene: Scene, rgb: Field, rng: np.random.Generator) -> NDArra
     rgb = rgb + 0.006 * grain + 0.006 * speckle[:, :, None]
     edge = blurred(scene.view.astype(np.float32), 0.006)[:, :, None]
     return np.clip(np.rint(255 * np.clip(rgb, 0, 1) * edge), 0, 255).astype(np.uint8)
-
-
-_DEEP_RED = np.array([0.60, 0.16, 0.12], dtype=np.float32)
-_RESIDUE = np.array([0.66, 0.52, 0.18], dtype=np.float32)
 
 
 def make_wall(patient: Patient, height: int, width: int, rng: np.random.Generator) -> Scene:

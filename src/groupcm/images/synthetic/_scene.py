@@ -26,6 +26,7 @@ __all__ = [
 
 _YELLOWISH = np.array([0.90, 0.56, 0.30])
 _PINKISH = np.array([0.92, 0.50, 0.38])
+Field = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True)
@@ -86,9 +87,6 @@ def _draw_polyp(rng: np.random.Generator) -> Polyp:
         redder=float(rng.choice([0.0, np.clip(rng.normal(0.03, 0.03), -0.03, 0.07)])),
         rough=float(rng.uniform(0.0, 1.0)),
     )
-
-
-Field = NDArray[np.floating[Any]]
 
 
 def grid(height: int, width: int) -> tuple[Field, Field]:

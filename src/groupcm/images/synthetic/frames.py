@@ -30,6 +30,8 @@ __all__ = ["ANNOTATION_FILE", "PICTURE_FOLDER", "SyntheticFrame", "make_frames",
 # Streams of random numbers.
 _FOR_PATIENTS, _FOR_FRAMES, _FOR_CHOICE = range(3)
 _SMALLEST_SIDE = 16
+ANNOTATION_FILE = "annotations.json"
+PICTURE_FOLDER = "frames"
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +133,6 @@ def _draw(
     rgb = lit(scene, patient, rng)
     add_bubbles(scene, rgb, patient, rng)
     return seen_by_camera(scene, rgb, rng), mask
-
-
-ANNOTATION_FILE = "annotations.json"
-PICTURE_FOLDER = "frames"
 
 
 def write_frames(folder: str | os.PathLike[str], n_frames: int = 40, **options: Any) -> Annotations:

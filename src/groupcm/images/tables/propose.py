@@ -37,6 +37,8 @@ from groupcm.utils.progress import announce_stage
 
 __all__ = ["FoundRows", "Proposed", "Proposing", "propose_folder"]
 
+_Path = str | os.PathLike[str]
+
 
 @dataclass(frozen=True, eq=False)
 class FoundRows:
@@ -93,9 +95,6 @@ class Proposing:
             "columns": self.schema.names,
             "labelling": None if self.labelling is None else asdict(self.labelling),
         }
-
-
-_Path = str | os.PathLike[str]
 
 
 def propose_folder(

@@ -166,7 +166,7 @@ def check_candidates(file: TableFile) -> TableDescription:
     missing = [name for name in REGION_COLUMNS if name not in file.schema.names]
     if about is None or "group" not in about.roles or missing:
         raise InputError(
-            f"{file.path} does not tell where its candidates are in their pictures; give a table "
+            f"{file.path} does not record where its candidates are in their pictures; give a table "
             "that groupcm images propose wrote"
         )
     return about
@@ -239,7 +239,7 @@ def _whole(
     name = rows.column(group)[0].as_py()
     if name in seen:
         raise InputError(
-            f"{file.path}: the rows of the picture {name!r} do not stand together; sort first: "
+            f"{file.path}: the rows of the picture {name!r} are not contiguous; sort first: "
             f"groupcm sort {file.path} --group {group} -o sorted.parquet"
         )
     seen.add(name)

@@ -235,7 +235,7 @@ def _patients_in_names(names: Sequence[str], pattern: str) -> dict[str, str]:
         compiled = re.compile(pattern)
     except re.error as error:
         raise InputError(
-            Argument("patient_from"), f" {pattern!r} is no regular expression: {error}"
+            Argument("patient_from"), f" {pattern!r} is not a regular expression: {error}"
         ) from error
     if not compiled.groups:
         raise InputError(

@@ -12,6 +12,10 @@ from numba import njit
 
 from groupcm.kernels import FLAGS
 
+N_PATTERNS = 10
+_AROUND = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]])
+_FORWARD = _AROUND[:4]
+
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
 def fill_channels(rgb, lab, dark, maps):
@@ -65,11 +69,6 @@ def oriented_strength(down, right, maps):
             i = int(below) % n
             maps[i, x, y] += strength * (1.0 - part)
             maps[(i + 1) % n, x, y] += strength * part
-
-
-N_PATTERNS = 10
-_AROUND = np.array([[1, 0], [1, 1], [0, 1], [-1, 1], [-1, 0], [-1, -1], [0, -1], [1, -1]])
-_FORWARD = _AROUND[:4]
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)

@@ -160,7 +160,7 @@ def _flat(graph: Graph, value: str, n_columns: int) -> str:
 
 
 def _metadata(model: Any) -> dict[str, str]:
-    """Return plain texts for users of the graph who do not know groupcm."""
+    """Return plain texts for users of the graph without groupcm."""
     decision = "the second class where the score is at least the threshold, else the first"
     if len(model.classes_) > 2:
         decision = "the class of the largest score"

@@ -33,6 +33,12 @@ __all__ = [
 # The number of resamples is smaller where many groups would make it slow.
 _FEWEST_RESAMPLES, _MOST_RESAMPLES, _MOST_DRAWS = 200, 1000, 100_000_000
 _LEVEL = 0.95
+# Characters that a terminal or an editor interprets instead of showing; JSON can escape them.
+_NOT_SHOWN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
+)
+_FORMAT = "groupcm-model-card"
+_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -153,14 +159,6 @@ def best_validation(model: Any) -> Validation | None:
         return None
     chosen = min(max(model.n_trees_, 1), len(curve)) - 1
     return Validation(str(model.scoring), float(curve[chosen]), len(curve))
-
-
-# Characters that a terminal or an editor interprets instead of showing; JSON can escape them.
-_NOT_SHOWN = re.compile(
-    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
-)
-_FORMAT = "groupcm-model-card"
-_VERSION = 1
 
 
 @dataclass(frozen=True)

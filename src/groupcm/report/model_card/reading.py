@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from groupcm.estimators.tables import TableFit
+from groupcm.estimators.tables import TableFit, training_notes
 from groupcm.estimators.thresholds import held_out_groups_of
 from groupcm.evaluation.explanation import linear_part, tree_part
+from groupcm.evaluation.trained_tables import model_and_notes
 from groupcm.metrics import metric_name
 from groupcm.metrics.decision import resolve_threshold
 from groupcm.persistence.model_file import SavedModel, read
@@ -32,8 +29,6 @@ from groupcm.report.model_card.card import (
     best_validation,
     held_out_of,
 )
-from groupcm.sources.candidates import Candidates
-from groupcm.sources.tables import Tables, name_of
 from groupcm.utils.progress import announce_stage
 
 __all__ = ["fit_notes", "model_card", "training_notes"]
@@ -45,8 +40,9 @@ def model_card(model: Any) -> ModelCard:
     Parameters
     ----------
     model : estimator, str or path
-        A fitted model, or a model file. A file written by ``groupcm fit`` also describes the
-        training data; for other models the card marks that as not known.
+        A fitted model, or a model file. A file written by ``groupcm fit``, and a model fitted by
+        `groupcm.estimators.fit_tables`, also describe the training data; for other models the
+        card marks that as not known.
 
     Returns
     -------
@@ -67,7 +63,8 @@ def model_card(model: Any) -> ModelCard:
             f"a card needs a fitted model, or a model file; got {type(model).__name__}."
         )
     check_is_fitted(model)
-    return _card(SavedModel(model))
+    model, notes = model_and_notes(model)
+    return _card(SavedModel(model, dict(notes)))
 
 
 def _card(saved: SavedModel) -> ModelCard:
@@ -180,7 +177,7 @@ def _parameters(trained: Any) -> dict[str, Any]:
 
 
 def fit_notes(fit: TableFit) -> dict[str, Any]:
-    """Return the notes to save with a model that was fitted to tables.
+    """Return the notes of a model that was fitted to tables, with its results on left-out groups.
 
     Parameters
     ----------
@@ -190,12 +187,13 @@ def fit_notes(fit: TableFit) -> dict[str, Any]:
     Returns
     -------
     dict
-        For `groupcm.save`: the columns, which scoring and evaluation then find there, the
-        amount of data, the recipe of pictures, and how well groups that folds left out are ranked.
+        For `groupcm.save`: ``fit.notes()``, which the model keeps anyway, and how well groups
+        that folds left out are ranked, with a confidence interval.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from groupcm import GroupClassifier
     >>> from groupcm.estimators.tables import fit_tables
     >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
@@ -204,15 +202,7 @@ def fit_notes(fit: TableFit) -> dict[str, Any]:
     >>> notes["columns"]["group"], notes["trained_on"]["n_negative_groups"]
     ('frame', 1)
     """
-    candidates, roles = fit.candidates, fit.candidates.roles
-    notes = {
-        "columns": {role: getattr(roles, role) for role in roles.names()},
-        "trained_on": _counts(candidates, fit.tables),
-        **training_notes(fit.trained, fit.tables),
-    }
-    if candidates.description is not None and candidates.description.recipe is not None:
-        notes["recipe"] = candidates.description.recipe
-    model = fit.cross_validated
+    candidates, model, notes = fit.candidates, fit.cross_validated, fit.notes()
     if model is not None:
         drawn = "groups" if candidates.n_patients is None else "patients"
         announce_stage(f"resampling {drawn} for an interval")
@@ -222,46 +212,3 @@ def fit_notes(fit: TableFit) -> dict[str, Any]:
         held_out = held_out_of(model, model.threshold_, patients)
         notes["held_out"] = asdict(held_out)
     return notes
-
-
-def _counts(candidates: Candidates, tables: Tables) -> dict[str, Any] | None:
-    """Count groups and candidates; None for more than two classes."""
-    if len(candidates.classes) > 2:
-        return None
-    is_positive = candidates.groups_with(candidates.positive)
-    return {
-        "name": name_of(tables),
-        "n_candidates": int(candidates.n_rows),
-        "n_positive_groups": int(is_positive.sum()),
-        "n_negative_groups": int((~is_positive).sum()),
-        "n_patients": candidates.n_patients,
-    }
-
-
-def training_notes(model: Any, tables: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
-    """Return notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    tables : sequence of str or Path
-        The training tables; their names are stored without folders.
-
-    Examples
-    --------
-    >>> from groupcm import GroupClassifier
-    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
-    >>> notes = training_notes(model, ["here/train.parquet"])
-    >>> notes["tables"], notes["n_unannotated_groups"], sorted(notes["versions"])
-    (['train.parquet'], 0, ['numpy', 'python', 'scikit-learn'])
-    """
-    packages = ["numpy", "scikit-learn"]
-    if tree_part(model) is not None:
-        packages.append("lightgbm")
-    return {
-        "tables": [Path(table).name for table in tables],
-        "n_unannotated_groups": len(getattr(model, "witnesses_", ())),
-        "trained_at": datetime.now(UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), **{p: version(p) for p in packages}},
-    }

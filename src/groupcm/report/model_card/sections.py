@@ -21,6 +21,7 @@ _KINDS = {
     "trees": "gradient-boosted trees score each candidate; a group scores as its best candidate",
     "other": "scores each candidate; a group scores as its best candidate",
 }
+_WIDTH = 100
 
 
 def sections_of(card: ModelCard) -> list[Section]:
@@ -41,7 +42,7 @@ def sections_of(card: ModelCard) -> list[Section]:
     if card.trees is not None:
         found.append(Section("Trees", _trees(card.trees)))
     found += [
-        Section("On groups it had not seen", _unseen(card)),
+        Section("On held-out groups", _unseen(card)),
         Section("Alarm", _alarm(card)),
         Section("Parameters", [(name, _shown(v)) for name, v in card.parameters.items()]),
         Section("Versions", list(card.versions.items())),
@@ -56,9 +57,9 @@ def _model(card: ModelCard) -> Rows:
     rows = [("model", f"{_KINDS[card.kind]} ({card.model})")]
     if card.positive_class is not None:
         negative = next(value for value in card.classes if value != card.positive_class)
-        rows.append(("separates", f"{card.positive_class} (positive) from {negative} (negative)"))
+        rows.append(("classes", f"{card.positive_class} (positive), {negative} (negative)"))
     else:
-        rows.append(("separates", _listed([str(value) for value in card.classes])))
+        rows.append(("classes", _listed([str(value) for value in card.classes])))
     rows.append(("features", f"{features.count:,}: {listed}"))
     if features.map is not None:
         rows.append(("feature map", f"{features.map}, to {features.count_of_map:,} features"))
@@ -76,14 +77,14 @@ def _trained_on(card: ModelCard) -> Rows:
         ("candidates", _count(of.n_candidates)),
         ("groups", groups),
         ("patients", _count(of.n_patients)),
-        ("not annotated", _unannotated(of.n_unannotated_groups)),
+        ("unannotated", _unannotated(of.n_unannotated_groups)),
         ("date", of.date or _NOT_KNOWN),
     ]
 
 
 def _unannotated(n_groups: int | None) -> str:
     if not n_groups:
-        return _NOT_KNOWN if n_groups is None else "none: every positive group was"
+        return _NOT_KNOWN if n_groups is None else "none of the positive groups"
     return f"{n_groups:,} of the positive groups: training chose a candidate of each"
 
 
@@ -124,7 +125,7 @@ def _unseen(card: ModelCard) -> Rows:
     if chosen is not None:
         text = (
             f"{chosen.lam:.4g}, with a mean {chosen.metric.replace('_', ' ')} of "
-            f"{chosen.mean:.4f} over {chosen.n_folds} folds (minimum {chosen.low:.4f}, maximum "
+            f"{chosen.mean:.4f} (range over {chosen.n_folds} folds: {chosen.low:.4f} to "
             f"{chosen.high:.4f})"
         )
         rows.append(("λ by folds", text))
@@ -135,9 +136,9 @@ def _unseen(card: ModelCard) -> Rows:
 def _auc(held_out: HeldOut) -> str:
     auc, low, high = held_out.group_auc, held_out.group_auc_low, held_out.group_auc_high
     if math.isnan(low) or math.isnan(high):
-        return f"{auc:.3f} (too few {held_out.drawn} for an interval)"
+        return f"{auc:.3f} (too few {held_out.drawn} for a confidence interval)"
     return (
-        f"{auc:.3f} ({percent(held_out.level)} interval {low:.3f} to {high:.3f}, by resampling "
+        f"{auc:.3f} ({percent(held_out.level)} CI {low:.3f} to {high:.3f}, bootstrap over "
         f"{held_out.drawn})"
     )
 
@@ -148,11 +149,13 @@ def _alarm(card: ModelCard) -> Rows:
         rows.append(("threshold", "none: a group gets the class of its largest score"))
     else:
         rows.append(("threshold", threshold_rule(card.threshold.value)))
-        rows.append(("how it was chosen", card.threshold.chosen))
+        rows.append(("threshold source", card.threshold.chosen))
     if held_out is not None and held_out.sensitivity is not None:
         rows.append(("positive groups found", f"{percent(held_out.sensitivity)} (sensitivity)"))
     if held_out is not None and held_out.specificity is not None:
-        rows.append(("negative groups let pass", f"{percent(held_out.specificity)} (specificity)"))
+        rows.append(
+            ("negative groups without an alarm", f"{percent(held_out.specificity)} (specificity)")
+        )
     calibration = card.calibration
     how = "none: scores have no unit"
     if calibration is not None:
@@ -188,7 +191,7 @@ def as_text(card: ModelCard) -> str:
     >>> from groupcm.report.model_card import model_card
     >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
     >>> as_text(model_card(model)).splitlines()[3].split(maxsplit=1)
-    ['separates', '1 (positive) from 0 (negative)']
+    ['classes', '1 (positive), 0 (negative)']
     """
     return sections_as_text(sections_of(card))
 

@@ -107,7 +107,7 @@ def from_dask(
     try:
         from groupcm.sources.dask.workers import OnWorkers, Recipe
     except ImportError as error:
-        raise MissingExtra("from_dask needs Dask", "dask") from error
+        raise MissingExtra("from_dask requires Dask", "dask") from error
     recipes = [
         Recipe(partial(prepare, number, wanted), origin)
         for number, origin in enumerate(_partitions(data))

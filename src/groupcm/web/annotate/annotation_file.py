@@ -12,7 +12,6 @@ picture, so changes that arrive during a write wait, and share the next write.
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
@@ -35,6 +34,7 @@ from groupcm.annotations.parsing import load
 from groupcm.annotations.reading import Reading, Unannotated
 from groupcm.errors import Argument, FileName, InputError, NotWritableError
 from groupcm.utils.files import check_output
+from groupcm.utils.text import composed
 from groupcm.web.server.guarded_file import GuardedFile
 
 __all__ = ["AnnotationFile", "Category", "Content", "Entry", "Saver", "entry_of"]
@@ -260,15 +260,11 @@ class _FileReading(Reading):
 
     def __init__(self, path: Path, names: list[str], unannotated: Unannotated) -> None:
         super().__init__(path, unannotated=unannotated)
-        self._names = {_plain(name): name for name in names} | {name: name for name in names}
+        self._names = {composed(name): name for name in names} | {name: name for name in names}
 
     def name(self, written: str) -> str:
-        found = self._names.get(written) or self._names.get(_plain(written))
+        found = self._names.get(written) or self._names.get(composed(written))
         return found or super().name(written)
-
-
-def _plain(name: str) -> str:
-    return unicodedata.normalize("NFC", name)
 
 
 def _content(content: dict[str, Any], reading: Reading, revision: int) -> Content:

@@ -6,7 +6,6 @@ same name.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
@@ -14,6 +13,7 @@ from typing import Any
 
 from groupcm.annotations import AnnotatedObject, Annotations, Picture
 from groupcm.errors import InputError
+from groupcm.utils.text import composed
 from groupcm.web.annotate.annotation_file import Category, Content, Entry
 
 __all__ = [
@@ -205,4 +205,4 @@ def _next_revision(content: Content) -> Content:
 
 
 def _key(name: str) -> str:
-    return unicodedata.normalize("NFC", name.strip()).casefold()
+    return composed(name.strip()).casefold()

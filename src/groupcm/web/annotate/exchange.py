@@ -10,7 +10,6 @@ import io
 import re
 import shutil
 import tempfile
-import unicodedata
 import warnings
 import zipfile
 from collections import defaultdict
@@ -26,7 +25,7 @@ from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
 from groupcm.annotations.model import StateCounts, relative_name
 from groupcm.annotations.reading import AnnotationWarning, Unannotated
 from groupcm.errors import Argument, FileName, InputError, Message
-from groupcm.utils.text import printable
+from groupcm.utils.text import composed, printable
 from groupcm.web.annotate.store import AnnotationStore
 from groupcm.web.server.library import PictureLibrary
 
@@ -214,13 +213,9 @@ def unpacked(content: bytes, work: Path, format: str | None, folders: Collection
         ) from error
     except Exception as error:  # zipfile raises many kinds for damaged files
         raise InputError("the ZIP file is damaged or locked with a password") from error
-    named = {unicodedata.normalize("NFC", name) for name in folders}
+    named = {composed(name) for name in folders}
     inner = list(home.iterdir())
-    while (
-        len(inner) == 1
-        and inner[0].is_dir()
-        and unicodedata.normalize("NFC", inner[0].name) not in named
-    ):
+    while len(inner) == 1 and inner[0].is_dir() and composed(inner[0].name) not in named:
         home, inner = inner[0], list(inner[0].iterdir())
     return inner[0] if len(inner) == 1 and inner[0].suffix in ENDINGS.values() else home
 
@@ -236,7 +231,7 @@ def _unzip(archive: zipfile.ZipFile, home: Path) -> None:
             name = relative_name(file.filename)
         except ValueError as error:
             raise InputError(
-                f"the ZIP file holds {file.filename!r}, which leads out of it or is no file name"
+                f"the ZIP file holds {file.filename!r}, which leads out of it or is not a file name"
             ) from error
         if file.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise InputError(

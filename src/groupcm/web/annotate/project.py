@@ -19,6 +19,7 @@ __all__ = ["PROJECT_HEADER", "Revisions", "Seen", "list_id", "project_id"]
 
 PROJECT_HEADER = "Groupcm-Project"
 """The header in which a page sends the id of its project with every change."""
+_MOST = 10_000
 
 
 def project_id(file: str | os.PathLike[str], folder: str | os.PathLike[str]) -> str:
@@ -42,9 +43,6 @@ def list_id(names: Iterable[str]) -> str:
 def _id(texts: Iterable[str]) -> str:
     content = "\0".join(texts).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()[:20]
-
-
-_MOST = 10_000
 
 
 class Seen(NamedTuple):

@@ -180,6 +180,6 @@ def _marks(library: PictureLibrary, given: _Path | None, read: Sequence[_Path | 
         check_output(marks)
     except InputError as error:
         raise InputError(
-            error, "; ", Argument("marks"), " says where pictures to correct are kept"
+            error, "; ", Argument("marks"), " names the file of the pictures to correct"
         ) from error
     return marks

@@ -21,6 +21,8 @@ from groupcm.utils.text import printable
 
 __all__ = ["PictureLibrary", "Problems", "Stamp"]
 
+Stamp = tuple[int, int]
+
 
 class Problems:
     """One sentence for each picture that could not be read.
@@ -82,9 +84,6 @@ class Problems:
             if self._sentences.get(number) != sentence:
                 self._sentences[number] = sentence
                 self._changed.append(number)
-
-
-Stamp = tuple[int, int]
 
 
 class PictureLibrary:
