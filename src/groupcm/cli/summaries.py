@@ -12,8 +12,8 @@ from groupcm.estimators.group_model import scorer_of
 from groupcm.estimators.path import chosen_lams
 from groupcm.estimators.tables import TableFit
 from groupcm.estimators.thresholds import held_out_groups_of
+from groupcm.estimators.weights import feature_names, feature_weights, linear_part
 from groupcm.evaluation._evaluate import unannotated_note
-from groupcm.evaluation.explanation import feature_names, feature_weights, linear_part
 from groupcm.evaluation.metric_table import CountOf, Section, shown
 from groupcm.evaluation.results import Evaluation
 from groupcm.images.proposals import Recall

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from groupcm.data.frames import as_frame, frame_to_matrix, is_frame
 from groupcm.data.frames import feature_names as column_names
 from groupcm.errors import InputError
-from groupcm.evaluation.explanation import feature_names, feature_weights, linear_part
+from groupcm.estimators.weights import feature_names, feature_weights, linear_part
 from groupcm.plots.axes import plain_ticks, shorten_apart
 from groupcm.plots.base import Display, labelled
 from groupcm.plots.style import NEGATIVE, POSITIVE, empty_axes, frame, ink
