@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
     {"estimators", "selection"},
     {"boosting", "images", "persistence", "torch"},
     {"diagnostics", "evaluation"},
+    {"plots"},
     {"report"},
     {"experiments", "web"},
     {"__main__", "_compat", "cli"},

@@ -130,6 +130,11 @@ class GroupBoostingClassifier(GroupModel):
         The same trees, to be used with LightGBM.
     n_trees_ : int
         The number of trees.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        The share of each feature in what all splits gained in training; they sum to 1, or are
+        all 0 where no tree has a split. They are computed from the trees, so that a saved and
+        loaded model has them too. Features with many distinct values are favoured, as by any
+        importance of this kind; `groupcm.evaluation.explain_scores` explains single scores.
     validation_curve_ : ndarray
         ``scoring`` after each tree, averaged over the folds; empty without early stopping.
     witnesses_ : ndarray
@@ -365,6 +370,11 @@ class GroupBoostingClassifier(GroupModel):
         """The trees as flat arrays."""
         check_is_fitted(self)
         return [_forest(text, self.n_features_in_) for text in self.trees_]
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The share of each feature in what all splits gained in training; they sum to 1."""
+        return self._scorer.gain_shares()[0]
 
     @property
     def _scorer(self) -> TreeScorer:

@@ -12,17 +12,17 @@ from groupcm.estimators.group_model import scorer_of
 from groupcm.estimators.path import chosen_lams
 from groupcm.estimators.tables import TableFit
 from groupcm.estimators.thresholds import held_out_groups_of
+from groupcm.estimators.weights import feature_names, feature_weights, linear_part
 from groupcm.evaluation._evaluate import unannotated_note
-from groupcm.evaluation.explanation import feature_names, feature_weights, linear_part
 from groupcm.evaluation.metric_table import CountOf, Section, shown
 from groupcm.evaluation.results import Evaluation
 from groupcm.images.proposals import Recall
 from groupcm.images.tables.labelling import Proposed
 from groupcm.metrics import Interval, at_threshold, group_roc_auc, metric_name
 from groupcm.metrics.decision import rule_words
-from groupcm.report.formatting import certified_gap
 from groupcm.report.model_card import best_validation
 from groupcm.sources.candidates import Candidates
+from groupcm.utils.formatting import certified_gap
 
 __all__ = [
     "certificate",

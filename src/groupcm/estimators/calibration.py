@@ -30,6 +30,7 @@ from groupcm.estimators.calibrators import (
 )
 from groupcm.estimators.group_model import labelled, mean_right
 from groupcm.estimators.held_out import hold_out_groups, read_candidates
+from groupcm.estimators.html_display import HtmlPanel
 from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.thresholds import (
     THRESHOLD_STATE,
@@ -52,7 +53,9 @@ __all__ = ["CalibratedGroupClassifier"]
 _METHODS: dict[str, Callable[..., Calibrator]] = {"sigmoid": fit_sigmoid, "isotonic": fit_isotonic}
 
 
-class CalibratedGroupClassifier(ThresholdModel, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class CalibratedGroupClassifier(
+    HtmlPanel, ThresholdModel, ClassifierMixin, MetaEstimatorMixin, BaseEstimator
+):
     """The probability that a group is positive, learnt from scores of groups held out.
 
     ::

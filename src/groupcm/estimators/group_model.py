@@ -17,6 +17,7 @@ from groupcm.data.frames import as_frame
 from groupcm.data.groups import GroupIndex, index_groups, no_groups
 from groupcm.data.labels import check_class_order, warn_of_sorting_scorer
 from groupcm.data.validation import as_matrix, check_length
+from groupcm.estimators.html_display import HtmlPanel
 from groupcm.estimators.scoring import GroupScores, Scorer, among_all_groups, require_features
 from groupcm.estimators.thresholds import (
     THRESHOLD_STATE,
@@ -39,7 +40,7 @@ from groupcm.utils.text import printable
 __all__ = ["GroupModel", "labelled", "mean_right", "scorer_of"]
 
 
-class GroupModel(ThresholdModel, ClassifierMixin, BaseEstimator):
+class GroupModel(HtmlPanel, ThresholdModel, ClassifierMixin, BaseEstimator):
     """Scores of candidates, of groups, and what follows; a subclass defines how a row is scored."""
 
     __metadata_request__score: ClassVar = {"groups": True}

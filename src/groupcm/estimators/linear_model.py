@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from groupcm.estimators.group_model import GroupModel
 from groupcm.estimators.scoring import LinearScorer
@@ -65,6 +66,8 @@ class LinearGroupModel(GroupModel):
 
     @property
     def _scorer(self) -> LinearScorer:
+        # An AttributeError where it is not fitted: `dir`, and so a notebook, look at properties.
+        check_is_fitted(self)
         check_model(self, only=_SCORING)
         return LinearScorer(self.coef_, self.intercept_, self.feature_map_)
 

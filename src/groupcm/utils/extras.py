@@ -18,6 +18,7 @@ __all__ = [
     "BOOSTING",
     "IMAGES",
     "ONNX",
+    "PLOTS",
     "REPORT",
     "TORCH",
     "WEB",
@@ -135,6 +136,7 @@ IMAGES = Extra(
     },
 )
 ONNX = Extra("onnx", {"onnx": "writing ONNX files requires onnx"})
+PLOTS = Extra("plots", {"matplotlib": "drawing displays requires matplotlib"})
 REPORT = Extra(
     "report", dict.fromkeys(("matplotlib", "jinja2"), "a report requires matplotlib and Jinja2")
 )

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from groupcm.report.formatting import certified_gap, percent, threshold_rule
+from groupcm.metrics.decision import threshold_rule
 from groupcm.report.model_card.card import Certificate, HeldOut, ModelCard, Trees
+from groupcm.utils.formatting import certified_gap, percent
 from groupcm.utils.sections import Section, sections_as_text
 
 __all__ = ["as_markdown", "as_text", "sections_of"]
