@@ -151,10 +151,12 @@ class PictureDataset:
 
     Examples
     --------
-    Write a table of candidates::
-
-        data = fetch_magnetic_tiles()
-        propose_folder(data.folder, "candidates.parquet", annotations=data.annotations)
+    >>> from groupcm.datasets import fetch_magnetic_tiles
+    >>> from groupcm.images import propose_folder
+    >>> data = fetch_magnetic_tiles()  # doctest: +SKIP
+    >>> propose_folder(  # doctest: +SKIP
+    ...     data.folder, "candidates.parquet", annotations=data.annotations
+    ... )
     """
 
     folder: Path

@@ -75,10 +75,9 @@ def fetch_cvc_clinicdb(
 
     Examples
     --------
-    Cut windows and write a table of candidates::
-
-        data = fetch_cvc_clinicdb(windows="windows")
-        propose_folder(data.folder, "candidates.parquet", annotations=data.annotations)
+    >>> from groupcm.datasets import fetch_cvc_clinicdb
+    >>> fetch_cvc_clinicdb()  # doctest: +SKIP
+    <PictureDataset cvc_clinicdb: 612 pictures, 612 of them positive; 646 objects>
     """
     home = get_data_home(data_home) / "cvc_clinicdb"
     layouts = [("images", "masks"), ("Original", "Ground Truth")]

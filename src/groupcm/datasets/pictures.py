@@ -121,10 +121,9 @@ def fetch_magnetic_tiles(
 
     Examples
     --------
-    Download the pictures and write a table of candidates::
-
-        data = fetch_magnetic_tiles()
-        propose_folder(data.folder, "candidates.parquet", annotations=data.annotations)
+    >>> from groupcm.datasets import fetch_magnetic_tiles
+    >>> fetch_magnetic_tiles()  # doctest: +SKIP
+    <PictureDataset magnetic_tiles: 1,209 pictures, 257 of them positive; 305 objects>
     """
     for each in [defects] if isinstance(defects, str) else defects:
         if isinstance(defects, str) or each not in DEFECTS:
@@ -199,12 +198,9 @@ def fetch_bccd(
 
     Examples
     --------
-    Download the pictures and search for platelets::
-
-        data = fetch_bccd()
-        propose_folder(
-            data.folder, "cells.parquet", annotations=data.annotations, category="Platelets"
-        )
+    >>> from groupcm.datasets import fetch_bccd
+    >>> fetch_bccd()  # doctest: +SKIP
+    <PictureDataset bccd: 364 pictures, 364 of them positive; 4,888 objects>
     """
     options = Options(get_data_home(data_home), download_if_missing, sha256, verbose)
     home = BCCD.fetch(options)
