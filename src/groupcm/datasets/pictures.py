@@ -116,8 +116,9 @@ def fetch_magnetic_tiles(
     -------
     PictureDataset
         ``patients`` is inferred from the names of the pictures, which contain a running number:
-        pictures of numbers that differ by at most 80 belong to one tile. A picture with a defect
-        whose mask is empty is "to do", and thereby left out by `groupcm.images.propose_folder`.
+        pictures of numbers that differ by at most 80 belong to one tile. Parts of a mask below 20
+        pixels are left out. A picture with a defect of which nothing remains is "to do", and
+        thereby left out by `groupcm.images.propose_folder`.
 
     Examples
     --------
