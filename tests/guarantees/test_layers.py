@@ -24,7 +24,7 @@ LAYERS: list[set[str]] = [
     {"data", "objective"},
     {"features", "sources"},
     {"metrics", "simulate", "solvers"},
-    {"estimators", "selection"},
+    {"datasets", "estimators", "selection"},
     {"boosting", "images", "persistence", "torch"},
     {"diagnostics", "evaluation"},
     {"plots"},

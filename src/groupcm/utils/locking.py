@@ -5,16 +5,18 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from groupcm.errors import InputError
 
-__all__ = ["acquire", "exclusive_lock", "release"]
+__all__ = ["acquire", "exclusive_lock", "release", "waiting_lock"]
 
 # The errors of the operating system if another process holds the lock.
 _HELD = {errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK}
+_SECONDS_BETWEEN_ATTEMPTS = 0.1
 
 
 @contextmanager
@@ -35,6 +37,32 @@ def exclusive_lock(lock: Path, refusal: str) -> Iterator[None]:
     handle = acquire(lock)
     if handle is None:
         raise InputError(refusal)
+    try:
+        yield
+    finally:
+        release(lock, handle)
+
+
+@contextmanager
+def waiting_lock(lock: Path) -> Iterator[None]:
+    """Hold a lock file within the block, and wait while another process holds it.
+
+    Where the file system has no locks, the block runs without one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> lock = Path(tempfile.mkdtemp()) / ".lock"
+    >>> with waiting_lock(lock):
+    ...     acquire(lock) is None
+    True
+    """
+    try:
+        while (handle := acquire(lock)) is None:
+            time.sleep(_SECONDS_BETWEEN_ATTEMPTS)
+    except OSError:
+        yield
+        return
     try:
         yield
     finally:

@@ -20,6 +20,7 @@ from threading import Lock
 from typing import NamedTuple
 
 from groupcm.annotations import FORMATS, Annotations, Picture, write
+from groupcm.annotations.archives import unzip
 from groupcm.annotations.files import ReadingSome, UnknownFormatError, sniff
 from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
 from groupcm.annotations.model import StateCounts, relative_name
@@ -204,7 +205,7 @@ def unpacked(content: bytes, work: Path, format: str | None, folders: Collection
     home.mkdir(parents=True)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            _unzip(archive, home)
+            unzip(archive, home, most_bytes=_MOST_UNPACKED, most_files=_MOST_FILES)
     except InputError:
         raise
     except OSError as error:
@@ -218,38 +219,6 @@ def unpacked(content: bytes, work: Path, format: str | None, folders: Collection
     while len(inner) == 1 and inner[0].is_dir() and composed(inner[0].name) not in named:
         home, inner = inner[0], list(inner[0].iterdir())
     return inner[0] if len(inner) == 1 and inner[0].suffix in ENDINGS.values() else home
-
-
-def _unzip(archive: zipfile.ZipFile, home: Path) -> None:
-    """Unpack plain files into ``home``, up to a limit of their number and size."""
-    files = [each for each in archive.infolist() if not each.is_dir()]
-    left = _MOST_UNPACKED
-    if len(files) > _MOST_FILES:
-        raise InputError(f"the ZIP file holds {len(files):,} files; at most {_MOST_FILES:,}")
-    for file in files:
-        try:
-            name = relative_name(file.filename)
-        except ValueError as error:
-            raise InputError(
-                f"the ZIP file holds {file.filename!r}, which leads out of it or is not a file name"
-            ) from error
-        if file.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            raise InputError(
-                f"the ZIP file holds {file.filename!r} in a compression that is not read here; "
-                "pack it with Deflate"
-            )
-        if name.startswith("__MACOSX/"):
-            continue
-        target = home / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with archive.open(file) as packed, open(target, "wb") as written:
-            while block := packed.read(2**20):
-                left -= len(block)
-                if left < 0:
-                    raise InputError(
-                        f"the ZIP file holds more than {_MOST_UNPACKED // 2**20} MB of files"
-                    )
-                written.write(block)
 
 
 class _LibraryPictures(KnownPictures):
