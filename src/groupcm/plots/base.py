@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -117,6 +117,9 @@ class Display(ABC):
     ax_: Axes
     figure_: Figure | SubFigure
 
+    # By how much the axes grow upwards to have room for a legend.
+    _room_for_legend: ClassVar[float] = 1.0
+
     def plot(self, ax: Axes | None = None, *, legend: bool = True, **options: Any) -> Self:
         """Draw the display.
 
@@ -143,6 +146,8 @@ class Display(ABC):
         self.ax_, self.figure_ = ax, ax.figure
         location = self._draw(ax, **options)
         if legend and location is not None:
+            if self._room_for_legend > 1.0:
+                ax.set_ylim(top=self._room_for_legend * ax.get_ylim()[1])
             legend_inside(ax, location)
         return self
 

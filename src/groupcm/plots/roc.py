@@ -165,7 +165,7 @@ class GroupRocDisplay(ScoreDisplay):
         axes.plot(fpr, self.curve.tpr, **{"label": label, **look})
         if self.point is not None:
             self._mark(axes, self.point, left)
-        return "upper left" if log else "lower right"
+        return "lower right"
 
     def _frame(self, axes: Axes, is_first: bool, *, log: bool) -> float:
         """Label the axes, draw the line of chance, and return the smallest x that is shown."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,6 +71,8 @@ class ScoreDistributionDisplay(ScoreDisplay):
     >>> display.ax_.get_xlabel(), display.threshold
     ('Score of the group', 0.0)
     """
+
+    _room_for_legend: ClassVar[float] = 1.32
 
     positive: Vector
     negative: Vector
@@ -152,7 +154,7 @@ class ScoreDistributionDisplay(ScoreDisplay):
             )
         axes.set_xlim(low, high)
         self._label(axes)
-        return "best"
+        return "upper left"
 
     def _label(self, axes: Axes) -> None:
         from matplotlib.ticker import FuncFormatter
