@@ -181,12 +181,12 @@ def test_the_band_of_a_froc_curve_contains_the_curve():
     at = np.array([0.05, 0.2, 1.0])
     curve = metrics.froc_curve(y, scores, groups)
     estimate = [curve.sensitivity[curve.false_alarms <= each].max() for each in at]
-    by_group = metrics.froc_band(y, scores, groups, false_alarms=at)
+    by_group = metrics.froc_sensitivity(y, scores, groups, false_alarms=at)
     assert np.all(by_group.low <= estimate)
     assert np.all(by_group.high >= estimate)
     objects = np.zeros(len(y), dtype=int)
     with pytest.raises(ValueError, match="two clusters"):
-        metrics.froc_band(y, scores, groups, objects, false_alarms=at, clusters=groups)
+        metrics.froc_sensitivity(y, scores, groups, objects, false_alarms=at, clusters=groups)
 
 
 def test_several_displays_share_axes_with_one_look_each():

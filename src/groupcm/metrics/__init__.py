@@ -18,8 +18,7 @@ from groupcm.metrics.auc_variance import (
     obuchowski_interval,
     obuchowski_test,
 )
-from groupcm.metrics.bands import froc_band, roc_band
-from groupcm.metrics.bootstrap import bootstrap_interval
+from groupcm.metrics.bootstrap import bootstrap_interval, roc_band
 from groupcm.metrics.clusters import FewClustersWarning
 from groupcm.metrics.comparison import compare
 from groupcm.metrics.curves import (
@@ -91,7 +90,6 @@ __all__ = [
     "compare",
     "delong_interval",
     "delong_test",
-    "froc_band",
     "froc_curve",
     "froc_sensitivity",
     "group_average_precision",

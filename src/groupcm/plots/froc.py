@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from groupcm.evaluation.curves import thinned
 from groupcm.metrics import (
     FrocCurve,
-    froc_band,
     froc_curve,
+    froc_sensitivity,
 )
 from groupcm.plots.axes import log_left, log_x, share_y, shorten
 from groupcm.plots.base import (
@@ -128,7 +128,7 @@ name, ax
             most = max(float(curve.false_alarms.max()), 10 * _FEW_ALARMS)
             left = min(log_left(curve.false_alarms), _FEW_ALARMS)
             at = np.concatenate([[0.0], np.geomspace(left, most, _N_ALARM_RATES)])
-            low, high = froc_band(
+            found = froc_sensitivity(
                 y,
                 scores,
                 groups,
@@ -138,7 +138,7 @@ name, ax
                 pos_label=pos_label,
                 **resampling,
             )
-            band = Band(at, low, high, level)
+            band = Band(at, found.low, found.high, level)
         point = MarkedPoint.of_predictions(
             y, scores, groups, threshold, objects=objects, pos_label=pos_label
         )
