@@ -462,7 +462,7 @@ def test_labelling_finds_names_and_sizes_in_the_table(frames, tmp_path):
 def test_labelling_compares_sizes(frames, tmp_path):
     folder, marked = frames
     turned = Annotations([Picture(marked.pictures[0].name, 48, 64)])
-    with pytest.raises(InputError, match=r"said to be 48 × 64 pixels and is 64 × 48"):
+    with pytest.raises(InputError, match=r"48 × 64 pixels, and it has 64 × 48"):
         label_table(folder / "plain.parquet", tmp_path / "out.parquet", annotations=turned)
 
 

@@ -89,7 +89,7 @@ def test_paths_that_lead_nowhere(tmp_path):
         tmp_path / "empty": ["empty", "holds no tables"],
         tmp_path / "no.parquet": ["no.parquet", "does not exist"],
         str(tmp_path / "*.pq"): ["no file matches", "*.pq"],
-        tmp_path / "table.csv": ["table.csv", "not a Parquet file"],
+        tmp_path / "table.csv": ["table.csv", "not that of a Parquet file"],
         tmp_path / "nothing.parquet": ["nothing.parquet", "empty file"],
     }.items():
         with refusal(*words):
