@@ -424,7 +424,7 @@ def test_bad_options(folder, seen, model):
         with pytest.raises(InputError, match=message):
             evaluate(**options)
     save(model, "bare.json")
-    with pytest.raises(InputError, match=r"bare\.json does not say which column is the group"):
+    with pytest.raises(InputError, match=r"bare\.json does not record which column is the group"):
         evaluate(model="bare.json")
 
 

@@ -468,7 +468,7 @@ def test_labelling_compares_sizes(frames, tmp_path):
 
 def test_labelling_refuses_other_tables(frames, table, tmp_path):
     folder, marked = frames
-    with pytest.raises(InputError, match=r"described.parquet does not tell where its candidates"):
+    with pytest.raises(InputError, match=r"described.parquet does not record where its candidates"):
         label_table(table, tmp_path / "out.parquet", annotations=marked)
     with pytest.raises(InputError, match=r"is one of the tables"):
         label_table(folder / "plain.parquet", folder / "plain.parquet", annotations=marked)

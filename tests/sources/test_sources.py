@@ -508,7 +508,7 @@ def test_labels_come_from_the_rows_and_not_from_statistics(tmp_path):
 def test_row_groups_with_other_rows_than_they_say_are_refused(data, tmp_path):
     source = read(data.write(tmp_path / "a.parquet", row_group=50))
     source._units[1] = replace(source._units[1], n_rows=60)
-    with refusal("a.parquet, row group 1,", "says that it has 60 rows and has 50"):
+    with refusal("a.parquet, row group 1,", "claims to have 60 rows and has 50"):
         list(source.chunks(1, Columns(features=True)))
 
 
