@@ -127,7 +127,7 @@ def test_the_text_reads_well(here, capsys):
     assert "1 (positive), 0 (negative)" in lines
     assert "24 positive and 60 negative" in lines
     assert "of the global optimum" in lines
-    assert "95 % interval" in lines
+    assert "95 % CI" in lines
     assert "by resampling patients" in lines
     assert "(sensitivity)" in lines
     assert "probabilities none: scores have no unit" in lines

@@ -42,7 +42,7 @@ def made(seed: int = 0) -> dict[str, Any]:
 
 
 class Watched(ClassifierMixin, BaseEstimator):
-    """Remembers what it is fitted with; scores per candidate by its first feature."""
+    """Remembers what it is fitted with; scores a candidate by its first feature."""
 
     def __init__(self, heard: Any = None) -> None:
         self.heard = heard
