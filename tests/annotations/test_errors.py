@@ -463,7 +463,9 @@ def two_of_a_stem():
 
 @pytest.mark.parametrize("format", [name for name, known in FORMATS.items() if known.folder])
 def test_pictures_that_a_format_cannot_tell_apart_are_refused(tmp_path, format):
-    with pytest.raises(InputError, match=r"cannot tell the pictures 'a\.jpg' and 'a\.png' apart"):
+    with pytest.raises(
+        InputError, match=r"cannot distinguish the pictures 'a\.jpg' and 'a\.png', as"
+    ):
         write(two_of_a_stem(), tmp_path / "out", format)
     assert list(tmp_path.iterdir()) == []
 

@@ -124,10 +124,10 @@ def test_the_text_reads_well(here, capsys):
     said = capsys.readouterr().out
     lines = " ".join(said.split())
     assert "Polynomial, to 104 features" in lines
-    assert "1 (positive) from 0 (negative)" in lines
+    assert "1 (positive), 0 (negative)" in lines
     assert "24 positive and 60 negative" in lines
     assert "of the global optimum" in lines
-    assert "95 % interval" in lines
+    assert "95 % CI" in lines
     assert "by resampling patients" in lines
     assert "(sensitivity)" in lines
     assert "probabilities none: scores have no unit" in lines

@@ -322,7 +322,7 @@ def test_fit_says_what_a_table_lacks(folder, capsys):
     for command in (["fit", "-o", "m.json"], ["compare"], ["sort", "-o", "s.parquet"]):
         assert main([command[0], "plain.parquet", *command[1:]]) == 2
         assert capsys.readouterr().err.splitlines()[-1] == (
-            "groupcm: plain.parquet does not say which column is the group; name it with --group"
+            "groupcm: plain.parquet does not record which column is the group; name it with --group"
         )
     assert main(["fit", "plain.parquet", "--group", "picture", "-o", "m.json"]) == 2
     assert "which column is the label; name it with --label" in capsys.readouterr().err

@@ -341,7 +341,7 @@ def test_annotations_of_another_size_name_the_picture(home, tmp_path, capsys):
     options = ("--annotations", tmp_path / "truth.json")
     assert score(home, *options, output=tmp_path / "s.csv") == 2
     told = capsys.readouterr().err.strip().splitlines()[-1]
-    assert f"the picture '{name}' is said to be 640 × 480 pixels" in told
+    assert f"the annotations give the picture '{name}' 640 × 480 pixels" in told
 
 
 def test_an_empty_folder(home, tmp_path, capsys):

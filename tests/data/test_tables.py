@@ -507,7 +507,7 @@ def test_checksums_of_other_writers_are_verified_and_the_row_group_is_named(tmp_
 def test_a_file_that_has_other_rows_than_it_says_is_refused(tmp_path):
     path = write(tmp_path / "t.parquet")
     file = open_table(path)
-    for n_rows, said in ((3, "says that it has 3 rows and has more"), (5, "5 rows and has 4")):
+    for n_rows, said in ((3, "claims to have 3 rows and has more"), (5, "5 rows and has 4")):
         with pytest.raises(InputError, match=said):
             list(replace(file, n_rows=n_rows).batches(["frame"]))
 

@@ -333,7 +333,7 @@ def test_labels_of_no_class_are_refused_by_score(kind, made):
     model = fitted(kind, made)
     for y in (made.y + 1, made.y.astype(str), np.where(made.y, "cancer", "healthy")):
         for groups in (made.groups, None):
-            with pytest.raises(ValueError, match="no class of the estimator; it knows 0 and 1"):
+            with pytest.raises(ValueError, match="not a class of the estimator; it knows 0 and 1"):
                 model.score(made.X, y, groups)
     for y in (made.y.astype(float), made.y.astype(bool), made.y.astype(object)):
         assert model.score(made.X, y, made.groups) == model.score(made.X, made.y, made.groups)

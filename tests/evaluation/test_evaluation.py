@@ -447,7 +447,7 @@ def test_more_than_two_classes_are_refused(train):
     y = train.y.astype(int)
     y[train.groups % 3 == 0] *= 2
     model = GroupClassifier().fit(train.X, y, train.groups)
-    with pytest.raises(ValueError, match="3 classes apart; an evaluation is of a model of two"):
+    with pytest.raises(ValueError, match="has 3 classes; an evaluation needs a model of two"):
         evaluate(model, train.X, y, train.groups)
 
 

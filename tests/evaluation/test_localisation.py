@@ -162,7 +162,7 @@ def test_words():
     all_there = Localisation(1, 1, Interval(1.0, 0.0, 1.0), 1, 0.5)
     assert localisation_sentence(all_there) == (
         "In 1 of 1 positive group (1.000, 95 % interval 0.000 to 1.000) the winner overlaps the "
-        "object: it overlaps it by 0.5 or more. In every one some candidate does."
+        "object by 0.5 or more. In every one some candidate does."
     )
     unknown = Localisation(4, 2, Interval(0.5, float("nan"), float("nan")), 3)
     assert "(0.500, 95 % interval not known)" in localisation_sentence(unknown)

@@ -190,7 +190,9 @@ def test_described_columns_need_not_be_named(home, tmp_path):
     assert found.feature_names == list(simulate.FEATURE_NAMES)
     other = read_candidates(tmp_path / "described.parquet", patient="frame", group="patient")
     assert (other.roles.group, other.roles.patient) == ("patient", "frame")
-    with pytest.raises(InputError, match="does not say which column is the group; name it with g"):
+    with pytest.raises(
+        InputError, match="does not record which column is the group; name it with g"
+    ):
         read_candidates(home / "train.parquet")
 
 

@@ -517,9 +517,7 @@ def test_an_annotation_of_a_picture_that_is_not_there(folder):
 def test_annotations_of_another_size(folder):
     marked = read(folder / "marks.json")
     turned = [Picture(p.name, p.height, p.width, done=p.done) for p in marked]
-    with pytest.raises(
-        InputError, match=r"'patient1_frame01.png' is said to be 32 × 40 pixels and"
-    ):
+    with pytest.raises(InputError, match=r"'patient1_frame01.png' 32 × 40 pixels, and it has"):
         propose(folder, annotations=Annotations(turned))
 
 

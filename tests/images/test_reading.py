@@ -260,7 +260,7 @@ def test_too_many_pixels_are_refused_before_they_are_read(tmp_path):
     ("pixels", "clause"),
     [
         (np.array([[0, 2.5]], dtype=np.float32), "pixels from 0 to 2.5; pictures of floating"),
-        (np.array([[0, np.nan]], dtype=np.float32), "no numbers"),
+        (np.array([[0, np.nan]], dtype=np.float32), "not numbers"),
         (np.array([[0, 70_000]], dtype=np.int32), "pixels from 0 to 70000; pictures of whole"),
     ],
 )

@@ -462,13 +462,13 @@ def test_labelling_finds_names_and_sizes_in_the_table(frames, tmp_path):
 def test_labelling_compares_sizes(frames, tmp_path):
     folder, marked = frames
     turned = Annotations([Picture(marked.pictures[0].name, 48, 64)])
-    with pytest.raises(InputError, match=r"said to be 48 × 64 pixels and is 64 × 48"):
+    with pytest.raises(InputError, match=r"48 × 64 pixels, and it has 64 × 48"):
         label_table(folder / "plain.parquet", tmp_path / "out.parquet", annotations=turned)
 
 
 def test_labelling_refuses_other_tables(frames, table, tmp_path):
     folder, marked = frames
-    with pytest.raises(InputError, match=r"described.parquet does not tell where its candidates"):
+    with pytest.raises(InputError, match=r"described.parquet does not record where its candidates"):
         label_table(table, tmp_path / "out.parquet", annotations=marked)
     with pytest.raises(InputError, match=r"is one of the tables"):
         label_table(folder / "plain.parquet", folder / "plain.parquet", annotations=marked)

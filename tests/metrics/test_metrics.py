@@ -104,7 +104,7 @@ def test_columns_of_data_frames_are_taken():
         ([0, 1], [1, 2, 3], None, r"got shape \(3,\)"),
         ([0, 1], ["high", "low"], None, "scores must hold one number .* such as .*high"),
         ([0, 1], [1, 2], [1, 2, 3], "y has 2 rows but groups has 3"),
-        ([0, 1], [1, 2], [[1, 2]], r"groups must hold one id a candidate.*\(1, 2\)"),
+        ([0, 1], [1, 2], [[1, 2]], r"groups must hold one id per candidate.*\(1, 2\)"),
         ([0, 1], [1, 2], [1.0, np.nan], "groups has no id at row 1"),
         ([0, 1], [1, 2], ["a", None], "groups has no id at row 1"),
         ([0, 1], [1, 2], pd.array(["a", None], dtype="string"), "groups has no id at row 1"),

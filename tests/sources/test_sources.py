@@ -89,7 +89,7 @@ def test_paths_that_lead_nowhere(tmp_path):
         tmp_path / "empty": ["empty", "holds no tables"],
         tmp_path / "no.parquet": ["no.parquet", "does not exist"],
         str(tmp_path / "*.pq"): ["no file matches", "*.pq"],
-        tmp_path / "table.csv": ["table.csv", "not a Parquet file"],
+        tmp_path / "table.csv": ["table.csv", "not that of a Parquet file"],
         tmp_path / "nothing.parquet": ["nothing.parquet", "empty file"],
     }.items():
         with refusal(*words):
@@ -508,7 +508,7 @@ def test_labels_come_from_the_rows_and_not_from_statistics(tmp_path):
 def test_row_groups_with_other_rows_than_they_say_are_refused(data, tmp_path):
     source = read(data.write(tmp_path / "a.parquet", row_group=50))
     source._units[1] = replace(source._units[1], n_rows=60)
-    with refusal("a.parquet, row group 1,", "says that it has 60 rows and has 50"):
+    with refusal("a.parquet, row group 1,", "claims to have 60 rows and has 50"):
         list(source.chunks(1, Columns(features=True)))
 
 

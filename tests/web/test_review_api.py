@@ -315,7 +315,7 @@ def test_annotations_of_another_picture_are_told(made, tmp_path):
     review.start()
     assert review.scores.wait(60)
     first, second = review.results()[:2]
-    assert f"said to be 9 × 9 pixels and is {WIDTH} × {HEIGHT}" in first["error"]
+    assert f"9 × 9 pixels, and it has {WIDTH} × {HEIGHT}" in first["error"]
     assert first["score"] is None
     assert second["error"] is None
     assert second["truth"] is None

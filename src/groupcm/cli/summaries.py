@@ -106,7 +106,7 @@ def _unannotated(model: Any) -> list[tuple[str, str]]:
     ended = _OUTCOMES.get(str(getattr(model, "outcome_", "")))
     if ended is not None:
         text += f", in {model.n_rounds_:,} rounds until {ended}"
-    return [("unannotated", text)]
+    return [("not annotated", text)]
 
 
 def _positive(model: Any) -> list[tuple[str, str]]:
@@ -210,7 +210,7 @@ def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     ]
     if evaluation.n_unannotated:
         note = unannotated_note(evaluation.n_unannotated, data.n_positive_groups)
-        rows.append(("unannotated", note))
+        rows.append(("not annotated", note))
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
     rows += _metric_rows(evaluation, "ranking")

@@ -269,7 +269,7 @@ class ParquetSource(LocalSource):
                 )
         if row != here.n_rows:
             raise InputError(
-                f"{path}, row group {here.row_group}, says that it has {here.n_rows:,} rows and "
+                f"{path}, row group {here.row_group}, claims to have {here.n_rows:,} rows and "
                 f"has {'more' if row > here.n_rows else f'{row:,}'}; it is damaged, so write it "
                 "again"
             )
@@ -350,7 +350,7 @@ def _metadata(path: Path) -> pq.FileMetaData:
         rows = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
     if min(rows, default=0) < 0 or sum(rows) != metadata.num_rows:
         raise InputError(
-            f"{path} says that it has {metadata.num_rows:,} rows, and its row groups that they "
+            f"{path} claims to have {metadata.num_rows:,} rows, and its row groups that they "
             f"have {sum(rows):,}; it is damaged, so write it again"
         )
     return metadata

@@ -151,8 +151,8 @@ class ColumnRoles(Mapping[str, str]):
         --------
         >>> ColumnRoles().require(["group"], "frames.csv")
         Traceback (most recent call last):
-        groupcm.errors.InputError: frames.csv does not say which column is the group; name it with
-        group
+        groupcm.errors.InputError: frames.csv does not record which column is the group; name it
+        with group
         """
         for role in roles:
             if role in self:
@@ -164,7 +164,7 @@ class ColumnRoles(Mapping[str, str]):
                     Argument("label"),
                 )
             raise InputError(
-                f"{table} does not say which column is the {role}; name it with ", Argument(role)
+                f"{table} does not record which column is the {role}; name it with ", Argument(role)
             )
 
 

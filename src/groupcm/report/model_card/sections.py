@@ -78,7 +78,7 @@ def _trained_on(card: ModelCard) -> Rows:
         ("candidates", _count(of.n_candidates)),
         ("groups", groups),
         ("patients", _count(of.n_patients)),
-        ("unannotated", _unannotated(of.n_unannotated_groups)),
+        ("not annotated", _unannotated(of.n_unannotated_groups)),
         ("date", of.date or _NOT_KNOWN),
     ]
 
