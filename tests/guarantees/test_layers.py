@@ -27,6 +27,7 @@ LAYERS: list[set[str]] = [
     {"estimators", "selection"},
     {"boosting", "images", "persistence", "torch"},
     {"evaluation"},
+    {"plots"},
     {"report"},
     {"experiments", "web"},
     {"_compat", "cli"},

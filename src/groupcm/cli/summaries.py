@@ -20,9 +20,9 @@ from groupcm.images.proposals import Recall
 from groupcm.images.tables.labelling import Proposed
 from groupcm.metrics import Interval, at_threshold, group_roc_auc, metric_name
 from groupcm.metrics.decision import rule_words
-from groupcm.report.formatting import certified_gap
 from groupcm.report.model_card import best_validation
 from groupcm.sources.candidates import Candidates
+from groupcm.utils.formatting import certified_gap
 
 __all__ = [
     "certificate",

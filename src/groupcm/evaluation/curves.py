@@ -74,13 +74,14 @@ def roc_of(
     n_resamples: int = 2000,
     level: float = 0.95,
     random_state: Any = 0,
+    pos_label: Any = None,
 ) -> Roc:
     """Compute the ROC curve of groups, its area with an interval, and the sensitivity band.
 
     Parameters
     ----------
     y, scores : array-like of shape (n,)
-        One label and one score per candidate; the larger label is the positive one.
+        One label and one score per candidate.
     groups : array-like of shape (n,), optional
         The group of each candidate. Without it every row counts alone: that is the ROC curve
         of candidates.
@@ -91,6 +92,8 @@ def roc_of(
     level : float, default=0.95
         The confidence level of the interval, and of the band at each false positive rate.
     random_state : int, default=0
+    pos_label : label, optional
+        The positive one of the two labels; None is the larger.
 
     Returns
     -------
@@ -109,10 +112,13 @@ def roc_of(
         "n_resamples": n_resamples,
         "level": level,
         "random_state": random_state,
+        "pos_label": pos_label,
     }
     auc = bootstrap_interval(y, scores, groups, metric="group_roc_auc", **options)
     low, high = roc_band(y, scores, groups, fpr=_BAND_FPR, **options)
-    return Roc(thinned(group_roc_curve(y, scores, groups)), auc, _BAND_FPR, low, high)
+    return Roc(
+        thinned(group_roc_curve(y, scores, groups, pos_label=pos_label)), auc, _BAND_FPR, low, high
+    )
 
 
 def reliability_of(model: Any, candidates: ScoredCandidates, level: float) -> Reliability | None:

@@ -25,21 +25,14 @@ from groupcm.experiments.annotation_text import (
 )
 from groupcm.experiments.output import write_text
 from groupcm.experiments.sizes import GCM, METHODS, MISVM
-from groupcm.report.figures.axes import plain_ticks
+from groupcm.plots.axes import plain_ticks
+from groupcm.plots.style import MUTED, SURFACE, Series, series_of
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.learning import SizeLine, draw_repeats, size_figure
-from groupcm.report.figures.style import (
-    MUTED,
-    NAMED_COLOURS,
-    SURFACE,
-    WIDTH,
-    Series,
-    in_style,
-    series_of,
-)
-from groupcm.report.formatting import count, fraction, interval
+from groupcm.report.figures.style import NAMED_COLOURS, WIDTH, in_style
 from groupcm.report.page import render
 from groupcm.report.save import save_page
+from groupcm.utils.formatting import count, fraction, interval
 
 __all__ = ["captioned_annotation_figure", "save_annotation"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from groupcm.experiments.annotation import AnnotationCurve
 from groupcm.metrics import Interval
-from groupcm.report.formatting import count, counted, fraction, interval
+from groupcm.utils.formatting import count, counted, fraction, interval
 from groupcm.utils.text import listed
 
 __all__ = [

@@ -18,14 +18,15 @@ from groupcm.experiments.output import write_text
 from groupcm.experiments.paper import LEVELS, PaperResults
 from groupcm.experiments.sizes import GCM, METHODS, MISVM, SVM, UNGROUPED, Trial, trials_of
 from groupcm.metrics import Interval
+from groupcm.plots.style import INK, MUTED, Series, series_of
 from groupcm.report.figures.curves import roc_of_models_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.learning import SizeLine, size_figure
-from groupcm.report.figures.style import INK, MUTED, Series, colour_name, series_of
-from groupcm.report.formatting import counted, interval
+from groupcm.report.figures.style import colour_name
 from groupcm.report.page import render
 from groupcm.report.save import save_page
+from groupcm.utils.formatting import counted, interval
 
 __all__ = ["paper_figures", "paper_json", "save_paper"]
 

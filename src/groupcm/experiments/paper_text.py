@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from groupcm.experiments.claims import FAILS, HOLDS, OPEN, Claim, Finding
 from groupcm.experiments.paper import PaperResults
 from groupcm.experiments.sizes import Sizes, Trial
-from groupcm.report.formatting import counted, fraction, interval, p_value
+from groupcm.utils.formatting import counted, fraction, interval, p_value
 
 __all__ = [
     "claims_markdown",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from groupcm.data.groups import GroupIndex, index_groups
-from groupcm.metrics.bootstrap import bootstrap_interval, roc_band
+from groupcm.metrics.bands import froc_band, roc_band
+from groupcm.metrics.bootstrap import bootstrap_interval
 from groupcm.metrics.clusters import FewClustersWarning
 from groupcm.metrics.comparison import compare
 from groupcm.metrics.curves import (
@@ -58,6 +59,7 @@ __all__ = [
     "candidate_roc_auc",
     "candidate_roc_curve",
     "compare",
+    "froc_band",
     "froc_curve",
     "group_average_precision",
     "group_average_precision_scorer",

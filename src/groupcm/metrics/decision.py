@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.utils.fitted_state import Expected, Nullable, Number, Text
+from groupcm.utils.formatting import number
 from groupcm.utils.text import printable
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "resolve_threshold",
     "rule_words",
     "threshold_of",
+    "threshold_rule",
 ]
 
 #: What a threshold can be chosen for.
@@ -94,6 +96,19 @@ def rule_words(threshold: float) -> str:
     if math.isfinite(threshold):
         return "a group whose score is at least this raises an alarm"
     return f"{'no' if threshold > 0 else 'every'} group raises an alarm"
+
+
+def threshold_rule(value: float) -> str:
+    """Write a threshold, and which groups raise an alarm.
+
+    Examples
+    --------
+    >>> threshold_rule(0.421372)
+    '0.421372; a group whose score is at least this raises an alarm'
+    >>> threshold_rule(float("inf"))
+    '∞; no group raises an alarm'
+    """
+    return f"{number(value, 6)}; {rule_words(value)}"
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ __all__ = [
     "metric_name",
     "metric_named",
     "sensitivities_at",
+    "sensitivities_at_alarms",
     "weighted_value",
 ]
 
@@ -100,6 +101,31 @@ def sensitivities_at(ranking: Ranking, fpr: NDArray[np.float64]) -> FunctionOfCo
         most_fp = np.floor(fpr * n_negative).astype(np.int64)
         most_fp += (most_fp + 1) / n_negative <= fpr
         most_fp -= most_fp / n_negative > fpr
+        return _sensitivities(ranking, count, most_fp)
+
+    return of_counts
+
+
+def sensitivities_at_alarms(
+    ranking: Ranking, false_alarms: NDArray[np.float64], n_groups: Counts
+) -> FunctionOfCounts:
+    """Compute ``max { sensitivity(t) : fp(t) <= false_alarms_j · #groups }``; they rise.
+
+    ``n_groups`` counts the groups per cluster.
+
+    Examples
+    --------
+    >>> from groupcm.metrics.roc import rank
+    >>> rows = rank(np.array([True, False]), np.array([1.0, 2.0]), np.array([0, 0]), 1)
+    >>> sensitivities_at_alarms(rows, np.array([0.5, 1.0]), np.array([1]))(np.array([1])).tolist()
+    [0.0, 1.0]
+    """
+
+    def of_counts(count: Counts) -> NDArray[np.float64]:
+        total = int(count @ n_groups)
+        most_fp = np.floor(false_alarms * total).astype(np.int64)
+        most_fp += (most_fp + 1) / total <= false_alarms
+        most_fp -= most_fp / total > false_alarms
         return _sensitivities(ranking, count, most_fp)
 
     return of_counts

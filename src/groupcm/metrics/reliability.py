@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.groups import no_groups
-from groupcm.metrics.intervals import wilson_bounds
+from groupcm.metrics.clusters import read_clusters
+from groupcm.metrics.intervals import share_interval, wilson_bounds
 from groupcm.metrics.truth import groups_of_rows, positive_rows
 from groupcm.utils.typing import Vector
 
@@ -80,6 +81,7 @@ def reliability_curve(
     *,
     n_bins: int = 10,
     strategy: str = "quantile",
+    clusters: ArrayLike | None = None,
     level: float = 0.95,
     pos_label: Any = None,
 ) -> ReliabilityCurve:
@@ -88,7 +90,8 @@ def reliability_curve(
         predicted = 1/n Σ_{k in bin} p_k,    observed = 1/n Σ_{k in bin} y_k
 
     for the ``n`` groups of a bin, with Wilson's interval of the observed share
-    (`groupcm.metrics.intervals.wilson_bounds`), which takes groups as independent.
+    (`groupcm.metrics.intervals.wilson_bounds`), which takes groups as independent unless
+    ``clusters`` are given (`groupcm.metrics.intervals.share_interval`).
 
     Parameters
     ----------
@@ -98,6 +101,9 @@ def reliability_curve(
         Number of bins at most.
     strategy : {"quantile", "uniform"}
         Bins of about as many groups each, or of equal width from 0 to 1.
+    clusters : array-like of shape (n,), optional
+        The cluster of every candidate, such as its patient: groups of one cluster resemble each
+        other. The bounds of a bin are NaN where its groups lie in one cluster.
     level : float, default=0.95
         The confidence of the interval of each bin.
 
@@ -130,7 +136,23 @@ def reliability_curve(
     predicted = np.bincount(in_bin, p, minlength=n_bins)[filled] / count
     observed = np.bincount(in_bin, is_positive, minlength=n_bins)[filled] / count
     low, high = wilson_bounds(observed, count, level=level)
+    if clusters is not None:
+        cluster = _cluster_of_groups(clusters, groups, len(np.asarray(y)))
+        bins = np.flatnonzero(filled)
+        shares = [
+            share_interval(is_positive[in_bin == k], cluster[in_bin == k], level=level)
+            for k in bins
+        ]
+        low, high = np.transpose([(share.low, share.high) for share in shares])
     return ReliabilityCurve(predicted, observed, low, high, count.astype(np.int64))
+
+
+def _cluster_of_groups(
+    clusters: ArrayLike, groups: ArrayLike | None, n_rows: int
+) -> NDArray[np.intp]:
+    alone = groups is None or no_groups(groups)
+    index = None if alone else groups_of_rows(groups, n_rows)  # type: ignore[arg-type]
+    return read_clusters(clusters, index, n_rows).of_group
 
 
 def _read(

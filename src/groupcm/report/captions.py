@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 
 import numpy as np
 
 from groupcm.evaluation.results import LearningCurve, Roc
 from groupcm.metrics import Interval
-from groupcm.report.formatting import count, fraction
+from groupcm.metrics.decision import rule_words
+from groupcm.utils.formatting import count, fraction, number
 
-__all__ = ["describe_learning_curve", "has_high_specificity", "sensitivity_at", "specificities"]
+__all__ = [
+    "at_threshold",
+    "describe_learning_curve",
+    "has_high_specificity",
+    "sensitivity_at",
+    "specificities",
+]
 
 _SPECIFICITIES = (0.9, 0.95, 0.99, 0.999)
 _ROUNDING = 1e-9
@@ -90,3 +98,16 @@ def describe_learning_curve(learning: LearningCurve) -> str:
             ends = known[:1] if len(known) == 1 else [known[0], known[-1]]
             sentences.append(f"{line.model}: AUC {' and '.join(ends)} {learning.unit}.")
     return " ".join(sentences)
+
+
+def at_threshold(value: float) -> str:
+    """Write the beginning of a sentence on the outcomes at a threshold.
+
+    Examples
+    --------
+    >>> at_threshold(0.42), at_threshold(float("inf"))
+    ('At the threshold 0.42', 'Where no group raises an alarm')
+    """
+    if isfinite(value):
+        return f"At the threshold {number(value)}"
+    return f"Where {rule_words(value)}"

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.results import Roc
 from groupcm.metrics import Interval
+from groupcm.plots.axes import shorten
+from groupcm.plots.style import INK, MUTED, Series, series_of
 from groupcm.report.captions import describe_learning_curve, has_high_specificity
-from groupcm.report.figures.axes import shorten
 from groupcm.report.figures.curves import roc_of_models_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.learning import learning_figure
-from groupcm.report.figures.style import INK, MUTED, Series, series_of
-from groupcm.report.formatting import counted, fraction, interval, number, p_value, percent
+from groupcm.utils.formatting import counted, fraction, interval, number, p_value, percent
 from groupcm.utils.text import listed
 
 __all__ = [

@@ -8,15 +8,19 @@ from typing import NamedTuple
 from groupcm.evaluation.metric_table import CountOf, Value, shown
 from groupcm.evaluation.results import DataCounts, Decision, Evaluation, Localisation, Training
 from groupcm.metrics import Interval
-from groupcm.report.captions import describe_learning_curve, has_high_specificity
+from groupcm.plots.style import series_of
+from groupcm.report.captions import at_threshold, describe_learning_curve, has_high_specificity
 from groupcm.report.figures.curves import froc_figure, precision_recall_figure, roc_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.learning import learning_figure
-from groupcm.report.figures.scores import reliability_figure, score_distribution_figure
-from groupcm.report.figures.style import series_of
-from groupcm.report.figures.weights import by_size, importances_figure, weights_figure
-from groupcm.report.formatting import (
-    at_threshold,
+from groupcm.report.figures.scores import (
+    by_size,
+    importances_figure,
+    reliability_figure,
+    score_distribution_figure,
+    weights_figure,
+)
+from groupcm.utils.formatting import (
     certified_gap,
     count,
     counted,

@@ -13,13 +13,14 @@ from markupsafe import Markup
 
 from groupcm.evaluation.comparison.results import ModelComparison
 from groupcm.evaluation.results import Case, Evaluation
-from groupcm.report import formatting
+from groupcm.metrics.decision import threshold_rule
+from groupcm.plots.axes import clean
 from groupcm.report.captions import sensitivity_at, specificities
-from groupcm.report.figures.axes import clean
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.style import NAMED_COLOURS
-from groupcm.report.formatting import number
+from groupcm.utils import formatting
 from groupcm.utils.extras import REPORT
+from groupcm.utils.formatting import number
 
 if TYPE_CHECKING:
     from groupcm.report.figures.figure import CaptionedFigure
@@ -51,6 +52,7 @@ def render(template: str, figures: Sequence[CaptionedFigure], **numbers: Any) ->
     )
     environment.globals |= {"specificities": specificities, "sensitivity_at": sensitivity_at}
     environment.filters |= {name: getattr(formatting, name) for name in formatting.__all__}
+    environment.filters["threshold_rule"] = threshold_rule
     drawn = {
         figure.name: {
             "name": figure.name,
@@ -156,7 +158,7 @@ def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None
     """Draw the figures of an evaluation, and write its page."""
     REPORT.require()
     from groupcm.report import evaluation as parts
-    from groupcm.report.figures.weights import by_size
+    from groupcm.report.figures.scores import by_size
 
     localisation = evaluation.localisation
     return _filled(

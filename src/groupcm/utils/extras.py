@@ -18,6 +18,7 @@ __all__ = [
     "BOOSTING",
     "IMAGES",
     "ONNX",
+    "PLOTS",
     "REPORT",
     "TORCH",
     "WEB",
@@ -135,6 +136,7 @@ IMAGES = Extra(
     },
 )
 ONNX = Extra("onnx", {"onnx": "ONNX files are written with onnx"})
+PLOTS = Extra("plots", {"matplotlib": "displays are drawn with matplotlib"})
 REPORT = Extra(
     "report", dict.fromkeys(("matplotlib", "jinja2"), "a report needs matplotlib and jinja2")
 )

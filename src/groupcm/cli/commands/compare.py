@@ -11,8 +11,8 @@ from groupcm.evaluation.comparison.contenders import DEFAULT_NAMES
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult
 from groupcm.evaluation.comparison.tables import compare_tables
 from groupcm.report.comparison import pair_sentence
-from groupcm.report.formatting import counted, fraction, interval, percent
 from groupcm.report.save import check_report, save_comparison
+from groupcm.utils.formatting import counted, fraction, interval, percent
 from groupcm.utils.progress import announce_stage, without_steps
 
 __all__ = ["run"]

@@ -29,8 +29,8 @@ from groupcm.experiments.paper import run_paper
 from groupcm.experiments.paper_report import save_paper
 from groupcm.experiments.paper_text import summary_sentence
 from groupcm.experiments.sizes import SCALES, Sizes
-from groupcm.report.formatting import interval
 from groupcm.utils.extras import REPORT
+from groupcm.utils.formatting import interval
 from groupcm.utils.progress import announce_stage, without_steps
 
 __all__ = ["run", "run_annotation_experiment", "run_paper_experiment"]

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from groupcm.cli.output import plain_warnings, print_line
 from groupcm.errors import InputError
-from groupcm.metrics.decision import resolve_threshold
+from groupcm.metrics.decision import resolve_threshold, threshold_rule
 from groupcm.persistence.model_file import read
 from groupcm.persistence.onnx import export_onnx
-from groupcm.report.formatting import threshold_rule
 from groupcm.utils.files import check_output
 
 __all__ = ["run"]

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import matplotlib
 from matplotlib.figure import Figure
 
-from groupcm.report.figures.axes import clean
+from groupcm.plots.axes import clean
 from groupcm.report.figures.style import NAMED_COLOURS, style
 
 __all__ = ["CaptionedFigure", "figure_svg"]

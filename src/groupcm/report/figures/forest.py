@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from groupcm.metrics import Interval
-from groupcm.report.figures.axes import plain_ticks, shorten
-from groupcm.report.figures.style import MUTED, SURFACE, Series, empty_axes, in_style, new_axes
-from groupcm.report.formatting import interval as format_interval
+from groupcm.plots.axes import plain_ticks, shorten
+from groupcm.plots.style import MUTED, SURFACE, Series, empty_axes
+from groupcm.report.figures.style import in_style, new_axes
+from groupcm.utils.formatting import interval as format_interval
 
 __all__ = ["ForestRow", "forest_figure"]
 

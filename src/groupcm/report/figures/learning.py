@@ -14,16 +14,10 @@ from numpy.typing import NDArray
 
 from groupcm.evaluation.results import LearningCurve
 from groupcm.metrics import Interval
-from groupcm.report.figures.axes import plain_ticks, shorten
-from groupcm.report.figures.style import (
-    SURFACE,
-    Series,
-    empty_axes,
-    in_style,
-    legend_below,
-    new_axes,
-)
-from groupcm.report.formatting import fraction
+from groupcm.plots.axes import plain_ticks, shorten
+from groupcm.plots.style import SURFACE, Series, empty_axes
+from groupcm.report.figures.style import in_style, legend_below, new_axes
+from groupcm.utils.formatting import fraction
 
 __all__ = ["SizeLine", "draw_repeats", "learning_figure", "size_figure"]
 
@@ -40,7 +34,7 @@ def learning_figure(learning: LearningCurve, series: Mapping[str, Series]) -> Fi
     Examples
     --------
     >>> from groupcm.evaluation.results import LearningLine
-    >>> from groupcm.report.figures.style import series_of
+    >>> from groupcm.plots.style import series_of
     >>> line = LearningLine("GCM", [Interval(0.8, 0.7, 0.9), Interval(0.9, 0.85, 0.95)])
     >>> curve = LearningCurve([100, 1000], "negative groups", [line])
     >>> learning_figure(curve, series_of(["GCM"])).axes[0].get_xlabel()

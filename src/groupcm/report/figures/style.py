@@ -1,11 +1,10 @@
-"""The style of every figure: colours, sizes, fonts, and one colour per model."""
+"""The style of the figures of a page: their sizes and fonts, and colours that the page can set."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -13,39 +12,25 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from groupcm.plots.style import GRID, INK, MUTED, SERIES, SURFACE
+
 __all__ = [
-    "GRID",
-    "INK",
-    "MUTED",
     "NAMED_COLOURS",
-    "NEGATIVE",
-    "POSITIVE",
     "SQUARE",
-    "SURFACE",
     "WIDTH",
-    "Series",
     "colour_name",
-    "empty_axes",
     "in_style",
     "legend_below",
     "new_axes",
-    "series_of",
     "style",
 ]
-
-INK, MUTED, GRID, SURFACE = "#1f2933", "#5f6b7a", "#dfe4ea", "#ffffff"
-# Okabe and Ito's colours, which can be distinguished with any colour vision.
-_SERIES = ("#0072b2", "#d55e00", "#009e73", "#b8558f", "#c28500", "#3c9fd6", "#6b7280")
-POSITIVE, NEGATIVE = _SERIES[1], _SERIES[0]
-_DASHES = ("solid", (0, (5, 1.6)), (0, (1.4, 1.4)), (0, (6, 1.6, 1.4, 1.6)))
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 NAMED_COLOURS: Mapping[str, str] = {
     "ink": INK,
     "muted": MUTED,
     "grid": GRID,
     "surface": SURFACE,
-    **{f"series-{k}": colour for k, colour in enumerate(_SERIES, start=1)},
+    **{f"series-{k}": colour for k, colour in enumerate(SERIES, start=1)},
 }
 """The name of each colour in a page, which can give it another value in dark mode."""
 
@@ -128,32 +113,6 @@ def in_style(draw: Callable[P, Result]) -> Callable[P, Result]:
     return drawing
 
 
-@dataclass(frozen=True)
-class Series:
-    """The look of one model in all figures."""
-
-    colour: str
-    dashes: str | tuple[int, tuple[float, ...]]
-    marker: str
-
-
-def series_of(names: Iterable[str]) -> dict[str, Series]:
-    """Assign each name a colour, a dash and a marker.
-
-    Examples
-    --------
-    >>> looks = series_of(["SVM", "GCM"])
-    >>> looks["SVM"].colour, looks["GCM"].colour
-    ('#0072b2', '#d55e00')
-    """
-    return {
-        name: Series(
-            _SERIES[k % len(_SERIES)], _DASHES[k % len(_DASHES)], _MARKERS[k % len(_MARKERS)]
-        )
-        for k, name in enumerate(dict.fromkeys(names))
-    }
-
-
 def colour_name(colour: str) -> str:
     """Return the name of a colour in a page.
 
@@ -181,9 +140,3 @@ def legend_below(figure: Figure, columns: int = 2, title: str | None = None) -> 
         title=title,
         title_fontsize=8.5,
     )
-
-
-def empty_axes(axes: Axes, message: str) -> None:
-    """Write in the middle of a figure that there is nothing to draw."""
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, message, transform=axes.transAxes, ha="center", va="center", color=MUTED)

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from groupcm.report.formatting import certified_gap, percent, threshold_rule
+from groupcm.metrics.decision import threshold_rule
 from groupcm.report.model_card.card import Certificate, HeldOut, ModelCard, Trees
+from groupcm.utils.formatting import certified_gap, percent
 from groupcm.utils.text import printable
 
 __all__ = ["Section", "as_markdown", "as_text", "sections_of"]

@@ -5,21 +5,17 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from math import floor, log10
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.axis import Axis
-from matplotlib.ticker import (
-    FuncFormatter,
-    Locator,
-    LogLocator,
-    MaxNLocator,
-    MultipleLocator,
-    NullLocator,
-)
 from numpy.typing import ArrayLike
 
 from groupcm.utils.text import is_control
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.ticker import Locator
 
 __all__ = [
     "clean",
@@ -38,18 +34,24 @@ _MARGIN = 0.02
 
 def share_x(axes: Axes) -> None:
     """Let x run from 0 to 1."""
+    from matplotlib.ticker import MultipleLocator
+
     axes.set_xlim(-_MARGIN, 1 + _MARGIN)
     plain_ticks(axes.xaxis, MultipleLocator(0.2))
 
 
 def share_y(axes: Axes) -> None:
     """Let y run from 0 to 1."""
+    from matplotlib.ticker import MultipleLocator
+
     axes.set_ylim(-_MARGIN, 1 + _MARGIN)
     plain_ticks(axes.yaxis, MultipleLocator(0.2))
 
 
 def plain_ticks(axis: Axis, ticks: int | Locator) -> None:
     """Place at most so many ticks, or those of a locator, with plain numbers."""
+    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+
     axis.set_major_locator(MaxNLocator(ticks) if isinstance(ticks, int) else ticks)
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
@@ -75,6 +77,8 @@ def log_left(values: ArrayLike) -> float:
 
 def log_x(axes: Axes, left: float, right: float) -> None:
     """Let x run over decades, with plain numbers at its ticks."""
+    from matplotlib.ticker import LogLocator
+
     axes.set_xscale("log")
     axes.set_xlim(left, right)
     few_decades = right / left < 30

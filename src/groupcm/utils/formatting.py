@@ -5,12 +5,9 @@ from __future__ import annotations
 import sys
 from math import floor, isfinite, log10
 
-from groupcm.metrics import Interval
-from groupcm.metrics.decision import rule_words
 from groupcm.utils.text import seconds
 
 __all__ = [
-    "at_threshold",
     "certified_gap",
     "count",
     "counted",
@@ -23,8 +20,10 @@ __all__ = [
     "plural",
     "seconds",
     "signed",
-    "threshold_rule",
 ]
+
+# An estimate between two bounds, such as `groupcm.metrics.Interval`.
+Bounded = tuple[float, float, float]
 
 _DECIMALS = 3
 _MOST_DECIMALS = 5
@@ -83,24 +82,25 @@ def fraction(value: float, decimals: int | None = None) -> str:
     return f"{value:.{places}f}".replace("-", "−")
 
 
-def interval(value: Interval, *, with_estimate: bool = True) -> str:
+def interval(value: Bounded, *, with_estimate: bool = True) -> str:
     """Write an estimate with its interval, all three with the same decimals.
 
     Examples
     --------
-    >>> interval(Interval(0.962, 0.95, 0.971))
+    >>> interval((0.962, 0.95, 0.971))
     '0.962 (0.950 to 0.971)'
-    >>> interval(Interval(0.962, 0.95, 0.971), with_estimate=False)
+    >>> interval((0.962, 0.95, 0.971), with_estimate=False)
     '0.950 to 0.971'
-    >>> interval(Interval(0.962, float("nan"), float("nan")))
+    >>> interval((0.962, float("nan"), float("nan")))
     '0.962 (interval not known)'
     """
-    if value.low != value.low or value.high != value.high:
+    estimate, low, high = value
+    if low != low or high != high:
         unknown = "interval not known"
-        return f"{fraction(value.estimate)} ({unknown})" if with_estimate else unknown
-    places = max(_decimals_of(number) for number in (value.estimate, value.low, value.high))
-    low_to_high = f"{fraction(value.low, places)} to {fraction(value.high, places)}"
-    return f"{fraction(value.estimate, places)} ({low_to_high})" if with_estimate else low_to_high
+        return f"{fraction(estimate)} ({unknown})" if with_estimate else unknown
+    places = max(map(_decimals_of, value))
+    low_to_high = f"{fraction(low, places)} to {fraction(high, places)}"
+    return f"{fraction(estimate, places)} ({low_to_high})" if with_estimate else low_to_high
 
 
 def percent(value: float) -> str:
@@ -121,17 +121,18 @@ def percent(value: float) -> str:
     return f"{share:.{decimals}f}".rstrip("0").rstrip(".") + " %"
 
 
-def percent_range(value: Interval) -> str:
+def percent_range(value: Bounded) -> str:
     """Write the bounds of a share in percent.
 
     Examples
     --------
-    >>> percent_range(Interval(0.8, 0.72, 0.864))
+    >>> percent_range((0.8, 0.72, 0.864))
     '72.0 to 86.4 %'
     """
-    if value.low != value.low or value.high != value.high:
+    _, low, high = value
+    if low != low or high != high:
         return "interval not known"
-    return f"{100 * value.low:.1f} to {100 * value.high:.1f} %"
+    return f"{100 * low:.1f} to {100 * high:.1f} %"
 
 
 def p_value(value: float) -> str:
@@ -167,32 +168,6 @@ def certified_gap(gap: float, tol: float | None = None, *, chose_candidates: boo
     if tol is not None and gap > tol:
         text += f", which is not yet the requested {number(100 * tol, 2)} %"
     return text
-
-
-def at_threshold(value: float) -> str:
-    """Write the beginning of a sentence on the outcomes at a threshold.
-
-    Examples
-    --------
-    >>> at_threshold(0.42), at_threshold(float("inf"))
-    ('At the threshold 0.42', 'Where no group raises an alarm')
-    """
-    if isfinite(value):
-        return f"At the threshold {number(value)}"
-    return f"Where {rule_words(value)}"
-
-
-def threshold_rule(value: float) -> str:
-    """Write a threshold, and which groups raise an alarm.
-
-    Examples
-    --------
-    >>> threshold_rule(0.421372)
-    '0.421372; a group whose score is at least this raises an alarm'
-    >>> threshold_rule(float("inf"))
-    '∞; no group raises an alarm'
-    """
-    return f"{number(value, 6)}; {rule_words(value)}"
 
 
 def count(value: int) -> str:
