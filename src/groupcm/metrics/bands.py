@@ -132,7 +132,7 @@ def froc_band(
     by_cluster = index_groups(found.of_row[is_positive])
     of_object = by_cluster.ids[owner_of_groups(on_object, by_cluster, "clusters")]
     ranking = rank(
-        np.repeat([True, False], [on_object.n_groups, np.count_nonzero(~is_positive)]),
+        np.repeat([True, False], [on_object.n_groups, int(np.count_nonzero(~is_positive))]),
         np.concatenate([on_object.maxima(scores[is_positive]), scores[~is_positive]]),
         np.concatenate([of_object, found.of_row[~is_positive]]),
         found.n_clusters,
