@@ -141,7 +141,8 @@ def _bars(caption: str, names: list[str], values: Vector) -> str:
     >>> "&lt;b&gt;" in _bars("Weights", ["<b>"], np.array([1.0]))
     True
     """
-    order = [j for j in np.argsort(-np.abs(values), kind="stable")[:_TOP] if values[j] != 0.0]
+    order = np.argsort(-np.abs(values), kind="stable")[:_TOP].tolist()
+    order = [j for j in order if values[j] != 0.0]
     if not order:
         return ""
     reach = abs(float(values[order[0]]))

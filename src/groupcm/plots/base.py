@@ -89,7 +89,7 @@ class MarkedPoint:
         )
         if resampling.get("clusters") is None:
             return cls(found)
-        intervals = (
+        sensitivity, specificity = (
             bootstrap_interval(
                 y,
                 scores,
@@ -100,7 +100,7 @@ class MarkedPoint:
             )
             for metric in (sensitivity_at_threshold, specificity_at_threshold)
         )
-        return cls(found, *intervals)
+        return cls(found, sensitivity, specificity)
 
 
 class Display(ABC):

@@ -81,7 +81,7 @@ class FrocDisplay(ScoreDisplay):
         cls,
         y: ArrayLike,
         scores: ArrayLike,
-        groups: ArrayLike,
+        groups: ArrayLike | None = None,
         *,
         objects: ArrayLike | None = None,
         clusters: ArrayLike | None = None,
@@ -101,7 +101,7 @@ class FrocDisplay(ScoreDisplay):
         ----------
         y, scores, groups, clusters, threshold, level, n_resamples, random_state, pos_label, \
 name, ax
-            As for `GroupRocDisplay.from_predictions`; ``groups`` is needed.
+            As for `GroupRocDisplay.from_predictions`.
         objects : array-like of shape (n,), optional
             The id of the object that a candidate is on, read only where ``y`` is positive.
             Without it every positive group holds one object.
@@ -121,7 +121,13 @@ name, ax
         >>> display.curve.sensitivity.tolist()
         [0.0, 1.0, 1.0]
         """
-        resampling = {"level": level, "n_resamples": n_resamples, "random_state": random_state}
+        # Without groups every row is a group of its own, as in the other displays.
+        groups = "none" if groups is None else groups
+        resampling: dict[str, Any] = {
+            "level": level,
+            "n_resamples": n_resamples,
+            "random_state": random_state,
+        }
         curve = thinned(froc_curve(y, scores, groups, objects, pos_label=pos_label))
         band = None
         if clusters is not None:

@@ -111,7 +111,7 @@ class ScoreDistributionDisplay(ScoreDisplay):
         ax : matplotlib.axes.Axes, optional
             The axes to draw into; by default those of a new figure.
         **options
-            Those of `plot`.
+            Those of `plot`, and properties of the outlines such as ``linewidth``.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class ScoreDistributionDisplay(ScoreDisplay):
         of = "candidate" if groups is None else "group"
         return cls(positive, negative, threshold, of, name).plot(ax, **options)
 
-    def _draw(self, axes: Axes) -> str | None:
+    def _draw(self, axes: Axes, **bars: Any) -> str | None:
         positive, negative = self.positive, self.negative
         threshold = np.nan if self.threshold is None else self.threshold
         everything = np.concatenate([positive, negative, [threshold]])
@@ -143,7 +143,9 @@ class ScoreDistributionDisplay(ScoreDisplay):
         n_rows_of_ticks = 0
         for kind, scores, colour in kinds:
             label = labelled(self.name, f"{count(len(scores))} {kind}")
-            _histogram(axes, np.clip(scores, low, high), edges, colour, label)
+            _histogram(
+                axes, np.clip(scores, low, high), edges, **{"color": colour, "label": label, **bars}
+            )
             if len(scores) <= _MOST_TICKS:
                 _ticks(axes, np.clip(scores, low, high), colour, row=n_rows_of_ticks)
                 n_rows_of_ticks += 1
@@ -165,10 +167,10 @@ class ScoreDistributionDisplay(ScoreDisplay):
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{plain(value)} %"))
 
 
-def _histogram(axes: Axes, scores: Vector, edges: Vector, colour: str, label: str) -> None:
+def _histogram(axes: Axes, scores: Vector, edges: Vector, **outline: Any) -> None:
     heights = 100 * np.histogram(scores, edges)[0] / max(len(scores), 1)
-    axes.stairs(heights, edges, fill=True, color=colour, alpha=0.25, linewidth=0)
-    axes.stairs(heights, edges, color=colour, linewidth=1.4, label=label)
+    axes.stairs(heights, edges, fill=True, color=outline["color"], alpha=0.25, linewidth=0)
+    axes.stairs(heights, edges, **{"linewidth": 1.4, **outline})
 
 
 def _ticks(axes: Axes, scores: Vector, colour: str, row: int) -> None:

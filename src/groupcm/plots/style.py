@@ -126,7 +126,7 @@ def frame(axes: Axes, xlabel: str, ylabel: str = "") -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend_inside(axes: Axes, location: str) -> None:
+def legend_inside(axes: Axes, location: Any) -> None:
     """Draw the legend of the labelled curves, if there are any; a dollar sign is a dollar sign."""
     if not axes.get_legend_handles_labels()[1]:
         return

@@ -188,7 +188,8 @@ class WeightsDisplay(Display):
                 va="center",
                 fontsize="small",
             )
-        names = shorten_apart([self.names[j] for j in order], _LONGEST_NAME)
+        largest = [str(self.names[int(j)]) for j in order]
+        names = shorten_apart(largest, _LONGEST_NAME)
         self._frame(axes, names, values)
         return None
 
@@ -238,8 +239,8 @@ def _with_importances(model: Any) -> Any:
     return model
 
 
-def _matrix(X: Any, names: Sequence[str] | None) -> tuple[Vector, list[str]]:
-    frame_or_rows = as_frame(X)
+def _matrix(X: Any, names: Any) -> tuple[Vector, list[str]]:
+    frame_or_rows: Any = as_frame(X)
     if is_frame(frame_or_rows):
         names = column_names(frame_or_rows) if names is None else names
         frame_or_rows = frame_to_matrix(frame_or_rows)
