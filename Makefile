@@ -6,7 +6,7 @@ ROWS   ?= 1e7
 N      ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz lint bench clean
+.PHONY: help demo test slow fuzz lint bench docs clean
 
 help:  ## this list
 	@awk -F ':.*## *' '/^[a-z]+:.*##/ {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -34,8 +34,13 @@ bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
 	$(BIN)/python -m benchmarks --rows $(ROWS) --json bench.json
 	$(BIN)/python -m benchmarks.scale --rows $(ROWS) --json bench-scale.json
 
+docs: $(VENV)/.docs  ## the documentation site, in docs/_build/html; BROWSER=1 checks it in Chromium
+	rm -rf docs/_build docs/api/generated
+	MPLBACKEND=agg $(BIN)/python -m sphinx -b html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html $(if $(BROWSER),--browser)
+
 clean:  ## remove the environment and what the other targets made
-	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis .numba_cache .fuzz dist
+	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis .numba_cache .fuzz dist docs/_build docs/gallery docs/api/generated
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -46,6 +51,7 @@ $(VENV)/.demo: extras = cli,images,report
 $(VENV)/.test: extras = test
 $(VENV)/.lint: extras = test,lint
 $(VENV)/.bench: extras = bench
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench: pyproject.toml | $(BIN)/python
+$(VENV)/.docs: extras = docs
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[$(extras)]'
 	@touch $@
