@@ -31,6 +31,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     *(["sphinx_gallery.gen_gallery"] if with_gallery else []),
+    "annotated_types",
     "local_mathjax",
     "public_names",
     "site_events",
@@ -61,11 +62,9 @@ autosummary_context = {"with_gallery": with_gallery}
 # Two names that differ only in case would be one file on macOS and Windows.
 autosummary_filename_map = {"groupcm.simulate.Capsule": "groupcm.simulate.Capsule_class"}
 autodoc_default_options = {"member-order": "groupwise"}
-autodoc_typehints = "signature"
-autodoc_typehints_format = "short"
+autodoc_typehints = "none"  # the docstrings have them, in words
 autodoc_preserve_defaults = True
 add_module_names = False
-python_maximum_signature_line_length = 80
 python_use_unqualified_type_names = True
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
@@ -98,6 +97,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "groupcm"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_sidebars = {"index": [], "which_model": [], "benchmarks": [], "limits": [], "glossary": []}

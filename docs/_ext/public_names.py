@@ -21,9 +21,12 @@ FOREIGN_ROLES = re.compile(
     r":(?:ref|term|class|func|meth|mod|user guide):`~?([^`<]+?)(?:\s*<[^`]*>)?`"
 )
 
+ROUTING = re.compile(r"get_params|set_params|get_metadata_routing|set_\w+_request")
+
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("missing-reference", resolve)
+    app.connect("autodoc-skip-member", skip_routing)
     app.connect("autodoc-process-docstring", plain_foreign_roles, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -67,6 +70,13 @@ def resolve(
     return env.domains.python_domain.resolve_xref(
         env, node["refdoc"], app.builder, "obj", path, node, content
     )
+
+
+def skip_routing(
+    _app: Sphinx, _kind: str, name: str, _found: Any, _skip: bool, _options: Any
+) -> bool | None:
+    """Leave out what every estimator of scikit-learn has; the page of estimators mentions it."""
+    return True if ROUTING.fullmatch(name) else None
 
 
 def plain_foreign_roles(

@@ -25,6 +25,7 @@ class SetSeeds:
 
     def __call__(self, _conf: dict[str, Any], _name: str) -> None:
         import numpy as np
+
         import torch
 
         random.seed(0)
