@@ -17,7 +17,6 @@ import re
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -36,16 +35,14 @@ VIEWS = {
 WIDTH_OVER = """() => document.documentElement.scrollWidth - document.documentElement.clientWidth"""
 
 
-@dataclass
 class Page(HTMLParser):
     """The anchors, links and loaded files of one page."""
 
-    anchors: set[str] = field(default_factory=set)
-    links: list[str] = field(default_factory=list)
-    loaded: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
+    def __init__(self) -> None:
         super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
