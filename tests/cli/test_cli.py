@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 import subprocess
 import sys
 import unicodedata
@@ -15,7 +14,6 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-import sklearn
 
 import groupcm
 from groupcm import simulate
@@ -267,25 +265,6 @@ def test_a_fit_that_does_not_converge_says_so(folder, capsys):
     assert "groupcm: warning: " in shown.err
     assert ".py:" not in shown.err
     assert "not yet the requested 1.0 × 10⁻¹³ %" in shown.out
-
-
-def test_the_examples_in_the_readme_run_as_they_stand(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    names: dict = {}
-    with sklearn.config_context():
-        for example in re.findall(r"```python\n(.*?)```", readme, flags=re.DOTALL):
-            exec(compile(example, "README.md", "exec"), names)
-    first, *lines = capsys.readouterr().out.splitlines()
-    assert first == "240 candidates of 6 pictures"
-    assert [line.split()[0] for line in lines[:4]] == ["objective", "frame", "group", "group"]
-    assert float(lines[2].split()[-1]) > 0.8
-    assert float(lines[3].split()[-1]) > 0.8
-    rows, gap = re.fullmatch(r"([\d,]+) rows, certified to (\S+), .* passes", lines[4]).groups()
-    assert int(rows.replace(",", "")) > 500_000
-    assert float(gap) <= 1e-4
-    assert lines[6].startswith("(1, 104)")
-    assert float(lines[-1].split()[-1]) <= 1e-4
 
 
 # A new line, colours, a cleared screen, a bell, a turned direction of writing, half a character.

@@ -5,6 +5,7 @@ The blocks of a page run in order, in one namespace and in an empty folder.
 
 from __future__ import annotations
 
+import doctest
 import importlib.util
 import re
 import warnings
@@ -67,6 +68,12 @@ def test_the_python_of_a_page_runs_as_it_stands(page, tmp_path, monkeypatch):
         import matplotlib.pyplot as plt
 
         plt.close("all")
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (DOCS / "api").glob("*.rst")))
+def test_the_examples_of_the_reference_lists_run(page):
+    failed, _ = doctest.testfile(str(DOCS / "api" / page), module_relative=False, verbose=False)
+    assert failed == 0
 
 
 def document_exists(target: str, page: Path) -> bool:

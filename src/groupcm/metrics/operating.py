@@ -49,6 +49,12 @@ class OperatingPoint:
         Candidates that are not positive and score at least the threshold, per group.
     objects_found, n_objects : int
         Objects any of whose positive candidates scores at least the threshold, of how many.
+
+    Examples
+    --------
+    >>> point = operating_point([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], specificity=1.0)
+    >>> point.threshold, point.sensitivity, point.false_positives
+    (0.9, 0.5, 0)
     """
 
     threshold: float
