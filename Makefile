@@ -35,7 +35,8 @@ bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
 	$(BIN)/python -m benchmarks.scale --rows $(ROWS) --json bench-scale.json
 
 docs: $(VENV)/.docs  ## the documentation site, in docs/_build/html; BROWSER=1 checks it in Chromium
-	rm -rf docs/_build docs/api/generated
+	$(if $(BROWSER),@sh tests/install_chromium.sh)
+	rm -rf docs/_build docs/gallery docs/api/generated
 	MPLBACKEND=agg $(BIN)/python -m sphinx -b html --fail-on-warning --keep-going --quiet docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html $(if $(BROWSER),--browser)
 

@@ -42,7 +42,7 @@ exclude_patterns = ["_build", "_ext", "pictures", "**/GALLERY_HEADER.rst"]
 # Reference pages of packages that this version does not have are left out.
 exclude_patterns += [
     f"api/{package}.*"
-    for package in ("plots", "datasets")
+    for package in ("plots", "datasets", "diagnostics")
     if find_spec(f"groupcm.{package}") is None
 ]
 suppress_warnings = ["config.cache", "toc.excluded"]  # the gallery's functions are not pickled

@@ -16,7 +16,7 @@ import groupcm
 
 API = Path(__file__).resolve().parents[2] / "docs" / "api"
 # Not in ``groupcm.__all__``, because they need extras or are imported by their own name.
-ALSO_PUBLIC = ("torch", "plots", "datasets")
+ALSO_PUBLIC = ("torch", "plots", "datasets", "diagnostics")
 # A class that a function makes for the user, with the function whose example shows it.
 SHOWN_BY = {"groupcm.sources.Candidates": "groupcm.read_candidates"}
 EXAMPLES = re.compile(r"^\s*Examples\n\s*--------\n(?:.*\n)*?\s*>>> ", flags=re.MULTILINE)
