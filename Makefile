@@ -6,7 +6,7 @@ ROWS   ?= 1e7
 N      ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz lint bench dist clean
+.PHONY: help demo test slow fuzz lint bench docs dist clean
 
 help:  ## this list
 	@awk -F ':.*## *' '/^[a-z]+:.*##/ {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -34,6 +34,12 @@ bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
 	$(BIN)/python -m benchmarks --rows $(ROWS) --json bench.json
 	$(BIN)/python -m benchmarks.scale --rows $(ROWS) --json bench-scale.json
 
+docs: $(VENV)/.docs  ## the documentation site, in docs/_build/html; BROWSER=1 checks it in Chromium
+	$(if $(BROWSER),@sh tests/install_chromium.sh)
+	rm -rf docs/_build docs/gallery docs/api/generated
+	MPLBACKEND=agg $(BIN)/python -m sphinx -b html --fail-on-warning --keep-going --quiet docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html $(if $(BROWSER),--browser)
+
 dist: $(VENV)/.dist  ## build the wheel and the source distribution, and check both
 	rm -rf dist
 	$(BIN)/python -m build
@@ -41,7 +47,7 @@ dist: $(VENV)/.dist  ## build the wheel and the source distribution, and check b
 	$(BIN)/check-wheel-contents dist/*.whl
 
 clean:  ## remove the environment and what the other targets made
-	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis .numba_cache .fuzz dist
+	rm -rf $(VENV) demo bench.json bench-scale.json .pytest_cache .ruff_cache .hypothesis .numba_cache .fuzz dist docs/_build docs/gallery docs/api/generated
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -53,6 +59,7 @@ $(VENV)/.test: extras = test
 $(VENV)/.lint: extras = test,lint
 $(VENV)/.bench: extras = bench
 $(VENV)/.dist: extras = dist
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.dist: pyproject.toml | $(BIN)/python
+$(VENV)/.docs: extras = docs
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.bench $(VENV)/.dist $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable '.[$(extras)]'
 	@touch $@

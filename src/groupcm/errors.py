@@ -110,7 +110,16 @@ class FileName:
 
 
 class PythonNote(str):
-    """A part of a message that helps in Python alone; the command line leaves it out."""
+    """A part of a message that helps in Python alone; the command line leaves it out.
+
+    Examples
+    --------
+    >>> error = InputError("The rows do not fit.", PythonNote(" Pass a source."))
+    >>> print(error)
+    The rows do not fit. Pass a source.
+    >>> error.message(lambda part: f"--{part.name}")
+    'The rows do not fit.'
+    """
 
     __slots__ = ()
 

@@ -55,7 +55,14 @@ _PLACEHOLDER_SIZE = (60_000, 60_000)  # of pictures that are left out afterwards
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its title, whether it is a folder of files, its reader and its writer."""
+    """A format: its title, whether it is a folder of files, its reader and its writer.
+
+    Examples
+    --------
+    >>> from groupcm.annotations import FORMATS
+    >>> FORMATS["voc"].title
+    'Pascal VOC'
+    """
 
     title: str
     folder: bool
@@ -176,6 +183,15 @@ def with_folder(
     done
         Whether the added pictures count as verified empty, as for a file that lists positive
         pictures alone, or as to do.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> Image.new("RGB", (64, 48)).save(folder / "frame.png")
+    >>> [picture.name for picture in with_folder(Annotations([], []), folder).pictures]
+    ['frame.png']
     """
     folder = Path(folder)
     found = picture_files(folder)

@@ -81,7 +81,14 @@ def check_printable(text: str, what: str) -> None:
 
 
 class StateCounts(NamedTuple):
-    """The number of pictures in each state."""
+    """The number of pictures in each state.
+
+    Examples
+    --------
+    >>> counts = StateCounts(annotated=3, verified_empty=2, todo=5)
+    >>> sum(counts)
+    10
+    """
 
     annotated: int
     verified_empty: int

@@ -169,7 +169,17 @@ def _is_mask(name: PurePosixPath, stems: set[str], described: set[PurePosixPath]
 
 
 def picture_size(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Return width and height after the EXIF rotation, without reading the pixels."""
+    """Return width and height after the EXIF rotation, without reading the pixels.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> path = Path(tempfile.mkdtemp()) / "frame.png"
+    >>> Image.new("RGB", (64, 48)).save(path)
+    >>> picture_size(path)
+    (64, 48)
+    """
     with opening(path) as picture:
         # For TIFF files, newer versions of Pillow return the size after the rotation.
         stored = picture.tag_v2 if picture.format == "TIFF" else dict(enumerate(picture.size, 256))

@@ -45,6 +45,12 @@ class GroupTable:
         patients the number of the group itself.
     patient_ids : ndarray, or None without patients
         The ids of the patients.
+
+    Examples
+    --------
+    >>> table = group_level([0, 1, 0], ["a", "a", "b"])
+    >>> table.index.ids.tolist(), table.positive.tolist()
+    (['a', 'b'], [True, False])
     """
 
     index: GroupIndex

@@ -41,6 +41,12 @@ class GroupIndex:
         The number of the group of every run, an index into ``ids``.
     n_rows : int
         Number of candidates.
+
+    Examples
+    --------
+    >>> index = index_groups(["a", "a", "b", "a"])
+    >>> index.ids.tolist(), index.run_starts.tolist(), index.run_codes.tolist()
+    (['a', 'b'], [0, 2, 3], [0, 1, 0])
     """
 
     ids: NDArray[Any]

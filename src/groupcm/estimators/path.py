@@ -39,6 +39,12 @@ class LambdaPath:
         In increasing order.
     models : list of GroupClassifier
         The fitted model of each λ, with its certificate.
+
+    Examples
+    --------
+    >>> path = lambda_path([[0.0], [1.0], [2.0]], [0, 0, 1], lams=[0.5, 0.9])
+    >>> path.lams.tolist(), len(path.models)
+    ([0.5, 0.9], 2)
     """
 
     lams: NDArray[np.float64]

@@ -138,6 +138,15 @@ class GroupScores:
         The largest candidate score; -inf for a group without candidates.
     winner : ndarray of the same shape
         The row number of the candidate that has it; -1 for a group without candidates.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> X = [[0.0], [1.0], [5.0], [6.0]]
+    >>> model = GroupClassifier().fit(X, [0, 0, 0, 1], groups=["a", "a", "b", "b"])
+    >>> found = model.group_scores(X, ["a", "a", "b", "b"])
+    >>> found.group.tolist(), found.winner.tolist()
+    (['a', 'b'], [1, 3])
     """
 
     group: NDArray[Any]

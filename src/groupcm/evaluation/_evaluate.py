@@ -153,6 +153,18 @@ def evaluate_scored(
         The options of the confidence intervals.
     notes : mapping, optional
         Kept unchanged.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.evaluation import score_candidates
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(60, n_positive=20, group_size=20)
+    >>> model = GroupClassifier().fit(data.X, data.y, groups=data.groups)
+    >>> scored = score_candidates(model, data.X, data.y, data.groups)
+    >>> result = evaluate_scored(model, scored, specificity=0.9, n_resamples=50)
+    >>> result.decision.point.specificity >= 0.9
+    True
     """
     resampling: dict[str, Any] = {
         "n_resamples": n_resamples,

@@ -240,6 +240,29 @@ def learning_curve(
     LearningCurve
         Small sizes are drawn several times: the estimate is the mean, and the interval also
         has the spread between draws.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.evaluation import score_candidates
+    >>> from groupcm.simulate import capsule
+    >>> train, test = (capsule(60, n_positive=20, group_size=10, seed=seed) for seed in (0, 1))
+    >>> def fit(model, chosen):
+    ...     rows = chosen[train.groups]
+    ...     model.fit(train.X[rows], train.y[rows], groups=train.groups[rows])
+    >>> is_positive = np.bincount(train.groups, train.y) > 0
+    >>> model = GroupClassifier()
+    >>> fit(model, np.ones(80, bool))
+    >>> curve = learning_curve(
+    ...     model,
+    ...     LearningGroups(is_positive, fit),
+    ...     score_candidates(model, test.X, test.y, test.groups),
+    ...     lambda fitted: fitted.group_scores(test.X, test.groups).score,
+    ...     sizes=[10, 60],
+    ...     n_resamples=50,
+    ... )
+    >>> list(curve.sizes)
+    [10, 60]
     """
     n_negative = training.n_negative
     if sizes is None:

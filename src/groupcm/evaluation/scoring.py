@@ -53,7 +53,18 @@ def score_candidates(
     annotated: ArrayLike | None = None,
     pos_label: Any = None,
 ) -> ScoredCandidates:
-    """Score rows in memory, or a source, which brings labels, groups and overlap itself."""
+    """Score rows in memory, or a source, which brings labels, groups and overlap itself.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> X = [[0.0], [1.0], [5.0], [6.0]]
+    >>> y, groups = [0, 0, 0, 1], ["a", "a", "b", "b"]
+    >>> model = GroupClassifier().fit(X, y, groups=groups)
+    >>> scored = score_candidates(model, X, y, groups)
+    >>> scored.n_groups
+    2
+    """
     X = as_frame(X)
     groups = None if no_groups(groups) else groups
     n_rows = X.n_rows if isinstance(X, Source) else _n_rows(X)
@@ -245,7 +256,18 @@ def score_source(
     annotated: NDArray[np.bool_] | None = None,
     pos_label: Any = None,
 ) -> ScoredCandidates:
-    """Score the candidates of a source in one pass over its features."""
+    """Score the candidates of a source in one pass over its features.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.sources import from_arrays
+    >>> X, groups = [[0.0], [1.0], [5.0], [6.0]], ["a", "a", "b", "b"]
+    >>> source = from_arrays(np.array(X), group=groups, label=[0, 0, 0, 1])
+    >>> model = GroupClassifier().fit(source)
+    >>> score_source(model, source).n_groups
+    2
+    """
     return ScoredCandidates(
         source.group_index(),
         scores_of(model, source),

@@ -105,11 +105,11 @@ class FeatureMap(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, n_features_in_)
+        X : array of shape (n, n_features)
 
         Returns
         -------
-        ndarray of shape (n, n_features_out_)
+        ndarray of shape (n, n_features_out)
             C-ordered float64.
         """
         rows = self._checked(X)
@@ -123,8 +123,8 @@ class FeatureMap(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array of shape (n, n_features_in_)
-        weights : array of shape (n_features_out_,) or (n_features_out_, k)
+        X : array of shape (n, n_features)
+        weights : array of shape (n_features_out,) or (n_features_out, k)
 
         Returns
         -------

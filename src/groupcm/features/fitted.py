@@ -72,7 +72,7 @@ class Fitted(FeatureMap):
 
         Parameters
         ----------
-        X : array of shape (n, n_features_in_), optional
+        X : array of shape (n, n_features), optional
         y : ignored
 
         Returns

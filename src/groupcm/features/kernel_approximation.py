@@ -139,7 +139,7 @@ class RandomFourier(FeatureMap):
     ----------
     gamma_ : float
         The γ that was used.
-    random_weights_ : ndarray of shape (n_features_in_, m)
+    random_weights_ : ndarray of shape (n_features, m)
         W.
     random_offset_ : ndarray of shape (m,)
         b.

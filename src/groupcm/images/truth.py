@@ -162,6 +162,17 @@ def read_truth(
         error if no picture remains.
     missing_pictures
         As for `read_for`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm.images.synthetic import write_frames
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = write_frames(folder, 2, height=96, width=128)
+    >>> names = sorted(path.name for path in (folder / "frames").iterdir())
+    >>> truth = read_truth(folder / "annotations.json", names, folder / "frames")
+    >>> len(truth.marked.pictures)
+    2
     """
     n_elsewhere = 0
     if only_some and isinstance(pictures, Path) and not isinstance(annotations, Annotations):

@@ -53,6 +53,12 @@ class OperatingPoint:
         Objects any of whose positive candidates scores at least the threshold, of how many.
     guarantee : Guarantee or None
         What the threshold keeps on new clusters, where a confidence was asked for.
+
+    Examples
+    --------
+    >>> point = operating_point([0, 0, 1, 1], [0.1, 0.4, 0.3, 0.9], specificity=1.0)
+    >>> point.threshold, point.sensitivity, point.false_positives
+    (0.9, 0.5, 0)
     """
 
     threshold: float

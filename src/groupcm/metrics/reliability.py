@@ -27,6 +27,12 @@ class ReliabilityCurve(NamedTuple):
 
     ``low`` and ``high`` bound the share; ``count`` is the number of groups. Empty bins are
     left out.
+
+    Examples
+    --------
+    >>> curve = reliability_curve([0, 0, 1, 1], [0.1, 0.2, 0.8, 0.9], n_bins=2)
+    >>> curve.count.tolist()
+    [2, 2]
     """
 
     predicted: Vector

@@ -22,6 +22,13 @@ class RocCurve(NamedTuple):
     """Sensitivity (``tpr``) against 1 − specificity (``fpr``); ``score >= threshold`` is an alarm.
 
     Thresholds fall; the first is infinite, where nothing is an alarm.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import group_roc_curve
+    >>> curve = group_roc_curve([0, 1, 1], [0.2, 0.1, 0.9])
+    >>> curve.fpr.tolist(), curve.tpr.tolist()
+    ([0.0, 0.0, 1.0, 1.0], [0.0, 0.5, 0.5, 1.0])
     """
 
     fpr: Vector
@@ -30,7 +37,15 @@ class RocCurve(NamedTuple):
 
 
 class PrecisionRecallCurve(NamedTuple):
-    """Precision against recall; thresholds fall, the first is infinite (precision 1, recall 0)."""
+    """Precision against recall; thresholds fall, the first is infinite (precision 1, recall 0).
+
+    Examples
+    --------
+    >>> from groupcm.metrics import group_precision_recall_curve
+    >>> curve = group_precision_recall_curve([0, 1, 1], [0.2, 0.1, 0.9])
+    >>> curve.recall.tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    """
 
     precision: Vector
     recall: Vector
@@ -38,7 +53,15 @@ class PrecisionRecallCurve(NamedTuple):
 
 
 class FrocCurve(NamedTuple):
-    """Share of objects found against false alarms per group; thresholds fall from infinity."""
+    """Share of objects found against false alarms per group; thresholds fall from infinity.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import froc_curve
+    >>> curve = froc_curve([0, 1, 0], [0.1, 0.9, 0.8], ["a", "a", "b"])
+    >>> isinstance(curve, FrocCurve)
+    True
+    """
 
     false_alarms: Vector
     sensitivity: Vector
@@ -46,7 +69,14 @@ class FrocCurve(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """An estimate between two bounds; the bounds are NaN where the data do not determine them."""
+    """An estimate between two bounds; the bounds are NaN where the data do not determine them.
+
+    Examples
+    --------
+    >>> interval = Interval(0.91, 0.87, 0.94)
+    >>> interval.low < interval.estimate < interval.high
+    True
+    """
 
     estimate: float
     low: float
@@ -66,7 +96,15 @@ class Interval(NamedTuple):
 
 
 class SensitivityBand(NamedTuple):
-    """Bounds of the sensitivity, one of each per false positive rate."""
+    """Bounds of the sensitivity, one of each per false positive rate.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import roc_band
+    >>> band = roc_band([0, 1] * 20, range(40), n_resamples=50)
+    >>> bool((band.low <= band.high).all())
+    True
+    """
 
     low: Vector
     high: Vector
@@ -88,6 +126,14 @@ class Comparison:
         The number of resamples behind the intervals.
     metric : str
         The name of the metric.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import compare
+    >>> y, a, b = [0, 1] * 20, range(40), [0.0, 1.0] * 20
+    >>> result = compare(y, a, b, n_resamples=50)
+    >>> result.metric, bool(result.difference.estimate < 0)
+    ('group_roc_auc', True)
     """
 
     a: Interval

@@ -33,7 +33,7 @@ class GroupScorer:
 
     Parameters
     ----------
-    metric : callable(y, scores, groups, **parameters) -> float
+    metric : callable(y, scores, groups, …) -> float
         Larger is better. A module-level function, so that the scorer can be pickled.
     groups : bool or str
         The name of the metadata that holds the groups, True for ``"groups"``.

@@ -105,6 +105,15 @@ class SavedModel:
         The notes of the file, such as the columns that the model was trained on.
     groupcm : str
         The version of groupcm that wrote it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm import GroupClassifier
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
+    >>> save(GroupClassifier().fit([[0.0], [1.0]], [0, 1]), path, notes={"site": "north"})
+    >>> read(path).notes
+    {'site': 'north'}
     """
 
     model: Any
@@ -196,7 +205,17 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def read(path: str | os.PathLike[str]) -> SavedModel:
-    """Read a model file with its notes."""
+    """Read a model file with its notes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm import GroupClassifier
+    >>> path = os.path.join(tempfile.mkdtemp(), "model.json")
+    >>> save(GroupClassifier().fit([[0.0], [1.0]], [0, 1]), path)
+    >>> read(path).model
+    GroupClassifier()
+    """
     path = Path(path)
     if path.is_dir():
         raise InputError(f"{path} is a folder; give the file of a model")

@@ -110,6 +110,13 @@ class Capsule:
         The patient; other seeds have other patients of the same numbers.
     feature_names : list of str
         Names of the 13 columns of ``X``.
+
+    Examples
+    --------
+    >>> from groupcm.simulate import capsule
+    >>> data = capsule(30, n_positive=3)
+    >>> data.n_groups, len(data.feature_names), len(data.X) == len(data.y)
+    (33, 13, True)
     """
 
     X: NDArray[np.float32]

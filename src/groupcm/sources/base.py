@@ -54,6 +54,13 @@ class Source(ABC):
         Which of these columns there are.
     memory : int or None
         How many bytes a fit may use, where the user has set it.
+
+    Examples
+    --------
+    >>> from groupcm.sources import from_arrays
+    >>> source = from_arrays(np.array([[1.5], [2.5]]), group=["a", "a"], label=[0, 1])
+    >>> source.n_features, source.has_label, source.has_overlap
+    (1, True, False)
     """
 
     feature_names: list[str] | None

@@ -39,6 +39,15 @@ class CandidateTable:
         The patient of each row.
     files : list of Path
         The tables read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "candidates.csv"
+    >>> _ = path.write_text("frame,label,size\\na,0,1.5\\na,1,2.5\\n")
+    >>> table = read_tables([path], group="frame", label="label")
+    >>> table.X.tolist(), table.feature_names, table.label.tolist()
+    ([[1.5], [2.5]], ['size'], [0, 1])
     """
 
     X: np.ndarray

@@ -233,7 +233,19 @@ def score_picture(
     threshold: float | None = None,
     given: Sequence[Region] | None = None,
 ) -> PictureScore:
-    """Score one picture; see `PictureScorer`, which is faster for many."""
+    """Score one picture; see `PictureScorer`, which is faster for many.
+
+    Examples
+    --------
+    >>> from groupcm import GroupClassifier
+    >>> from groupcm.images.proposals import Proposals, Windows
+    >>> recipe = Recipe(Proposals((Windows(),), at_most=10))
+    >>> pixels = np.random.default_rng(0).integers(0, 255, (48, 64, 3), np.uint8)
+    >>> X = recipe.candidates(pixels).values
+    >>> model = GroupClassifier(standardize=False).fit(X, np.arange(len(X)) == 0)
+    >>> score_picture(model, recipe, pixels, name="a.png").name
+    'a.png'
+    """
     return PictureScorer(model, recipe, vote=vote, threshold=threshold)(pixels, name, given)
 
 
