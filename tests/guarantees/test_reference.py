@@ -18,7 +18,23 @@ API = Path(__file__).resolve().parents[2] / "docs" / "api"
 # Not in ``groupcm.__all__``, because they need extras or are imported by their own name.
 ALSO_PUBLIC = ("torch", "plots", "datasets", "diagnostics")
 # A class that a function makes for the user, with the function whose example shows it.
-SHOWN_BY = {"groupcm.sources.Candidates": "groupcm.read_candidates"}
+SHOWN_BY = {
+    "groupcm.diagnostics.Check": "groupcm.diagnostics.run_self_test",
+    "groupcm.diagnostics.Computer": "groupcm.diagnostics.diagnose",
+    "groupcm.diagnostics.Diagnosis": "groupcm.diagnostics.diagnose",
+    "groupcm.diagnostics.ExtraStatus": "groupcm.diagnostics.diagnose",
+    "groupcm.diagnostics.KernelCache": "groupcm.diagnostics.diagnose",
+    "groupcm.diagnostics.Package": "groupcm.diagnostics.diagnose",
+    "groupcm.diagnostics.TorchDevices": "groupcm.diagnostics.diagnose",
+    "groupcm.metrics.AfrocCurve": "groupcm.metrics.afroc_curve",
+    "groupcm.metrics.FrocSensitivity": "groupcm.metrics.froc_sensitivity",
+    "groupcm.metrics.Guarantee": "groupcm.metrics.operating_point",
+    "groupcm.metrics.Level": "groupcm.metrics.level_scores",
+    "groupcm.metrics.Levels": "groupcm.metrics.read_levels",
+    "groupcm.metrics.YieldCurve": "groupcm.metrics.yield_curve",
+    "groupcm.metrics.YieldPoint": "groupcm.metrics.yield_curve",
+    "groupcm.sources.Candidates": "groupcm.read_candidates",
+}
 EXAMPLES = re.compile(r"^\s*Examples\n\s*--------\n(?:.*\n)*?\s*>>> ", flags=re.MULTILINE)
 
 

@@ -45,7 +45,7 @@ def test_there_are_commands():
 
 def test_nothing_in_the_library_imports_a_command():
     for path in CLI.parent.rglob("*.py"):
-        if path.is_relative_to(CLI):
+        if path.is_relative_to(CLI) or path.name == "__main__.py":
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):

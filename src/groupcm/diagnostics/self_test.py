@@ -28,6 +28,7 @@ EXTRA_MODULES = {
     "dask": ("dask.dataframe", "distributed"),
     "images": ("PIL.Image", "skimage.measure", "imageio_ffmpeg"),
     "onnx": ("onnx", "onnxruntime"),
+    "plots": ("matplotlib.figure",),
     "report": ("matplotlib.figure", "jinja2"),
     "torch": ("torch",),
     "web": ("PIL.Image", "starlette.applications", "uvicorn"),
