@@ -9,10 +9,10 @@ import numpy as np
 
 matplotlib.use("Agg")
 
-from matplotlib import pyplot as plt  # noqa: E402
+from matplotlib import pyplot as plt
 
-from groupcm.objective.losses import make_loss  # noqa: E402
-from groupcm.objective.penalties import make_penalty  # noqa: E402
+from groupcm.objective.losses import make_loss
+from groupcm.objective.penalties import make_penalty
 
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#7f3c8d")
 _LINES = ("-", "--", "-.", ":")
