@@ -297,6 +297,7 @@ def test_a_fit_that_does_not_converge_says_so(folder, capsys):
     assert "not yet the requested 1.0 × 10⁻¹³ %" in shown.out
 
 
+@pytest.mark.slow
 def test_the_examples_in_the_readme_run_as_they_stand(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
