@@ -128,7 +128,7 @@ def test_the_text_reads_well(here, capsys):
     assert "24 positive and 60 negative" in lines
     assert "of the global optimum" in lines
     assert "95 % CI" in lines
-    assert "by resampling patients" in lines
+    assert "bootstrap over patients" in lines
     assert "(sensitivity)" in lines
     assert "probabilities none: scores have no unit" in lines
     assert max(map(len, said.splitlines())) <= 100

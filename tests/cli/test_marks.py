@@ -227,6 +227,7 @@ def test_a_comparison_knows_them(here, capsys, marked, table):
     assert all(note in found[""].splitlines() for note in expected.notes)
 
 
+@pytest.mark.slow
 def test_marks_that_are_numbers_leak_into_no_model(here, capsys, marked):
     """As features, either column would tell positive groups from negative ones."""
     table = changed(marked.table(), "thing", marked.objects)

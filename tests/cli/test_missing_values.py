@@ -109,7 +109,9 @@ def test_a_linear_model_names_the_place_and_the_model_that_takes_it(
     table = str(write(table_of(made, nulls=nulls), here / f"t.{suffix}"))
     line = refused(capsys, "fit", table, *ROLES, "-o", "m.json")
     assert f"t.{suffix}: the " in line
-    assert f"{made.feature_names[0]!r} is {'missing' if nulls else 'nan'} in row 0" in line
+    assert (
+        f"{made.feature_names[0]!r} {'has a missing value' if nulls else 'is nan'} in row 0" in line
+    )
     assert line.endswith("; groupcm fit --model trees takes missing values")
     assert not Path("m.json").exists()
 

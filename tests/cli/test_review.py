@@ -72,7 +72,7 @@ def test_mistakes(home, tmp_path, capsys):
     assert marks.read_text() == "a,b\n"
     sentence = told(capsys, model, frames, "--marks", damaged / "m.csv")
     assert "damaged.json is not a folder" in sentence
-    assert "--marks says where" in sentence
+    assert "--marks names the file" in sentence
     assert "model.json is read and cannot hold marks" in told(
         capsys, model, frames, "--marks", model
     )

@@ -92,8 +92,8 @@ def test_columns_of_data_frames_are_taken():
 @pytest.mark.parametrize(
     ("y", "scores", "groups", "message"),
     [
-        ([0, 0], [1, 2], None, "y holds only the label 0; .* need both classes"),
-        (["a", "a"], [1, 2], None, "y holds only the label a; .* need both classes"),
+        ([0, 0], [1, 2], None, "y holds only the label 0; these metrics need both classes"),
+        (["a", "a"], [1, 2], None, "y holds only the label a; these metrics need both classes"),
         ([0, 1, 2], [1, 2, 3], None, "y holds more than two labels"),
         (["a", "b", "c"], [1, 2, 3], None, "y holds more than two labels"),
         ([0, 1], [1, 2], [5, 5], "every group is positive; .* one negative group"),
