@@ -19,7 +19,6 @@ import tempfile
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pyarrow.parquet as pq
 
 from groupcm import GroupClassifier

@@ -50,10 +50,10 @@ X_test, y_test, groups_test = make_groups(800, 400, ~is_training)
 # %%
 # The network and two losses
 # --------------------------
-# ``GroupLoss`` takes the scores of a batch with one label and one group per candidate. A temperature
-# shares the gradient of a negative group among candidates near the largest score, which helps at
-# the start. The comparison minimises the cross-entropy of single candidates, weighted so that both
-# classes count equally.
+# ``GroupLoss`` takes the scores of a batch with one label and one group per candidate. A
+# temperature shares the gradient of a negative group among candidates near the largest score, which
+# helps at the start. The comparison minimises the cross-entropy of single candidates, weighted so
+# that both classes count equally.
 
 
 def make_network():

@@ -371,7 +371,7 @@ def test_control_characters_of_features_are_escaped_in_warnings_and_cards(folder
 
 
 def test_every_command_prints_through_the_function_that_escapes():
-    """Only the function itself, and the JSON of a card, whose lines may be long."""
+    """Only the function itself, and commands that print JSON, whose lines may be long."""
     folder = Path(groupcm.__file__).parent / "cli"
     callers = [
         path.name
@@ -379,7 +379,7 @@ def test_every_command_prints_through_the_function_that_escapes():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print"
     ]
-    assert callers == ["_main.py", "_main.py", "describe.py", "output.py", "output.py"]
+    assert callers == ["_main.py", "_main.py", "describe.py", "doctor.py", "output.py", "output.py"]
 
 
 def test_a_message_has_a_bounded_length(folder, capsys):

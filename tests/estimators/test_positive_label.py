@@ -92,7 +92,7 @@ def test_models_with_a_positive_label_are_saved_and_pickled(kind, data, tmp_path
         assert again.classes_.tolist() == ["healthy", "cancer"]
         np.testing.assert_array_equal(again.predict(data.X), model.predict(data.X))
     assert model_card(model).positive_class == "cancer"
-    assert "cancer (positive) from healthy (negative)" in model_card(again).text()
+    assert "cancer (positive), healthy (negative)" in model_card(again).text()
 
 
 def test_classes_in_an_order_that_the_parameter_denies_are_refused(data, tmp_path):
@@ -462,7 +462,7 @@ def test_the_command_fits_what_is_called_positive(table, options, folder, capsys
     assert "warning" not in told.err
     assert load("m.json").classes_.tolist() == ["noise", "call"]
     assert main(["describe", "m.json"]) == 0
-    assert "call (positive) from noise (negative)" in capsys.readouterr().out
+    assert "call (positive), noise (negative)" in capsys.readouterr().out
     (counts,) = [json.loads(line[len('"notes": ') :].rstrip(",")) for line in notes_of("m.json")]
     assert counts["trained_on"]["n_positive_groups"] == 16
     # The model says which label of other tables is positive.

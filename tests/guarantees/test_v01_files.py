@@ -72,7 +72,10 @@ def picture_rows(path: Path) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("kind", ["all", *MODELS])
 def test_pictures_are_scored_as_by_version_0_1(kind, tmp_path):
-    """The recipe in the model file proposes the same candidates and measures the same features."""
+    """The recipe in the model file proposes the same candidates and measures the same features.
+
+    Features are measured in single precision, so their last digits depend on the processor.
+    """
     output = tmp_path / "scores.csv"
     model = path_of(f"model_{kind}.json")
     assert main(["images", "score", model, str(FRAMES), "--workers", "1", "-o", str(output)]) == 0
@@ -83,7 +86,7 @@ def test_pictures_are_scored_as_by_version_0_1(kind, tmp_path):
         assert row.pop("image") == right.pop("picture")
         for name in ("score", "probability"):
             if name in right:
-                assert float(row[name]) == pytest.approx(float(right[name]), rel=1e-9, abs=1e-12)
+                assert float(row[name]) == pytest.approx(float(right[name]), rel=1e-5, abs=1e-6)
                 del row[name], right[name]
         assert right.items() <= row.items()
 

@@ -281,8 +281,11 @@ def test_weights_in_another_file_are_refused(tmp_path, monkeypatch):
         NetworkEmbedding.of("small.onnx")
 
 
-@pytest.mark.parametrize(("library", "extra"), [("onnxruntime", "onnx"), ("torch", "torch")])
-def test_what_runs_the_network_is_missing(tmp_path, monkeypatch, library, extra):
+@pytest.mark.parametrize(
+    ("library", "called", "extra"),
+    [("onnxruntime", "onnxruntime", "onnx"), ("torch", "PyTorch", "torch")],
+)
+def test_what_runs_the_network_is_missing(tmp_path, monkeypatch, library, called, extra):
     file = tmp_path / "small"
     if library == "torch":
         with zipfile.ZipFile(file, "w") as archive:
@@ -290,7 +293,7 @@ def test_what_runs_the_network_is_missing(tmp_path, monkeypatch, library, extra)
     else:
         onnx_file(file, weights=WEIGHTS + 1)
     monkeypatch.setitem(sys.modules, library, None)
-    said = f'small requires {library}; install it with: pip install "groupcm[{extra}]"'
+    said = f'small requires {called}; install it with: pip install "groupcm[{extra}]"'
     with pytest.raises(InputError, match=re.escape(said)):
         NetworkEmbedding.of(file)
 

@@ -634,7 +634,7 @@ def test_frames_of_a_video(tmp_path, video, small_parts):
     whole = run() and rows(tmp_path)
     wrong = [*pictures[:3], Picture("frame 000005", 3, 3)]
     with pytest.raises(
-        InputError, match=r"'frame 000005' is said .*; 3 pictures are done and kept"
+        InputError, match=r"'frame 000005' 3 × 3 pixels, .*; 3 pictures are done and kept"
     ):
         run(wrong)
     # Other marks may mean other places: the video is done again as a whole.

@@ -109,6 +109,10 @@ def make_problem(case: Case, **fixed: Any) -> Problem:
         X = sp.csr_array(np.where(rng.random(X.shape) < 0.4, 0.0, X))
     elif case.kind == "float32":
         X = X.astype(np.float32)
+    if case.loss != "smoothed_hinge":
+        del settings["delta"]
+    if case.penalty != "huber":
+        del settings["epsilon"]
     return Problem(X, y, groups, overlap, settings | fixed)
 
 

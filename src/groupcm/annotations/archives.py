@@ -86,5 +86,5 @@ def _safe_name(name: str) -> str:
         return relative_name(name)
     except ValueError as error:
         raise InputError(
-            f"the ZIP file holds {name!r}, which leads out of it or is no file name"
+            f"the ZIP file holds {name!r}, which leads out of it or is not a file name"
         ) from error
