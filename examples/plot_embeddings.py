@@ -4,15 +4,17 @@ A network's embeddings as features
 
 Can a network that was trained for another task provide the features? Its last hidden layer is
 often a good description of a candidate, and a certified linear model on top of it needs few
-positive groups. Here a small network of scikit-learn learns to distinguish the handwritten digits
-0 to 5. Its hidden layer then describes the digits 6 to 9, which it has never seen, and the question
-is whether a group of digits contains a 9. The same recipe serves the embeddings of a large
-pretrained network; only the function that computes them changes.
+positive groups; but not always. Here a small network of scikit-learn learns to distinguish the
+handwritten digits 0 to 5. Its hidden layer then describes the digits 6 to 9, which it has never
+seen, and the question is whether a group of digits contains a 9. The same recipe serves the
+embeddings of a large pretrained network; only the function that computes them changes.
 """
 
 # %%
 # A network for another task
 # --------------------------
+
+import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,6 +22,7 @@ from sklearn.datasets import load_digits
 from sklearn.neural_network import MLPClassifier
 
 from groupcm import GroupClassifier
+from groupcm.errors import ConstantFeaturesWarning
 from groupcm.metrics import group_roc_auc
 
 BLUE, ORANGE, GREY = "#0072b2", "#d55e00", "#6b7280"
@@ -65,8 +68,10 @@ test_images, test_y, test_groups = make_groups(600, 300, ~is_training)
 # %%
 # Pixels against embeddings
 # -------------------------
-# Each comparison is repeated with other training groups.
+# Each comparison is repeated with other training groups. Pixels at the border are constant; groupcm
+# gives them the weight 0, and we silence the warning about it.
 
+warnings.simplefilter("ignore", ConstantFeaturesWarning)
 sizes = [3, 6, 12, 25, 50]
 spaces = {"pixels": lambda X: X, "embedding": embed}
 areas = {name: np.zeros((len(sizes), 8)) for name in spaces}
@@ -82,9 +87,10 @@ for name, values in areas.items():
     print(f"{name:>9}: group AUC {row}   ({', '.join(map(str, sizes))} positive groups)")
 
 # %%
-# The figure shows the mean and the range over the repeats. An embedding is not better by
-# definition: it keeps what helped its own task, and may have discarded what separates the new
-# classes. Compare it with simpler features before relying on it.
+# The figure shows the mean and the range over the repeats. Here the pixels are better: a network of
+# 48 units that has seen 1,000 small images keeps what helped its own task, and discards part of
+# what separates the new classes. Networks that were trained on millions of pictures often win.
+# Compare an embedding with simpler features before relying on it, as this example does.
 
 fig, axes = plt.subplots(1, 2, figsize=(10.5, 4.4), width_ratios=(1, 1.5), layout="constrained")
 shown = test_images.reshape(-1, 10)[[0, 1, 300, 301]]

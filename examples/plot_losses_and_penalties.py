@@ -75,14 +75,14 @@ fig, axes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 for name, (loss, colour, dash) in losses.items():
     axes[0].plot(t, loss.value(t), dash, color=colour, linewidth=2.4, label=name)
 axes[0].axvspan(0, 1, color="0.5", alpha=0.1, linewidth=0)
-axes[0].text(0.5, 2.42, "inside\nthe margin", ha="center", va="top", color=GREY)
-axes[0].set(title="Losses", xlabel="margin t", ylabel="L(t)", ylim=(-0.05, 2.5))
+axes[0].text(0.5, -0.02, "inside\nthe margin", ha="center", va="top", color=GREY)
+axes[0].set(title="Losses", xlabel="margin t", ylabel="L(t)", ylim=(-0.4, 2.5))
 axes[0].legend(frameon=False, loc="upper right")
 for name, (penalty, colour, dash) in penalties.items():
     # A penalty is a sum over the weights, so that each weight is evaluated on its own.
     values = [penalty.value(np.array([each])) for each in w]
     axes[1].plot(w, values, dash, color=colour, linewidth=2.4, label=name)
-axes[1].set(title="Penalties", xlabel="weight w", ylabel="h(w)", ylim=(-0.05, 2.5))
+axes[1].set(title="Penalties", xlabel="weight w", ylabel="h(w)", ylim=(-0.4, 2.5))
 axes[1].legend(frameon=False, loc="upper center")
 plt.show()
 
@@ -131,6 +131,6 @@ for ax, (penalty, values) in zip(axes, weights.items(), strict=True):
     ax.set(title=penalty, xlabel="weight")
     ax.axvline(0, color="0.3", linewidth=0.8)
 axes[0].set(yticks=places, yticklabels=names, ylim=(len(names) - 0.4, -0.6))
-axes[2].plot([], [], "o", color="white", markeredgecolor=ORANGE, label="exactly zero")
-axes[2].legend(frameon=False, loc="lower right")
+circle = plt.Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor=ORANGE)
+fig.legend([circle], ["exactly zero"], frameon=False, loc="outside upper right")
 plt.show()

@@ -130,7 +130,7 @@ class GroupBoostingClassifier(GroupModel):
         The same trees, to be used with LightGBM.
     n_trees_ : int
         The number of trees.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in what all splits gained in training; they sum to 1, or are
         all 0 where no tree has a split. They are computed from the trees, so that a saved and
         loaded model has them too. Features with many distinct values are favoured, as by any
