@@ -118,7 +118,8 @@ for penalty in ("huber", "l2", "l1", "elasticnet"):
 # %%
 # The weights below are those of the standardised features. Grey bars belong to the noise.
 
-fig, axes = plt.subplots(1, 4, figsize=(11, 4.8), sharey=True, layout="constrained")
+fig, axes = plt.subplots(1, 4, figsize=(11, 5), sharey=True)
+fig.subplots_adjust(left=0.13, right=0.98, bottom=0.11, top=0.87, wspace=0.12)
 names = [*train.feature_names, *(f"noise {k + 1}" for k in range(n_noise))]
 places = np.arange(len(names))
 for ax, (penalty, values) in zip(axes, weights.items(), strict=True):
@@ -132,5 +133,5 @@ for ax, (penalty, values) in zip(axes, weights.items(), strict=True):
     ax.axvline(0, color="0.3", linewidth=0.8)
 axes[0].set(yticks=places, yticklabels=names, ylim=(len(names) - 0.4, -0.6))
 circle = plt.Line2D([], [], marker="o", linestyle="", color="white", markeredgecolor=ORANGE)
-fig.legend([circle], ["exactly zero"], frameon=False, loc="outside upper right")
+fig.legend([circle], ["exactly zero"], frameon=False, loc="upper right")
 plt.show()
