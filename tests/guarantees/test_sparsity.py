@@ -27,6 +27,19 @@ def test_norm_1_gives_exact_zeros_and_keeps_the_certificate(loss, penalty):
     assert np.all(np.abs(tight.coef_[0][~zero]) > 1e-6)
 
 
+@pytest.mark.parametrize("penalty", ["l1", "elasticnet"])
+@pytest.mark.parametrize("lam", [1e-4, 1e-3, 1e-2])
+def test_a_model_that_is_only_an_intercept_has_exact_zeros(lam, penalty):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 5)
+    X = rng.normal(size=(len(groups), 8))
+    y = ((np.arange(len(groups)) % 5 == 0) & (groups % 2 == 0)).astype(int)
+    X[y == 1, :2] += 1.0
+    model = GroupClassifier(lam, penalty=penalty, random_state=0).fit(X, y, groups)
+    assert np.all(model.coef_ == 0.0)
+    assert model.gap_ <= 1e-4
+
+
 @pytest.mark.parametrize("l1_ratio", [0.1, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("loss", ["smoothed_hinge", "logistic"])
 def test_the_elastic_net_fulfils_the_conditions_of_its_optimum(loss, l1_ratio):

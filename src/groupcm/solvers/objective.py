@@ -151,10 +151,14 @@ def whole_objective(task: Task, alone: Sequence[Block], theta: Vector) -> WholeO
 def round_to_zero(trace: Trace, alone: Sequence[Block]) -> None:
     """Replace the best point by one with zeros where that keeps the gap within the tolerance.
 
-    Weights that the norm 1 wants at zero come out of a smoothed problem only near it.
+    Weights that the norm 1 wants at zero come out of a smoothed problem only near it. Where λ is so
+    small that the best model is an intercept, all of them are near zero, and none is small compared
+    with the largest; a penalty below the tolerance shows that.
     """
     size = np.abs(trace.best[:-1])
-    for share in _SHARES:
+    penalty = trace.task.problem.penalty_value(trace.best)
+    is_intercept = penalty <= trace.task.tol * trace.upper
+    for share in (1.0, *_SHARES) if is_intercept else _SHARES:
         small = np.append((size > 0.0) & (size <= share * np.max(size)), False)
         if not np.any(small) or trace.exhausted:
             continue
