@@ -50,8 +50,8 @@ def unzip(
     ...     archive.writestr("../outside.txt", "text")
     >>> unzip(zipfile.ZipFile(packed), Path(tempfile.mkdtemp()), most_bytes=100, most_files=5)
     Traceback (most recent call last):
-    groupcm.errors.InputError: the ZIP file holds '../outside.txt', which leads out of it or is not a
-    file name
+    groupcm.errors.InputError: the ZIP file holds '../outside.txt', which leads out of it or
+    is not a file name
     """
     files = [each for each in archive.infolist() if not each.is_dir()]
     left = most_bytes

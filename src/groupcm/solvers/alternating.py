@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from groupcm.objective.smoothed import Block, Rows
 from groupcm.objective.terms import Index, Terms
 from groupcm.solvers import newton, working_set
-from groupcm.solvers.solution import Solution, Task
+from groupcm.solvers.solution import Solution, Task, mean_difference
 from groupcm.solvers.working_set import KeptRows
 from groupcm.sources.rows.solver_rows import SolverRows, Winners
 
@@ -152,7 +152,8 @@ def _is_trivial(task: Task, solution: Solution) -> bool:
 def _every_negative_alone(task: Task) -> NDArray[np.float64]:
     """Return the solution where negative candidates share the weight of their groups.
 
-    Of many candidates some, evenly spread, are enough for a first choice.
+    Of many candidates some, evenly spread, are enough for a first choice. Where that solution is
+    ``w = 0`` as well, the difference of the class means chooses.
     """
     alone = []
     for terms in task.terms:
@@ -170,7 +171,7 @@ def _every_negative_alone(task: Task) -> NDArray[np.float64]:
     found = working_set.solve(rough, silent=True)
     if found.interrupted:
         raise KeyboardInterrupt(_NO_CHOICE)
-    return found.point
+    return found.point if np.any(found.point[:-1]) else mean_difference(rough)
 
 
 def _better(source: SolverRows, groups: Terms, theta: NDArray[np.float64], chosen: Index) -> Index:
