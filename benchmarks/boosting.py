@@ -1,6 +1,6 @@
 """Trees on groups against LightGBM: growing them, and scoring the same candidates with them.
 
-Run as ``python -m benchmarks.boosting``.
+Run as ``python -m benchmarks.boosting``; with ``--stream`` on Parquet files in little memory.
 """
 
 from __future__ import annotations
@@ -8,15 +8,16 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 import lightgbm
 import numpy as np
 
+from benchmarks.boosting_streams import streams
 from benchmarks.support.machine import facts
 from benchmarks.support.measure import Timed, interleave, say
 from benchmarks.support.text_table import aligned
 from groupcm import GroupBoostingClassifier
+from groupcm.boosting.parameters import lightgbm_parameters
 from groupcm.simulate import Capsule, capsule
 from groupcm.utils.parallel import n_threads
 
@@ -28,6 +29,8 @@ GROUP_SIZE = 200
 def main(arguments: list[str] | None = None) -> int:
     """Print the seconds of both, and their ratios."""
     options = _parser().parse_args(arguments)
+    if options.stream:
+        return streams(options)
     n_groups = options.candidates // GROUP_SIZE
     data = capsule(int(0.9 * n_groups), n_positive=n_groups - int(0.9 * n_groups))
     say(f"    {len(data.y):,} candidates × {data.X.shape[1]} features")
@@ -84,8 +87,8 @@ def _on_groups(data: Capsule, n_trees: int) -> GroupBoostingClassifier:
 
 def _on_candidates(data: Capsule, n_trees: int) -> None:
     """The same parameters, and the rows that take part: of positive groups the best one."""
-    parameters: dict[str, Any] = GroupBoostingClassifier()._lightgbm_parameters(
-        seed=0, n_rows=len(data.y), n_features=data.X.shape[1]
+    parameters = lightgbm_parameters(
+        GroupBoostingClassifier(), seed=0, n_rows=len(data.y), n_features=data.X.shape[1]
     )
     positive = np.isin(data.groups, np.unique(data.groups[data.y == 1]))
     rows = np.flatnonzero(~positive | (data.y == 1))
@@ -98,6 +101,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--candidates", type=int, default=1_000_000)
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--stream", action="store_true", help="trees on Parquet files instead")
+    parser.add_argument("--memory", default="2GB", help="with --stream: what a fit may use")
+    parser.add_argument("--data", help="with --stream: a folder for the files, kept for next time")
+    parser.add_argument("--no-xgboost", action="store_true", help="with --stream: leave it out")
     return parser
 
 

@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import groupcm
 from groupcm import CalibratedGroupClassifier, GroupBoostingClassifier
 from groupcm.boosting import GroupObjective
-from groupcm.boosting.training import groups_held_out
+from groupcm.boosting.validation import groups_held_out
 from groupcm.metrics import group_roc_auc, group_roc_auc_scorer
 from groupcm.report.model_card import best_validation
 from groupcm.simulate import capsule
@@ -56,6 +56,9 @@ ONE_FEATURE_A_TREE = few_trees(
 
 @parametrize_with_checks([ONE_FEATURE_A_TREE])
 def test_scikit_learn_checks(estimator, check):
+    if "sample_weight_equivalence" in str(check):
+        # Of the 15 rows and three classes of this check, rounding decides splits of other trees.
+        estimator = estimator.set_params(n_estimators=4)
     check(estimator)
 
 
@@ -95,15 +98,15 @@ def test_the_number_of_trees_is_that_of_the_best_validation(data):
 
 
 def test_no_patient_is_both_grown_on_and_left_out(data, monkeypatch):
-    from groupcm.boosting import training
+    from groupcm.boosting import validation
 
-    seen, best_number = [], training.best_number
+    seen, best_number = [], validation.best_number
 
     def watched(rows, folds, *more):
         seen.extend(folds)
         return best_number(rows, folds, *more)
 
-    monkeypatch.setattr(training, "best_number", watched)
+    monkeypatch.setattr(validation, "best_number", watched)
     patients = data.groups // 5
     few_trees(early_stopping=True).fit(data.X, data.y, data.groups, patients=patients)
     assert len(seen) == 3

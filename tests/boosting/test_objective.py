@@ -219,7 +219,7 @@ def test_mistakes_get_a_sentence(arguments, sentence):
 
 def test_scores_of_other_candidates_are_refused():
     _, y, groups = example()
-    with pytest.raises(ValueError, match="made of 120 candidates and is asked for 10 scores"):
+    with pytest.raises(ValueError, match="made for 120 candidates and is asked for 10 scores"):
         GroupObjective(y, groups)(np.zeros(10))
 
 
@@ -243,7 +243,12 @@ def test_lightgbm_takes_objective_and_metric():
     X, y, groups = watched()
     data, seen = lightgbm.Dataset(X, y), {}
     lightgbm.train(
-        {"objective": GroupObjective(y, groups), "metric": "none", "verbosity": -1},
+        {
+            "objective": GroupObjective(y, groups),
+            "metric": "none",
+            "verbosity": -1,
+            "num_threads": 1,
+        },
         data,
         10,
         valid_sets=[data],

@@ -81,7 +81,7 @@ def test_what_cannot_be_explained_by_trees(test):
 
 def test_cases_are_explained_relative_to_the_mean_score_in_training(model, train, test):
     scored = score_candidates(model, test.X, test.y, test.groups)
-    found = find_cases(model, scored, 5, test.X.shape[1])
+    found = find_cases(model, scored, 0.0, 5, test.X.shape[1])
     base = model.decision_function(train.X).mean()
     for case in (*found.highest_negatives, *found.lowest_positives, *found.highest_positives):
         adds = sum(each.contribution for each in case.contributions)

@@ -10,54 +10,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from solver_tasks import TOL, make_task
 
 from groupcm import GroupClassifier
-from groupcm.data.groups import index_groups
 from groupcm.objective.grouping import Costs, binary_terms
 from groupcm.objective.losses import SmoothedHinge, make_loss
 from groupcm.objective.penalties import Huber, Norm1, SquaredNorm
 from groupcm.objective.problem import Problem
 from groupcm.objective.smoothed import Block
-from groupcm.objective.terms import NO_ORDER, Groups, Terms
-from groupcm.solvers import lbfgs, newton, newton_system, objective, working_set
-from groupcm.solvers import working_set as kept_rows
-from groupcm.solvers.solution import Solution, Task, mean_difference
-from groupcm.solvers.working_set import KeptRows
+from groupcm.objective.terms import NO_ORDER, Terms
+from groupcm.solvers import kept_rows, lbfgs, newton, newton_system, objective, working_set
+from groupcm.solvers.kept_rows import KeptRows
+from groupcm.solvers.solution import Solution, mean_difference
 from groupcm.sources.rows import solver_rows
 from groupcm.sources.rows.solver_rows import ArrayRows
-
-TOL = 1e-6
-
-
-def make_task(
-    *,
-    n_groups=60,
-    size=10,
-    d=5,
-    grouping="negative",
-    kind="dense",
-    loss=None,
-    penalty=None,
-    tol=TOL,
-    shuffled=False,
-) -> Task:
-    """A fresh task: one group in four is positive, and hard to tell from the rest."""
-    rng = np.random.default_rng(0)
-    ids = np.repeat(np.arange(n_groups), size)
-    X = rng.normal(size=(len(ids), d)) + 0.5 * rng.normal(size=(n_groups, d))[ids]
-    positive = (ids % 4 == 0) & (np.arange(len(ids)) % size < 2)
-    X[positive] += 1.0
-    if shuffled:
-        order = rng.permutation(len(ids))
-        ids, X, positive = ids[order], X[order], positive[order]
-    groups = Groups.from_index(index_groups(ids))
-    costs = Costs(0.8)
-    terms = binary_terms(len(X), np.flatnonzero(positive), groups, costs=costs, grouping=grouping)
-    if kind == "csr":
-        X = sp.csr_array(np.where(rng.random(X.shape) < 0.3, 0.0, X))
-    problem = Problem(loss or SmoothedHinge(0.5), penalty or Huber(1.0), costs.rho(d))
-    source = ArrayRows(X, np.zeros(d) if kind == "csr" else np.full(d, 0.1), np.full(d, 1.5))
-    return Task(problem, terms, source, tol, max_passes=1_000)
 
 
 def check_same(one: Solution, two: Solution) -> None:
@@ -365,9 +331,9 @@ def test_the_path_is_followed_where_it_bends(monkeypatch):
     positive = (np.arange(len(groups)) % size == 0) & (groups % 2 == 0)
     X = causes @ mix + 0.5 * noise + 2.0 * positive[:, None] * mix[0]
     evaluations = []
-    evaluate = newton.Newton._evaluate
+    evaluate = newton.Newton.evaluate
     monkeypatch.setattr(
-        newton.Newton, "_evaluate", lambda *each: evaluations.append(1) or evaluate(*each)
+        newton.Newton, "evaluate", lambda *each: evaluations.append(1) or evaluate(*each)
     )
     model = GroupClassifier(0.97, tol=1e-5, random_state=0).fit(X, positive.astype(int), groups)
     assert model.gap_ <= 1e-5
@@ -384,8 +350,8 @@ def test_steps_at_a_temperature_go_on_while_they_pay(monkeypatch):
         taken.append(here)
         return replace(here, smooth=here.smooth - (0.1 if len(taken) <= 100 else 0.0))
 
-    start = inner._evaluate(np.zeros(5), 0.1)
-    monkeypatch.setattr(newton.Newton, "_step", step)
+    start = inner.evaluate(np.zeros(5), 0.1)
+    monkeypatch.setattr(newton.Newton, "step", step)
     monkeypatch.setattr(newton.Newton, "_is_on_path", lambda *_: False)
     monkeypatch.setattr(newton.Newton, "_closed", lambda *_: False)
     inner._descend(start, 0.1, 1e-4)

@@ -13,8 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 from streams import Data, fit_stream, make_data, read
 
 from groupcm import GroupClassifier
+from groupcm.solvers import streamed_alone
 from groupcm.sources import from_arrays, from_npy, from_parquet
 from groupcm.sources.base import LocalSource
+from groupcm.sources.rows import sample as rows_sample
 
 SMALL = "40kB"  # a thousand rows of five float64 do not fit
 EXACT = 1e-9
@@ -429,3 +431,62 @@ def test_what_fits_is_not_streamed(tmp_path):
         from_parquet(tmp_path / "a.parquet", group="frame", label="label", memory="10MB").memory
         == 10_000_000
     )
+
+
+# ---- rows that count alone ------------------------------------------------------------------
+
+
+def ungrouped(tmp_path, **params):
+    """A fit without grouping, from a file that does not fit the memory, and its data."""
+    data = make_data(5, n_groups=400)
+    path = tmp_path / "rows.parquet"
+    data.write(path, row_group=200)
+    return data, fit_stream(read(path), memory=SMALL, grouping="none", **params)
+
+
+@pytest.mark.parametrize("lam", [0.1, 0.9, 0.99])
+@pytest.mark.parametrize("loss", ["smoothed_hinge", "hinge"])
+def test_rows_that_count_alone_take_few_passes(loss, lam, tmp_path):
+    data, model = ungrouped(tmp_path, loss=loss, lam=lam)
+    assert_same_optimum(model, data.fit(loss=loss, lam=lam, grouping="none"))
+    assert_true_objective(model, data, loss=loss, lam=lam, grouping="none")
+    assert model.n_passes_ <= 8
+
+
+def test_a_ball_that_is_too_small_is_followed_by_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed_alone, "_SAFETY", 1e-3)
+    monkeypatch.setattr(streamed_alone, "_ENLARGEMENTS", 0)
+    data, model = ungrouped(tmp_path, lam=0.9)
+    assert_same_optimum(model, data.fit(lam=0.9, grouping="none"))
+    assert_true_objective(model, data, lam=0.9, grouping="none")
+
+
+def test_after_too_many_balls_every_step_reads_the_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(streamed_alone, "_MOST_BALLS", 0)
+    data, model = ungrouped(tmp_path, lam=0.9)
+    assert_same_optimum(model, data.fit(lam=0.9, grouping="none"))
+    assert model.n_passes_ > 8
+
+
+def test_zeros_of_the_norm_1_are_found_on_sums(tmp_path):
+    data, model = ungrouped(tmp_path, lam=0.02, penalty="l1")
+    assert_same_optimum(model, data.fit(lam=0.02, penalty="l1", grouping="none"))
+    assert np.count_nonzero(model.coef_) < model.coef_.size
+
+
+def test_rows_that_count_alone_are_looked_up_piece_by_piece(tmp_path, monkeypatch):
+    """The numbers of all rows at once would take more memory than the rows that a fit may hold."""
+    looked_up = []
+    place = rows_sample.Sample.place
+
+    def noted(self, rows):
+        looked_up.append(len(rows))
+        return place(self, rows)
+
+    _, whole = ungrouped(tmp_path, lam=0.9)
+    monkeypatch.setattr(rows_sample, "_ROWS_AT_ONCE", 50)
+    monkeypatch.setattr(rows_sample.Sample, "place", noted)
+    _, pieces = ungrouped(tmp_path, lam=0.9)
+    assert np.array_equal(pieces.coef_, whole.coef_)
+    assert max(looked_up) < 100  # the positives are single rows
+    assert len(looked_up) > 10

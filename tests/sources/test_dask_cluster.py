@@ -421,6 +421,8 @@ def press_ctrl_c(chunk: Chunk) -> None:
 
 def test_nothing_is_left_on_the_workers_but_the_partitions_of_a_source():
     interrupted = []
+    # A test before this one may have left Ctrl-C ignored in this process.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupt_at(step, reading) -> None:
         if reading.doing == step:

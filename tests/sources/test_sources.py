@@ -314,13 +314,13 @@ def test_npy_files_that_cannot_be_used(data, tmp_path):
     np.save(X, data.X)
     whole = X.read_bytes()
     X.write_bytes(whole.replace(b"'shape': (", b"'shape': (("))
-    with refusal("X.npy is not a whole .npy file"):
+    with refusal("X.npy is not a complete .npy file"):
         from_npy(X)
     X.write_bytes(whole)
     content = X.read_bytes()
     for short in (content[: len(content) // 2], content[:20], b"", b"not an array at all"):
         X.write_bytes(short)
-        with refusal("X.npy", "not a whole .npy file"):
+        with refusal("X.npy", "not a complete .npy file"):
             from_npy(X)
     with refusal("gone.npy", "does not exist"):
         from_npy(tmp_path / "gone.npy")

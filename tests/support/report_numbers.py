@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from groupcm import GroupClassifier
+from groupcm.evaluation import evaluate
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.explanation import FeatureContribution
 from groupcm.evaluation.results import (
@@ -31,6 +35,7 @@ from groupcm.metrics import (
     group_roc_curve,
     operating_point,
 )
+from groupcm.simulate import capsule
 
 FEATURES = ("redness", "roundness", "edge_strength", "texture_energy", "size_mm", "brightness")
 MODELS = ("SVM", "MI-SVM", "GCM without grouping", "GCM")
@@ -109,8 +114,31 @@ def made_evaluation(
         negative_scores=scores[n_positive:],
         reliability=_made_reliability() if is_full else None,
         learning=made_learning(["GCM"]) if is_full else None,
+        object_word="polyp" if is_full else "object",
         notes={"Columns": "group frame, label on_polyp"} if is_full else {},
     )
+
+
+def full_evaluation(**options: Any) -> Evaluation:
+    """An evaluation of a model, with levels, objects, yields and subgroups."""
+    data = capsule(120, n_positive=40, n_patients=40, group_size=6, seed=0)
+    model = GroupClassifier().fit(data.X, data.y, data.groups, data.overlap)
+    sites = np.array(["Bern", "Oslo"])[data.patient % 2]
+    given: dict[str, Any] = {
+        "objects": data.polyp,
+        "overlap": data.overlap,
+        "levels": {"patient": data.patient},
+        "by": {"site": sites},
+        "specificity": 0.9,
+        "groups_per_second": 5.0,
+        "prevalence": 0.1,
+        "unit": "frame",
+        "object_word": "polyp",
+        "n_resamples": 50,
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of small subgroups
+        return evaluate(model, data.X, data.y, data.groups, **{**given, **options})
 
 
 def made_comparison(

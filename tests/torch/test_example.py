@@ -13,6 +13,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "examples" / "end_to_end.py"
 
 
+@pytest.mark.slow
 def test_it_runs_and_compares(capsys):
     runpy.run_path(str(SCRIPT))["main"](["--frames", "12", "--epochs", "1"])
     told = capsys.readouterr().out

@@ -118,7 +118,7 @@ def test_metrics_of_candidates_are_refused(metric):
 
 
 def test_unknown_names_are_told():
-    with pytest.raises(ValueError, match="'auc' is no metric"):
+    with pytest.raises(ValueError, match="'auc' is not a metric"):
         GroupMetric("auc")
 
 

@@ -11,31 +11,20 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from groupcm.boosting.forest import Forest
-from groupcm.boosting.growing import Plan
 from groupcm.boosting.lightgbm_text import read_forest, write_text
-from groupcm.boosting.parameters import check_tree_parameters, with_more
-from groupcm.boosting.power_loss import PowerLoss
+from groupcm.boosting.parameters import check_tree_parameters
 from groupcm.boosting.scorer import TreeScorer
-from groupcm.boosting.training import train
+from groupcm.boosting.training import plan_of, train_classes
 from groupcm.data.validation import check_length
 from groupcm.errors import InputError
 from groupcm.estimators.group_model import GroupModel
-from groupcm.estimators.training.fit_setup import draw_seed
 from groupcm.estimators.training.input import read_training_data
 from groupcm.estimators.training.profile import measure_training
 from groupcm.utils.extras import BOOSTING
-from groupcm.utils.fitted_state import Array, Expected, ListOf, Number, Text
-from groupcm.utils.parallel import n_threads
+from groupcm.utils.fitted_state import Array, Expected, ListOf, Maybe, Number, PerClass, Text
 from groupcm.utils.progress import printing_progress
 
 __all__ = ["GroupBoostingClassifier"]
-
-# Candidates far from their group's largest loss have next to no curvature; a leaf needs some.
-_LEAST_CURVATURE = 1e-3
-# From here on LightGBM is faster feature by feature than row by row.
-_MANY_FEATURES = 40
-# Below this, threads mostly wait for each other, and on busy cores for minutes.
-_MANY_ROWS = 50_000
 
 
 class GroupBoostingClassifier(GroupModel):
@@ -78,6 +67,12 @@ class GroupBoostingClassifier(GroupModel):
         ``p`` of the first tree.
     n_annealed : int, default=100
         Trees over which ``p`` grows from one to the other.
+    objective : {"gcm", "partial_auc"}, default="gcm"
+        What is minimised: the loss of groups, or that of pairs of groups for the part of the ROC
+        curve up to ``max_fpr``; see `GroupClassifier`. Here, too, nothing is certified.
+    max_fpr : float, default=1.0
+        The share of the negative groups, those of the largest scores, that count in the end with
+        ``objective="partial_auc"``; over the first ``n_annealed`` trees it falls from 1.
     loss : {"logistic", "smoothed_hinge"}
         The loss ``L``.
     delta : float, default=0.5
@@ -98,8 +93,8 @@ class GroupBoostingClassifier(GroupModel):
         The trees are grown on all groups in the end. Folds grow side by side, each with bins of
         its candidates in memory.
     scoring : str, default="group_roc_auc"
-        The metric by which the number of trees is chosen: this one, "group_average_precision" or
-        "sensitivity_at_specificity".
+        The metric by which the number of trees is chosen: this one, "group_partial_auc",
+        "group_average_precision" or "sensitivity_at_specificity".
     n_iter_no_change : int, default=50
         Trees without a better ``scoring`` after which no more are tried, counted from
         ``n_annealed`` on at the earliest.
@@ -112,7 +107,10 @@ class GroupBoostingClassifier(GroupModel):
     n_jobs : int, optional
         Threads; by default as many as there are cores, and one for fewer than 50,000 candidates.
     memory : int or str, optional
-        How much the candidates of a source may use, such as ``"2GB"``; they must all fit.
+        How much a fit on a source may use, such as ``"2GB"``. Rows that do not fit are read again
+        in every pass, and trees are grown on those that decide.
+    max_passes : int, default=5
+        The most passes over the rows of such a source.
     pos_label : label, optional
         The positive one of the two labels; None is the larger.
     verbose : int, default=0
@@ -123,12 +121,13 @@ class GroupBoostingClassifier(GroupModel):
     Attributes
     ----------
     trees_ : list of str
-        The trees in LightGBM's text form.
+        The trees in LightGBM's text form; of more than two classes one text for each class, whose
+        trees tell it from the rest.
     forests_ : list of Forest
         The same trees as flat arrays, which score rows without LightGBM.
     boosters_ : list of lightgbm.Booster
         The same trees, to be used with LightGBM.
-    n_trees_ : int
+    n_trees_ : int, or ndarray of shape (n_classes,) for more than two classes
         The number of trees.
     feature_importances_ : ndarray of shape (n_features,)
         The share of each feature in what all splits gained in training; they sum to 1, or are
@@ -136,23 +135,27 @@ class GroupBoostingClassifier(GroupModel):
         loaded model has them too. Features with many distinct values are favoured, as by any
         importance of this kind; `groupcm.evaluation.explain_scores` explains single scores.
     validation_curve_ : ndarray
-        ``scoring`` after each tree, averaged over the folds; empty without early stopping.
+        ``scoring`` after each tree, averaged over the folds; empty without early stopping, and for
+        more than two classes, which also have no held-out scores.
     witnesses_ : ndarray
         The row that counts in the end for each positive group without annotation, groups in
         order of first appearance.
+    n_passes_ : int
+        Passes over the rows of a source that did not fit into memory; else 0.
+    new_winners_ : int
+        How many groups had a winner in the last pass that was not among the rows that the trees
+        were grown on: the fewer, the closer these are to trees grown on all rows.
     held_out_scores_ : ndarray of shape (n_groups,)
         The score of each group, in order of first appearance, by the trees of the fold of
-        ``validation`` that left it out; NaN where none did. A saved model does not carry it, nor
-        the labels.
-    held_out_labels_ : ndarray of shape (n_groups,)
-        The class of each group.
+        ``validation`` that left it out; NaN where none did. A saved model carries none of these.
+    held_out_labels_, held_out_patients_ : ndarray of shape (n_groups,)
+        The class of each group, and the number of its patient (None without ``patients``).
     threshold_, decision_ :
         As of `GroupClassifier`.
-    classes_ : ndarray of shape (2,)
-        The second is the positive one.
-    n_features_in_ : int
-    feature_names_in_ : ndarray
-        Where X had names.
+    classes_ : ndarray of shape (n_classes,)
+        Of two, the second is the positive one.
+    n_features_in_, feature_names_in_ :
+        The names where X had them.
 
     Examples
     --------
@@ -175,17 +178,20 @@ class GroupBoostingClassifier(GroupModel):
     }
 
     trees_: list[str]
-    n_trees_: int
+    n_trees_: int | NDArray[np.int64]
     validation_curve_: NDArray[np.float64]
     witnesses_: NDArray[np.int64]
     held_out_scores_: NDArray[np.float64]
     held_out_labels_: NDArray[Any]
+    held_out_patients_: NDArray[np.intp] | None
 
     _fitted_state: ClassVar[Mapping[str, Expected]] = {
         "trees_": ListOf(Text(), "scores"),
-        "n_trees_": Number(low=0, whole=True),
+        "n_trees_": PerClass(Number(low=0, whole=True), Array("i", "scores", low=0)),
         "validation_curve_": Array("f", "tried", finite=False),
         "witnesses_": Array("i", "unannotated", low=0),
+        "n_passes_": Maybe(Number(low=0, whole=True)),
+        "new_winners_": Maybe(Number(low=0, whole=True)),
     }
 
     def __init__(
@@ -202,6 +208,8 @@ class GroupBoostingClassifier(GroupModel):
         power: float = 5.0,
         first_power: float = 1.0,
         n_annealed: int = 100,
+        objective: str = "gcm",
+        max_fpr: float = 1.0,
         loss: str = "logistic",
         delta: float = 0.5,
         background: str = "ignore",
@@ -215,6 +223,7 @@ class GroupBoostingClassifier(GroupModel):
         lightgbm_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
         memory: int | str | None = None,
+        max_passes: int = 5,
         pos_label: Any = None,
         verbose: int = 0,
         random_state: Any = 0,
@@ -230,6 +239,8 @@ class GroupBoostingClassifier(GroupModel):
         self.power = power
         self.first_power = first_power
         self.n_annealed = n_annealed
+        self.objective = objective
+        self.max_fpr = max_fpr
         self.loss = loss
         self.delta = delta
         self.background = background
@@ -243,13 +254,13 @@ class GroupBoostingClassifier(GroupModel):
         self.lightgbm_params = lightgbm_params
         self.n_jobs = n_jobs
         self.memory = memory
+        self.max_passes = max_passes
         self.pos_label = pos_label
         self.verbose = verbose
         self.random_state = random_state
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = True
         return tags
 
@@ -271,8 +282,9 @@ class GroupBoostingClassifier(GroupModel):
         X : array, CSR matrix or data frame of shape (n, d), a source, or a path
             One row per candidate; see `GroupClassifier.fit`. Values in memory may be missing (NaN).
         y : array-like of shape (n,)
-            One label per candidate; the positive one is ``pos_label``, by default the larger.
-            A group is positive if any of its candidates is.
+            One label per candidate; of two, the positive one is ``pos_label``, by default the
+            larger. A group is positive if any of its candidates is. Of more classes, each is
+            trained against the rest, and groups may hold several.
         groups : array-like of shape (n,), or "none", optional
             The group of each candidate. Without it every row is its own group, with a
             `groupcm.errors.GroupsWarning` where the rows look like candidates of groups;
@@ -304,58 +316,29 @@ class GroupBoostingClassifier(GroupModel):
             )
             if patients is not None:
                 check_length("patients", patients, data.n_given or data.n_rows)
-            plan = self._plan(data.n_rows, data.n_features)
-            grown = train(plan, data, data.left_of(patients))
-        self._store_data(data)
-        self.trees_ = [grown.text]
-        self.n_trees_ = grown.n_trees
-        self.validation_curve_ = grown.validation_curve
-        self.witnesses_ = grown.witnesses
-        self.held_out_scores_ = grown.held_out_scores
-        self.held_out_labels_ = data.classes[grown.is_positive.astype(int)]
+            plan = plan_of(self, data.n_rows, data.n_features)
+            grown = train_classes(plan, data, data.left_of(patients))
+        self._store_data(data, np.array([each is None for each in grown]))
+        found = [each for each in grown if each is not None]
+        nothing = write_text(Forest.of_no_trees(data.n_features))
+        self.trees_ = [nothing if each is None else each.text for each in grown]
+        self.n_passes_ = max(each.n_passes for each in found)
+        self.new_winners_ = sum(each.new_winners for each in found)
+        is_binary = len(data.classes) == 2
+        counts = np.array([0 if each is None else each.n_trees for each in grown])
+        self.n_trees_ = int(counts[0]) if is_binary else counts
+        of_two = found[0]
+        self.validation_curve_ = of_two.validation_curve if is_binary else np.empty(0)
+        self.witnesses_ = of_two.witnesses
+        if is_binary:
+            self.held_out_scores_ = of_two.held_out_scores
+            self.held_out_labels_ = data.classes[of_two.is_positive.astype(int)]
+            self.held_out_patients_ = of_two.patient
+        elif hasattr(self, "held_out_scores_"):
+            del self.held_out_scores_, self.held_out_labels_, self.held_out_patients_
         self.training_profile_ = measure_training(data, self._scorer, None)
         self._profile_held_out()
         return self
-
-    def _plan(self, n_rows: int, n_features: int) -> Plan:
-        seed = draw_seed(self.random_state)
-        return Plan(
-            parameters=with_more(
-                self._lightgbm_parameters(seed, n_rows, n_features), self.lightgbm_params or {}
-            ),
-            n_trees=self.n_estimators,
-            loss=PowerLoss(self.loss, self.delta, self.power),
-            first_power=self.first_power,
-            n_annealed=self.n_annealed,
-            n_warm_up=self.n_warm_up,
-            background=self.background,
-            min_overlap=self.min_overlap,
-            class_weight=self.class_weight,
-            validation=self.validation if self.early_stopping else 0,
-            scoring=self.scoring,
-            patience=self.n_iter_no_change,
-            seed=seed,
-        )
-
-    def _lightgbm_parameters(self, seed: int, n_rows: int, n_features: int) -> dict[str, Any]:
-        return {
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.num_leaves,
-            "min_data_in_leaf": self.min_child_samples,
-            "min_sum_hessian_in_leaf": _LEAST_CURVATURE,
-            "bagging_fraction": self.subsample,
-            "bagging_freq": 1 if self.subsample < 1.0 else 0,
-            "feature_fraction": self.colsample_bytree,
-            "extra_trees": self.extra_trees,
-            "lambda_l2": self.reg_lambda,
-            "num_threads": self.n_jobs or (n_threads() if n_rows >= _MANY_ROWS else 1),
-            "seed": seed,
-            "deterministic": True,
-            "force_row_wise": n_features < _MANY_FEATURES,
-            "force_col_wise": n_features >= _MANY_FEATURES,
-            "feature_pre_filter": False,
-            "verbosity": -1,
-        }
 
     @property
     def boosters_(self) -> list[Any]:
@@ -374,7 +357,8 @@ class GroupBoostingClassifier(GroupModel):
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
         """The share of each feature in what all splits gained in training; they sum to 1."""
-        return self._scorer.gain_shares()[0]
+        shares = np.sum(self._scorer.gain_shares(), axis=0)
+        return shares / max(1.0, round(float(np.sum(shares))))
 
     @property
     def _scorer(self) -> TreeScorer:
@@ -387,11 +371,9 @@ class GroupBoostingClassifier(GroupModel):
     def _check_state(self) -> None:
         """Raise one sentence where the trees are damaged, or are not as many as there should be."""
         super()._check_state()
-        for forest in self.forests_:
-            if forest.n_trees != self.n_trees_:
-                raise InputError(
-                    f"n_trees_ is {self.n_trees_}, but trees_ holds {forest.n_trees} trees"
-                )
+        for forest, n_trees in zip(self.forests_, np.ravel(self.n_trees_), strict=True):
+            if forest.n_trees != n_trees:
+                raise InputError(f"n_trees_ is {n_trees}, but trees_ holds {forest.n_trees} trees")
 
 
 @lru_cache(maxsize=16)

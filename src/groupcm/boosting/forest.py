@@ -121,6 +121,13 @@ class Forest:
         # A copy from another process is made, and therefore checked, like any other.
         return Forest, tuple(getattr(self, field.name) for field in fields(self))
 
+    @classmethod
+    def of_no_trees(cls, n_features: int) -> Forest:
+        """Return a forest whose every score is 0."""
+        starts = np.zeros(1, dtype=np.int64)
+        arrays = {name: np.empty(0, kind) for name, kind in (NODE_FIELDS | LEAF_FIELDS).items()}
+        return cls(n_features, starts, starts, np.empty(0), **arrays)
+
     @property
     def n_trees(self) -> int:
         """The number of trees."""

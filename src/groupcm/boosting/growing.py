@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.boosting.objective import BoostingTerms, GroupObjective
+from groupcm.boosting.pair_loss import PairLoss
 from groupcm.boosting.power_loss import PowerLoss
 from groupcm.objective.terms import Index
 from groupcm.utils.extras import BOOSTING
 
-__all__ = ["BestNumber", "Fold", "Plan", "Rows", "best_number", "grow"]
+__all__ = ["BestNumber", "Fold", "Grown", "Plan", "Rows", "best_number", "grow"]
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,9 @@ class Plan:
     patience : int
         Trees without a better validation after which there is no use going on.
     seed : int
-        Of the groups left out.
+        Of the groups left out, and of the random candidates of a stream.
+    max_passes : int
+        The most passes over the rows of a stream.
     """
 
     parameters: dict[str, Any]
@@ -62,6 +65,7 @@ class Plan:
     scoring: str = "group_roc_auc"
     patience: int = 50
     seed: int = 0
+    max_passes: int = 5
 
     def loss_of(self, tree: int) -> PowerLoss:
         """Return the loss that this tree is grown on.
@@ -76,7 +80,52 @@ class Plan:
             return self.loss
         share = tree / self.n_annealed
         power = self.first_power ** (1.0 - share) * self.loss.power**share
+        if isinstance(self.loss, PairLoss):
+            rate = float(self.loss.max_fpr**share)
+            return replace(self.loss, power=float(power), max_fpr=rate)
         return replace(self.loss, power=float(power))
+
+
+@dataclass(frozen=True)
+class Grown:
+    """Trees, how it was chosen how many, and what the trees of the folds score.
+
+    Groups are in order of first appearance; a group that no fold left out has the score NaN.
+
+    Attributes
+    ----------
+    text : str
+    n_trees : int
+    has_split : bool
+        Whether any of them splits any rows.
+    validation_curve, witnesses, held_out_scores
+        As of `groupcm.GroupBoostingClassifier`.
+    is_positive : ndarray of bool
+        Which groups are positive.
+    patient : ndarray of int or None
+        The number of each group's patient.
+    n_passes : int
+        Passes over the rows of a stream; 0 for rows in memory.
+    new_winners : int
+        The groups whose winner was not among the rows that the trees were grown on.
+    """
+
+    text: str
+    n_trees: int
+    has_split: bool
+    validation_curve: NDArray[np.float64]
+    witnesses: Index
+    held_out_scores: NDArray[np.float64]
+    is_positive: NDArray[np.bool_]
+    patient: NDArray[np.intp] | None = None
+    n_passes: int = 0
+    new_winners: int = 0
+
+    @classmethod
+    def of(cls, booster: Any, *more: Any, **named: Any) -> Grown:
+        """Return the trees of a booster, with the fields from ``validation_curve`` on."""
+        has_split = bool(booster.feature_importance("split").any())
+        return cls(booster.model_to_string(), booster.num_trees(), has_split, *more, **named)
 
 
 class Rows:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from groupcm.boosting.pair_loss import PairLoss
 from groupcm.boosting.parameters import check_tree_parameters
 from groupcm.boosting.power_loss import Groupwise, PowerLoss, Slopes, Vector
 from groupcm.data.group_table import weights_of_groups
@@ -71,6 +72,12 @@ class GroupObjective:
         With ``W±``, the weights ``ω`` of the groups of each class together (how many they are,
         without ``sample_weight``): "balanced" is ``c± = (W+ + W−) / 2W±``; None is ``c± = 1``;
         a dict of ``{label: weight}`` gives ``c±``, 1 for labels that are missing from it.
+    objective : {"gcm", "partial_auc"}
+        The objective above, or that of `GroupClassifier` for the part of the ROC curve up to
+        ``max_fpr``, where ``class_weight`` has no effect.
+    max_fpr : float, default=1.0
+        The share of the negative groups, those of the largest scores, that count with
+        ``objective="partial_auc"``.
     sample_weight : array-like of shape (n,), optional
         One weight per candidate, above 0, which multiplies its term; see `GroupClassifier.fit`.
         All candidates of a negative group need the same.
@@ -103,10 +110,14 @@ class GroupObjective:
         min_overlap: float = 0.0,
         pos_label: Any = None,
         class_weight: Mapping[Any, float] | str | None = "balanced",
+        objective: str = "gcm",
+        max_fpr: float = 1.0,
         sample_weight: ArrayLike | None = None,
     ) -> None:
         check_tree_parameters(
             {
+                "objective": objective,
+                "max_fpr": max_fpr,
                 "class_weight": class_weight,
                 "power": power,
                 "loss": loss,
@@ -145,7 +156,10 @@ class GroupObjective:
             weights=weights,
         )
         found = BoostingTerms.of(terms, factors=class_factors(class_weight, classes, 1))
-        self._start(len(labels), found, PowerLoss(loss, delta, power))
+        group_loss = PowerLoss(loss, delta, power)
+        if objective == "partial_auc":
+            group_loss = PairLoss(loss, delta, power, max_fpr)
+        self._start(len(labels), found, group_loss)
 
     def _start(self, n_rows: int, terms: BoostingTerms, group_loss: PowerLoss) -> None:
         self.n_rows = n_rows
@@ -181,7 +195,7 @@ class GroupObjective:
         """
         if len(scores) != self.n_rows:
             raise ValueError(
-                f"the objective was made of {self.n_rows:,} candidates and is asked for "
+                f"the objective was made for {self.n_rows:,} candidates and is asked for "
                 f"{len(scores):,} scores; make one for each part of the data, as folds need."
             )
         gradient, hessian = (np.zeros(len(scores), dtype=dtype) for _ in range(2))
@@ -192,6 +206,9 @@ class GroupObjective:
             positive = np.concatenate([positive, chosen])
             weight = np.concatenate([weight, terms.unannotated.weight])
         totals = weight.sum(), terms.negative.weight.sum()
+        if isinstance(loss, PairLoss):
+            parts = (positive, weight, terms.negative, gradient, hessian)
+            return Derivatives(loss.set_pairs(scores, *parts), gradient, hessian)
         costs = Costs(0.5 * sum(totals), factors=terms.class_factors)
         of_positive, of_negative = costs.of_weights(*totals)
         value = loss.set_negative(scores, terms.negative, of_negative, gradient, hessian)
@@ -339,6 +356,23 @@ class BoostingTerms:
         for part in parts:
             takes_part[part] = True
         return np.flatnonzero(takes_part)
+
+    def without(self, group_of_row: Index, groups: Index) -> BoostingTerms:
+        """Return the terms that are left when some groups take no part."""
+
+        def is_left(rows: Index) -> NDArray[np.bool_]:
+            return ~np.isin(group_of_row[rows], groups)
+
+        positive = is_left(self.positive)
+        return replace(
+            self,
+            positive=self.positive[positive],
+            positive_weight=self.positive_weight[positive],
+            negative=self.negative.only(is_left(self.negative.rows[self.negative.ptr[:-1]])),
+            unannotated=self.unannotated.only(
+                is_left(self.unannotated.rows[self.unannotated.ptr[:-1]])
+            ),
+        )
 
     def at(self, rows: Index) -> BoostingTerms:
         """Return the same terms when only these rows, ascending, are there."""

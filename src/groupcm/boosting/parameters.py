@@ -8,8 +8,9 @@ from typing import Any
 from groupcm.errors import Argument, ParameterError
 from groupcm.estimators.hyperparameters import TREES, check_parameters
 from groupcm.utils.extras import BOOSTING
+from groupcm.utils.parallel import n_threads
 
-__all__ = ["check_tree_parameters", "with_more"]
+__all__ = ["check_tree_parameters", "lightgbm_parameters", "with_more"]
 
 # The parameters of the class, by LightGBM's main names for them.
 _OWN = {
@@ -28,6 +29,12 @@ _OWN = {
     "early_stopping_round": "n_iter_no_change",
 }
 _WAYS = ("force_row_wise", "force_col_wise")
+# Candidates far from their group's largest loss have next to no curvature; a leaf needs some.
+_LEAST_CURVATURE = 1e-3
+# From here on LightGBM is faster feature by feature than row by row.
+_MANY_FEATURES = 40
+# Below this, threads mostly wait for each other, and on busy cores for minutes.
+_MANY_ROWS = 50_000
 
 
 def check_tree_parameters(given: Mapping[str, Any]) -> None:
@@ -59,6 +66,29 @@ def check_tree_parameters(given: Mapping[str, Any]) -> None:
             Argument("power", float("inf")),
             ".",
         )
+
+
+def lightgbm_parameters(estimator: Any, seed: int, n_rows: int, n_features: int) -> dict[str, Any]:
+    """Return LightGBM's parameters for an estimator, and so many candidates and features."""
+    parameters = {
+        "learning_rate": estimator.learning_rate,
+        "num_leaves": estimator.num_leaves,
+        "min_data_in_leaf": estimator.min_child_samples,
+        "min_sum_hessian_in_leaf": _LEAST_CURVATURE,
+        "bagging_fraction": estimator.subsample,
+        "bagging_freq": 1 if estimator.subsample < 1.0 else 0,
+        "feature_fraction": estimator.colsample_bytree,
+        "extra_trees": estimator.extra_trees,
+        "lambda_l2": estimator.reg_lambda,
+        "num_threads": estimator.n_jobs or (n_threads() if n_rows >= _MANY_ROWS else 1),
+        "seed": seed,
+        "deterministic": True,
+        "force_row_wise": n_features < _MANY_FEATURES,
+        "force_col_wise": n_features >= _MANY_FEATURES,
+        "feature_pre_filter": False,
+        "verbosity": -1,
+    }
+    return with_more(parameters, estimator.lightgbm_params or {})
 
 
 def with_more(parameters: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:

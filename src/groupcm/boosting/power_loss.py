@@ -113,6 +113,7 @@ class PowerLoss:
                 power=float(self.power),
                 gradient=gradient,
                 hessian=hessian,
+                counts=groups.counts,
             )
 
         return float(sum(thread_map(work, groups.pieces())))
@@ -120,11 +121,15 @@ class PowerLoss:
 
 @dataclass(frozen=True)
 class Groupwise:
-    """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]`` and weighs ``weight[k]``."""
+    """Rows in groups: group ``k`` holds ``rows[ptr[k]:ptr[k+1]]`` and weighs ``weight[k]``.
+
+    Where not all rows of the groups are there, row ``rows[i]`` stands for ``counts[i]`` of them.
+    """
 
     rows: Index
     ptr: Index
     weight: Vector
+    counts: Vector | None = None
 
     @classmethod
     def of_terms(cls, terms: Sequence[Terms]) -> Groupwise:
@@ -139,12 +144,42 @@ class Groupwise:
         """Return groups of one row each."""
         return cls(rows, np.arange(len(rows) + 1), np.ones(len(rows)))
 
+    @classmethod
+    def joined(cls, parts: Sequence[Groupwise]) -> Groupwise:
+        """Return the groups of all parts, of which some have counts."""
+        sizes = [np.diff(part.ptr) for part in parts]
+        counts = [np.ones(len(part.rows)) if part.counts is None else part.counts for part in parts]
+        return cls(
+            np.concatenate([NO_ORDER, *(part.rows for part in parts)]),
+            np.concatenate([[0], np.cumsum(np.concatenate([NO_ORDER, *sizes]))]),
+            np.concatenate([np.empty(0), *(part.weight for part in parts)]),
+            np.concatenate([np.empty(0), *counts]),
+        )
+
     def __len__(self) -> int:
         return len(self.ptr) - 1
 
     def at(self, rows: Index) -> Groupwise:
         """Return the same groups when only these rows, ascending, are there."""
         return replace(self, rows=np.searchsorted(rows, self.rows))
+
+    def only(self, chosen: NDArray[np.bool_]) -> Groupwise:
+        """Return some of the groups.
+
+        Examples
+        --------
+        >>> groups = Groupwise(np.array([4, 5, 6]), np.array([0, 2, 3]), np.ones(2))
+        >>> groups.only(np.array([False, True]))
+        Groupwise(rows=array([6]), ptr=array([0, 1]), weight=array([1.]), counts=None)
+        """
+        size = np.diff(self.ptr)
+        inside = np.repeat(chosen, size)
+        return Groupwise(
+            self.rows[inside],
+            np.concatenate([[0], np.cumsum(size[chosen])]),
+            self.weight[chosen],
+            None if self.counts is None else self.counts[inside],
+        )
 
     def winners(self, scores: Vector) -> Index:
         """Return the row of largest score of each group."""
@@ -170,13 +205,14 @@ def derivatives_of_groups(
     power: float,
     gradient: NDArray[np.floating],
     hessian: NDArray[np.floating],
+    counts: Vector | None = None,
 ) -> float:
-    """Value, slopes and curvatures of ``Σ_k weight_k ‖(L(−s_i))_{i in k}‖_power``.
+    """Value, slopes and curvatures of ``Σ_k weight_k (Σ_{i in k} count_i L(−s_i)^p)^{1/p}``.
 
-    Group ``k`` holds ``rows[ptr[k]:ptr[k+1]]``, some rows at least, and no row is in two groups.
-    The power is finite. The derivatives of all these rows are written. A curvature is the share
-    of a candidate in the norm times that of its own loss, or times the loss's ``least_curvature``.
-    Returns the value.
+    Group ``k`` holds ``rows[ptr[k]:ptr[k+1]]``, some rows at least, and no row is in two groups;
+    ``counts`` are those of ``rows``, all 1 by default. The power ``p`` is finite. The derivatives
+    of all these rows are written. A curvature is the share of a candidate in the norm times that of
+    its own loss, or times the loss's ``least_curvature``. Returns the value.
     """
     total, first = 0.0, 0
     while first < len(ptr) - 1:
@@ -185,14 +221,18 @@ def derivatives_of_groups(
         begin, sizes = ptr[first:last] - ptr[first], np.diff(ptr[first : last + 1])
         of_row = loss.jet(-scores[inside].astype(np.float32))
         scale = weight[first:last]
+        count = None if counts is None else counts[ptr[first] : ptr[last]].astype(np.float32)
         if power == 1.0:
             share = np.repeat(scale.astype(np.float32), sizes)
-            total += float(scale @ np.add.reduceat(of_row.value, begin, dtype=np.float64))
+            value = of_row.value if count is None else of_row.value * count
+            total += float(scale @ np.add.reduceat(value, begin, dtype=np.float64))
         else:
             largest = np.maximum.reduceat(of_row.value, begin)
-            share, norm = _shares(of_row.value, largest, begin, sizes, power)
+            share, norm = _shares(of_row.value, largest, begin, sizes, power, count)
             total += float(scale @ (largest * norm))
             share *= np.repeat((scale / norm ** (power - 1.0)).astype(np.float32), sizes)
+        if count is not None:
+            share *= count
         gradient[inside] = share * -of_row.slope
         hessian[inside] = share * np.maximum(of_row.curvature, np.float32(loss.least_curvature))
         first = last
@@ -200,7 +240,12 @@ def derivatives_of_groups(
 
 
 def _shares(
-    value: Slopes, largest: Slopes, begin: Index, sizes: Index, power: float
+    value: Slopes,
+    largest: Slopes,
+    begin: Index,
+    sizes: Index,
+    power: float,
+    count: Slopes | None,
 ) -> tuple[Slopes, NDArray[np.float64]]:
     """``(L_i / L_max)^{p−1}`` of every candidate, and ``‖L / L_max‖_p`` of every group."""
     # Where no candidate has a loss, none has a share.
@@ -211,5 +256,6 @@ def _shares(
     share *= np.float32(min(power - 1.0, _LARGEST_EXPONENT))
     np.exp(share, out=share)
     share[share < _NO_SHARE] = 0.0
-    powers = np.add.reduceat(share * ratio, begin, dtype=np.float64)
+    of_row = share * ratio if count is None else share * ratio * count
+    powers = np.add.reduceat(of_row, begin, dtype=np.float64)
     return share, np.where(largest > 0.0, powers, 1.0) ** (1.0 / power)

@@ -23,7 +23,7 @@ from groupcm.sources.rows.chunk import Features, NonFiniteValue
 from groupcm.utils.parallel import n_threads, slices, thread_map
 from groupcm.utils.typing import Vector
 
-__all__ = ["TreeScorer"]
+__all__ = ["TreeScorer", "score_in_thread"]
 
 
 # The least work that is worth handing to a thread.
@@ -132,6 +132,11 @@ class _TreeChunks:
 
     def __call__(self, features: Features) -> Vector:
         return _scores(self.forests, features.matrix(), self.num_threads)
+
+
+def score_in_thread(forest: Forest, rows: Matrix) -> Vector:
+    """Return the score of each row, computed in this thread; infinity is a `NonFiniteValue`."""
+    return _scores([forest], rows, 1)[0]
 
 
 def _scores(forests: Sequence[Forest], rows: Matrix, num_threads: int) -> Vector:

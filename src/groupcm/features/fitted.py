@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -21,6 +20,7 @@ from groupcm.features.base import (
     transform_into,
 )
 from groupcm.utils.fitted_state import Count, Expected, StateError
+from groupcm.utils.merged_warnings import ignore_warnings
 
 __all__ = ["Fitted", "as_feature_map"]
 
@@ -112,8 +112,7 @@ class Fitted(FeatureMap):
             )
 
     def _outputs_of_a_row(self) -> int:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about the values of this row
+        with np.errstate(all="ignore"), ignore_warnings():  # about the values of this row
             mapped = transform_dense(
                 for_arrays(self.transformer), np.ones((1, self.n_features_in_))
             )

@@ -40,7 +40,7 @@ class Polynomial(FeatureMap):
     degree : int, default=2
         The largest degree.
     interaction_only : bool, default=False
-        Leave out powers: no feature stands in a product twice.
+        Leave out powers: no feature occurs twice in a product.
     max_factors : int, optional
         Only products of at most so many different features. With 1 there are only powers.
 

@@ -1,8 +1,8 @@
-"""The largest score of each term, its winner, and the soft minimum of its margins.
+"""The largest score of each term, its winner, and soft minima of its margins.
 
 ::
 
-    s_k = max_i s_i        t_k = −T log Σ_i exp(−m_i / T)
+    s_k = max_i s_i        t_k = −T log Σ_i exp(−m_i / T)        −L'(τ_k) = Σ_i (τ_k − m_i)₊ / T
 """
 
 from __future__ import annotations
@@ -104,3 +104,68 @@ def share_out(of_term, ptr, share, out):
     for k in range(len(ptr) - 1):
         for i in range(ptr[k], ptr[k + 1]):
             out[i] = of_term[k] * share[i]
+
+
+@njit(nogil=True, cache=True)
+def proximal_minima(margin, shares, ptr, T, steepest, pieces, level, new_shares, stiffness):
+    """Minimise ``L(min_i z_i) + Σ_i (z_i − m̃_i)² / 2T`` over ``z``, ``m̃_i = m_i − T a_i``.
+
+    ::
+
+        z_i = max(m̃_i, τ),   −L'(τ) = Σ_i (τ − m̃_i)₊ / T,   a_i' = (τ − m̃_i)₊ / T
+
+    for the rows ``ptr[k]`` to ``ptr[k + 1]`` of each term: ``level[k] = τ``, ``a`` are the shares
+    so far and ``a'`` the new ones. The loss is given by its polynomials, rows ``(end, slope at 0,
+    curvature)``. On each of them the equation is convex and increasing in ``τ``, so that Newton's
+    method from its upper end arrives after finitely many steps. ``stiffness[k] = 1 / (n + T L'')``
+    for ``n`` rows of positive share; 0 at a jump of ``L'``, where ``τ`` does not move.
+    """
+    for k in range(len(ptr) - 1):
+        lo, hi = ptr[k], ptr[k + 1]
+        least = np.inf
+        for i in range(lo, hi):
+            least = min(least, margin[i] - T * shares[i])
+        tau, bend, begin, found = least, 0.0, -np.inf, False
+        for p in range(len(pieces)):
+            end = pieces[p, 0]
+            if end < np.inf:
+                total = 0.0
+                for i in range(lo, hi):
+                    total += max(end - margin[i] + T * shares[i], 0.0)
+                if total / T + pieces[p, 1] + pieces[p, 2] * end < 0.0:
+                    begin = end
+                    continue
+            tau, bend = min(end, least + T * steepest), pieces[p, 2]
+            if begin > -np.inf:
+                total = 0.0
+                for i in range(lo, hi):
+                    total += max(begin - margin[i] + T * shares[i], 0.0)
+                if total / T + pieces[p, 1] + pieces[p, 2] * begin >= 0.0:
+                    tau, found = begin, True
+            break
+        while not found:
+            total, n = 0.0, 0
+            for i in range(lo, hi):
+                above = tau - margin[i] + T * shares[i]
+                if above > 0.0:
+                    total += above
+                    n += 1
+            slope = total / T + pieces[p, 1] + bend * tau
+            if slope <= 0.0:
+                break
+            lower = tau - slope / (n / T + bend)
+            if lower >= tau:
+                break
+            tau = lower
+        total, n = 0.0, 0
+        for i in range(lo, hi):
+            share = (tau - margin[i]) / T + shares[i]
+            new_shares[i] = max(share, 0.0)
+            if share > 0.0:
+                total += share
+                n += 1
+        if total > steepest:
+            for i in range(lo, hi):
+                new_shares[i] *= steepest / total
+        level[k] = tau
+        stiffness[k] = 0.0 if found else 1.0 / (n + T * bend) if n else 0.0

@@ -72,3 +72,25 @@ def positives_within(cluster, is_positive, ends_tie, count, most_fp, out):
                 return
             tp_before = tp
     out[j:] = tp
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def area_within(cluster, is_positive, ends_tie, count, most_fp):
+    """``∫ tp d fp`` from 0 to ``most_fp``, between the ends of ties by straight lines."""
+    tp = fp = tp_before = fp_before = 0
+    area = 0.0
+    for i in range(len(cluster)):
+        weight = count[cluster[i]]
+        if is_positive[i]:
+            tp += weight
+        else:
+            fp += weight
+        if ends_tie[i]:
+            if fp >= most_fp and fp > fp_before:
+                width = most_fp - fp_before
+                tp_there = tp_before + (tp - tp_before) * width / (fp - fp_before)
+                return area + width * (tp_before + tp_there) / 2.0
+            area += (fp - fp_before) * (tp_before + tp) / 2.0
+            tp_before = tp
+            fp_before = fp
+    return area

@@ -22,8 +22,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from groupcm.objective.losses.base import Loss
 from groupcm.objective.penalties.base import Penalty, SmoothPenalty
@@ -32,6 +34,9 @@ from groupcm.utils.typing import Vector
 __all__ = ["DualSums", "PenaltyAt", "Problem"]
 
 
+# Where the best intercept without weights is looked for if the loss never becomes zero: so far
+# the classes differ in weight by a factor of exp(100) at least.
+_FARTHEST_INTERCEPT = 100.0
 # What the sums of the certificate may be wrong by, as a share.
 _ROUNDING = 1e-13
 # What a sum of weighted rows may be wrong by, as a share of the weights.
@@ -101,6 +106,22 @@ class Problem:
         penalty = self._smoothed(temperature)
         w, change = self.units * theta[:-1], self.units * step[:-1]
         return lambda t: self.rho * float(penalty.gradient(w + t * change) @ change)
+
+    def best_constant(self, positive: float, negative: float) -> tuple[float, float]:
+        """Return the intercept that is best for ``w = 0``, and the objective there.
+
+        The arguments are what the terms of each sign weigh together.
+        """
+        # Beyond the margin from which one side costs nothing, it only costs the other more.
+        far = min(self.loss.zero_margin, _FARTHEST_INTERCEPT)
+
+        def objective(b: float) -> float:
+            loss = self.loss.value(np.array([b, -b]))
+            return float(positive * loss[0] + negative * loss[1])
+
+        found: Any = minimize_scalar(objective, bounds=(-far, far), method="bounded")
+        b = min((float(found.x), -far, far), key=objective)
+        return b, objective(b)
 
     def _smoothed(self, temperature: float) -> SmoothPenalty:
         # A weight of the solver's units is rounded off at the temperature.

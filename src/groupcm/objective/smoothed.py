@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
-from operator import add, sub
+from functools import cached_property, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -25,16 +25,18 @@ from numpy.typing import NDArray
 from groupcm.kernels.maxima import share_out, soft_minima
 from groupcm.objective.losses.base import Jet
 from groupcm.objective.problem import DualSums, Problem
+from groupcm.objective.sums import PieceSums
 from groupcm.utils.typing import Vector
 
 __all__ = [
     "Block",
     "BlockValue",
     "Curvature",
-    "Factors",
     "Matrix",
     "Rows",
+    "SumsCurvature",
     "evaluate",
+    "exact_loss",
     "slope_along",
 ]
 
@@ -64,52 +66,63 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Factors:
-    """Rows ``P`` and ``N`` of ``PᵀP − NᵀN``, in pieces."""
-
-    positive: list[Rows]
-    negative: list[Rows]
-
-
-@dataclass(frozen=True)
 class Curvature:
-    """``Σ_i a_i x_i x_iᵀ + Σ_k e_k g_k g_kᵀ``, the second sum over the mixed terms.
+    """``Σ_i a_i x_i x_iᵀ`` and, over the mixed terms ``k``, ``Σ_i a_i (x_i − β_k g_k)(…)ᵀ``.
 
-    ``g_k`` are the rows of ``average @ rows[mixed]``.
+    ``g_k``, the rows of ``average @ rows[mixed]``, are weighted means with the weights ``a_i``; the
+    mixed rows of a term follow one another, ``sizes`` are their numbers. With ``s_k = Σ_i a_i`` the
+    sum over a term is ``Σ_i a_i x_i x_iᵀ − s_k (1 − (1 − β_k)²) g_k g_kᵀ``.
     """
 
     load: Callable[[], Rows]
     row_weight: Vector
     mixed: NDArray[np.int64]
     average: sp.csr_array | None
-    mean_weight: Vector
+    beta: Vector
 
     @property
     def n_factors(self) -> int:
         """How many rows `factors` has."""
-        return int(np.count_nonzero(self.row_weight) + np.count_nonzero(self.mean_weight))
+        return int(np.count_nonzero(self.row_weight))
 
-    def factors(self) -> Factors:
-        """``P`` and ``N`` with ``PᵀP − NᵀN`` the sum itself."""
+    @cached_property
+    def _sizes(self) -> NDArray[np.int64]:
+        assert self.average is not None
+        return np.diff(self.average.indptr)
+
+    def factors(self) -> list[Rows]:
+        """Return rows ``V``, in pieces, with ``VᵀV`` the sum itself."""
         rows = self.load()
-        positive = _root_rows(rows, self.row_weight)
         if self.average is None:
-            return Factors([positive], [])
-        means = self.average @ rows[self.mixed]
-        more, less = _root_rows(means, self.mean_weight), _root_rows(means, -self.mean_weight)
-        return Factors([positive, more], [less])
+            return [_root_rows(rows, self.row_weight)]
+        alone = self.row_weight.copy()
+        alone[self.mixed] = 0.0
+        mixed = rows[self.mixed]
+        means = self.average @ mixed
+        if isinstance(mixed, np.ndarray):
+            mixed -= np.repeat(self.beta[:, None] * means, self._sizes, axis=0)
+        else:
+            of_row = sp.diags_array(np.repeat(self.beta, self._sizes))
+            spread = sp.csr_array(
+                (
+                    np.ones(len(self.mixed)),
+                    np.repeat(np.arange(len(self.beta)), self._sizes),
+                    np.arange(len(self.mixed) + 1),
+                ),
+                shape=(len(self.mixed), len(self.beta)),
+            )
+            mixed = sp.csr_array(mixed - of_row @ (spread @ means))
+        return [_root_rows(rows, alone), _root_rows(mixed, self.row_weight[self.mixed])]
 
     def matrix(self) -> NDArray[np.float64]:
         """Return the sum itself."""
-        factors = self.factors()
-        total = reduce(add, map(_gram, factors.positive))
-        return reduce(sub, map(_gram, factors.negative), total)
+        return reduce(add, map(_gram, self.factors()))
 
     def diagonal(self) -> Vector:
-        """About its diagonal: without the second sum, which is never positive by much."""
+        """About its diagonal: as if every ``β`` were zero."""
         rows = self.load()
         squares = rows * rows if isinstance(rows, np.ndarray) else rows.multiply(rows)
-        return squares.T @ np.maximum(self.row_weight, 0.0)
+        return squares.T @ self.row_weight
 
     def product(self, u: Vector) -> Vector:
         """Return the sum times ``u``."""
@@ -117,21 +130,56 @@ class Curvature:
         along = rows @ u
         weight = self.row_weight * along
         if self.average is not None:
-            weight[self.mixed] += self.average.T @ (
-                self.mean_weight * (self.average @ along[self.mixed])
-            )
+            of_mixed = self.row_weight[self.mixed]
+            total = np.add.reduceat(of_mixed, self.average.indptr[:-1]) if len(of_mixed) else 0.0
+            less = total * (1.0 - (1.0 - self.beta) ** 2) * (self.average @ along[self.mixed])
+            weight[self.mixed] -= self.average.T @ less
         return rows.T @ weight
 
 
 @dataclass(frozen=True)
+class SumsCurvature:
+    """A `Curvature` whose matrix is known."""
+
+    formed: NDArray[np.float64]
+
+    @property
+    def n_factors(self) -> int:
+        """How many rows `factors` has."""
+        return len(self.formed) if self.formed.any() else 0
+
+    def factors(self) -> list[Rows]:
+        """Return the roots of its eigenvalues times its eigenvectors."""
+        values, vectors = np.linalg.eigh(self.formed)
+        return [_root_rows(vectors.T, values)]
+
+    def matrix(self) -> NDArray[np.float64]:
+        """Return the matrix."""
+        return self.formed
+
+    def diagonal(self) -> Vector:
+        """Return its diagonal."""
+        return np.diagonal(self.formed)
+
+    def product(self, u: Vector) -> Vector:
+        """Return the matrix times ``u``."""
+        return self.formed @ u
+
+
+@dataclass(frozen=True)
 class BlockValue:
-    """The smoothed objective's share of one block, and the true one's."""
+    """The smoothed objective's share of one block, and the true one's.
+
+    Where ``is_known`` is false, the point is outside the ball that the sums of a block are exact
+    in: ``exact`` is infinite, and ``dual`` bounds nothing.
+    """
 
     n_rows: int
     smooth: float
     exact: float
     dual: DualSums
-    curvature: Callable[[], Curvature]
+    curvature: Callable[[], Curvature | SumsCurvature]
+    is_known: bool = True
 
 
 @dataclass(frozen=True)
@@ -167,8 +215,20 @@ def _to_rows(block: Block, of_term: Vector, share: Vector | None) -> Vector:
     return of_row
 
 
-def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) -> BlockValue:
+def evaluate(
+    block: Block | PieceSums, problem: Problem, temperature: float, theta: Vector
+) -> BlockValue:
     """Compute the value, the dual sums and, on demand, the curvature of a block at ``theta``."""
+    if isinstance(block, PieceSums):
+        exact = block.value(theta)
+        return BlockValue(
+            n_rows=len(theta),
+            smooth=block.smooth(theta),
+            exact=exact,
+            dual=block.dual(theta),
+            curvature=lambda: SumsCurvature(block.curvature()),
+            is_known=bool(np.isfinite(exact)),
+        )
     rows = block.load()
     at = _terms_at(block, problem, temperature, block.sign * (rows @ theta))
     mass, gain = block.weight * at.A, problem.loss.dual_gain(at.A)
@@ -187,10 +247,20 @@ def evaluate(block: Block, problem: Problem, temperature: float, theta: Vector) 
     )
 
 
+def exact_loss(block: Block | PieceSums, problem: Problem, theta: Vector) -> float:
+    """Return the true loss of a block whose rows all count alone; infinite where not known."""
+    if isinstance(block, PieceSums):
+        return block.value(theta)
+    margin = block.sign * (block.load() @ theta)
+    return float(np.sum(block.weight * problem.loss.value(margin)))
+
+
 def slope_along(
-    block: Block, problem: Problem, temperature: float, theta: Vector, step: Vector
+    block: Block | PieceSums, problem: Problem, temperature: float, theta: Vector, step: Vector
 ) -> Callable[[float], float]:
     """``t ↦ d/dt`` of the block's smoothed loss at ``theta + t · step``, without rows."""
+    if isinstance(block, PieceSums):
+        return block.slope_along(theta, step)
     rows = block.load()
     margin, change = block.sign * (rows @ theta), block.sign * (rows @ step)
 
@@ -221,7 +291,12 @@ def _curvature(
     average = sp.csr_array(
         (at.share[rows], np.arange(len(rows)), ptr), shape=(len(terms), len(rows))
     )
-    return Curvature(block.load, row_weight, rows, average, bend[terms] - spread[terms])
+    # s (1 − (1 − β)²) = spread − bend for s = spread.
+    ratio = np.divide(
+        bend[terms], spread[terms], out=np.ones(len(terms)), where=spread[terms] > 0.0
+    )
+    beta = 1.0 - np.sqrt(ratio)
+    return Curvature(block.load, row_weight, rows, average, beta)
 
 
 def _root_rows(rows: Rows, weight: Vector) -> Rows:

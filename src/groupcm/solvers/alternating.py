@@ -18,18 +18,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from groupcm.objective.partial_auc import PartialAuc
 from groupcm.objective.smoothed import Block, Rows
 from groupcm.objective.terms import Index, Terms
-from groupcm.solvers import newton, working_set
+from groupcm.solvers import newton, partial_auc, working_set
+from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.solution import Solution, Task, mean_difference
-from groupcm.solvers.working_set import KeptRows
 from groupcm.sources.rows.solver_rows import SolverRows, Winners
+from groupcm.utils.typing import Vector
 
 __all__ = ["OUTCOMES", "Alternation", "Choice", "Outcome", "alternate", "problem_of_means"]
 
@@ -104,11 +106,16 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
     most_rounds : int
         Problems to solve at most.
     """
+    if isinstance(first.problem, PartialAuc):
+        first, choice = (
+            partial_auc.prepare(first),
+            replace(choice, task=partial_auc.prepare(choice.task)),
+        )
     source = choice.task.rows
     zero_margin = choice.task.problem.loss.zero_margin
     grouped = [terms for terms in choice.task.terms if not terms.alone]
     kept = [KeptRows(terms, source, zero_margin) for terms in grouped]
-    solution = working_set.solve(first, kept=kept)
+    solution = _solve(first, kept=kept)
     if solution.interrupted:
         raise KeyboardInterrupt(_NO_CHOICE)
     point = _every_negative_alone(first) if _is_trivial(first, solution) else solution.point
@@ -123,7 +130,7 @@ def alternate(choice: Choice, first: Task, *, most_rounds: int) -> Alternation:
     while True:
         seen.add(chosen.tobytes())
         task = choice.task_with(chosen)
-        solution = working_set.solve(task, solution.point, temperature=newton.TEPID, kept=kept)
+        solution = _solve(task, solution.point, temperature=newton.TEPID, kept=kept)
         rounds += 1
         if solution.interrupted:
             return end("interrupted")
@@ -142,6 +149,13 @@ def problem_of_means(choice: Choice) -> Task:
     task = choice.task
     means = _RowsWithMeans(task.rows, _group_means(task.rows, choice.groups))
     return replace(task, terms=[means.terms(choice.weight), *task.terms], rows=means)
+
+
+def _solve(task: Task, start: Vector | None = None, **options: Any) -> Solution:
+    """Solve by the working set of the task's objective."""
+    if isinstance(task.problem, PartialAuc):
+        return partial_auc.solve(partial_auc.prepare(task), start, **options)
+    return working_set.solve(task, start, **options)
 
 
 def _is_trivial(task: Task, solution: Solution) -> bool:
@@ -168,7 +182,7 @@ def _every_negative_alone(task: Task) -> NDArray[np.float64]:
                 terms = terms.subset(spread)
         alone.append(terms)
     rough = replace(task, terms=alone, tol=max(task.tol, _ROUGH))
-    found = working_set.solve(rough, silent=True)
+    found = _solve(rough, silent=True)
     if found.interrupted:
         raise KeyboardInterrupt(_NO_CHOICE)
     return found.point if np.any(found.point[:-1]) else mean_difference(rough)

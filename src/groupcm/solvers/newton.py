@@ -19,8 +19,7 @@ import numpy as np
 from scipy.optimize import root_scalar
 
 from groupcm.objective.problem import Problem
-from groupcm.objective.smoothed import Block
-from groupcm.solvers.objective import Evaluation, evaluate_blocks, slope_of_blocks
+from groupcm.solvers.objective import AnyBlock, Evaluation, evaluate_blocks, slope_of_blocks
 from groupcm.solvers.solution import Budget
 from groupcm.utils.typing import Vector
 
@@ -69,10 +68,13 @@ class Newton:
         Stop when it is used up.
     evaluations : int
         How often the rows were looked at.
+    latest : ndarray
+        The point that was looked at last; where the sums of some blocks are not exact at it, it
+        is not among the best.
     """
 
     problem: Problem
-    blocks: Sequence[Block]
+    blocks: Sequence[AnyBlock]
     best: Vector
     upper: float = np.inf
     lower: float = -np.inf
@@ -81,6 +83,7 @@ class Newton:
     evaluations: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        self.latest = self.best
         self._radius = _FAR * max(1.0, float(np.max(np.abs(self.best))))
         self._enough = 0.0
 
@@ -98,10 +101,10 @@ class Newton:
         is not near, it warms up until it is.
         """
         self._enough = enough
-        here = self._evaluate(self.best, temperature)
+        here = self.evaluate(self.best, temperature)
         while here.smooth - here.exact > slack and _COOLING * temperature >= WARM:
             temperature *= _COOLING
-            here = self._evaluate(self.best, temperature)
+            here = self.evaluate(self.best, temperature)
         here, temperature = self._find_path(here, temperature, tol)
         cooling = _COOLING
         while temperature >= _COLDEST:
@@ -122,7 +125,7 @@ class Newton:
             if self._closed(tol) or self._is_on_path(here):
                 return here, temperature
             temperature = min(temperature / _COOLING, COLD)
-            here = self._evaluate(here.theta, temperature)
+            here = self.evaluate(here.theta, temperature)
         return self._descend(here, temperature, tol), temperature
 
     def _closed(self, tol: float) -> bool:
@@ -130,9 +133,10 @@ class Newton:
             return True
         return self.upper - self.lower <= max(tol * self.upper, self._enough)
 
-    def _evaluate(self, theta: Vector, temperature: float) -> Evaluation:
+    def evaluate(self, theta: Vector, temperature: float) -> Evaluation:
         found = evaluate_blocks(self.problem, self.blocks, temperature, theta)
         self.evaluations += 1
+        self.latest = theta
         self.budget.spend(found.n_rows)
         self.lower = max(self.lower, found.lower)
         if found.exact < self.upper:
@@ -141,7 +145,7 @@ class Newton:
 
     def _is_on_path(self, here: Evaluation) -> bool:
         """Return whether the gap is mostly the temperature's."""
-        return self._repair_cost(here) <= _OFF_PATH * (here.exact - here.lower)
+        return self.repair_cost(here) <= _OFF_PATH * (here.exact - here.lower)
 
     def _descend(self, here: Evaluation, temperature: float, tol: float) -> Evaluation:
         """Newton steps at one temperature, until the point is on the path.
@@ -161,13 +165,13 @@ class Newton:
         for _ in range(most):
             if self._closed(tol) or self._is_on_path(here):
                 return here, True
-            there = self._step(here, temperature)
+            there = self.step(here, temperature)
             if there is None:
                 return here, True
             here = there
         return here, False
 
-    def _step(self, here: Evaluation, temperature: float) -> Evaluation | None:
+    def step(self, here: Evaluation, temperature: float) -> Evaluation | None:
         """One Newton step; where the whole of it does not do, as much of it as is best.
 
         Along a long step the quadratic model is of little use: beyond the radius where it
@@ -176,9 +180,9 @@ class Newton:
         step = here.newton_direction(here.gradient, self._radius)
         self.budget.spend(here.direction_rows)
         downhill = float(here.gradient @ step)
-        there = self._evaluate(here.theta + step, temperature)
+        there = self.evaluate(here.theta + step, temperature)
         if -downhill <= _INVISIBLE * here.smooth:
-            closer = self._repair_cost(there) < 0.5 * self._repair_cost(here)
+            closer = self.repair_cost(there) < 0.5 * self.repair_cost(here)
             return there if closer else None
         pays = there.smooth <= here.smooth + _ARMIJO * downhill
         if pays and abs(float(there.gradient @ step)) <= _FLAT * -downhill:
@@ -186,7 +190,7 @@ class Newton:
             return there
         length = self._best_length(here, step, temperature)
         self._radius = max(4.0 * length * float(np.max(np.abs(step))), _NOWHERE)
-        best = self._evaluate(here.theta + length * step, temperature)
+        best = self.evaluate(here.theta + length * step, temperature)
         return best if best.smooth < here.smooth else None
 
     def _best_length(self, here: Evaluation, step: Vector, temperature: float) -> float:
@@ -206,13 +210,13 @@ class Newton:
     def _cool(self, here: Evaluation, temperature: float, colder: float) -> Evaluation:
         """Follow the tangent of the path to the next temperature, where that helps."""
         nearby = 0.99 * temperature
-        drift = self._evaluate(here.theta, nearby).gradient - here.gradient
+        drift = self.evaluate(here.theta, nearby).gradient - here.gradient
         tangent = here.newton_direction(drift / (nearby - temperature), np.inf)
-        stay = self._evaluate(here.theta, colder)
-        moved = self._evaluate(here.theta + (colder - temperature) * tangent, colder)
+        stay = self.evaluate(here.theta, colder)
+        moved = self.evaluate(here.theta + (colder - temperature) * tangent, colder)
         return moved if moved.smooth < stay.smooth else stay
 
-    def _repair_cost(self, here: Evaluation) -> float:
+    def repair_cost(self, here: Evaluation) -> float:
         """About what the remaining gradient costs when the dual is made feasible.
 
         Balancing the two sides moves ``v`` too; away from ``ρ ∇h(w)`` it costs by the

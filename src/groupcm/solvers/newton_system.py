@@ -2,9 +2,9 @@
 
 ``D`` is the penalty's curvature, a diagonal. With few variables the matrix is formed. With
 more variables than rows it is inverted in the space of the rows (Woodbury): with ``V`` the
-rows of all factors and ``S`` their signs,
+rows of all factors and ``W = V D⁻½``,
 
-    (D + Vᵀ S V)⁻¹ = D⁻¹ − D⁻¹ Vᵀ (S + V D⁻¹ Vᵀ)⁻¹ V D⁻¹
+    (D + VᵀV)⁻¹ = D⁻½ (I − Wᵀ (I + W Wᵀ)⁻¹ W) D⁻½
 
 where the intercept, which has no penalty, is eliminated beforehand. With many of both, by
 conjugate gradients. Blocks are worked on by the threads of this package or by those of BLAS, not
@@ -26,12 +26,13 @@ from scipy.linalg import cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 from threadpoolctl import ThreadpoolController
 
-from groupcm.objective.smoothed import Curvature, Rows
+from groupcm.objective.smoothed import Curvature, Rows, SumsCurvature
 from groupcm.utils.parallel import thread_map
 from groupcm.utils.typing import Vector
 
 __all__ = ["NewtonSystem", "newton_system", "over_blocks"]
 
+AnyCurvature = Curvature | SumsCurvature
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -43,6 +44,8 @@ _FORMED = 3000
 _FEW = 100
 # What a row costs in a product of matrices, for each of its partners, in looks at a row.
 _PRODUCT = 0.02
+# Rows of a product of rows that are multiplied at once.
+_ROWS_OF_A_PRODUCT = 256
 _CG_TOL = 1e-3
 _CG_STEPS = 250
 
@@ -58,7 +61,7 @@ class NewtonSystem(Protocol):
     def solve(self, target: Vector, damping: float) -> Vector: ...
 
 
-def newton_system(curvatures: Sequence[Curvature], diagonal: Vector) -> NewtonSystem:
+def newton_system(curvatures: Sequence[AnyCurvature], diagonal: Vector) -> NewtonSystem:
     """Return the system with these curvatures, ``diagonal`` that of the penalty."""
     n_variables, n_rows = len(diagonal), sum(c.n_factors for c in curvatures)
     if n_variables <= max(_FEW, min(n_rows, _FORMED)):
@@ -84,7 +87,7 @@ def over_blocks(function: Callable[[Item], Result], items: Sequence[Item]) -> li
 
 @dataclass(frozen=True)
 class _Direct:
-    curvatures: Sequence[Curvature]
+    curvatures: Sequence[AnyCurvature]
     diagonal: Vector
 
     @property
@@ -117,7 +120,7 @@ class _Direct:
 
 @dataclass(frozen=True)
 class _RowSpace:
-    curvatures: Sequence[Curvature]
+    curvatures: Sequence[AnyCurvature]
     diagonal: Vector
 
     @property
@@ -125,17 +128,13 @@ class _RowSpace:
         return _PRODUCT * sum(c.n_factors for c in self.curvatures) ** 2
 
     @cached_property
-    def _factors(self) -> tuple[Rows, Vector]:
-        """``V`` and the signs of its rows."""
-        parts = [curvature.factors() for curvature in self.curvatures]
-        positive = [rows for part in parts for rows in part.positive]
-        negative = [rows for part in parts for rows in part.negative]
-        sign = [np.full(rows.shape[0], 1.0) for rows in positive]
-        sign += [np.full(rows.shape[0], -1.0) for rows in negative]
-        pieces = positive + negative
+    def _factors(self) -> Rows:
+        """``V``."""
+        parts = over_blocks(lambda curvature: curvature.factors(), self.curvatures)
+        pieces = [rows for part in parts for rows in part]
         if isinstance(pieces[0], np.ndarray):
-            return np.concatenate(pieces), np.concatenate(sign)
-        return sp.csr_array(sp.vstack(pieces, format="csr")), np.concatenate(sign)
+            return np.concatenate(pieces)
+        return sp.csr_array(sp.vstack(pieces, format="csr"))
 
     def solve(self, target: Vector, damping: float) -> Vector:
         scale = float(np.max(self.diagonal))
@@ -151,26 +150,43 @@ class _RowSpace:
         return target
 
     def _solve_damped(self, target: Vector, damping: float) -> Vector:
-        V, sign = self._factors
-        inverse = 1.0 / (self.diagonal[:-1] + damping)
+        V = self._factors
+        root = 1.0 / np.sqrt(self.diagonal[:-1] + damping)
         rows, ones = V[:, :-1], np.asarray(V[:, [-1]].sum(axis=1)).ravel()
-        scaled = rows * inverse if isinstance(rows, np.ndarray) else rows @ sp.diags_array(inverse)
-        inner = scaled @ rows.T
-        inner = (inner if isinstance(inner, np.ndarray) else inner.toarray()) + np.diag(sign)
+        W = rows * root if isinstance(rows, np.ndarray) else rows @ sp.diags_array(root)
+        inner = _row_products(W)
+        inner[np.diag_indices_from(inner)] += 1.0
+        factor = np.linalg.cholesky(inner)
         # Two systems at once: for the target, and for the column of the intercept.
-        column = rows.T @ (sign * ones)
-        both = np.stack([target[:-1], column], axis=1)
-        both = both * inverse[:, None] - scaled.T @ np.linalg.solve(inner, scaled @ both)
-        corner = float(sign @ ones**2) + damping - float(column @ both[:, 1])
+        column = rows.T @ ones
+        both = np.stack([target[:-1], column], axis=1) * root[:, None]
+        both = both - W.T @ cho_solve((factor, True), W @ both, check_finite=False)
+        both *= root[:, None]
+        corner = float(ones @ ones) + damping - float(column @ both[:, 1])
         intercept = (float(target[-1]) - float(column @ both[:, 0])) / max(corner, damping)
         return np.append(both[:, 0] - intercept * both[:, 1], intercept)
+
+
+def _row_products(W: Rows) -> NDArray[np.float64]:
+    """Return the lower half of ``W Wᵀ``, and at least that; the blocks do not depend on threads."""
+    if not isinstance(W, np.ndarray):
+        return (W @ W.T).toarray()
+    out = np.empty((len(W), len(W)))
+    cuts = range(0, len(W), _ROWS_OF_A_PRODUCT)
+
+    def multiply(lo: int) -> None:
+        hi = min(lo + _ROWS_OF_A_PRODUCT, len(W))
+        np.matmul(W[lo:hi], W[:hi].T, out=out[lo:hi, :hi])
+
+    thread_map(multiply, cuts[::-1])
+    return out
 
 
 @dataclass
 class _Iterative:
     """A direction needs few digits; the diagonal makes the steps count."""
 
-    curvatures: Sequence[Curvature]
+    curvatures: Sequence[AnyCurvature]
     diagonal: Vector
     cost: float = 0.0
 

@@ -10,13 +10,16 @@ from operator import add
 import numpy as np
 
 from groupcm.objective.problem import DualSums, Problem
-from groupcm.objective.smoothed import Block, BlockValue, evaluate, slope_along
+from groupcm.objective.proximal import ProximalBlock
+from groupcm.objective.smoothed import Block, BlockValue, evaluate, exact_loss, slope_along
+from groupcm.objective.sums import PieceSums
 from groupcm.solvers.newton_system import NewtonSystem, newton_system, over_blocks
 from groupcm.solvers.solution import Task, Trace
 from groupcm.sources.rows.solver_rows import Winners
 from groupcm.utils.typing import Vector
 
 __all__ = [
+    "AnyBlock",
     "Evaluation",
     "WholeObjective",
     "evaluate_blocks",
@@ -25,6 +28,9 @@ __all__ = [
     "slope_of_blocks",
     "whole_objective",
 ]
+
+AloneBlock = Block | PieceSums
+AnyBlock = AloneBlock | ProximalBlock
 
 # Weights are rounded to zero below these shares of the largest, the most zeros first.
 _SHARES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)
@@ -80,10 +86,19 @@ class Evaluation:
 
 
 def evaluate_blocks(
-    problem: Problem, blocks: Sequence[Block], temperature: float, theta: Vector
+    problem: Problem, blocks: Sequence[AnyBlock], temperature: float, theta: Vector
 ) -> Evaluation:
-    """Sum the blocks, add the penalty, bound the optimum over the rows of the blocks."""
-    values = over_blocks(lambda block: evaluate(block, problem, temperature, theta), blocks)
+    """Sum the blocks, add the penalty, bound the optimum over the rows of the blocks.
+
+    Where the sums of a block are not exact, ``exact`` is infinite and ``lower`` is minus infinity.
+    """
+
+    def value_of(block: AnyBlock) -> BlockValue:
+        if isinstance(block, ProximalBlock):
+            return block.evaluate(problem, theta)
+        return evaluate(block, problem, temperature, theta)
+
+    values = over_blocks(value_of, blocks)
     nothing = DualSums(np.zeros_like(theta), 0.0, 0.0)
     duals = {
         sign: reduce(
@@ -92,11 +107,12 @@ def evaluate_blocks(
         for sign in (1, -1)
     }
     penalty = problem.smoothed_penalty(temperature, theta)
+    is_known = all(value.is_known for value in values)
     return Evaluation(
         theta=theta,
         smooth=penalty.value + sum(v.smooth for v in values),
         exact=problem.penalty_value(theta) + sum(v.exact for v in values),
-        lower=problem.lower_bound(duals[1], duals[-1]),
+        lower=problem.lower_bound(duals[1], duals[-1]) if is_known else -np.inf,
         gradient=penalty.gradient - duals[1].moment + duals[-1].moment,
         positive=duals[1],
         negative=duals[-1],
@@ -106,12 +122,16 @@ def evaluate_blocks(
 
 
 def slope_of_blocks(
-    problem: Problem, blocks: Sequence[Block], temperature: float, theta: Vector, step: Vector
+    problem: Problem, blocks: Sequence[AnyBlock], temperature: float, theta: Vector, step: Vector
 ) -> Callable[[float], float]:
     """``t ↦ d/dt`` of the smoothed objective at ``theta + t · step``; each call is cheap."""
-    slopes = over_blocks(
-        lambda block: slope_along(block, problem, temperature, theta, step), blocks
-    )
+
+    def slope_of(block: AnyBlock) -> Callable[[float], float]:
+        if isinstance(block, ProximalBlock):
+            return block.slope_along(problem, theta, step)
+        return slope_along(block, problem, temperature, theta, step)
+
+    slopes = over_blocks(slope_of, blocks)
     of_penalty = problem.penalty_slope(temperature, theta, step)
 
     def slope(t: float) -> float:
@@ -120,14 +140,9 @@ def slope_of_blocks(
     return slope
 
 
-def losses_alone(problem: Problem, blocks: Sequence[Block], theta: Vector) -> list[float]:
+def losses_alone(problem: Problem, blocks: Sequence[AloneBlock], theta: Vector) -> list[float]:
     """Return the true loss of each block whose rows all count alone."""
-    return over_blocks(
-        lambda block: float(
-            np.sum(block.weight * problem.loss.value(block.sign * (block.load() @ theta)))
-        ),
-        blocks,
-    )
+    return over_blocks(lambda block: exact_loss(block, problem, theta), blocks)
 
 
 @dataclass(frozen=True)
@@ -138,7 +153,7 @@ class WholeObjective:
     winners: list[Winners]
 
 
-def whole_objective(task: Task, alone: Sequence[Block], theta: Vector) -> WholeObjective:
+def whole_objective(task: Task, alone: Sequence[AloneBlock], theta: Vector) -> WholeObjective:
     """``P(theta)``, the rows that count alone given as blocks."""
     grouped = [terms for terms in task.terms if not terms.alone]
     winners = [task.rows.worst(terms, theta) for terms in grouped]
@@ -148,8 +163,10 @@ def whole_objective(task: Task, alone: Sequence[Block], theta: Vector) -> WholeO
     return WholeObjective(task.problem.penalty_value(theta) + sum(losses), winners)
 
 
-def round_to_zero(trace: Trace, alone: Sequence[Block]) -> None:
+def round_to_zero(trace: Trace, value_at: Callable[[Vector], float]) -> None:
     """Replace the best point by one with zeros where that keeps the gap within the tolerance.
+
+    ``value_at`` computes the objective at a point.
 
     Weights that the norm 1 wants at zero come out of a smoothed problem only near it. Where λ is so
     small that the best model is an intercept, all of them are near zero, and none is small compared
@@ -163,7 +180,7 @@ def round_to_zero(trace: Trace, alone: Sequence[Block]) -> None:
         if not np.any(small) or trace.exhausted:
             continue
         rounded = np.where(small, 0.0, trace.best)
-        value = whole_objective(trace.task, alone, rounded).value
+        value = value_at(rounded)
         if trace.would_close(value):
             trace.best, trace.upper = rounded, value
             return

@@ -32,12 +32,13 @@ __all__ = ["ScreenedTask", "ScreenedTerms"]
 class ScreenedTerms:
     """Terms of one sign: the rows kept of them, and how high the others reach.
 
-    A term whose smallest margin is above ``zero_margin`` costs nothing.
+    A term whose smallest margin is above ``zero_margin`` costs nothing: its winner is below
+    ``floor``, which may be set to another score below which terms do not matter.
     """
 
     def __init__(self, terms: Terms, n_features: int, dtype: np.dtype, zero_margin: float) -> None:
         self.terms = terms
-        self._floor = -zero_margin
+        self.floor = -zero_margin
         self.rows = TermRows.of(terms)
         self.row: Index = NO_ORDER
         self.term: Index = NO_ORDER
@@ -103,8 +104,8 @@ class ScreenedTerms:
         """Of which terms a dropped row might win and cost; ``best`` of the terms ``number``."""
         if self.rows.alone:
             return np.zeros(0, dtype=bool)
-        winner = np.full(len(self.ceiling), self._floor)
-        winner[number] = np.maximum(best, self._floor)
+        winner = np.full(len(self.ceiling), self.floor)
+        winner[number] = np.maximum(best, self.floor)
         reach = self.ceiling.copy()
         for k, ball in enumerate(balls):
             of_ball = self.ball == k

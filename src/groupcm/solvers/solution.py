@@ -19,7 +19,7 @@ from groupcm.utils.progress import Step, announce, relative_gap
 from groupcm.utils.state_check import Record
 from groupcm.utils.typing import Vector
 
-__all__ = ["Budget", "Solution", "Stop", "Task", "Trace", "mean_difference"]
+__all__ = ["Budget", "Solution", "Stop", "Task", "Trace", "WarmStart", "mean_difference"]
 
 Stop = Literal["converged", "stalled", "passes", "work", "time", "interrupted", "rounding"]
 
@@ -31,9 +31,6 @@ _FEWEST_ROWS = 4e7
 # all terms, which is what rounding of both explains.
 _ROUNDING = 1e-9
 _ROUNDING_OF_LOSSES = 1e-12
-# Where the best intercept without weights is looked for if the loss never becomes zero: so far
-# the classes differ in weight by a factor of exp(100) at least.
-_FARTHEST_INTERCEPT = 100.0
 # As many rows of each part are enough for the direction of a starting point.
 _START_ROWS = 1_000
 
@@ -86,11 +83,19 @@ class Budget:
         self.rows /= n
 
 
+@dataclass
+class WarmStart:
+    """What a solver leaves for the next task on the same rows, or on a part of them."""
+
+    state: Any = None
+
+
 @dataclass(frozen=True)
 class Task:
     """A problem, its terms, where the rows are, and when to stop.
 
-    Tasks on parts of the same rows share one budget.
+    Tasks on parts of the same rows share one budget. A solver that can begin from the state of
+    another solve finds it in ``warm``, and leaves its own there.
     """
 
     problem: Problem
@@ -100,6 +105,7 @@ class Task:
     max_passes: float
     seed: int = 0
     budget: Budget = field(default_factory=Budget)
+    warm: WarmStart = field(default_factory=WarmStart)
 
     @property
     def n_rows(self) -> int:
@@ -117,16 +123,7 @@ class Task:
             sign: sum(terms.total_weight for terms in self.terms if terms.sign == sign)
             for sign in (1, -1)
         }
-        # Beyond the margin from which one side costs nothing, it only costs the other more.
-        far = min(self.problem.loss.zero_margin, _FARTHEST_INTERCEPT)
-
-        def objective(b: float) -> float:
-            loss = self.problem.loss.value(np.array([b, -b]))
-            return float(weight[1] * loss[0] + weight[-1] * loss[1])
-
-        found: Any = minimize_scalar(objective, bounds=(-far, far), method="bounded")
-        b = min((float(found.x), -far, far), key=objective)
-        return b, objective(b)
+        return self.problem.best_constant(weight[1], weight[-1])
 
 
 def mean_difference(task: Task) -> Vector:

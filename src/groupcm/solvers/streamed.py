@@ -11,7 +11,7 @@
    screened again around it.
 
 Several tasks share each pass: the classes of one fit, or a path of λ. A task whose rows all count
-alone has nothing to screen; it is solved by itself.
+alone is solved by itself (`groupcm.solvers.streamed_alone`).
 """
 
 from __future__ import annotations
@@ -27,24 +27,18 @@ from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.objective import whole_objective
 from groupcm.solvers.screened import ScreenedTask
 from groupcm.solvers.solution import Solution, Task, Trace
+from groupcm.solvers.streamed_alone import solve_alone
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.sources.rows.sample import Sample
 from groupcm.sources.rows.screening import Ball, ScreeningJob, TermRows
-from groupcm.sources.rows.solver_rows import rows_in_space
 from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Vector
 
-__all__ = ["objective_at", "solve", "solve_alone"]
+__all__ = ["objective_at", "solve"]
 
 
-# The first solution is on this share of the sample's terms, the second on all of them.
-_FIRST_SHARE = 0.1
-_FIRST_TOL = 1e-3
-_SAMPLE_TOL = 2e-4
 # The ball is so many times larger than the distance expected.
 _SAFETY = 3.0
-# And never smaller than this share of the weights.
-_LEAST_MOVE = 1e-3
 # Of a ball so much is needed in most cases: two that differ by less than the rest become one.
 _NEEDED = 0.6
 # After a pass that did not settle everything, the next move as a share of the last.
@@ -126,7 +120,9 @@ def solve(
             for k, fit in zip(grouped, fits, strict=True):
                 points[k] = fit.trace.latest
         for k in alone:
-            found[k] = solve_alone(tasks[k], space, sample, left.get(k))
+            found[k] = solve_alone(
+                tasks[k], reader, space, sample, kept_bytes=kept_bytes, left=left.get(k)
+            )
             points[k] = found[k].point
             if found[k].interrupted:
                 raise KeyboardInterrupt
@@ -141,23 +137,6 @@ def solve(
     return [found[k] for k in range(len(tasks))]
 
 
-def solve_alone(task: Task, space: Space, sample: Sample, left: Vector | None = None) -> Solution:
-    """Minimise a task whose rows all count alone: every evaluation reads them again.
-
-    ``left`` is what is left of an earlier fit.
-    """
-    if left is None:
-        left = working_set.solve(_on_sample(task, space, sample), silent=True).point
-    trace = Trace(task, left)
-    try:
-        working_set.bracket(trace, warm=True, zeros=True)
-    except KeyboardInterrupt:
-        if not np.isfinite(trace.upper):
-            raise
-        trace.interrupted = True
-    return trace.solution()
-
-
 def objective_at(task: Task, reader: SourceReader, space: Space, theta: Vector) -> float:
     """Return the whole objective at a point, by one pass: in a ball of no size winners are kept."""
     if _n_grouped(task.terms):
@@ -170,16 +149,6 @@ def objective_at(task: Task, reader: SourceReader, space: Space, theta: Vector) 
     return whole_objective(task, alone, theta).value
 
 
-def _on_sample(task: Task, space: Space, sample: Sample) -> Task:
-    return replace(
-        task,
-        terms=[sample.restrict(terms) for terms in task.terms],
-        rows=rows_in_space(space, sample.rows),
-        tol=max(task.tol, _SAMPLE_TOL),
-        max_passes=np.inf,
-    )
-
-
 def _begin(
     task: Task,
     reader: SourceReader,
@@ -189,7 +158,7 @@ def _begin(
     left: Vector | None,
 ) -> _Fit:
     """Return a fit before its first pass; a point ``left`` by an earlier fit is its centre."""
-    on_sample = _on_sample(task, space, sample)
+    on_sample = working_set.on_sample(task, space, sample)
     ball = _first_ball(task, on_sample) if before is None else _next_ball(on_sample, before)
     screened = ScreenedTask.of(task, space, sample.n_raw, reader.source.dtype)
     if left is not None:
@@ -201,7 +170,7 @@ def _begin(
 def _first_ball(task: Task, on_sample: Task) -> Ball:
     """Return a ball around the optimum on the sample that should hold that of all rows."""
     rng = np.random.default_rng(task.seed)
-    first = working_set.sample_of(on_sample, _FIRST_SHARE, rng, _FIRST_TOL)
+    first = working_set.sample_of(on_sample, working_set.FIRST_SHARE, rng, working_set.FIRST_TOL)
     small = working_set.solve(first, silent=True).point
     trace = Trace(on_sample, small, silent=True)
     working_set.bracket(trace, warm=True)
@@ -209,7 +178,7 @@ def _first_ball(task: Task, on_sample: Task) -> Ball:
     n_first, n_sample, n_whole = (_n_grouped(t.terms) for t in (first, on_sample, task))
     unseen = max(0.0, 1.0 / n_sample - 1.0 / n_whole)
     ratio = np.sqrt(unseen / max(1.0 / n_first - 1.0 / n_sample, unseen / 4.0, 1e-300))
-    return _ball_around(trace.latest, _SAFETY * float(ratio) * (trace.latest - small))
+    return working_set.ball_around(trace.latest, _SAFETY * float(ratio) * (trace.latest - small))
 
 
 def _next_ball(on_sample: Task, before: _Fit) -> Ball:
@@ -219,13 +188,6 @@ def _next_ball(on_sample: Task, before: _Fit) -> Ball:
     size, size_before = (float(np.linalg.norm(t[:-1])) for t in (trace.latest, before.ball.theta))
     ball = before.ball.scaled(max(size / max(size_before, 1e-12), 0.1))
     return replace(ball, theta=trace.latest)
-
-
-def _ball_around(theta: Vector, move: Vector) -> Ball:
-    """Return a ball for moves of about this size; one number alone may be small by chance."""
-    radius = max(float(np.linalg.norm(move[:-1])), _LEAST_MOVE * float(np.linalg.norm(theta)))
-    radius += _LEAST_MOVE**2
-    return Ball(theta, radius, max(radius, abs(float(move[-1]))))
 
 
 def _n_grouped(terms: Sequence[Terms]) -> int:
@@ -241,7 +203,10 @@ def _size_ball(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -> Ba
     grouped = [rows for rows in fit.pending if not rows.alone]
 
     def n_kept(ball: Ball) -> float:
-        return sample.n_kept(ScreeningJob(space, [ball], [grouped], zero_margin))
+        job = ScreeningJob(space, [ball], [grouped], zero_margin)
+        return sample.n_kept(
+            lambda chunk: sum(len(kept.row) for of_ball in job(chunk) for kept in of_ball)
+        )
 
     kept = n_kept(ball)
     for _ in range(_HALVINGS):
@@ -303,7 +268,7 @@ def _solve_on_kept(fit: _Fit, sample: Sample, space: Space, kept_bytes: float) -
     fit.done = trace.closed or trace.exhausted or (n_open == 0 and not trace.closed)
     if fit.done:
         return
-    fit.ball = _ball_around(inner.best, _NEXT_MOVE * (inner.best - fit.start))
+    fit.ball = working_set.ball_around(inner.best, _NEXT_MOVE * (inner.best - fit.start))
     fit.start = inner.best
     fit.pending = [
         part.rows.only(mask) for part, mask in zip(screened.parts, open_terms, strict=True)

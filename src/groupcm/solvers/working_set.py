@@ -11,29 +11,25 @@ so that the first pass over everything is nearly the last.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
-import scipy.sparse as sp
 
-from groupcm.objective.smoothed import Block, Rows
-from groupcm.objective.terms import Index, Terms
-from groupcm.solvers import newton
+from groupcm.objective.smoothed import Block
+from groupcm.objective.sums import Ball
+from groupcm.objective.terms import Index
+from groupcm.solvers import multipliers, newton
+from groupcm.solvers.kept_rows import KeptRows
 from groupcm.solvers.objective import round_to_zero, whole_objective
 from groupcm.solvers.solution import Solution, Task, Trace, mean_difference
-from groupcm.sources.rows.solver_rows import SolverRows, Winners
+from groupcm.sources.rows.sample import Sample
+from groupcm.sources.rows.solver_rows import rows_in_space
+from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Vector
 
-__all__ = ["KeptRows", "bracket", "sample_of", "solve"]
+__all__ = ["ball_around", "bracket", "on_sample", "sample_of", "solve"]
 
-# Winners are kept up to a margin so far above the one from which they cost nothing.
-_NEAR_MARGIN = 0.1
-# Of many terms only the runners-up not further behind than this are kept: few others become
-# winners when the weights change a little.
-_MANY_TERMS = 10_000
-_CLOSE_BEHIND = 0.2
 # Up to this many rows all are kept from the start.
 _FEW_ROWS = 2_000
 # The smallest sample of rows to start on, and how much larger the next one is.
@@ -49,7 +45,14 @@ _FEW_TERMS = 1_000
 # How much of the gap so far the solution on the kept rows may have, while it is wide.
 _EARLY_SHARE = 0.3
 # How much of the tolerance the solution on the kept rows may use up.
-_INNER_SHARE = 0.3
+INNER_SHARE = 0.3
+# On a streamed source the first solution is on this share of the sample's terms, the second on
+# all of them.
+FIRST_SHARE = 0.1
+FIRST_TOL = 1e-3
+_STREAMED_SAMPLE_TOL = 2e-4
+# A ball around a solution is never smaller than this share of the weights.
+_LEAST_MOVE = 1e-3
 
 
 def solve(
@@ -59,6 +62,7 @@ def solve(
     temperature: float = newton.WARM,
     kept: Sequence[KeptRows] | None = None,
     silent: bool = False,
+    close: Callable[..., None] | None = None,
 ) -> Solution:
     """Minimise to the task's tolerance, or until its passes are used up.
 
@@ -73,17 +77,31 @@ def solve(
         Of the grouped terms, with what an earlier solve kept; more is kept in them.
     silent : bool
         Whether to announce nothing.
+    close : callable, optional
+        What closes the bracket of a trace, with the parameters of `bracket`, which is the default.
     """
+    close = bracket if close is None else close
     read_before = task.rows.rows_read
     begin = mean_difference(task) if start is None else start
     trace = Trace(task, begin, silent=silent, read_before=read_before)
     try:
         warm = start is not None
+        if close is bracket and multipliers.applies(task):
+            left = multipliers.start(task) if kept is None else None
+            if left is not None:
+                trace.latest = trace.best = left[0]
+                kept = left[1]
+            kept = kept or _nothing_kept(task)
+            multipliers.bracket(trace, kept)
+            if trace.closed or trace.exhausted:
+                return trace.solution()
+            warm, start = True, trace.best
+            trace.latest = trace.best
         for sample in _samples(task) if start is None else ():
             on_sample = Trace(sample, trace.latest, silent=True)
-            bracket(on_sample, warm=warm, rounds=1 if warm else 8, effort=_SAMPLE_EFFORT)
+            close(on_sample, warm=warm, rounds=1 if warm else 8, effort=_SAMPLE_EFFORT)
             trace.latest, warm = on_sample.latest, True
-        bracket(trace, warm=warm, zeros=True, warm_temperature=temperature, kept=kept)
+        close(trace, warm=warm, zeros=True, warm_temperature=temperature, kept=kept)
     except KeyboardInterrupt:
         if not np.isfinite(trace.upper):
             raise
@@ -109,10 +127,7 @@ def bracket(
     """
     task = trace.task
     alone = [block for terms in task.terms if terms.alone for block in task.rows.blocks(terms)]
-    if kept is None:
-        zero_margin = task.problem.loss.zero_margin
-        grouped = [terms for terms in task.terms if not terms.alone]
-        kept = [KeptRows(terms, task.rows, zero_margin) for terms in grouped]
+    kept = _nothing_kept(task) if kept is None else kept
     if task.n_rows <= _FEW_ROWS:
         for rows in kept:
             rows.keep_all()
@@ -130,7 +145,7 @@ def bracket(
         inner = newton.Newton(
             task.problem, blocks, trace.latest, most_evaluations=effort, budget=task.budget
         )
-        tol = _INNER_SHARE * task.tol * 0.1**idle
+        tol = INNER_SHARE * task.tol * 0.1**idle
         enough = 0.0
         is_exact = not kept or is_settled or warm
         if not is_exact:
@@ -151,7 +166,7 @@ def bracket(
         rounds -= 1
         trace.announce(sum(len(rows) for rows in kept))
     if zeros and task.problem.penalty.makes_zeros:
-        round_to_zero(trace, alone)
+        round_to_zero(trace, lambda theta: whole_objective(task, alone, theta).value)
     trace.announce(sum(len(rows) for rows in kept))
 
 
@@ -164,90 +179,28 @@ def sample_of(task: Task, share: float, rng: np.random.Generator, tol: float) ->
     return replace(task, terms=chosen, tol=max(task.tol, tol))
 
 
-class KeptRows:
-    """Some rows of some terms, standardised, in memory, sorted by term.
+def on_sample(task: Task, space: Space, sample: Sample) -> Task:
+    """Return the task on the rows of a streamed source that are in memory."""
+    return replace(
+        task,
+        terms=[sample.restrict(terms) for terms in task.terms],
+        rows=rows_in_space(space, sample.rows),
+        tol=max(task.tol, _STREAMED_SAMPLE_TOL),
+        max_passes=np.inf,
+    )
 
-    Of a loss that never becomes zero (``zero_margin`` is infinite), every term has some.
-    """
 
-    def __init__(self, terms: Terms, source: SolverRows, zero_margin: float) -> None:
-        self.terms = terms
-        self._kept_below = zero_margin + _NEAR_MARGIN
-        self._source = source
-        self._row: Index = np.empty(0, dtype=np.int64)
-        self._term: Index = np.empty(0, dtype=np.int64)
-        self._rows: Rows = source.take(self._row)
+def ball_around(theta: Vector, move: Vector) -> Ball:
+    """Return a ball for moves of about this size; one number alone may be small by chance."""
+    radius = max(float(np.linalg.norm(move[:-1])), _LEAST_MOVE * float(np.linalg.norm(theta)))
+    radius += _LEAST_MOVE**2
+    return Ball(theta, radius, max(radius, abs(float(move[-1]))))
 
-    def __len__(self) -> int:
-        return len(self._row)
 
-    def keep(self, winners: Winners) -> int:
-        """Keep the winners that are near the margin, and the runners-up close behind.
-
-        Returns how many of the winners were not kept before.
-        """
-        near = winners.margin < self._kept_below
-        new_winners = self._not_kept(np.flatnonzero(near), winners.row)
-        behind = _CLOSE_BEHIND if len(self.terms) > _MANY_TERMS else np.inf
-        close = np.flatnonzero(near & (winners.lead < behind))
-        new_runners_up = self._not_kept(close, winners.runner_up)
-        self._add(
-            np.concatenate([new_winners, new_runners_up]),
-            np.concatenate([winners.row[new_winners], winners.runner_up[new_runners_up]]),
-        )
-        return len(new_winners)
-
-    def _not_kept(self, term: Index, row_of: Index) -> Index:
-        """Return those of the terms whose row ``row_of[term]`` is not kept."""
-        row = row_of[term]
-        place = np.searchsorted(self._term, term)
-        kept = np.zeros(len(term), dtype=bool)
-        among = np.flatnonzero(place < len(self))
-        while len(among):
-            at = place[among]
-            same_term = self._term[at] == term[among]
-            kept[among] |= same_term & (self._row[at] == row[among])
-            place[among] += 1
-            among = among[same_term & ~kept[among] & (at + 1 < len(self))]
-        return term[~kept]
-
-    def _add(self, term: Index, row: Index) -> None:
-        if len(row) == 0:
-            return
-        by_term = np.argsort(term, kind="stable")
-        term, row = term[by_term], row[by_term]
-        rows = self._source.take(row)
-        if len(self):
-            term, row = np.concatenate([self._term, term]), np.concatenate([self._row, row])
-            by_term = np.argsort(term, kind="stable")
-            term, row = term[by_term], row[by_term]
-            rows = _stack(self._rows, rows)[by_term]
-        self._term, self._row, self._rows = term, row, rows
-
-    def keep_all(self) -> None:
-        """Keep every row of every term."""
-        if len(self) == self.terms.n_rows:
-            return
-        size = self.terms.stop - self.terms.start
-        term = np.repeat(np.arange(len(size)), size)
-        self._row, self._term = self._row[:0], self._term[:0]
-        self._rows = self._source.take(self._row)
-        self._add(term, self.terms.rows(np.arange(len(term))))
-
-    def blocks(self) -> list[Block]:
-        """Return the kept rows as blocks of whole terms."""
-        if len(self) == 0:
-            return []
-        starts = np.flatnonzero(np.diff(self._term, prepend=-1))
-        ptr = np.append(starts, len(self._term))
-        n_blocks = -(-len(self) // self._source.rows_per_block)
-        cuts = np.linspace(0, len(starts), n_blocks + 1).astype(np.int64)
-        return [self._block(ptr[lo : hi + 1]) for lo, hi in pairwise(cuts) if lo < hi]
-
-    def _block(self, ptr: Index) -> Block:
-        rows = self._rows[ptr[0] : ptr[-1]]
-        weight = self.terms.weight_of(self._term[ptr[:-1]])
-        return Block(lambda: rows, ptr - ptr[0], self.terms.sign, weight)
+def _nothing_kept(task: Task) -> list[KeptRows]:
+    """Return a working set without rows."""
+    zero_margin = task.problem.loss.zero_margin
+    return [KeptRows(terms, task.rows, zero_margin) for terms in task.terms if not terms.alone]
 
 
 def _pass(trace: Trace, kept: Sequence[KeptRows], alone: Sequence[Block]) -> int:
@@ -276,9 +229,3 @@ def _samples(task: Task) -> Iterator[Task]:
 def _choose(rng: np.random.Generator, n: int, k: int) -> Index:
     """``k`` of ``n``, sorted; all of them where there are no more."""
     return np.arange(n) if k >= n else np.sort(rng.choice(n, k, replace=False, shuffle=False))
-
-
-def _stack(above: Rows, below: Rows) -> Rows:
-    if isinstance(above, np.ndarray):
-        return np.concatenate([above, below])
-    return sp.csr_array(sp.vstack([above, below], format="csr"))

@@ -86,6 +86,11 @@ class Candidates(ABC):
         )
 
     @property
+    def named(self) -> list[str | Path]:
+        """What messages and notes call the candidates: their files, or the folder of them."""
+        return list(self.files)
+
+    @property
     @abstractmethod
     def classes(self) -> NDArray[Any]:
         """The labels that occur, sorted."""

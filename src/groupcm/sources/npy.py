@@ -5,8 +5,9 @@ from __future__ import annotations
 import mmap
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,9 @@ from groupcm.sources.base import Columns, LocalSource, require_batch_rows
 from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
 from groupcm.sources.rows.index import Keys, labels_of, runs_of
 from groupcm.utils.memory import parse_memory
+
+if TYPE_CHECKING:
+    from groupcm.sources.group_files import GroupFilesSource
 
 __all__ = ["MatrixSource", "from_arrays", "from_npy"]
 
@@ -100,18 +104,23 @@ def from_npy(
     group: Column | None = None,
     label: Column | None = None,
     overlap: Column | None = None,
+    labels: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     feature_names: Sequence[str] | None = None,
     batch_rows: int | None = None,
     memory: str | int | None = None,
-) -> MatrixSource:
+) -> MatrixSource | GroupFilesSource:
     """Candidates in a ``.npy`` file, memory-mapped: only the rows being read are in memory.
 
     Parameters
     ----------
     path : str or path
-        A matrix of float32 or float64 in C order, one row per candidate.
+        A matrix of float32 or float64 in C order, one row per candidate; or a folder of one such
+        file per group, of any numeric type.
     group, label, overlap : path of a ``.npy`` file, or array of shape (n,), optional
         The group, class and overlap of each row. The rows of a group are contiguous.
+    labels : path or mapping, optional
+        Of a folder: a table with the columns ``slide`` and ``label``, or a mapping from the names
+        of the files, without ``.npy``, to labels.
     feature_names : sequence of str, optional
     batch_rows : int, optional
         How many rows are read at once.
@@ -129,6 +138,16 @@ def from_npy(
     >>> GroupClassifier(lam=0.9).fit(source).predict_groups(source)
     array([1, 0, 0])
     """
+    if Path(path).is_dir():
+        from groupcm.sources.group_files import from_npy_folder
+
+        given = {"group": group, "label": label, "overlap": overlap, "feature_names": feature_names}
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"{name} is for one file; a folder takes labels.")
+        return from_npy_folder(Path(path), labels, batch_rows, memory)
+    if labels is not None:
+        raise ValueError("labels is for a folder of one file per group; of one file name label.")
     matrix = _map(path)
     if matrix.ndim != 2 or matrix.dtype not in (np.float32, np.float64):
         raise InputError(
@@ -150,10 +169,10 @@ def _map(path: str | os.PathLike[str]) -> NDArray[Any]:
     except FileNotFoundError as error:
         raise InputError(f"{path} does not exist; name a .npy file") from error
     except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError, TokenError) as error:
-        raise InputError(f"{path} is not a whole .npy file: {error}") from error
+        raise InputError(f"{path} is not a complete .npy file: {error}") from error
     if not isinstance(loaded, np.ndarray):
         loaded.close()
-        raise InputError(f"{path} is an archive of arrays; save the matrix alone, as .npy")
+        raise InputError(f"{path} is an archive of arrays; save only the matrix, as .npy")
     return loaded
 
 

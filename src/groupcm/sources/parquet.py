@@ -77,7 +77,7 @@ def from_parquet(
     features : str or sequence of str, optional
         The feature columns, of any numeric type, or one column of fixed-size lists. Patterns
         such as ``"f*"`` and families such as ``"shape"``, for all columns that begin with
-        ``shape_``, stand for several; see `groupcm.data.tables.column_selection`. By default those
+        ``shape_``, select several; see `groupcm.data.tables.column_selection`. By default those
         that the files describe (see `groupcm.data.tables.roles`), the only column of fixed-size
         lists, or else every column not named above.
     exclude : str or sequence of str, optional

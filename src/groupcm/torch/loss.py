@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -19,13 +20,14 @@ from groupcm.torch.batch import (
 from groupcm.torch.block_groups import BlockGroups
 from groupcm.torch.maxima import first_winners, soft_maxima
 from groupcm.torch.row_groups import RowGroups
-from groupcm.utils.parameters import Parameter, check_parameters, number, or_none
+from groupcm.utils.parameters import Parameter, check_parameters, number, or_none, whole_number
 from torch import Tensor
 
 __all__ = ["GroupLoss"]
 
 _OWN = (
     Parameter("temperature", or_none(number("a number above 0", lambda x: 0.0 < x < float("inf")))),
+    Parameter("memory", whole_number(0)),
     Parameter("pos_label", or_none(number("a number", lambda x: x == x))),
 )
 
@@ -42,8 +44,24 @@ class GroupLoss(torch.nn.Module):
     positive groups, or without negative ones, costs nothing on that side. Groups may have any
     sizes; nothing is padded.
 
+    With ``objective="partial_auc"`` it is that of pairs of groups, for screening::
+
+        value = 2/(n+ m) Σ_{k positive} Σ_{l among the m largest M_l} L(s_k* − M_l)
+
+    where ``M_l = max_{i∈G_l} s_i`` and ``m = ⌈max_fpr · n−⌉``: a convex bound of the partial area
+    under the ROC curve up to the false-positive rate ``max_fpr``, of the batch and the memory.
+
     Parameters
     ----------
+    objective : {"gcm", "partial_auc"}
+    max_fpr : float, default=1.0
+        The share of the negative groups that count with ``objective="partial_auc"``, those of the
+        largest scores. Unused with "gcm".
+    memory : int, default=0
+        With ``objective="partial_auc"``, the largest scores of so many negative groups of recent
+        batches are negative groups too, without slopes of their own: small batches then hold
+        enough negative groups for a small ``max_fpr``. They are stored while the module is in
+        training mode, in the buffer ``recent``, which ``state_dict`` leaves out.
     loss : {"smoothed_hinge", "hinge", "logistic"}
     delta : float
         Half the width of the smoothed hinge's bend; see `groupcm.objective.losses.SmoothedHinge`.
@@ -91,6 +109,9 @@ class GroupLoss(torch.nn.Module):
     def __init__(
         self,
         *,
+        objective: str = "gcm",
+        max_fpr: float = 1.0,
+        memory: int = 0,
         loss: str = "smoothed_hinge",
         delta: float = 0.5,
         temperature: float | None = None,
@@ -99,10 +120,18 @@ class GroupLoss(torch.nn.Module):
         pos_label: float | None = None,
     ) -> None:
         super().__init__()
-        shared = {"loss": loss, "delta": delta, "background": background}
+        shared = {"objective": objective, "max_fpr": max_fpr, "loss": loss, "delta": delta}
+        shared["background"] = background
         check_parameters(shared | {"min_overlap": min_overlap}, LINEAR)
         pos_label = int(pos_label) if isinstance(pos_label, bool) else pos_label
-        check_parameters({"temperature": temperature, "pos_label": pos_label}, _OWN)
+        check_parameters(
+            {"temperature": temperature, "pos_label": pos_label, "memory": memory}, _OWN
+        )
+        self.objective = objective
+        self.max_fpr = max_fpr
+        self.memory = int(memory)
+        self.recent: Tensor
+        self.register_buffer("recent", torch.empty(0), persistent=False)
         self.loss = loss
         self.delta = delta
         self.temperature = None if temperature is None else float(temperature)
@@ -160,6 +189,8 @@ class GroupLoss(torch.nn.Module):
             self.min_overlap,
         )
         margin = self._margins(scores, grouped, positive, of_positive, terms)
+        if self.objective == "partial_auc":
+            return self._of_pairs(*margin.tensor_split([len(terms.row)]), terms.weight)
         n_negative = len(margin) - len(terms.row)
         of_each_negative = scores.new_full((n_negative,), 1.0 / max(n_negative, 1))
         weight = torch.cat([terms.weight.to(scores.dtype), of_each_negative])
@@ -203,9 +234,28 @@ class GroupLoss(torch.nn.Module):
         sign[len(terms.row) :] = -1.0
         return sign * found
 
+    def _of_pairs(self, x: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+        """Return the mean over pairs, twice, and remember the negative groups."""
+        known = torch.cat([y, self.recent.to(y)]) if len(self.recent) else y
+        if self.training and self.memory:
+            self.recent = torch.cat([y.detach(), self.recent.to(y)])[: self.memory]
+        if not len(x) or not len(known):
+            return (x.sum() + y.sum()) * 0.0
+        m = math.ceil(self.max_fpr * len(known) * (1.0 - 1e-12))
+        largest = torch.topk(known, m, largest=False).values
+        loss = LOSSES.made_for(self.loss, self)
+        of_pairs = loss.of_tensor(x[:, None] + largest, self.temperature)
+        weight = weight.to(x.dtype)
+        return 2.0 * (weight / weight.sum() @ of_pairs.mean(dim=1))
+
     def extra_repr(self) -> str:
         return (
-            f"loss={self.loss!r}, delta={self.delta:g}, temperature={self.temperature}, "
+            (
+                f"objective='partial_auc', max_fpr={self.max_fpr:g}, memory={self.memory}, "
+                if self.objective == "partial_auc"
+                else ""
+            )
+            + f"loss={self.loss!r}, delta={self.delta:g}, temperature={self.temperature}, "
             f"background={self.background!r}, min_overlap={self.min_overlap:g}"
             + ("" if self.pos_label is None else f", pos_label={self.pos_label!r}")
         )

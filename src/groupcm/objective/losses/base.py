@@ -22,7 +22,7 @@ from groupcm.utils.typing import Vector
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["DualGain", "Jet", "Loss", "SmoothLoss", "as_floats"]
+__all__ = ["DualGain", "Jet", "Loss", "Piece", "SmoothLoss", "as_floats"]
 
 
 def as_floats(t: ArrayLike) -> NDArray[Any]:
@@ -52,6 +52,16 @@ class DualGain:
     square: Vector
 
 
+@dataclass(frozen=True)
+class Piece:
+    """``L(t) = constant + linear · t + square · t²`` up to the margin ``end``."""
+
+    end: float
+    constant: float
+    linear: float
+    square: float
+
+
 class SmoothLoss(Protocol):
     """What Newton's method needs of a loss."""
 
@@ -77,6 +87,15 @@ class Loss(SmoothLoss, Protocol):
     @property
     def steepest(self) -> float:
         """The largest ``−L'``: how much the loss changes at most per unit of the margin."""
+        ...
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The polynomials of degree two that the loss consists of, by rising margin.
+
+        The last one ends at infinity. Empty where the loss is no such function. Where it is, the
+        linear part of its `DualGain` is ``a`` itself.
+        """
         ...
 
     @property
@@ -109,6 +128,13 @@ class Loss(SmoothLoss, Protocol):
 
     def smoothed(self, temperature: float) -> SmoothLoss:
         """Return a loss nearby that is curved everywhere; itself where it is."""
+        ...
+
+    def curved(self, temperature: float) -> Loss:
+        """Return the loss itself where it has curvature; else one nearby that is never above it.
+
+        Of a loss that consists of pieces, the other one does, too.
+        """
         ...
 
     def of_tensor(self, t: Tensor, temperature: float | None) -> Tensor:

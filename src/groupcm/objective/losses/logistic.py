@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlog1py, xlogy
 
-from groupcm.objective.losses.base import DualGain, Jet, as_floats
+from groupcm.objective.losses.base import DualGain, Jet, Piece, as_floats
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -41,6 +41,7 @@ class Logistic:
     """
 
     zero_margin: ClassVar[float] = np.inf
+    pieces: ClassVar[tuple[Piece, ...]] = ()
     steepest: ClassVar[float] = 1.0
     least_curvature: ClassVar[float] = 1e-3
 
@@ -79,6 +80,10 @@ class Logistic:
 
     def smoothed(self, temperature: float) -> Logistic:
         """Return the loss itself, which is curved everywhere."""
+        return self
+
+    def curved(self, temperature: float) -> Logistic:
+        """Return the loss itself."""
         return self
 
     def of_tensor(self, t: Tensor, temperature: float | None) -> Tensor:

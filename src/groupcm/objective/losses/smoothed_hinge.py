@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.objective.losses.base import DualGain, Jet, as_floats
+from groupcm.objective.losses.base import DualGain, Jet, Piece, as_floats
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -45,6 +45,16 @@ class SmoothedHinge:
     delta: float = 0.5
     zero_margin: ClassVar[float] = 1.0
     steepest: ClassVar[float] = 1.0
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The line, the parabola where ``delta`` is above 0, and zero."""
+        line = Piece(1.0 - 2.0 * self.delta, 1.0 - self.delta, -1.0, 0.0)
+        zero = Piece(np.inf, 0.0, 0.0, 0.0)
+        if self.delta == 0.0:
+            return line, zero
+        bend = 0.25 / self.delta
+        return line, Piece(1.0, bend, -2.0 * bend, bend), zero
 
     @property
     def least_curvature(self) -> float:
@@ -86,6 +96,10 @@ class SmoothedHinge:
     def smoothed(self, temperature: float) -> SoftHinge:
         """Return the loss with a soft corner."""
         return SoftHinge(self, temperature)
+
+    def curved(self, temperature: float) -> SmoothedHinge:
+        """Return the loss itself, and of the hinge a narrow smoothed one below it."""
+        return self if self.delta > 0.0 else SmoothedHinge(temperature)
 
     def of_tensor(self, t: Tensor, temperature: float | None) -> Tensor:
         """``L(t)`` of a tensor, and with a temperature `SoftHinge`."""

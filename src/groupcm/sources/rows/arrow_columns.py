@@ -89,7 +89,7 @@ def feature_list(files: list[TableFile], name: str) -> ChosenColumns:
         if kind.list_size > _MOST_FEATURES:
             raise InputError(
                 f"{file.path}: the column {name!r} holds lists of {kind.list_size:,} numbers; at "
-                f"most {_MOST_FEATURES:,} features are read, so is the file whole?"
+                f"most {_MOST_FEATURES:,} features are read, so is the file complete?"
             )
         if kinds and kind.list_size != kinds[0].list_size:
             raise InputError(

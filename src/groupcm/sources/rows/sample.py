@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from groupcm.objective.terms import Index, Terms
+from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.sources.rows.chunk import Chunk, RowMajorFeatures
 from groupcm.sources.rows.reader import SourceReader
-from groupcm.sources.rows.screening import ScreeningJob
 from groupcm.utils.parallel import thread_map
 from groupcm.utils.typing import Raw
 
@@ -20,6 +19,8 @@ __all__ = ["Sample", "choose_units", "units_of"]
 _GOLDEN = 0.6180339887498949
 # So many rows show what share of all rows a pass keeps.
 _ENOUGH_ROWS = 200_000
+# Row numbers that are looked up at once.
+_ROWS_AT_ONCE = 1_000_000
 
 
 class Sample:
@@ -62,10 +63,9 @@ class Sample:
     def restrict(self, terms: Terms) -> Terms:
         """Return the terms that are wholly in the sample, their weights raised for the others."""
         if terms.alone:
-            place = self.place(terms.rows(np.arange(terms.n_rows)))
-            chosen = np.flatnonzero(place >= 0)
+            chosen, place = self._alone_here(terms)
             weight = terms.weight_of(chosen) * (len(terms) / max(1, len(chosen)))
-            return Terms.of_rows(terms.sign, place[chosen], weight)
+            return Terms.of_rows(terms.sign, place, weight)
         if len(terms.order) == 0:
             start, last = self.place(terms.start), self.place(terms.stop - 1)
             together = last - start == terms.stop - 1 - terms.start
@@ -86,6 +86,21 @@ class Sample:
             order=place[place >= 0],
         )
 
+    def _alone_here(self, terms: Terms) -> tuple[Index, Index]:
+        """Return which rows of the terms are in the sample, and their places there.
+
+        They are looked up piece by piece: the numbers of all rows would take more memory than the
+        sample.
+        """
+        numbers, places = [NO_ORDER], [NO_ORDER]
+        for lo in range(0, terms.n_rows, _ROWS_AT_ONCE):
+            some = np.arange(lo, min(lo + _ROWS_AT_ONCE, terms.n_rows))
+            place = self.place(terms.rows(some))
+            here = place >= 0
+            numbers.append(some[here])
+            places.append(place[here])
+        return np.concatenate(numbers), np.concatenate(places)
+
     def _cut(self, terms: Terms) -> Terms:
         """Return the parts that the sample has of terms, where it has none wholly."""
         pieces = [
@@ -102,7 +117,7 @@ class Sample:
         number, start, stop = np.array(pieces, dtype=np.int64).reshape(-1, 3).T
         return replace(_subset(terms, number), start=start, stop=stop)
 
-    def n_kept(self, screen: ScreeningJob) -> float:
+    def n_kept(self, count_kept: Callable[[Chunk], int]) -> float:
         """Estimate how many rows of all a pass would keep, from some of the sample."""
         spread = np.argsort(np.arange(len(self._first)) * _GOLDEN % 1.0, kind="stable")
         size = (self._stop - self._first)[spread]
@@ -112,7 +127,7 @@ class Sample:
             at, first = int(self._at[run]), int(self._first[run])
             size = int(self._stop[run]) - first
             chunk = Chunk(first, size, RowMajorFeatures(self.rows[at : at + size]))
-            return sum(len(kept.row) for ball in screen(chunk) for kept in ball)
+            return count_kept(chunk)
 
         looked_at = int(np.sum((self._stop - self._first)[spread]))
         return sum(thread_map(count, spread)) * self._n_rows / looked_at

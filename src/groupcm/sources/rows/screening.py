@@ -15,31 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.kernels.screening import screen_terms
+from groupcm.objective.sums import Ball
 from groupcm.objective.terms import NO_ORDER, Index, Terms
 from groupcm.sources.rows.chunk import Chunk, NonFiniteValue, require_finite_rows
 from groupcm.sources.rows.space import Space
 from groupcm.utils.typing import Raw, Vector
 
 __all__ = ["Ball", "ScreeningJob", "ScreeningResult", "TermRows"]
-
-
-@dataclass(frozen=True)
-class Ball:
-    """Where the point may go: ``‖w' − w‖ ≤ radius``, ``|b' − b| ≤ shift``."""
-
-    theta: Vector
-    radius: float
-    shift: float
-
-    def covers(self, other: Ball) -> bool:
-        """Return whether the other ball is inside this one."""
-        apart = float(np.linalg.norm(other.theta[:-1] - self.theta[:-1]))
-        shifted = abs(float(other.theta[-1] - self.theta[-1]))
-        return apart + other.radius <= self.radius and shifted + other.shift <= self.shift
-
-    def scaled(self, factor: float) -> Ball:
-        """Return a larger or smaller ball around the same point."""
-        return Ball(self.theta, factor * self.radius, factor * self.shift)
 
 
 @dataclass(frozen=True)
@@ -144,13 +126,14 @@ class ScreeningResult:
 class ScreeningJob:
     """The job of a pass: for each ball, what is kept of each of its terms.
 
-    A term whose smallest margin stays above ``zero_margin`` costs nothing.
+    A term whose smallest margin stays above ``zero_margin`` costs nothing; this may be one number,
+    or for each ball one per part of its terms.
     """
 
     space: Space
     balls: Sequence[Ball]
     terms: Sequence[Sequence[TermRows]]
-    zero_margin: float
+    zero_margin: float | Sequence[Sequence[float]]
 
     def __call__(self, chunk: Chunk) -> list[list[ScreeningResult]]:
         features = chunk.features
@@ -164,11 +147,16 @@ class ScreeningJob:
             score = dict(zip(used, scores, strict=True))
         return [
             [
-                _screen(chunk, terms, ball, self.zero_margin, score.get(k), norm)
-                for terms in parts[k]
+                _screen(chunk, terms, ball, zero_margin, score.get(k), norm)
+                for terms, zero_margin in zip(parts[k], self._zero_margins(k), strict=True)
             ]
             for k, ball in enumerate(self.balls)
         ]
+
+    def _zero_margins(self, ball: int) -> Sequence[float]:
+        if isinstance(self.zero_margin, Sequence):
+            return self.zero_margin[ball]
+        return [self.zero_margin] * len(self.terms[ball])
 
 
 def _screen(
