@@ -371,7 +371,7 @@ def test_files_that_are_not_there_or_not_tables(tmp_path):
 def test_a_file_cut_short(tmp_path, suffix):
     path = write(tmp_path / f"t{suffix}")
     path.write_bytes(path.read_bytes()[:-40])
-    assert "is it whole" in refusal([path])
+    assert "complete, and is it" in refusal([path])
 
 
 def test_damage_inside_a_file(tmp_path):
@@ -519,7 +519,7 @@ def test_rows_that_fit_no_memory_are_refused(tmp_path, monkeypatch):
         monkeypatch.setattr(
             "groupcm.data.tables.candidates.open_tables", lambda *_, file=file: [file]
         )
-        assert "do not fit the memory" in refusal([path])
+        assert "do not fit in memory" in refusal([path])
 
 
 @pytest.mark.parametrize("is_file", [True, False])
@@ -563,7 +563,7 @@ def test_a_footer_that_was_changed_is_refused(tmp_path):
     end = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
     for place in range(end, len(whole) - 8, 7):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-        with pytest.raises(InputError, match="the checksum of the footer does not fit"):
+        with pytest.raises(InputError, match="the checksum of the footer does not match"):
             open_table(path)
 
 

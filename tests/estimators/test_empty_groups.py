@@ -109,7 +109,7 @@ def test_a_source_without_rows_is_scored_and_not_trained_on(data, models, tmp_pa
 
 
 def test_a_share_of_nothing_is_refused(data, models):
-    with pytest.raises(ValueError, match="there is no candidate"):
+    with pytest.raises(ValueError, match="there are no candidates"):
         models[0].score(data[0][:0], np.empty(0, int))
 
 
@@ -517,7 +517,7 @@ def test_a_list_of_three_classes_agrees_with_the_candidates(data, three_classes,
 def test_the_help_names_the_columns_of_a_list_by_their_options(capsys):
     for command, said in (
         ("score", "the column of --group and, if given, that of --label: a group"),
-        ("evaluate", "the columns of --group and --label, and that of --patient if the tables"),
+        ("evaluate", "the columns of --group and --label, and those of --patient and --level if"),
     ):
         with pytest.raises(SystemExit):
             main([command, "--help"])

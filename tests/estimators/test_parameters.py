@@ -11,7 +11,7 @@ from groupcm import GroupBoostingClassifier, GroupClassifier, GroupClassifierCV,
 from groupcm.boosting.parameters import check_tree_parameters
 from groupcm.boosting.power_loss import CURVED_LOSSES
 from groupcm.cli import build_parser, main
-from groupcm.cli.options.common import in_options, name_options
+from groupcm.cli.options.spelling import in_options, name_options
 from groupcm.errors import (
     Argument,
     FileName,

@@ -39,7 +39,7 @@ from groupcm.data.labels import label_named
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError, PositiveLabelWarning
 from groupcm.estimators.path import lambda_path
-from groupcm.estimators.thresholds import choose_threshold
+from groupcm.estimators.threshold_choice import choose_threshold
 from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.comparison.compare_models import compare_models
 from groupcm.report.model_card import model_card

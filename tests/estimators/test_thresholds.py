@@ -39,7 +39,7 @@ from groupcm.cli.summaries import evaluation_rows
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError, ShiftWarning, ThresholdWarning
 from groupcm.estimators.shift import compare_with_profile, shift_from_training
-from groupcm.estimators.thresholds import choose_threshold
+from groupcm.estimators.threshold_choice import choose_threshold
 from groupcm.estimators.training.profile import draw_candidates
 from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation.outcomes import contradiction
@@ -333,7 +333,9 @@ def test_labels_of_no_class_are_refused_by_score(kind, made):
     model = fitted(kind, made)
     for y in (made.y + 1, made.y.astype(str), np.where(made.y, "cancer", "healthy")):
         for groups in (made.groups, None):
-            with pytest.raises(ValueError, match="not a class of the estimator; it knows 0 and 1"):
+            with pytest.raises(
+                ValueError, match="not a class of the estimator; its classes are 0 and 1"
+            ):
                 model.score(made.X, y, groups)
     for y in (made.y.astype(float), made.y.astype(bool), made.y.astype(object)):
         assert model.score(made.X, y, made.groups) == model.score(made.X, made.y, made.groups)
@@ -343,7 +345,7 @@ def test_of_three_classes_one_label_may_be_unknown_and_not_all(made):
     """A training fold may lack a rare class; scores of the others are still meant."""
     y = np.where(np.arange(len(made.y)) % 7 == 0, 2, made.y)
     model = GroupClassifier().fit(made.X, y, made.groups)
-    with pytest.raises(ValueError, match="it knows 0, 1 and 2"):
+    with pytest.raises(ValueError, match="its classes are 0, 1 and 2"):
         model.score(made.X, y + 10, made.groups)
     assert model.score(made.X, np.where(y == 2, 3, y)) <= model.score(made.X, y)
 
@@ -406,7 +408,7 @@ def test_the_threshold_that_version_0_1_noted_is_taken_over(
 def test_a_damaged_threshold_is_refused(made, tmp_path):
     model = fitted("linear", made)
     model.decision_ = DecisionRule(target="specificity", chosen_on="nothing")
-    with pytest.raises(InputError, match="a specificity or a sensitivity, and nothing else, has"):
+    with pytest.raises(InputError, match="a target other than youden, and nothing else, has"):
         save(model, tmp_path / "m.json")
     model.set_threshold(0.5).threshold_ = float("nan")
     with pytest.raises(InputError, match="threshold_ must be a number, not NaN"):
@@ -605,7 +607,7 @@ def test_scoring_warns_of_tables_that_differ_from_training(tmp_path, monkeypatch
         capsys.readouterr()
         assert main(["score", "m.json", f"{name}.{suffix}", "-o", "s.parquet"]) == 0
         told = capsys.readouterr().err
-        assert ("not distributed as those of the training" in told) == is_told
+        assert ("distributed differently from the training groups" in told) == is_told
         assert ("redness (higher) moved" in told) == is_told
 
 

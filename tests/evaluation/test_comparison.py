@@ -502,7 +502,7 @@ def test_a_p_value_that_is_not_known_is_said_to_be_so():
     unknown = Interval(0.1, np.nan, np.nan)
     result = Comparison(unknown, unknown, unknown, np.nan, 0, "group_roc_auc")
     sentence = pair_sentence(Pair("GCM", "SVM", result))
-    assert sentence.endswith("GCM is ahead by 0.100 (interval not known), p not known.")
+    assert sentence.endswith("GCM is ahead of SVM by 0.100 (interval not known), p not known.")
 
 
 def test_a_value_chosen_at_the_end_is_remarked_on(made, monkeypatch):

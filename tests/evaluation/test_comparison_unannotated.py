@@ -70,7 +70,7 @@ def compared(made: Made, y, overlap, **options):
     )
 
 
-@pytest.mark.parametrize("learning", [False, True])
+@pytest.mark.parametrize("learning", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_nothing_said_of_candidates_nobody_annotated_matters(made, learning):
     models = ["svm", "gcm"] if learning else MODELS
     one, other = (

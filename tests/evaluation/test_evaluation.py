@@ -25,7 +25,7 @@ from groupcm import (
 )
 from groupcm.cli.summaries import evaluation_rows
 from groupcm.estimators.calibrators import Sigmoid
-from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold
+from groupcm.estimators.threshold_choice import choose_threshold
 from groupcm.evaluation import metric_table, metric_values
 from groupcm.evaluation._evaluate import evaluate
 from groupcm.evaluation._learning_curve import (
@@ -42,7 +42,7 @@ from groupcm.evaluation.training_summary import model_name, training_of
 from groupcm.features import Polynomial
 from groupcm.metrics import Interval, RocCurve
 from groupcm.metrics.clusters import FewClustersWarning
-from groupcm.metrics.decision import DecisionRule
+from groupcm.metrics.decision import ChosenThreshold, DecisionRule
 from groupcm.metrics.intervals import share_interval, wilson_bounds
 from groupcm.metrics.reliability import group_brier_score
 from groupcm.report import evaluation_page, save_evaluation
@@ -429,7 +429,10 @@ def test_rows_alone_have_no_candidates_of_their_own(model, test):
     ("change", "message"),
     [
         ({"y": lambda t: np.zeros(len(t))}, "every group is negative"),
-        ({"y": lambda t: t.y + 1}, "the label 2 is not a class of the model; it knows 0 and 1"),
+        (
+            {"y": lambda t: t.y + 1},
+            "the label 2 is not a class of the model; its classes are 0 and 1",
+        ),
         ({"patients": lambda t: np.arange(len(t))}, "belongs to two patients"),
         ({"patients": lambda t: t.patient[1:]}, "patients has"),
         ({"objects": lambda t: t.polyp[1:]}, "objects has"),
@@ -605,6 +608,7 @@ def test_a_metric_of_the_report_is_declared_once(test, model, monkeypatch, tmp_p
     assert "Found where 1 in 10 may alarm" in evaluation_page(found)
     files = save_evaluation(found, tmp_path / "report.html")
     written = json.loads(next(file for file in files if file.suffix == ".json").read_text())
+    written = written["metrics"]
     assert written["at_90"] == dict(zip(("value", "low", "high"), value, strict=True))
     assert list(written)[:1] == ["group_roc_auc"]
     assert written == metric_values(found)

@@ -153,7 +153,7 @@ def test_a_calibrated_model_is_explained_by_its_linear_part():
 
 def test_models_that_are_no_sums_over_features():
     X, model = made(feature_map=Polynomial(2))
-    with pytest.raises(InputError, match="the map Polynomial"):
+    with pytest.raises(InputError, match="the feature map Polynomial"):
         require_without_map(model)
     y = (X[:, 0] > 0).astype(int)
     with pytest.raises(InputError, match="GradientBoostingClassifier are not sums"):

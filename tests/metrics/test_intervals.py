@@ -364,7 +364,7 @@ def test_many_resamples_of_one_class_are_left_out_and_counted():
         ({"level": 95}, "level=95 is not valid"),
         ({"n_resamples": 1}, "n_resamples=1 must be a whole number, at least 2"),
         ({"n_resamples": 2.5}, "n_resamples=2.5 must be"),
-        ({"metric": "auc"}, "'auc' is no metric"),
+        ({"metric": "auc"}, "'auc' is not a metric"),
     ],
 )
 def test_bad_input_gets_one_sentence(options, message):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import polars as pl
 import pytest
 import sklearn
 from hypothesis import given
+from hypothesis import strategies as st
 from scored import group_maxima, grouped_scores
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -25,6 +27,8 @@ from groupcm.metrics import (
     GroupScorer,
     candidate_roc_auc,
     group_average_precision_scorer,
+    group_partial_auc,
+    group_partial_auc_scorer,
     group_roc_auc,
     group_roc_auc_scorer,
     index_groups,
@@ -33,6 +37,8 @@ from groupcm.metrics import (
     sensitivity_at_specificity,
     sensitivity_at_specificity_scorer,
 )
+from groupcm.metrics.registry import RESAMPLED, weighted_value
+from groupcm.metrics.roc import rank
 
 
 def slow_group_auc(y, scores, groups):
@@ -236,6 +242,7 @@ def test_metrics_by_name():
         "group_roc_auc": 1.0,
         "candidate_roc_auc": pytest.approx(1 / 3),
         "group_average_precision": 1.0,
+        "group_partial_auc": 1.0,
         "sensitivity_at_specificity": 1.0,
     }
     assert metric_named(group_roc_auc) is group_roc_auc
@@ -244,7 +251,7 @@ def test_metrics_by_name():
 
 @pytest.mark.parametrize("name", ["accuracy", 3, None])
 def test_an_unknown_metric_is_told_the_names(name):
-    with pytest.raises(ValueError, match=r"is no metric; use \"group_roc_auc\", .*callable"):
+    with pytest.raises(ValueError, match=r"is not a metric; use \"group_roc_auc\", .*callable"):
         metric_named(name)
 
 
@@ -252,3 +259,34 @@ def test_an_unknown_metric_is_told_the_names(name):
 def test_importing_does_not_import_numba(module):
     code = f"import sys, {module}; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@given(grouped_scores(), st.sampled_from([0.05, 0.1, 0.37, 1.0]))
+def test_partial_auc_is_sklearns_on_group_maxima(problem, max_fpr):
+    y, scores, groups, _ = problem
+    maxima = group_maxima(y, scores, groups)
+    expected = roc_auc_score(*maxima, max_fpr=max_fpr)
+    assert group_partial_auc(y, scores, groups, max_fpr=max_fpr) == pytest.approx(expected)
+
+
+def test_partial_auc_of_resamples_is_that_of_repeated_groups():
+    rng = np.random.default_rng(0)
+    y, scores = np.arange(60) % 3 == 0, rng.normal(size=60).round(1)
+    ranking = rank(y, scores, np.arange(60), 60)
+    count = rng.multinomial(60, np.full(60, 1 / 60))
+    for max_fpr in (0.05, 0.1, 0.37, 1.0):
+        by_counts = RESAMPLED[group_partial_auc](ranking, max_fpr=max_fpr)(count)
+        often = np.repeat(np.arange(60), count)
+        expected = roc_auc_score(y[often], scores[often], max_fpr=max_fpr)
+        assert by_counts == pytest.approx(expected)
+        metric = partial(group_partial_auc, max_fpr=max_fpr)
+        assert weighted_value(metric, y, scores, count + 1e-300) == pytest.approx(expected)
+
+
+def test_partial_auc_has_a_scorer_and_refuses_impossible_rates():
+    assert repr(GroupScorer(group_partial_auc, max_fpr=0.05)) == (
+        "group_partial_auc_scorer(max_fpr=0.05)"
+    )
+    assert repr(group_partial_auc_scorer) == "group_partial_auc_scorer"
+    with pytest.raises(ValueError, match="max_fpr must be a share above 0, at most 1; got 0"):
+        group_partial_auc([0, 1], [0.1, 0.2], max_fpr=0)

@@ -23,6 +23,7 @@ from groupcm import (
 )
 from groupcm.evaluation import feature_weights
 from groupcm.plots import (
+    AfrocDisplay,
     FrocDisplay,
     GroupRocDisplay,
     LambdaPathDisplay,
@@ -30,11 +31,13 @@ from groupcm.plots import (
     ReliabilityDisplay,
     ScoreDistributionDisplay,
     WeightsDisplay,
+    YieldDisplay,
 )
 from groupcm.simulate import capsule
 from groupcm.utils.extras import MissingExtra
 
-CURVES = [GroupRocDisplay, FrocDisplay, PrecisionRecallDisplay]
+RESAMPLED = [GroupRocDisplay, FrocDisplay, PrecisionRecallDisplay]
+CURVES = [*RESAMPLED, AfrocDisplay, YieldDisplay]
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,49 @@ def test_the_froc_curve_is_that_of_the_metrics():
     assert display.ax_.get_xscale() == "log"
 
 
+def test_the_afroc_curve_is_that_of_the_metrics():
+    data, rows = case().data, case().predictions
+    for weighted in (False, True):
+        options = {"objects": data.polyp, "weighted": weighted}
+        display = AfrocDisplay.from_predictions(*rows, **options, threshold=0.0, ax=axes())
+        curve = metrics.afroc_curve(*rows, **options)
+        x, y = curve_of(display)
+        # The last point, which no threshold reaches, is drawn by another line.
+        assert_array_equal(x, curve.false_positive_fraction[:-1])
+        assert_array_equal(y, curve.sensitivity[:-1])
+        assert display.auc == metrics.afroc_auc(*rows, **options)
+        negative = [
+            group for group in np.unique(data.groups) if not np.any(data.y[data.groups == group])
+        ]
+        alarms = [np.any(rows[1][data.groups == group] >= 0.0) for group in negative]
+        (point,) = [each for each in display.ax_.get_lines() if each.get_marker() == "o"]
+        assert point.get_xdata()[0] == pytest.approx(np.mean(alarms))
+    display = AfrocDisplay.from_predictions(*rows, clusters=data.patient, ax=axes())
+    assert display.auc == metrics.afroc_interval(*rows, clusters=data.patient)
+
+
+def test_the_yield_curve_marks_the_smallest_share_that_keeps_a_yield():
+    data, rows = case().data, case().predictions
+    levels = {"patient": data.patient}
+    display = YieldDisplay.from_predictions(
+        *rows, objects=data.polyp, levels=levels, unit="frame", threshold=0.0, ax=axes()
+    )
+    curve = metrics.yield_curve(*rows, objects=data.polyp, levels=levels)
+    lines = [each for each in display.ax_.get_lines() if each.get_gid() == "groupcm-curve"]
+    assert len(lines) == 2
+    for line, found in zip(lines, curve.found.values(), strict=True):
+        at = np.searchsorted(display.curve.shown, curve.shown, side="right") - 1
+        assert_array_equal(line.get_ydata()[at], found)
+        assert line.get_drawstyle() == "steps-post"
+        assert line.get_ydata()[-1] == found[-1]
+    for share in (0.95, 0.99, 1.0):
+        shown = curve.at_yield(share).shown
+        assert any(f"{100 * shown:.3g} % shown" in label for label in labels(display))
+    assert display.ax_.get_xlabel() == "Frames shown (share of all)"
+    log = YieldDisplay.from_predictions(*rows, objects=data.polyp, log=True, ax=axes())
+    assert log.ax_.get_xscale() == "log"
+
+
 def test_the_precision_recall_curve_is_that_of_the_metrics():
     display = PrecisionRecallDisplay.from_predictions(*case().predictions, ax=axes())
     expected = metrics.group_precision_recall_curve(*case().predictions)
@@ -114,7 +160,7 @@ def test_the_precision_recall_curve_is_that_of_the_metrics():
     assert display.positive_share == pytest.approx(30 / 110)
 
 
-@pytest.mark.parametrize("kind", CURVES)
+@pytest.mark.parametrize("kind", RESAMPLED)
 def test_an_estimator_and_its_predictions_are_drawn_alike(kind):
     options = {"threshold": 0.2, "clusters": case().data.patient, "n_resamples": 50}
     by_estimator = kind.from_estimator(case().model, *case().args, ax=axes(), **options)

@@ -6,8 +6,8 @@ if TYPE_CHECKING:
     from groupcm.data.folds import group_folds
     from groupcm.data.group_table import GroupTable, group_level
     from groupcm.data.groups import GroupIndex, index_groups
+    from groupcm.data.tables.all_groups import read_all_groups
     from groupcm.data.tables.candidates import CandidateTable, read_tables
-    from groupcm.data.tables.role_columns import read_all_groups
     from groupcm.data.tables.sorting import sort_tables
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "read_all_groups": "tables.role_columns",
+        "read_all_groups": "tables.all_groups",
         "CandidateTable": "tables.candidates",
         "GroupIndex": "groups",
         "GroupTable": "group_table",

@@ -26,6 +26,7 @@ __all__ = [
     "group_level",
     "index_patients",
     "patient_of_groups",
+    "table_of_index",
     "weights_of_groups",
 ]
 
@@ -92,11 +93,32 @@ def group_level(
     y = as_labels(y, len(np.asarray(y)))
     index = index_groups(np.arange(len(y)) if groups is None or no_groups(groups) else groups)
     _require_rows("groups", index.n_rows, len(y))
-    positive = index.maxima(_is_positive(y, pos_label))
+    return table_of_index(index, _is_positive(y, pos_label), patients)
+
+
+def table_of_index(
+    index: GroupIndex, is_positive: NDArray[np.bool_], patients: ArrayLike | None = None
+) -> GroupTable:
+    """Labels and patients of groups, from their rows.
+
+    Parameters
+    ----------
+    index : GroupIndex
+    is_positive : ndarray of bool of shape (n,)
+        Which candidates are positive.
+    patients : array-like of shape (n,), optional
+        The patient of each candidate.
+
+    Examples
+    --------
+    >>> table_of_index(index_groups(["a", "a", "b"]), np.array([True, False, False])).positive
+    array([ True, False])
+    """
+    positive = index.maxima(is_positive)
     if patients is None:
         return GroupTable(index, positive, np.arange(index.n_groups))
     by_patient = index_patients(patients)
-    _require_rows("patients", by_patient.n_rows, len(y))
+    _require_rows("patients", by_patient.n_rows, index.n_rows)
     return GroupTable(index, positive, patient_of_groups(index, by_patient), by_patient.ids)
 
 

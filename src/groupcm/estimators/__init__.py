@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from groupcm.estimators.path import lambda_grid, lambda_path
     from groupcm.estimators.scoring import GroupScores
     from groupcm.estimators.tables import fit_tables
-    from groupcm.estimators.thresholds import choose_threshold
+    from groupcm.estimators.threshold_choice import choose_threshold
 
 __all__ = [
     "CalibratedGroupClassifier",
@@ -33,7 +33,7 @@ __getattr__, __dir__ = lazy_names(
         "GroupClassifierCV": "classifier_cv",
         "GroupScores": "scoring",
         "MISVMClassifier": "misvm",
-        "choose_threshold": "thresholds",
+        "choose_threshold": "threshold_choice",
         "lambda_grid": "path",
         "lambda_path": "path",
     },

@@ -34,15 +34,13 @@ from groupcm.estimators.html_display import HtmlPanel
 from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.thresholds import (
     THRESHOLD_STATE,
-    ChosenThreshold,
     ThresholdModel,
     known_labels,
     positive_groups,
     score_labelled_groups,
-    threshold_of,
 )
 from groupcm.estimators.training.profile import TrainingProfile, profile_of
-from groupcm.metrics.decision import DecisionRule, is_alarm
+from groupcm.metrics.decision import ChosenThreshold, DecisionRule, is_alarm, threshold_of
 from groupcm.sources.base import Source
 from groupcm.utils.fitted_state import Count, Expected, Labels, Maybe, Names, Nullable, StateError
 from groupcm.utils.progress import announce_stage
@@ -76,7 +74,7 @@ class CalibratedGroupClassifier(
         is then the largest of its candidates'. Two classes, of which its ``pos_label`` (where it
         has one, also within a pipeline) is the positive one, else the larger.
     method : {"sigmoid", "isotonic"}
-        Platt's sigmoid, for few groups; or the best curve that never falls, which wants about
+        Platt's sigmoid, for few groups; or the best non-decreasing curve, which needs about
         a thousand groups and can return exactly 0 or 1.
     cv : int, scikit-learn splitter, iterable of (train, test), or "prefit", default=5
         The folds; see `groupcm.data.folds.resolve_folds`. "prefit": ``estimator`` is fitted, and
@@ -95,8 +93,8 @@ class CalibratedGroupClassifier(
     held_out_scores_ : ndarray of shape (n_groups,)
         The held-out score of each group, in order of first appearance. A saved model does not
         carry it, nor the labels.
-    held_out_labels_ : ndarray of shape (n_groups,)
-        The class of each group.
+    held_out_labels_, held_out_patients_ : ndarray of shape (n_groups,)
+        The class of each group, and the number of its patient (None without ``patients``).
     threshold_ : float
         A group raises an alarm when its score is at least this: the threshold that the estimator
         was tuned to, or where the probability passes one half.
@@ -132,6 +130,7 @@ class CalibratedGroupClassifier(
     calibrator_: Calibrator
     held_out_scores_: NDArray[np.float64]
     held_out_labels_: NDArray[Any]
+    held_out_patients_: NDArray[np.intp] | None
     n_features_in_: int
     feature_names_in_: NDArray[Any]
     training_profile_: TrainingProfile | None
@@ -240,7 +239,10 @@ class CalibratedGroupClassifier(
                 "set one pos_label everywhere in it."
             )
         weight = candidates.group_weight
-        return self._store(fitted, classes, scores, candidates.table.positive, weight)
+        self._store(fitted, classes, scores, candidates.table.positive, weight)
+        if patients is not None:
+            self.held_out_patients_ = candidates.table.patient
+        return self
 
     @classmethod
     def of_held_out(cls, model: Any, *, method: str = "sigmoid") -> CalibratedGroupClassifier:
@@ -270,7 +272,10 @@ class CalibratedGroupClassifier(
         calibrated = cls(model, method=method, cv="prefit")
         known = np.isfinite(model.held_out_scores_)
         scores, labels = model.held_out_scores_[known], model.held_out_labels_[known]
-        return calibrated._store(model, model.classes_, scores, labels == model.classes_[1])
+        calibrated._store(model, model.classes_, scores, labels == model.classes_[1])
+        patients = getattr(model, "held_out_patients_", None)
+        calibrated.held_out_patients_ = None if patients is None else patients[known]
+        return calibrated
 
     def _store(
         self,
@@ -286,6 +291,7 @@ class CalibratedGroupClassifier(
         self.calibrator_ = _METHODS[self.method](scores, positive, weight)
         self.held_out_scores_ = scores
         self.held_out_labels_ = classes[positive.astype(int)]
+        self.held_out_patients_ = None
         for name in ("n_features_in_", "feature_names_in_"):
             vars(self).pop(name, None)
             if hasattr(fitted, name):
@@ -377,7 +383,7 @@ class CalibratedGroupClassifier(
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the share of groups, or without ``groups`` of rows, that are classified right.
+        """Return the share of groups, or without ``groups`` of rows, that are classified correctly.
 
         With ``sample_weight``, one value per candidate, a group weighs the mean of its candidates.
         """

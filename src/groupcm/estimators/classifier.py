@@ -6,48 +6,22 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
-from groupcm.estimators.linear_model import LinearGroupModel
+from groupcm.estimators.linear_model import ChoosingModel
+from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.fit import Solved, Training, reporting_checkpoint
-from groupcm.estimators.training.fit_setup import Hyperparameters, Prepared
+from groupcm.estimators.training.fit_setup import Hyperparameters
 from groupcm.estimators.training.input import read_training_data
-from groupcm.solvers.alternating import OUTCOMES
-from groupcm.utils.fitted_state import Array, Expected, Nullable, Number, Text
 from groupcm.utils.progress import printing_progress
 
-__all__ = ["FOR_PATHS", "ChoosingModel", "GroupClassifier", "fit_path"]
+__all__ = ["FOR_PATHS", "GroupClassifier", "data_for_path", "fit_path"]
+
 
 #: Why a path of λ refuses more than two classes.
 FOR_PATHS = ", and a path of λ is for two"
-
-
-class ChoosingModel(LinearGroupModel):
-    """A model that may have been trained with positive groups without annotation."""
-
-    witnesses_: NDArray[np.int64]
-    outcome_: str | None
-    n_rounds_: int
-
-    _fitted_state: ClassVar[Mapping[str, Expected]] = {
-        **LinearGroupModel._fitted_state,
-        "witnesses_": Array("i", "unannotated groups", low=0),
-        "outcome_": Nullable(Text(OUTCOMES)),
-        "n_rounds_": Number(low=1, whole=True),
-    }
-
-    def _store(self, prepared: Prepared, solved: Solved) -> None:
-        super()._store(prepared, solved)
-        found = solved.alternation
-        chosen = np.empty(0, dtype=np.int64) if found is None else found.witnesses
-        self.witnesses_ = prepared.data.as_given(chosen)
-        self.outcome_ = None if found is None else found.outcome
-        self.n_rounds_ = 1 if found is None else found.rounds
-        if found is not None:
-            self.n_passes_ = found.passes
 
 
 class GroupClassifier(ChoosingModel):
@@ -84,6 +58,13 @@ class GroupClassifier(ChoosingModel):
         "balanced" and None are both ``c+ = c− = C``, which a dict multiplies. Of more than two
         classes, each is trained against the rest, and ``n+``, ``n−`` are those of that problem;
         of a dict, the class that is trained has its weight, and the rest weighs 1.
+    objective : {"gcm", "partial_auc"}, default="gcm"
+        What is minimised. "gcm" is the objective above. "partial_auc" is for screening, where only
+        a high specificity matters: a convex bound of the partial area under the ROC curve of groups
+        up to the false-positive rate ``max_fpr``; see the notes.
+    max_fpr : float, default=1.0
+        β, above 0 and at most 1, of ``objective="partial_auc"``: only the share β of the negative
+        groups with the largest scores counts. 1 is the area under the whole curve.
     loss : {"smoothed_hinge", "hinge", "logistic"}
         The loss ``L``. The logistic loss ``log(1 + exp(−t))`` never becomes zero: of every group at
         least one candidate is kept in memory, and without grouping the model is a logistic
@@ -139,7 +120,7 @@ class GroupClassifier(ChoosingModel):
         A file that keeps how far the fit is. An interrupt (Ctrl-C) after the first pass returns
         the best model so far with its certified gap and a warning. Before that, and while a
         class has no model yet, it raises `KeyboardInterrupt` with a sentence about what the
-        file keeps. In both cases the same fit with the same file goes on from there. The file
+        file keeps. In both cases the same fit with the same file resumes from there. The file
         is removed when the fit ends by itself.
     verbose : int, default=0
         Above 0, print one line per step, and one every five seconds of a long pass.
@@ -187,6 +168,20 @@ class GroupClassifier(ChoosingModel):
 
     Notes
     -----
+    ``objective="partial_auc"`` minimises, with the same certificate and no intercept,
+
+    ::
+
+        (1−λ)/d Σ_j h(w_j) + 2λ/(n+ m) Σ_k Σ_{l among the m largest M_l} L(s_k* − M_l)
+
+    over all pairs of a positive group ``k`` with the ``m = ⌈β n−⌉`` negative groups of the largest
+    scores ``M_l = max_{i in l} s_i``. The intercept is set afterwards, such that a threshold of 0
+    is the best operating point of the training groups (the largest sum of sensitivity and
+    specificity, weighted by ``class_weight``) among those whose false-positive rate is at most
+    ``max_fpr``. ``class_weight`` means nothing else, and ``C`` and ``solver="lbfgs"`` are refused.
+    With ``sample_weight``, the groups that count are those of the largest scores up to the share β
+    of the weights. The logistic loss looks at every pair and is slower than the others.
+
     Metrics of scikit-learn take the larger of two labels as positive, whatever ``classes_`` is:
     where ``pos_label`` is the smaller one, ``scoring="roc_auc"`` returns one minus the area, and
     ``scoring="f1"`` needs ``make_scorer(f1_score, pos_label=...)``. The scorers of
@@ -224,6 +219,8 @@ class GroupClassifier(ChoosingModel):
         *,
         C: float | None = None,
         class_weight: Mapping[Any, float] | str | None = "balanced",
+        objective: str = "gcm",
+        max_fpr: float = 1.0,
         loss: str = "smoothed_hinge",
         delta: float = 0.5,
         penalty: str = "huber",
@@ -247,6 +244,8 @@ class GroupClassifier(ChoosingModel):
         self.lam = lam
         self.C = C
         self.class_weight = class_weight
+        self.objective = objective
+        self.max_fpr = max_fpr
         self.loss = loss
         self.delta = delta
         self.penalty = penalty
@@ -349,11 +348,19 @@ class GroupClassifier(ChoosingModel):
             )
             training = Training(data, Hyperparameters.of(self))
             solved = training.solve()
+        return self._fitted(training, solved)
+
+    def _fitted(self, training: Training, solved: Solved) -> GroupClassifier:
         self._store(training.prepared, solved)
         return self
 
     def _check_parameters(self) -> None:
         check_parameters(self.get_params(deep=False), LINEAR)
+
+
+def data_for_path(data: TrainingData, estimator: Any) -> TrainingData:
+    """Return the data as a path reads them: as a stream where its tasks can share passes."""
+    return data if estimator.objective == "partial_auc" else data.for_shared_passes()
 
 
 def fit_path(
@@ -381,8 +388,8 @@ def fit_path(
     with printing_progress(first.verbose), reporting_checkpoint(first.checkpoint):
         data = read_training_data(first, X, y, groups, overlap, sample_weight=sample_weight)
         data.require_two_classes(FOR_PATHS)
-        training = Training(data.for_shared_passes(), Hyperparameters.of(first))
+        training = Training(data_for_path(data, first), Hyperparameters.of(first))
         solutions = training.solve_path(list(lams))
     for model, solution in zip(models, solutions, strict=True):
-        model._store(training.prepared, Solved([solution]))
+        model._fitted(training, Solved([solution]))
     return models

@@ -10,16 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.folds import require_folds
 from groupcm.errors import Argument, ParameterError
-from groupcm.estimators.classifier import FOR_PATHS, ChoosingModel
+from groupcm.estimators.classifier import FOR_PATHS, data_for_path
 from groupcm.estimators.cross_validation import LambdaSearch, TrainingGroups
 from groupcm.estimators.hyperparameters import LINEAR, check_parameters
+from groupcm.estimators.linear_model import ChoosingModel
 from groupcm.estimators.path import chosen_lams, is_count
 from groupcm.estimators.training.fit import Training
 from groupcm.estimators.training.fit_setup import Hyperparameters
 from groupcm.estimators.training.input import read_training_data
 from groupcm.metrics import Metric, metric_name, metric_named
 from groupcm.objective.terms import Index
-from groupcm.utils.fitted_state import Array, Expected, Number, StateError
+from groupcm.utils.fitted_state import Array, Expected, Maybe, Number, StateError
 from groupcm.utils.progress import announce_stage, printing_progress
 from groupcm.utils.typing import Vector
 
@@ -27,11 +28,11 @@ __all__ = ["GroupClassifierCV"]
 
 
 class GroupClassifierCV(ChoosingModel):
-    """`GroupClassifier` whose λ is the best on groups that were left out.
+    """`GroupClassifier` with λ, and if wanted ``max_fpr``, chosen by cross-validation.
 
-    In each fold the whole path of λ is trained, each from the one before, and scored on the
-    fold's other groups; the λ of the best mean is trained on all groups. No group, and with
-    ``patients`` no patient, is on both sides of a fold.
+    In each fold the whole path of λ is trained, each fit warm-started from the previous one, and
+    scored on the fold's other groups; the λ of the best mean is trained on all groups. No group,
+    and with ``patients`` no patient, is on both sides of a fold.
 
     Where ``lams`` is a count and the best λ is at an end of the grid, better than its neighbour,
     the grid is extended beyond that end by up to six values in steps of the same ratio, as far as
@@ -53,12 +54,17 @@ class GroupClassifierCV(ChoosingModel):
     cv : int, scikit-learn splitter or iterable of (train, test), default=5
         Folds; see `groupcm.data.folds.resolve_folds`. A splitter is given one row per group.
     scoring : str or callable, default="group_roc_auc"
-        A metric of groups: "group_roc_auc", "group_average_precision",
+        A metric of groups: "group_roc_auc", "group_partial_auc", "group_average_precision",
         "sensitivity_at_specificity", or a callable(y, scores, groups) that gets one entry per
         group, and None for groups. A λ for which it gives NaN in any fold is not chosen. The
         metrics that are named weigh the groups by ``sample_weight``; a callable does not.
-    class_weight, loss, delta, penalty, epsilon, l1_ratio, grouping, background, min_overlap, \
-feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, verbose :
+    max_fpr : float or array-like, default=1.0
+        That of ``objective="partial_auc"``, or several values, among which the folds choose
+        together with λ. Choose them by a ``scoring`` of the same part of the curve, such as
+        "group_partial_auc" or "sensitivity_at_specificity".
+    class_weight, objective, loss, delta, penalty, epsilon, l1_ratio, grouping, \
+background, min_overlap, feature_map, standardize, solver, tol, max_passes, max_time, memory, \
+pos_label, verbose :
         As of `GroupClassifier`; ``max_time`` is for the whole fit.
     random_state : int, RandomState or None, default=0
         Which groups fall into which fold.
@@ -67,8 +73,13 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
     ----------
     lam_ : float
         The chosen λ.
+    max_fpr_ : float
+        The chosen ``max_fpr``.
+    max_fpr_scores_ : ndarray of shape (n_rates,)
+        The mean over folds of the best λ for each ``max_fpr``, these in increasing order.
     lams_ : ndarray of shape (n_lams,)
-        Those tried, in increasing order; more than ``lams`` where the grid was extended.
+        Those tried with ``max_fpr_``, in increasing order; more than ``lams`` where the grid was
+        extended.
     scores_ : ndarray of shape (n_folds, n_lams)
         The metric of each fold's left-out groups.
     best_score_ : float
@@ -78,6 +89,8 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
         fold that left it out; where several did, their mean, and NaN where none did.
     held_out_labels_ : ndarray of shape (n_groups,)
         The class of each group.
+    held_out_patients_ : ndarray of shape (n_groups,) or None
+        The number of each group's patient; None without ``patients``.
     coef_, intercept_, classes_, objective_, gap_, witnesses_, outcome_, n_rounds_, … :
         Of the model trained on all groups with ``lam_``, as of `GroupClassifier`.
 
@@ -103,15 +116,21 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
     }
 
     lam_: float
+    max_fpr_: float
+    max_fpr_scores_: Vector
     lams_: Vector
     scores_: Vector
     best_score_: float
     held_out_scores_: Vector
     held_out_labels_: NDArray[Any]
+    held_out_patients_: NDArray[np.intp] | None
 
     _fitted_state: ClassVar[Mapping[str, Expected]] = {
         **ChoosingModel._fitted_state,
         "lam_": Number(low=0.0, high=1.0),
+        # Earlier files have neither.
+        "max_fpr_": Maybe(Number(low=0.0, high=1.0)),
+        "max_fpr_scores_": Maybe(Array("f", "rates", finite=False)),
         "lams_": Array("f", "lams", low=0.0, high=1.0, increasing=True),
         "scores_": Array("f", "folds", "lams", finite=False),
         "best_score_": Number(finite=False),
@@ -124,6 +143,8 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
         cv: Any = 5,
         scoring: str | Metric = "group_roc_auc",
         class_weight: Mapping[Any, float] | str | None = "balanced",
+        objective: str = "gcm",
+        max_fpr: float | ArrayLike = 1.0,
         loss: str = "smoothed_hinge",
         delta: float = 0.5,
         penalty: str = "huber",
@@ -147,6 +168,8 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
         self.cv = cv
         self.scoring = scoring
         self.class_weight = class_weight
+        self.objective = objective
+        self.max_fpr = max_fpr
         self.loss = loss
         self.delta = delta
         self.penalty = penalty
@@ -202,13 +225,22 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
                 self, X, y, groups, overlap, annotated, objects, sample_weight
             )
             data.require_two_classes(FOR_PATHS)
-            training = Training(data.for_shared_passes(), Hyperparameters.of(self))
+            training = Training(data_for_path(data, self), Hyperparameters.of(self))
             table = TrainingGroups(training.prepared, groups, patients)
             folds = table.folds(self.cv, self.random_state)
-            tried = LambdaSearch(training, table, folds, metric)
-            tried.add(lams)
-            if is_count(self.lams) and len(lams) > 1:
-                tried.extend()
+            rates = _rates(self.max_fpr)
+            searches = []
+            for rate in rates:
+                if len(rates) > 1:
+                    announce_stage(f"max_fpr = {rate:.4g}")
+                tried = LambdaSearch(training.with_max_fpr(rate), table, folds, metric)
+                tried.add(lams)
+                if is_count(self.lams) and len(lams) > 1:
+                    tried.extend()
+                searches.append(tried)
+            best_of_rates = np.array([np.max(tried.means) for tried in searches])
+            chosen = int(np.argmax(best_of_rates))
+            tried, training = searches[chosen], training.with_max_fpr(rates[chosen])
             tried.warn_at_end(is_grid=is_count(self.lams))
             lams, held_out, scores = tried.lams, tried.held_out, tried.scores
             best = int(np.argmax(tried.means))
@@ -217,16 +249,20 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
             solved = training.solve(lam)
         self._store(training.prepared, solved)
         self.lam_, self.lams_, self.scores_ = lam, lams, scores
+        self.max_fpr_, self.max_fpr_scores_ = rates[chosen], best_of_rates
         self.best_score_ = float(scores[:, best].mean())
         self.held_out_scores_ = _mean_over_folds(
             table.n_groups, [test for _, test in folds], [of_fold[:, best] for of_fold in held_out]
         )
         self.held_out_labels_ = self.classes_[table.positive.astype(int)]
+        self.held_out_patients_ = table.patient
         self._profile_held_out()
         return self
 
     def _check_parameters(self) -> None:
-        check_parameters(self.get_params(deep=False), LINEAR)
+        given = self.get_params(deep=False)
+        for rate in _rates(self.max_fpr):
+            check_parameters({**given, "max_fpr": rate}, LINEAR)
         require_folds(self.cv)
         _group_metric(self.scoring)
         chosen_lams(self.lams)
@@ -235,6 +271,16 @@ feature_map, standardize, solver, tol, max_passes, max_time, memory, pos_label, 
         super()._check_state()
         if self.lam_ not in self.lams_ or not len(self.scores_):
             raise StateError(f"lam_ is {self.lam_:g}, which is not one of lams_ that folds tried")
+
+
+def _rates(max_fpr: Any) -> list[Any]:
+    """Return the values of ``max_fpr`` to choose among, in increasing order."""
+    if np.ndim(max_fpr) == 0:
+        return [max_fpr]
+    rates = sorted(set(np.ravel(np.asarray(max_fpr)).tolist()))
+    if not rates:
+        raise ParameterError(Argument("max_fpr"), " has no value; give at least one.")
+    return rates
 
 
 def _mean_over_folds(n_groups: int, tests: list[Index], scores: list[Vector]) -> Vector:

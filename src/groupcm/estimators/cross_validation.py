@@ -152,6 +152,8 @@ class LambdaSearch:
         """For each fold, the score of each group that it leaves out at each of these λ."""
         prepared, table, folds = self._training.prepared, self._table, self._folds
         weights, intercepts = [], []
+        with without_steps():
+            self._training.start_folds(list(lams))
         for k, ((train, _), ends) in enumerate(zip(folds, self._ends, strict=True)):
             announce_stage(f"fold {k + 1} of {len(folds)}, {len(lams)} λ")
             table.require_annotated(train, k)

@@ -112,7 +112,10 @@ class GroupModel(HtmlPanel, ThresholdModel, ClassifierMixin, BaseEstimator):
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class of each candidate: of two, the second from `threshold_` on."""
+        """Return the class of each candidate.
+
+        Of two classes it is the second where the score is at least `threshold_`.
+        """
         return self._label(self.decision_function(X))
 
     def group_scores(
@@ -194,7 +197,7 @@ class GroupModel(HtmlPanel, ThresholdModel, ClassifierMixin, BaseEstimator):
             if not self.background_.any():
                 raise ValueError(
                     f"the group {printable(found.group[without[0]])} has no candidates, and no "
-                    "class of the model stands for groups that show nothing; use group_scores."
+                    "class of the model means that a group shows nothing; use group_scores."
                 )
             labels[without] = self.classes_[np.argmax(self.background_)]
         return labels
@@ -206,7 +209,7 @@ class GroupModel(HtmlPanel, ThresholdModel, ClassifierMixin, BaseEstimator):
         groups: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> float:
-        """Return the share of groups, or without ``groups`` of rows, that are classified right.
+        """Return the share of groups, or without ``groups`` of rows, that are classified correctly.
 
         ``groups="none"`` is the same as None.
         With more than two classes a group may hold several; naming one of them is right.
@@ -314,7 +317,9 @@ def mean_right(
 ) -> float:
     """Return the share that is right; a group weighs the mean of its candidates' weights."""
     if len(right) == 0:
-        raise ValueError("there is no candidate, so no share of them is right; pass at least one.")
+        raise ValueError(
+            "there are no candidates, so their accuracy is undefined; pass at least one."
+        )
     if sample_weight is None:
         return float(np.mean(right))
     weight = np.asarray(sample_weight, dtype=np.float64)

@@ -89,7 +89,7 @@ def _panel(model: Any) -> str:
         facts = [*_certified_numbers(linear), *facts]
         bars = "".join(_weights(linear))
     elif trees is not None:
-        facts = [("Trees", f"{trees.n_trees_:,}"), *facts]
+        facts = [("Trees", ", ".join(f"{n:,}" for n in np.ravel(trees.n_trees_))), *facts]
         shares = trees.feature_importances_
         bars = _bars("Largest importances (share of the total gain)", feature_names(trees), shares)
     rows = "".join(f"<tr><th>{escape(k)}</th><td>{escape(v)}</td></tr>" for k, v in facts)

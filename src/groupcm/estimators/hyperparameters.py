@@ -22,7 +22,8 @@ import os
 from collections.abc import Mapping
 from numbers import Integral
 
-from groupcm.errors import Argument, ParameterError, UnusedParameterWarning, warn_user
+from groupcm.errors import Argument, ParameterError
+from groupcm.objective import OBJECTIVE_PARAMETERS, OBJECTIVES
 from groupcm.objective.losses import LOSSES
 from groupcm.objective.penalties import PENALTIES
 from groupcm.utils.memory import parse_memory
@@ -37,29 +38,19 @@ from groupcm.utils.parameters import (
     or_none,
     whole_number,
 )
-from groupcm.utils.registry import unused_parameters
 
 TYPE_CHECKING = False  # of `typing`, which takes long to import
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["LINEAR", "PLUGINS", "TREES", "check_parameters", "warn_of_unused"]
+__all__ = ["LINEAR", "PLUGINS", "TREES", "check_parameters"]
 
 _INFINITY = float("inf")
 
 #: The plug-ins by the hyperparameter that chooses one of them.
-PLUGINS = {"loss": LOSSES, "penalty": PENALTIES}
+PLUGINS = {"loss": LOSSES, "penalty": PENALTIES, "objective": OBJECTIVES}
 _SHARE = number("a share above 0, at most 1", lambda x: 0.0 < x <= 1.0)
 _POWER = number("a number of at least 1", lambda x: x >= 1.0)
-
-
-def warn_of_unused(estimator: Any) -> None:
-    """Warn of hyperparameters that were set and that the loss or the penalty does not have."""
-    given = estimator.get_params(deep=False)
-    default = {h.name: h.default for each in PLUGINS.values() for h in each.hyperparameters}
-    for name, message in unused_parameters(given, PLUGINS).items():
-        if given[name] != default[name]:
-            warn_user(UnusedParameterWarning(*message))
 
 
 def _is_flag(value: Any) -> bool:
@@ -155,7 +146,7 @@ _BOTH = (
         number("a number", lambda x: x == x),
         0.0,
         option="--min-overlap",
-        help="leave out positive groups whose best row overlaps the annotation by less",
+        help="leave out positive groups whose best row overlaps the annotation by less than this",
     ),
     Parameter(
         "class_weight",
@@ -167,16 +158,15 @@ _BOTH = (
         ),
         "balanced",
         option="--class-weight",
-        help="both classes weigh the same (balanced), or all groups do (none)",
+        help="give both classes the same total weight (balanced), or all groups the same (none)",
     ),
     Parameter(
         "memory",
         Values("an amount of memory", _is_memory),
         None,
         option="--memory",
-        help="how much memory a fit on Parquet files may use, such as 2GB; the linear model reads "
-        "rows beyond it again in every pass, trees need all rows in memory (default: 60 %% of the "
-        "free memory)",
+        help="how much memory a fit on Parquet files may use, such as 2GB; rows beyond it are "
+        "read again in every pass (default: 60 %% of the free memory)",
         section="large data",
         metavar="SIZE",
     ),
@@ -199,7 +189,7 @@ _SCORING = Parameter(
     Values("a metric", _is_metric),
     "group_roc_auc",
     option="--scoring",
-    help="the metric by which λ, or the number of trees, is chosen: group_roc_auc, "
+    help="the metric that chooses λ, or the number of trees: group_roc_auc, group_partial_auc, "
     "group_average_precision or sensitivity_at_specificity",
     section="folds",
     metavar="METRIC",
@@ -212,8 +202,8 @@ LINEAR: tuple[Parameter, ...] = (
         Values("a count or values of λ", _is_checked_later, "count or numbers"),
         10,
         option="--lams",
-        help="how many values of λ to try, with more where the best is at the end, or which ones: "
-        "0.001,0.01,0.1; linear model only",
+        help="the number of values of λ to try (more are tried if the best is the first or the "
+        "last), or the values: 0.001,0.01,0.1; linear model only",
         section="folds",
         metavar="N|A,B",
     ),
@@ -238,7 +228,7 @@ LINEAR: tuple[Parameter, ...] = (
         or_none(ABOVE_ZERO),
         None,
         option="--C",
-        help="the weight of the loss in the form of the SVM; --lam is then not used",
+        help="the weight of the loss in the parametrisation of the SVM; it replaces --lam",
     ),
     Parameter(
         "loss",
@@ -247,6 +237,7 @@ LINEAR: tuple[Parameter, ...] = (
         help="the loss of a margin (default: smoothed_hinge)",
     ),
     *LOSSES.hyperparameters,
+    *OBJECTIVE_PARAMETERS,
     Parameter(
         "penalty",
         one_of(*PENALTIES),
@@ -291,7 +282,7 @@ LINEAR: tuple[Parameter, ...] = (
         Values("True or False", _is_flag, "flag"),
         True,
         option="--no-standardize",
-        help="use the features as they are, instead of putting them on one scale",
+        help="use the features as they are, without standardising them",
     ),
     Parameter(
         "checkpoint",
@@ -341,6 +332,7 @@ TREES: tuple[Parameter, ...] = (
         help="the smallest number of rows per leaf",
     ),
     Parameter("n_annealed", whole_number(0), 100),
+    Parameter("max_passes", whole_number(2), 5),
     Parameter("n_iter_no_change", whole_number(1), 50),
     Parameter("extra_trees", Values("True or False", _is_strict_flag, "flag"), False),
     Parameter(
@@ -354,6 +346,7 @@ TREES: tuple[Parameter, ...] = (
         None,
     ),
     *_BOTH,
+    *OBJECTIVE_PARAMETERS,
     _SEED,
     Parameter("loss", one_of("logistic", "smoothed_hinge"), "logistic"),
     Parameter("delta", ABOVE_ZERO, 0.5),
@@ -378,8 +371,7 @@ TREES: tuple[Parameter, ...] = (
         ),
         3,
         option="--validation",
-        help="the number of folds, or the one share of the groups, that chooses the number of "
-        "trees",
+        help="the number of folds, or the share of the groups, that chooses the number of trees",
     ),
     _SCORING,
     Parameter(

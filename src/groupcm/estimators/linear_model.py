@@ -16,12 +16,23 @@ from groupcm.estimators.training.fit import Solved
 from groupcm.estimators.training.fit_setup import Prepared
 from groupcm.estimators.training.profile import measure_training
 from groupcm.features.base import FeatureMap
+from groupcm.solvers.alternating import OUTCOMES
 from groupcm.solvers.solution import Solution
-from groupcm.utils.fitted_state import Array, Expected, ListOf, Maybe, Number, PerClass, StateError
+from groupcm.utils.fitted_state import (
+    Array,
+    Expected,
+    ListOf,
+    Maybe,
+    Nullable,
+    Number,
+    PerClass,
+    StateError,
+    Text,
+)
 from groupcm.utils.progress import Step
 from groupcm.utils.state_check import Part, Record, check_model
 
-__all__ = ["LinearGroupModel"]
+__all__ = ["ChoosingModel", "LinearGroupModel"]
 
 # What a score is computed from.
 _SCORING = ("n_features_in_", "classes_", "feature_map_", "coef_", "intercept_")
@@ -117,3 +128,28 @@ class LinearGroupModel(GroupModel):
             LinearScorer(self.coef_, self.intercept_, self.feature_map_),
             int(np.count_nonzero(self.coef_)),
         )
+
+
+class ChoosingModel(LinearGroupModel):
+    """A model that may have been trained with positive groups without annotation."""
+
+    witnesses_: NDArray[np.int64]
+    outcome_: str | None
+    n_rounds_: int
+
+    _fitted_state: ClassVar[Mapping[str, Expected]] = {
+        **LinearGroupModel._fitted_state,
+        "witnesses_": Array("i", "unannotated groups", low=0),
+        "outcome_": Nullable(Text(OUTCOMES)),
+        "n_rounds_": Number(low=1, whole=True),
+    }
+
+    def _store(self, prepared: Prepared, solved: Solved) -> None:
+        super()._store(prepared, solved)
+        found = solved.alternation
+        chosen = np.empty(0, dtype=np.int64) if found is None else found.witnesses
+        self.witnesses_ = prepared.data.as_given(chosen)
+        self.outcome_ = None if found is None else found.outcome
+        self.n_rounds_ = 1 if found is None else found.rounds
+        if found is not None:
+            self.n_passes_ = found.passes

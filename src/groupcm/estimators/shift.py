@@ -241,8 +241,8 @@ class Shift:
         if not parts:
             return None
         return (
-            "these groups are not distributed as those of the training, so that the threshold may "
-            f"not hold: {'; '.join(parts)}."
+            "these groups are distributed differently from the training groups, so the threshold "
+            f"may not hold: {'; '.join(parts)}."
         )
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import platform
 import time
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from importlib.metadata import version
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -23,24 +19,29 @@ from groupcm.errors import Argument, InputError, ThresholdWarning
 from groupcm.estimators.adapters import fit_with, takes_missing
 from groupcm.estimators.calibration import CalibratedGroupClassifier
 from groupcm.estimators.classifier_cv import GroupClassifierCV
+from groupcm.estimators.level_columns import (
+    check_level_columns,
+    columns_to_exclude,
+    level_notes,
+    patient_column,
+    require_nested_columns,
+)
+from groupcm.estimators.table_threshold import require_reachable, tune_on_left_out
+from groupcm.estimators.threshold_choice import goal_of
 from groupcm.estimators.thresholds import held_out_groups_of, keep_notes
 from groupcm.estimators.training.fit_setup import naming_features
+from groupcm.estimators.training_notes import counts_of, training_notes
 from groupcm.sources.candidates import Candidates
-from groupcm.sources.tables import DESCRIBED, Tables, listed_tables, name_of, read_with_roles
+from groupcm.sources.tables import DESCRIBED, Tables, listed_tables, read_with_roles
 from groupcm.utils.memory import memory_to_use
 from groupcm.utils.progress import announce_stage
 
 __all__ = [
-    "SPECIFICITY",
     "TableFit",
     "fit_candidates",
     "fit_tables",
     "set_feature_names",
-    "training_notes",
 ]
-
-#: The specificity that the threshold keeps on groups that folds left out.
-SPECIFICITY = 0.9
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class TableFit:
         The tables as they were given.
     seconds : float
         The time that the fit took.
+    levels : mapping of str to str
+        The column of each level above the group.
     """
 
     model: Any
@@ -70,6 +73,7 @@ class TableFit:
     candidates: Candidates
     tables: Sequence[str | Path]
     seconds: float
+    levels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def gap(self) -> float | None:
@@ -85,8 +89,9 @@ class TableFit:
         """
         candidates, roles = self.candidates, self.candidates.roles
         notes = {
-            "columns": {role: getattr(roles, role) for role in roles.names()},
-            "trained_on": _counts(candidates, self.tables),
+            "columns": {role: getattr(roles, role) for role in roles.names()}
+            | level_notes(self.levels),
+            "trained_on": counts_of(candidates, self.tables),
             **training_notes(self.trained, self.tables),
         }
         if candidates.description is not None and candidates.description.recipe is not None:
@@ -103,7 +108,7 @@ class TableFit:
 
 def fit_tables(
     model: Any,
-    tables: Tables,
+    tables: Tables | Candidates,
     *,
     group: str | None = None,
     label: str | None = None,
@@ -116,7 +121,13 @@ def fit_tables(
     exclude: Sequence[str] = (),
     pos_label: Any = None,
     specificity: float | None = None,
+    sensitivity: float | None = None,
+    patient_sensitivity: float | None = None,
+    confidence: float | None = None,
+    decision_level: str = "group",
+    k: int = 1,
     calibrate: str | None = None,
+    levels: Mapping[str, str] | None = None,
 ) -> TableFit:
     """Fit a model to tables of candidates; ``groupcm fit`` calls this function.
 
@@ -129,7 +140,8 @@ def fit_tables(
     model : estimator
         Any classifier of groupcm; is fitted in place.
     tables : path, or sequence of paths
-        Files and folders; see `groupcm.sources.read_candidates`.
+        Files and folders; see `groupcm.sources.read_candidates`. Candidates that are open already,
+        such as those of `groupcm.sources.open_candidates`, have their columns.
     group, label, overlap, patient, annotated, object, weight : str, optional
         The column of each role; see `groupcm.data.tables.roles.ColumnRoles`. Those that the tables
         describe need not be named.
@@ -138,12 +150,25 @@ def fit_tables(
     pos_label : label, optional
         The positive one of two labels; a number can be given as text. By default that of the
         model, else the larger.
-    specificity : float, optional
-        Choose the threshold that keeps this specificity on the groups that folds left out, 0.9 by
-        default. Where it is given and there are no such groups, a warning is raised.
+    specificity, sensitivity, patient_sensitivity : float, optional
+        Choose the threshold that keeps one of these on the groups that folds left out, by default
+        a specificity of 0.9. Where one is given and there are no such groups, a warning is raised.
+    confidence : float, optional
+        Choose it so that the target holds for new patients with this confidence. Tables with too
+        few patients for that are refused before the fit; where the scores turn out not to allow
+        it, the threshold keeps the target on the groups alone, and a warning is raised.
+    decision_level : str
+        What the target is about: "group", or one of ``levels``.
+    k : int
+        A unit of that level raises an alarm where at least so many of its groups do.
     calibrate : {"sigmoid", "isotonic"}, optional
         Also learn the probability of a group from the scores of the groups left out, for a
         `GroupClassifierCV`. A `CalibratedGroupClassifier` learns it anyway.
+    levels : mapping of str to str, optional
+        The column of each level above the group, from the lowest to the highest, such as
+        ``{"video": "video_id", "patient": "patient_id"}``. They are not features, and the model
+        knows them. Folds split no unit of the highest level, or no ``patient``, where it is given
+        too and contains whole units of that level.
 
     Returns
     -------
@@ -166,20 +191,37 @@ def fit_tables(
     >>> fit.candidates.n_patients, bool(fit.trained.gap_ <= 1e-4)
     (40, True)
     """
-    tables = listed_tables(tables)
-    given = ColumnRoles(group, label, overlap, patient, annotated, object, weight)
-    about = described(tables)
-    roles = _roles(model, given, tables, about)
-    candidates = read_with_roles(
-        tables,
-        roles,
-        about,
-        features=features,
-        exclude=exclude,
-        allow_missing=takes_missing(model),
+    goal = goal_of(
+        specificity=specificity,
+        sensitivity=sensitivity,
+        patient_sensitivity=patient_sensitivity,
+        confidence=confidence,
+        level=decision_level,
+        k=k,
     )
+    if isinstance(tables, Candidates):
+        candidates, tables, units = tables, tables.named, {}
+    else:
+        tables = listed_tables(tables)
+        about = described(tables)
+        given = ColumnRoles(group, label, overlap, patient, annotated, object, weight)
+        units = check_level_columns(levels, tables, given)
+        given = replace(given, patient=patient_column(patient, units))
+        roles = _roles(model, given, tables, about)
+        candidates = read_with_roles(
+            tables,
+            roles,
+            about,
+            features=features,
+            exclude=[*exclude, *columns_to_exclude(units, roles)],
+            allow_missing=takes_missing(model),
+        )
     _require_classes(model, candidates)
+    require_nested_columns(
+        candidates.files, units, candidates.group_index, candidates.patient_index
+    )
     _set_positive(model, candidates, pos_label)
+    require_reachable(goal, candidates, units)
     candidates.warn_of_leakage()
     n_features = len(candidates.feature_names)
     announce_stage(f"fitting {candidates.n_rows:,} rows × {n_features} features")
@@ -188,11 +230,11 @@ def fit_tables(
     seconds = time.perf_counter() - start
     has_left_out = held_out_groups_of(model) is not None
     if has_left_out:
-        model.tune_threshold(specificity=SPECIFICITY if specificity is None else specificity)
-    elif specificity is not None:
+        tune_on_left_out(model, goal, candidates, units)
+    elif goal.targets:
         warnings.warn(
             ThresholdWarning(
-                Argument("specificity"),
+                Argument(next(iter(goal.targets))),
                 " had no effect: no groups of both classes were left out to choose the threshold "
                 "on, which stays 0.",
             ),
@@ -206,7 +248,7 @@ def fit_tables(
     elif calibrate is not None:
         saved = CalibratedGroupClassifier.of_held_out(model, method=calibrate)
     left_out = model if has_left_out else None
-    fit = TableFit(saved, trained, left_out, candidates, tables, seconds)
+    fit = TableFit(saved, trained, left_out, candidates, tables, seconds, units)
     for part in {id(part): part for part in (saved, model, trained)}.values():
         keep_notes(part, fit.notes())
     return fit
@@ -257,49 +299,6 @@ def fit_candidates(
         fit_with(model, known.pop("X"), known.pop("y"), **known)
     set_feature_names(model, candidates.feature_names)
     return model
-
-
-def training_notes(model: Any, tables: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
-    """Return notes for `groupcm.save`, which `groupcm.report.model_card.model_card` reads.
-
-    Parameters
-    ----------
-    model : estimator
-        A fitted model.
-    tables : sequence of str or Path
-        The training tables; their names are stored without folders.
-
-    Examples
-    --------
-    >>> from groupcm import GroupClassifier
-    >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
-    >>> notes = training_notes(model, ["here/train.parquet"])
-    >>> notes["tables"], notes["n_unannotated_groups"], sorted(notes["versions"])
-    (['train.parquet'], 0, ['numpy', 'python', 'scikit-learn'])
-    """
-    packages = ["numpy", "scikit-learn"]
-    if hasattr(getattr(model, "estimator_", model), "trees_"):
-        packages.append("lightgbm")
-    return {
-        "tables": [Path(table).name for table in tables],
-        "n_unannotated_groups": len(getattr(model, "witnesses_", ())),
-        "trained_at": datetime.now(UTC).date().isoformat(),
-        "versions": {"python": platform.python_version(), **{p: version(p) for p in packages}},
-    }
-
-
-def _counts(candidates: Candidates, tables: Tables) -> dict[str, Any] | None:
-    """Count groups and candidates; None for more than two classes."""
-    if len(candidates.classes) > 2:
-        return None
-    is_positive = candidates.groups_with(candidates.positive)
-    return {
-        "name": name_of(tables),
-        "n_candidates": int(candidates.n_rows),
-        "n_positive_groups": int(is_positive.sum()),
-        "n_negative_groups": int((~is_positive).sum()),
-        "n_patients": candidates.n_patients,
-    }
 
 
 def set_feature_names(model: Any, names: Sequence[str]) -> None:

@@ -5,27 +5,23 @@
 
 from __future__ import annotations
 
-import math
 import os
-import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from groupcm.data.frames import as_frame
-from groupcm.data.groups import index_groups, no_groups
+from groupcm.data.groups import index_groups, no_groups, owner_of_groups
 from groupcm.data.labels import shown_labels
-from groupcm.data.validation import as_labels
-from groupcm.errors import ThresholdWarning
+from groupcm.data.validation import as_labels, check_length
 from groupcm.estimators.adapters import group_scores_of
+from groupcm.estimators.threshold_choice import choose_threshold
 from groupcm.estimators.training.input import leave_out, source_of_columns
-from groupcm.metrics import operating_point
-from groupcm.metrics.decision import ChosenThreshold, DecisionRule, threshold_of
-from groupcm.metrics.truth import read_truth
+from groupcm.metrics.decision import ChosenThreshold, DecisionRule
 from groupcm.sources.base import Source
 from groupcm.utils.fitted_state import Expected, Maybe, Nullable, Number, PerClass
 from groupcm.utils.state_check import Record
@@ -34,10 +30,8 @@ from groupcm.utils.typing import Vector
 
 __all__ = [
     "THRESHOLD_STATE",
-    "ChosenThreshold",
     "ModelNotes",
     "ThresholdModel",
-    "choose_threshold",
     "fill_in_threshold",
     "held_out_groups_of",
     "keep_notes",
@@ -45,9 +39,7 @@ __all__ = [
     "notes_of",
     "positive_groups",
     "score_labelled_groups",
-    "threshold_of",
 ]
-
 
 _LEFT_OUT = "groups that the folds left out"
 _NUMBER, _RULE = Number(finite=False, nan=False), Record((DecisionRule,))
@@ -58,92 +50,22 @@ THRESHOLD_STATE: Mapping[str, Expected] = {
 }
 
 
-def choose_threshold(
-    y: ArrayLike,
-    scores: ArrayLike,
-    groups: ArrayLike | None = None,
-    *,
-    specificity: float | None = None,
-    sensitivity: float | None = None,
-    where: str = "validation groups",
-    is_chosen_here: bool = False,
-    pos_label: Any = None,
-) -> ChosenThreshold:
-    """Choose the threshold that keeps a specificity or a sensitivity on some groups.
-
-    It is halfway between the score of the operating point and the next lower score of a group:
-    the alarms are the same, and a group keeps its decision where another way of computing its
-    score, such as in single precision, rounds differently.
-
-    Parameters
-    ----------
-    y, scores, groups, pos_label
-        One label, one score and one group per candidate, as for `groupcm.metrics.operating_point`.
-    specificity, sensitivity : float, optional
-        What to keep, one of them; with neither, the largest sum of both.
-    where : str
-        What these groups are, in words.
-    is_chosen_here : bool
-        Whether they are the groups that are evaluated.
-
-    Examples
-    --------
-    >>> choose_threshold([0, 1, 0, 1], [0.1, 0.8, 0.5, 0.6], specificity=1.0).chosen
-    'chosen for a specificity of 1 on 4 validation groups'
-    >>> choose_threshold([0, 1, 0, 1], [0.1, 0.8, 0.5, 0.7], specificity=1.0).value
-    0.6
-    """
-    groups = None if no_groups(groups) else groups
-    point = operating_point(
-        y,
-        scores,
-        groups,
-        specificity=specificity,
-        sensitivity=sensitivity,
-        pos_label=pos_label,
-    )
-    group_scores = read_truth(y, scores, groups, pos_label=pos_label).scores
-    n_groups = len(group_scores)
-    target, value = "youden", None
-    if specificity is not None:
-        target, value = "specificity", float(specificity)
-    elif sensitivity is not None:
-        target, value = "sensitivity", float(sensitivity)
-    on = f"{n_groups:,} {where}"
-    rule = DecisionRule(target=target, value=value, chosen_on=on)
-    if point.threshold == math.inf:
-        warnings.warn(
-            f"no threshold keeps a {target} of {value:g} on {on} and finds any positive one; the "
-            "threshold chosen never raises an alarm: ask for a lower specificity.",
-            ThresholdWarning,
-            stacklevel=2,
-        )
-    value = _between_scores(point.threshold, group_scores.astype(np.float64))
-    return ChosenThreshold(value, rule, is_chosen_here)
-
-
-def _between_scores(threshold: float, scores: Vector) -> float:
-    """Return a threshold of the same alarms as one of the scores, but away from all of them."""
-    if not math.isfinite(threshold):
-        return threshold
-    levels = np.unique(scores[np.isfinite(scores)])
-    place = int(np.searchsorted(levels, threshold))
-    if place > 0:
-        below = float(levels[place - 1])
-    elif len(levels) > 1:  # as far below the lowest score as the next one is above it
-        below = threshold - (float(levels[1]) - threshold)
-    else:
-        below = threshold - max(1.0, abs(threshold))
-    between = threshold / 2 + below / 2
-    return between if below < between < threshold else threshold
-
-
 @dataclass(frozen=True)
 class ModelNotes:
     """What is known of the training of a model, and the threshold that the model had then."""
 
     notes: Mapping[str, Any]
     threshold: float | None
+
+
+class _Labelled(NamedTuple):
+    """Groups, or candidates, to choose a threshold on: one entry each, as `choose_threshold`."""
+
+    y: Any
+    scores: Any
+    groups: Any
+    patients: Any
+    levels: Mapping[str, Any] | None
 
 
 class ThresholdModel:
@@ -163,13 +85,15 @@ class ThresholdModel:
     # See `keep_notes`; fitting the model again drops them.
     _notes: ModelNotes | None = None
 
-    def set_threshold(self, threshold: float) -> Self:
+    def set_threshold(self, threshold: float, decision: DecisionRule | None = None) -> Self:
         """Set the score from which on a group raises an alarm.
 
         Parameters
         ----------
         threshold : float
             May be infinite: then no group, or every group, raises an alarm.
+        decision : DecisionRule, optional
+            What it was chosen for, and on which data; by default that it was given.
 
         Returns
         -------
@@ -182,7 +106,8 @@ class ThresholdModel:
         >>> model.threshold_, model.set_threshold(0.5).threshold_
         (0.0, 0.5)
         """
-        return self._take_threshold(ChosenThreshold.given(threshold))
+        chosen = ChosenThreshold.given(threshold)
+        return self._take_threshold(replace(chosen, decision=decision or chosen.decision))
 
     def tune_threshold(
         self,
@@ -192,6 +117,14 @@ class ThresholdModel:
         *,
         specificity: float | None = None,
         sensitivity: float | None = None,
+        patient_sensitivity: float | None = None,
+        false_alarms: float | None = None,
+        confidence: float | None = None,
+        most_per_group: int | None = None,
+        patients: ArrayLike | None = None,
+        levels: Mapping[str, ArrayLike] | None = None,
+        level: str = "group",
+        k: int = 1,
         where: str | None = None,
     ) -> Self:
         """Choose the threshold on groups that the model was not trained on.
@@ -202,8 +135,24 @@ class ThresholdModel:
             Labelled candidates, as for ``score``. Without X, the groups that the folds of the fit
             left out: ``held_out_scores_`` of `GroupClassifierCV`, of trees with early stopping and
             of a calibrated model. A file does not keep those.
-        specificity, sensitivity : float, optional
-            What to keep, one of them; with neither, the largest sum of both.
+        specificity, sensitivity, patient_sensitivity, false_alarms : float, optional
+            The value to keep; give at most one. By default, the sum of sensitivity and specificity
+            is maximised. See `groupcm.metrics.operating_point`; ``false_alarms`` needs X.
+        confidence : float, optional
+            Choose the threshold so that the target holds for new patients with this confidence.
+            It is exact on groups given as X; of groups that folds left out, the scores are by the
+            models of the folds, and not by this one.
+        most_per_group : int, optional
+            With ``false_alarms`` and ``confidence``, the most that are counted in one group.
+        patients : array-like of shape (n,), optional
+            The patient of each candidate; without X those of the fit.
+        levels : mapping of str to array-like of shape (n,), optional
+            The unit of each candidate at levels between the group and the patient; without X, of
+            each of the groups that ``held_out_scores_`` are of.
+        level : str, default="group"
+            What the target is about: "group", "patient" or one of the levels. A unit raises an
+            alarm where at least ``k`` of its groups do.
+        k : int, default=1
         where : str, optional
             What the groups are, in words, for ``decision_``.
 
@@ -223,24 +172,59 @@ class ThresholdModel:
         check_is_fitted(self)
         self._require_one_threshold()
         if X is None:
-            found = held_out_groups_of(self)
-            if found is None:
-                raise ValueError(
-                    f"this {type(self).__name__} has no scores of both positive and negative "
-                    "groups that folds left out; give labelled candidates as X, y and groups."
-                )
-            (positive, scores), default = found, _LEFT_OUT
+            known, default = self._left_out(false_alarms, patients, levels), _LEFT_OUT
         else:
-            scores, positive = score_labelled_groups(self, X, y, groups)
+            known = _labelled_groups(self, X, y, groups, false_alarms, patients, levels)
             default = "groups given"
         chosen = choose_threshold(
-            positive,
-            scores,
+            known.y,
+            known.scores,
+            known.groups,
+            patients=known.patients,
+            levels=known.levels,
+            where=default if where is None else where,
             specificity=specificity,
             sensitivity=sensitivity,
-            where=default if where is None else where,
+            patient_sensitivity=patient_sensitivity,
+            false_alarms=false_alarms,
+            confidence=confidence,
+            most_per_group=most_per_group,
+            level=level,
+            k=k,
         )
         return self._take_threshold(chosen)
+
+    def _left_out(
+        self,
+        false_alarms: float | None,
+        patients: ArrayLike | None,
+        levels: Mapping[str, ArrayLike] | None,
+    ) -> _Labelled:
+        """Return the groups that folds left out."""
+        found = held_out_groups_of(self)
+        if found is None:
+            raise ValueError(
+                f"this {type(self).__name__} has no scores of both positive and negative "
+                "groups that folds left out; give labelled candidates as X, y and groups."
+            )
+        if false_alarms is not None:
+            raise ValueError(
+                "false_alarms counts candidates, and folds keep the scores of groups alone; give "
+                "labelled candidates as X, y and groups."
+            )
+        if patients is None:
+            patients = getattr(self, "held_out_patients_", None)
+        whole: Any = getattr(self, "held_out_scores_")  # noqa: B009
+        known = np.isfinite(whole)
+
+        def of_known(name: str, ids: ArrayLike) -> NDArray[Any]:
+            check_length(name, ids, len(known))
+            return np.asarray(ids)[known]
+
+        positive, scores = found
+        by_level = {name: of_known(name, ids) for name, ids in (levels or {}).items()}
+        owners = None if patients is None else of_known("patients", patients)
+        return _Labelled(positive, scores, None, owners, by_level)
 
     def _take_threshold(self, chosen: ChosenThreshold) -> Self:
         check_is_fitted(self)
@@ -267,6 +251,45 @@ class ThresholdModel:
         if len(getattr(self, "classes_", ())) == 2:
             default = self._default_threshold()
             self.threshold_, self.decision_ = default.value, default.decision
+
+
+def _labelled_groups(
+    model: Any,
+    X: Any,
+    y: Any,
+    groups: Any,
+    false_alarms: float | None,
+    patients: ArrayLike | None,
+    levels: Mapping[str, ArrayLike] | None,
+) -> _Labelled:
+    """Return scored groups, or scored candidates where false alarms count."""
+    if false_alarms is not None and not isinstance(X, Source | str | os.PathLike):
+        scores = np.asarray(model.decision_function(X))
+        known = known_labels(model.classes_, y, len(scores)) == model.classes_[1]
+        return _Labelled(known, scores, groups, patients, levels)
+    if false_alarms is not None:
+        raise ValueError(
+            "false_alarms counts candidates; give them as arrays or data frames X, y and groups."
+        )
+    scores, positive = score_labelled_groups(model, X, y, groups)
+    if patients is None and not levels:
+        return _Labelled(positive, scores, None, None, None)
+    if isinstance(X, str | os.PathLike):
+        raise ValueError("patients and levels need candidates as arrays or as a source.")
+    if isinstance(X, Source):
+        groups = X.index().groups_of_rows()
+    elif no_groups(groups):
+        groups = np.arange(_num_samples(as_frame(X)))
+    index = index_groups(groups)
+
+    def of_groups(name: str, ids: ArrayLike) -> NDArray[Any]:
+        check_length(name, ids, index.n_rows)
+        by_unit = index_groups(np.asarray(ids))
+        return by_unit.ids[owner_of_groups(index, by_unit, name)]
+
+    by_level = {name: of_groups(f"units of level {name}", u) for name, u in (levels or {}).items()}
+    owners = None if patients is None else of_groups("patients", patients)
+    return _Labelled(positive, scores, None, owners, by_level)
 
 
 def fill_in_threshold(model: Any) -> None:
@@ -358,8 +381,8 @@ def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
     --------
     >>> known_labels(np.array(["cancer", "healthy"]), ["Cancer"], 1)
     Traceback (most recent call last):
-    ValueError: y holds Cancer at row 0, which is not a class of the estimator; it knows 'cancer'
-    and 'healthy'.
+    ValueError: y holds Cancer at row 0, which is not a class of the estimator; its classes are
+    'cancer' and 'healthy'.
     """
     y = as_labels(y, n_rows)
     known = np.zeros(len(y), dtype=bool)
@@ -369,6 +392,6 @@ def known_labels(classes: NDArray[Any], y: Any, n_rows: int) -> NDArray[Any]:
         row = int(np.argmin(known))
         raise ValueError(
             f"y holds {printable(y[row])} at row {row}, which is not a class of the estimator; "
-            f"it knows {shown_labels(classes)}."
+            f"its classes are {shown_labels(classes)}."
         )
     return y

@@ -231,7 +231,7 @@ def learning_curve(
     sizes : sequence of int, optional
         Numbers of negative groups; by default those of ``training``.
     on_fit : callable, optional
-        Hears before each fit the size, the number of the fit and how many there are.
+        Called before each fit with the size, the number of the fit and how many there are.
     n_resamples, level, random_state
         Of the intervals, and of the groups drawn.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,9 @@ from groupcm.evaluation.explanation import (
 )
 from groupcm.evaluation.results import Case, Importance, Weight
 from groupcm.evaluation.scored import ScoredCandidates
+from groupcm.metrics.decision import is_alarm
 from groupcm.objective.terms import Index
+from groupcm.utils.typing import Vector
 
 __all__ = ["Findings", "find_cases"]
 
@@ -42,21 +44,27 @@ class Findings:
     highest_negatives: Sequence[Case]
     lowest_positives: Sequence[Case]
     highest_positives: Sequence[Case]
+    typical: Mapping[str, Case]
     weights: Sequence[Weight] = ()
     importances: Sequence[Importance] = ()
     baseline: str = ""
 
 
 def find_cases(
-    model: Any, candidates: ScoredCandidates, n_cases: int, n_contributions: int
+    model: Any,
+    candidates: ScoredCandidates,
+    threshold: float,
+    n_cases: int,
+    n_contributions: int,
 ) -> Findings:
-    """Find the groups of each class that the model finds hardest, and its surest positives."""
+    """Find the groups that the model finds hardest or surest, and a typical one of each outcome."""
     n = candidates.index.n_groups  # without candidates there is no winner to look at
     positive, score = candidates.group_positive[:n], candidates.group_score[:n]
     highest = _first(np.flatnonzero(~positive), -score, n_cases)
     lowest = _first(np.flatnonzero(positive), score, n_cases)
     surest = _first(np.flatnonzero(positive), -score, n_cases)
-    shown = np.concatenate([highest, lowest, surest])
+    typical = _typical(positive, score, is_alarm(score, threshold))
+    shown = np.concatenate([highest, lowest, surest, np.array([*typical.values()], np.int64)])
     why: Sequence[ScoreExplanation] = ()
     weights: Sequence[Weight] = ()
     importances: Sequence[Importance] = ()
@@ -72,7 +80,33 @@ def find_cases(
     def cases(groups: Index) -> list[Case]:
         return [_case(candidates, group, because[group]) for group in groups.tolist()]
 
-    return Findings(cases(highest), cases(lowest), cases(surest), weights, importances, baseline)
+    return Findings(
+        cases(highest),
+        cases(lowest),
+        cases(surest),
+        {name: cases(np.array([group]))[0] for name, group in typical.items()},
+        weights,
+        importances,
+        baseline,
+    )
+
+
+def _typical(
+    positive: NDArray[np.bool_], score: Vector, alarm: NDArray[np.bool_]
+) -> dict[str, int]:
+    """Return the group of median score of each outcome that occurs."""
+    outcomes = {
+        "found": positive & alarm,
+        "missed": positive & ~alarm,
+        "false_alarm": ~positive & alarm,
+    }
+    found = {}
+    for name, mask in outcomes.items():
+        groups = np.flatnonzero(mask)
+        if len(groups):
+            order = np.argsort(score[groups], kind="stable")
+            found[name] = int(groups[order[len(groups) // 2]])
+    return found
 
 
 def _explain(

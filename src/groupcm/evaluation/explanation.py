@@ -253,8 +253,8 @@ def require_without_map(model: Any) -> None:
     feature_map = getattr(_explainable_part(model), "feature_map_", None)
     if feature_map is not None:
         raise InputError(
-            f"the model weighs what the map {type(feature_map).__name__} makes of the "
-            "features; only the scores of a model without map can be explained by features"
+            f"the model weighs the outputs of the feature map {type(feature_map).__name__}; only "
+            "the scores of a model without a feature map can be explained by features"
         )
 
 

@@ -10,13 +10,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from groupcm.evaluation.results import Evaluation
-from groupcm.metrics import Interval, Metric, bootstrap_interval, group_average_precision
+from groupcm.metrics import (
+    Interval,
+    Metric,
+    PredictiveValues,
+    bootstrap_interval,
+    group_average_precision,
+    predictive_values,
+)
+from groupcm.utils.formatting import percent
+from groupcm.utils.text import in_unit
 
 __all__ = [
     "METRIC_TABLE",
@@ -98,11 +107,30 @@ def _localisation_detail(evaluation: Evaluation) -> str:
     )
 
 
-def _objects_found(evaluation: Evaluation) -> CountOf | None:
-    if evaluation.froc is None or evaluation.data.n_objects is None:
+def _predictive(evaluation: Evaluation) -> PredictiveValues | None:
+    if evaluation.prevalence is None:
         return None
-    point = evaluation.decision.point
-    return CountOf(point.objects_found, point.n_objects)
+    decision = evaluation.decision
+    return predictive_values(decision.sensitivity, decision.specificity, evaluation.prevalence)
+
+
+def _at_prevalence(evaluation: Evaluation) -> str:
+    assert evaluation.prevalence is not None
+    return f"if {percent(evaluation.prevalence)} of the groups are positive"
+
+
+def _knows_objects(evaluation: Evaluation) -> bool:
+    """Return whether objects are given; else positive groups stand for them."""
+    return evaluation.objects is not None and evaluation.data.n_objects is not None
+
+
+def _objects_detail(evaluation: Evaluation) -> str:
+    found = evaluation.objects
+    assert found is not None
+    text = f"{found.n_found:,} of {found.n_objects:,}"
+    if found.n_without_candidates:
+        text += f"; {found.n_without_candidates:,} have no candidate on them"
+    return text
 
 
 def _winners_right(evaluation: Evaluation) -> CountOf | None:
@@ -147,6 +175,25 @@ METRIC_TABLE: tuple[EvaluationMetric, ...] = (
         value=lambda found: found.candidate_roc and found.candidate_roc.auc,
     ),
     EvaluationMetric(
+        "cpm",
+        "ranking",
+        label="CPM",
+        value=lambda found: found.objects and found.objects.sensitivity_at.mean,
+        detail=lambda found: "objects found at ⅛ to 8 false alarms per group, on average",
+    ),
+    EvaluationMetric(
+        "afroc_auc",
+        "ranking",
+        label="AFROC area",
+        value=lambda found: found.objects and found.objects.afroc_auc,
+    ),
+    EvaluationMetric(
+        "wafroc_auc",
+        "ranking",
+        label="wAFROC area",
+        value=lambda found: found.objects and found.objects.wafroc_auc,
+    ),
+    EvaluationMetric(
         "average_precision",
         "ranking",
         label="average precision",
@@ -184,13 +231,56 @@ METRIC_TABLE: tuple[EvaluationMetric, ...] = (
         tile="Alarms that are right (precision)",
         style="percent",
     ),
-    EvaluationMetric("objects_found", "threshold", label="objects found", value=_objects_found),
+    EvaluationMetric(
+        "precision_at_prevalence",
+        "threshold",
+        label="precision in use",
+        value=lambda found: (values := _predictive(found)) and values.precision,
+        detail=lambda found: f"alarms that are right {_at_prevalence(found)}",
+        tile="Alarms that are right in use (precision)",
+        style="percent",
+    ),
+    EvaluationMetric(
+        "negative_predictive_value",
+        "threshold",
+        label="negative value",
+        value=lambda found: (values := _predictive(found)) and values.negative,
+        detail=lambda found: f"quiet groups that are negative {_at_prevalence(found)}",
+        tile="Quiet groups that are negative in use (negative predictive value)",
+        style="percent",
+    ),
+    EvaluationMetric(
+        "objects_found",
+        "threshold",
+        label="objects found",
+        value=lambda found: (
+            None if not _knows_objects(found) else found.objects and found.objects.found
+        ),
+        detail=_objects_detail,
+        tile="Objects found",
+        style="percent",
+    ),
     EvaluationMetric(
         "false_alarms_per_group",
         "threshold",
         label="false alarms",
         value=lambda found: None if found.froc is None else found.decision.point.false_alarms,
         detail=lambda found: "candidates per group",
+        style="number",
+    ),
+    EvaluationMetric(
+        "false_alarms_per_negative",
+        "threshold",
+        label="in negatives",
+        value=lambda found: found.objects and found.objects.false_alarms_per_negative,
+        detail=lambda found: "false alarms per negative group",
+        style="number",
+    ),
+    EvaluationMetric(
+        "false_alarms_per_patient",
+        "threshold",
+        value=lambda found: found.objects and found.objects.false_alarms_per_patient,
+        detail=lambda found: "false alarms per patient",
         style="number",
     ),
     EvaluationMetric(
@@ -230,12 +320,24 @@ def compute_metrics(y: ArrayLike, scores: ArrayLike, **options: Any) -> dict[str
 def shown(
     evaluation: Evaluation, *sections: Section
 ) -> Iterator[tuple[EvaluationMetric, Value, str]]:
-    """Yield the metrics of an evaluation, section by section, each with its value and detail."""
+    """Yield the metrics of an evaluation, section by section, each with its value and detail.
+
+    Labels, tiles and details call a group by the ``unit`` of the evaluation.
+    """
+    unit = evaluation.unit
     for section in sections:
         for metric in METRIC_TABLE:
             value = metric.read(evaluation) if metric.section == section else None
             if value is not None:
-                yield metric, value, metric.detail(evaluation)
+                yield (
+                    replace(
+                        metric,
+                        label=metric.label and in_unit(metric.label, unit),
+                        tile=metric.tile and in_unit(metric.tile, unit),
+                    ),
+                    value,
+                    in_unit(metric.detail(evaluation), unit),
+                )
 
 
 def metric_values(evaluation: Evaluation) -> dict[str, dict[str, float | None]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from groupcm.data.groups import index_groups
 from groupcm.errors import Argument, ParameterError
 from groupcm.evaluation.results import Decision, Localisation
 from groupcm.evaluation.scored import ScoredCandidates
@@ -29,6 +30,12 @@ def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: floa
     sensitivity = share_interval(alarm[positive], clusters[positive], level=level)
     specificity = share_interval(~alarm[~positive], clusters[~positive], level=level)
     found = {"sensitivity": sensitivity, "specificity": specificity}
+    if threshold.decision.level != "group":
+        found = {}  # the target is about units of another level
+    elif threshold.decision.target == "patient_sensitivity":
+        by_patient = index_groups(clusters[positive])
+        hits = by_patient.maxima(alarm[positive])
+        found = {"patient_sensitivity": share_interval(hits, by_patient.ids, level=level)}
     return Decision(
         point=at_threshold(
             rows.is_positive,
@@ -45,6 +52,7 @@ def decide(candidates: ScoredCandidates, threshold: ChosenThreshold, level: floa
         n_winners_on_object=int(candidates.is_positive[detected].sum()),
         n_winners_judged=len(detected),
         contradiction=contradiction(threshold.decision, found, level),
+        rule=threshold.decision,
     )
 
 
@@ -74,11 +82,13 @@ def contradiction(rule: DecisionRule, found: dict[str, Interval], level: float) 
     """
     if rule.value is None or rule.target not in found:
         return None
-    share = found[rule.target]
+    share, name = found[rule.target], rule.target
+    if name == "patient_sensitivity":
+        name = "share of such patients"
     if not share.high < rule.value:
         return None
     return (
-        f"The threshold does not hold here: it was {rule.words}, and the {rule.target} found is "
+        f"The threshold does not hold here: it was {rule.words}, and the {name} found is "
         f"{share.estimate:.3f} ({100 * level:g} % confidence interval {share.low:.3f} to "
         f"{share.high:.3f})."
     )

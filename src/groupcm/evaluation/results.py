@@ -10,36 +10,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.evaluation.explanation import FeatureContribution
-from groupcm.metrics import FrocCurve, Interval, OperatingPoint, PrecisionRecallCurve, RocCurve
+from groupcm.evaluation.provenance import Computation, DataCounts, DataStep, FileDigest
+from groupcm.metrics import (
+    FrocCurve,
+    FrocSensitivity,
+    Interval,
+    OperatingPoint,
+    PrecisionRecallCurve,
+    RocCurve,
+    YieldCurve,
+)
+from groupcm.metrics.decision import DecisionRule
 from groupcm.utils.typing import Vector
 
 __all__ = [
     "Case",
+    "Computation",
     "DataCounts",
+    "DataStep",
     "Decision",
     "Evaluation",
+    "FileDigest",
     "Froc",
     "Importance",
     "LearningCurve",
     "LearningLine",
+    "LevelResult",
     "Localisation",
+    "ObjectResult",
     "Reliability",
     "Roc",
+    "Subgroup",
+    "Subgroups",
     "Training",
     "Weight",
 ]
-
-
-@dataclass(frozen=True)
-class DataCounts:
-    """The numbers of candidates, groups, patients and objects in a data set."""
-
-    name: str
-    n_candidates: int
-    n_positive_groups: int
-    n_negative_groups: int
-    n_patients: int | None = None
-    n_objects: int | None = None
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,8 @@ class Decision:
 
     Of ``n_winners_judged`` positive groups that are found and annotated, the winner of
     ``n_winners_on_object`` is positive. ``contradiction`` is a sentence where the share of groups
-    found is significantly below the one that the threshold was chosen for.
+    found is significantly below the one that the threshold was chosen for. ``rule`` has the target
+    of the threshold and its guarantee.
     """
 
     point: OperatingPoint
@@ -96,6 +102,7 @@ class Decision:
     n_winners_on_object: int | None = None
     n_winners_judged: int | None = None
     contradiction: str | None = None
+    rule: DecisionRule | None = None
 
     @property
     def n_judged(self) -> int:
@@ -117,6 +124,127 @@ class Localisation:
     share: Interval
     n_reachable: int
     least_overlap: float = 0.3
+
+
+@dataclass(frozen=True)
+class LevelResult:
+    """The results at one level above the group, such as the video or the patient.
+
+    Attributes
+    ----------
+    name : str
+        The user's word for a unit of the level, such as "patient".
+    aggregate : {"max", "kth_largest", "top_mean"}
+        How the scores of groups make the score of a unit; see `groupcm.metrics.level_scores`.
+    k : int
+    n_positive, n_negative : int
+        Numbers of units.
+    roc : Roc or None
+        None where every unit is positive, or every one negative.
+    metrics : mapping
+        As ``Evaluation.metrics``, of units; empty where there is no ``roc``.
+    decision : Decision or None
+        The outcomes of the threshold that applies at this level; None like ``roc``, and where no
+        threshold applies.
+    positive_scores, negative_scores : ndarray
+    note : str or None
+        Why there is no ``roc`` or no ``decision``, as a sentence.
+    """
+
+    name: str
+    aggregate: str
+    k: int
+    n_positive: int
+    n_negative: int
+    roc: Roc | None
+    metrics: Mapping[str, Interval]
+    decision: Decision | None
+    positive_scores: Vector
+    negative_scores: Vector
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class ObjectResult:
+    """The free-response analysis: how well objects are found, and at which false alarms.
+
+    Attributes
+    ----------
+    rule : str
+        When a candidate is on an object, in words, such as "an overlap of 0.3 or more".
+    sensitivity_at : FrocSensitivity
+        The sensitivity at ⅛, ¼, ½, 1, 2, 4 and 8 false alarms per group, and their mean (CPM).
+    band : FrocSensitivity
+        The same at many rates: the confidence band of the FROC curve.
+    afroc_auc, wafroc_auc : Interval or None
+        The areas; None where there is no negative group.
+    found : Interval
+        The share of the objects that are found at the threshold.
+    n_found, n_objects, n_without_candidates : int
+        Numbers of objects; the last ones have no candidate and are missed at every threshold.
+    false_alarms_per_negative : Interval or None
+        Candidates of negative groups that reach the threshold, per negative group.
+    false_alarms_per_patient : Interval or None
+        Candidates on no object that reach it, per patient; None where patients are not known.
+    false_alarms_per_group : float or None
+        The same per group, positive ones included: the x-axis of the FROC curve.
+    hit : {"highest_score", "best_overlap"}
+        Which candidate gives an object its score where several are on it.
+    """
+
+    rule: str
+    sensitivity_at: FrocSensitivity
+    band: FrocSensitivity
+    afroc_auc: Interval | None
+    wafroc_auc: Interval | None
+    found: Interval
+    n_found: int
+    n_objects: int
+    n_without_candidates: int
+    false_alarms_per_negative: Interval | None = None
+    false_alarms_per_patient: Interval | None = None
+    false_alarms_per_group: float | None = None
+    hit: str = "highest_score"
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """The main metrics of one subgroup, such as the frames of one site.
+
+    Attributes
+    ----------
+    value : str
+        The value, or the range of values, that its groups share.
+    n_positive, n_negative : int
+        Numbers of groups.
+    n_patients : int or None
+    auc, sensitivity, specificity : Interval or None
+        None where the subgroup lacks the groups that they are about.
+    is_small : bool
+        Whether the subgroup is too small for its intervals to be trusted.
+    """
+
+    value: str
+    n_positive: int
+    n_negative: int
+    n_patients: int | None
+    auc: Interval | None
+    sensitivity: Interval | None
+    specificity: Interval | None
+    is_small: bool
+
+
+@dataclass(frozen=True)
+class Subgroups:
+    """The subgroups by the values of one column.
+
+    ``is_of_objects`` says that the column describes objects, such as their size: then the
+    positive groups are split, and each part is compared with all negative groups.
+    """
+
+    column: str
+    rows: Sequence[Subgroup]
+    is_of_objects: bool = False
 
 
 @dataclass(frozen=True)
@@ -184,7 +312,11 @@ class Evaluation:
 
     ``metrics`` holds what `groupcm.evaluation.metric_table` computes, by name. ``n_unannotated``
     positive groups are not annotated: metrics of groups include them, and metrics of candidates
-    exclude them. ``baseline`` is what the contributions of features are relative to.
+    exclude them. ``baseline`` is what the contributions of features are relative to. ``levels`` are
+    those above the group, from the lowest to the highest, and ``unit`` is the user's word for a
+    group, such as "frame". ``objects`` is by the first hit rule and ``localisation`` by the first
+    least overlap; ``objects_by_rule`` and ``localisations`` have one entry for each of several.
+    ``typical`` has a group of median score for each outcome: "found", "missed" and "false_alarm".
     """
 
     title: str
@@ -212,6 +344,19 @@ class Evaluation:
     importances: Sequence[Importance] = ()
     n_unannotated: int = 0
     baseline: str = ""
+    unit: str = "group"
+    levels: Sequence[LevelResult] = ()
+    objects: ObjectResult | None = None
+    yields: YieldCurve | None = None
+    groups_per_second: float | None = None
+    subgroups: Sequence[Subgroups] = ()
+    flow: Sequence[DataStep] = ()
+    prevalence: float | None = None
+    objects_by_rule: Sequence[ObjectResult] = ()
+    localisations: Sequence[Localisation] = ()
+    object_word: str = "object"
+    typical: Mapping[str, Case] = field(default_factory=dict)
+    computation: Computation | None = None
 
     @property
     def average_precision(self) -> Interval:

@@ -7,7 +7,7 @@ only for requested rows. A positive group is annotated as a whole, or not at all
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.data.group_table import patient_of_groups
-from groupcm.data.groups import GroupIndex
-from groupcm.estimators.scoring import GroupScores, among_all_groups
+from groupcm.data.groups import GroupIndex, owner_of_groups
+from groupcm.evaluation.listed import EmptyGroups, ListedObjects
 from groupcm.evaluation.results import DataCounts
+from groupcm.metrics.levels import index_units, read_levels
 from groupcm.objective.terms import Index
+from groupcm.utils.text import printable
 from groupcm.utils.typing import Vector
 
-__all__ = ["EmptyGroups", "ScoredCandidates", "ScoredRows", "require_whole_groups"]
+__all__ = ["ScoredCandidates", "ScoredRows", "require_whole_groups"]
 
 Rows = Callable[[Index], NDArray[np.floating]]
 
@@ -54,43 +56,6 @@ def require_whole_groups(
             f"{index.ids[int(np.argmax(mixed))]!s} and False for others; it must be the same for "
             "all candidates of a group."
         )
-
-
-@dataclass(frozen=True)
-class EmptyGroups:
-    """Groups without candidates: their score is -inf, and they never raise an alarm.
-
-    Attributes
-    ----------
-    ids : ndarray of shape (k,)
-    is_positive : ndarray of bool of shape (k,)
-    patients : ndarray of shape (k,), or None where patients are not known
-        The id of each group's patient.
-    """
-
-    ids: NDArray[Any]
-    is_positive: NDArray[np.bool_]
-    patients: NDArray[Any] | None = None
-
-    @classmethod
-    def among(
-        cls,
-        found: NDArray[Any],
-        ids: NDArray[Any],
-        is_positive: NDArray[np.bool_],
-        patients: NDArray[Any] | None = None,
-    ) -> EmptyGroups:
-        """Return the groups of a complete list that have no candidates.
-
-        Examples
-        --------
-        >>> EmptyGroups.among(np.array(["b"]), np.array(["a", "b"]), np.array([True, False])).ids
-        array(['a'], dtype='<U1')
-        """
-        scores = GroupScores(found, np.zeros(len(found)), np.zeros(len(found), dtype=np.int64))
-        without = among_all_groups(scores, ids).winner < 0
-        chosen = None if patients is None else patients[without]
-        return cls(ids[without], is_positive[without], chosen)
 
 
 class ScoredRows(NamedTuple):
@@ -127,7 +92,7 @@ class ScoredCandidates:
     by_patient : GroupIndex, or None where patients are not known
         The rows of each patient.
     objects : ndarray of shape (n,), or None
-        The object that a positive candidate lies on; ignored where it is not positive.
+        The object that a positive candidate overlaps; ignored where it is not positive.
     overlap : ndarray of shape (n,), or None
         How well each candidate fits an object of its group.
     annotated : ndarray of bool of shape (n,), or None
@@ -135,6 +100,20 @@ class ScoredCandidates:
         and those of its candidates are ignored.
     empty : EmptyGroups or None
         The groups that have no candidates.
+    levels : mapping of str to ndarray of shape (n,), or None
+        The unit of each candidate at each level above the group, such as video and patient, from
+        the lowest to the highest. Each level must be nested in the next. The units of the highest
+        level take the place of patients where those are not given; a patient that is given must
+        contain whole units of it.
+    columns : mapping of str to ndarray of shape (n,), or None
+        Columns by whose values subgroups are formed, such as site or size.
+    listed : ListedObjects or None
+        All objects, where they are known: a group that shows one is positive, though no candidate
+        of it be.
+    centre_inside : ndarray of shape (n,), or None
+        Whether the centre of each candidate is inside its object.
+    centre_distance : ndarray of shape (n,), or None
+        The distance of the centres of each candidate and its object.
     """
 
     index: GroupIndex
@@ -146,6 +125,11 @@ class ScoredCandidates:
     overlap: NDArray[np.floating] | None = None
     annotated: NDArray[np.bool_] | None = None
     empty: EmptyGroups | None = None
+    levels: Mapping[str, NDArray[Any]] | None = None
+    columns: Mapping[str, NDArray[Any]] | None = None
+    listed: ListedObjects | None = None
+    centre_inside: NDArray[Any] | None = None
+    centre_distance: NDArray[np.floating] | None = None
 
     def __post_init__(self) -> None:
         positive = self.group_positive
@@ -154,6 +138,8 @@ class ScoredCandidates:
             raise ValueError(
                 f"every group is {found}; an evaluation needs positive and negative groups."
             )
+        if self.levels and self.by_patient is None:
+            self._take_highest(self.levels)
         if self.annotated is not None:
             require_whole_groups(self.index, positive[: self.index.n_groups], self.annotated)
         if self.by_patient is not None and self.n_empty and self.empty_patients is None:
@@ -161,6 +147,30 @@ class ScoredCandidates:
                 "the patients of the candidates are known, and those of the groups without "
                 "candidates are not; give both or neither."
             )
+
+        if self.levels:
+            self._require_nested(self.levels)
+
+    def _take_highest(self, levels: Mapping[str, NDArray[Any]]) -> None:
+        """Take the units of the highest level for the patients."""
+        highest = list(levels)[-1]
+        object.__setattr__(self, "by_patient", index_units(highest, levels[highest]))
+
+    def _require_nested(self, levels: Mapping[str, NDArray[Any]]) -> None:
+        """Raise where the units of groups are not nested, or not known of all groups."""
+        known = (None if self.empty is None else self.empty.levels) or {}
+        for name in levels:
+            if self.n_empty and name not in known:
+                raise ValueError(
+                    f"the units of level {printable(name)} are known of the candidates, and not "
+                    "of the groups without candidates; give both or neither."
+                )
+        found, by_patient = self.group_levels, self.by_patient
+        assert by_patient is not None
+        if "patients" not in found:
+            patients = _of_groups(self.index, by_patient, "patients", self.empty_patients)
+            found = {**found, "patients": patients}
+        read_levels(found)
 
     @property
     def n_empty(self) -> int:
@@ -173,9 +183,17 @@ class ScoredCandidates:
         return self.index.n_groups + self.n_empty
 
     @property
+    def group_names(self) -> list[Any]:
+        """The id of each group."""
+        return self.index.ids.tolist() + ([] if self.empty is None else self.empty.ids.tolist())
+
+    @property
     def empty_patients(self) -> NDArray[Any] | None:
-        """The patients of the groups without candidates."""
-        return None if self.empty is None else self.empty.patients
+        """The patients of the groups without candidates: as given, or the highest level."""
+        if self.empty is None or self.empty.patients is not None or not self.empty.levels:
+            return None if self.empty is None else self.empty.patients
+        highest = list(self.levels or [""])[-1]
+        return self.empty.levels.get(highest)
 
     def with_empty(self, values: NDArray[Any], rest: Any) -> NDArray[Any]:
         """Return one value per group: those of groups with candidates, and the ``rest``."""
@@ -188,9 +206,21 @@ class ScoredCandidates:
 
     @cached_property
     def group_positive(self) -> NDArray[np.bool_]:
-        """Whether any candidate of the group is positive, or the group is without candidates."""
+        """Whether a candidate of the group is positive, or an object is listed in the group."""
         rest = None if self.empty is None else self.empty.is_positive
-        return self.with_empty(self.index.maxima(self.is_positive), rest)
+        positive = self.with_empty(self.index.maxima(self.is_positive), rest)
+        if self.listed is not None:
+            positive = positive.copy()
+            positive[self.listed_group[self.listed_group >= 0]] = True
+        return positive
+
+    @cached_property
+    def listed_group(self) -> NDArray[np.intp]:
+        """The number of the group of each listed object; -1 where the group is not known."""
+        if self.listed is None:
+            return np.empty(0, dtype=np.intp)
+        number = {each: at for at, each in enumerate(self.group_names)}
+        return np.array([number.get(each, -1) for each in self.listed.groups.tolist()], np.intp)
 
     @cached_property
     def winner(self) -> NDArray[np.intp]:
@@ -207,6 +237,20 @@ class ScoredCandidates:
             number = {patient: at for at, patient in enumerate(self.by_patient.ids.tolist())}
             rest = [number.setdefault(each, len(number)) for each in self.empty_patients.tolist()]
         return self.with_empty(patient_of_groups(self.index, self.by_patient), rest)
+
+    @cached_property
+    def group_levels(self) -> dict[str, NDArray[Any]]:
+        """The unit of each group at each level above it, from the lowest to the highest."""
+        empty = (None if self.empty is None else self.empty.levels) or {}
+        return {
+            name: _of_groups(
+                self.index,
+                index_units(name, ids),
+                f"units of level {printable(name)}",
+                empty.get(name),
+            )
+            for name, ids in (self.levels or {}).items()
+        }
 
     @property
     def group_clusters(self) -> NDArray[np.intp]:
@@ -259,10 +303,14 @@ class ScoredCandidates:
 
     @cached_property
     def n_objects(self) -> int | None:
-        """The number of objects that the positive candidates lie on."""
+        """The number of objects that the positive candidates lie on, and of others listed."""
         if self.objects is None:
             return None
-        return len(np.unique(self.objects[self.is_positive & self.has_label]))
+        ids = np.unique(self.objects[self.is_positive & self.has_label])
+        if self.listed is None:
+            return len(ids)
+        counted = self.group_has_labels[self.listed_group]
+        return len({*ids.tolist(), *self.listed.ids[counted].tolist()})
 
     def counts(self, name: str) -> DataCounts:
         """Count candidates, groups, patients and objects."""
@@ -274,3 +322,16 @@ class ScoredCandidates:
             None if self.group_patient is None else len(np.unique(self.group_patient)),
             self.n_objects,
         )
+
+
+def _of_groups(
+    index: GroupIndex, by_owner: GroupIndex, owners: str, rest: NDArray[Any] | None
+) -> NDArray[Any]:
+    """Return the owner of each group, and the ``rest`` for groups without candidates."""
+    found = by_owner.ids[owner_of_groups(index, by_owner, owners)]
+    if rest is None or not len(rest):
+        return found
+    # Of one type, because numpy would turn numbers next to texts into texts.
+    whole = np.empty(len(found) + len(rest), dtype=object)
+    whole[: len(found)], whole[len(found) :] = found.tolist(), rest.tolist()
+    return whole

@@ -23,12 +23,14 @@ from groupcm.data.validation import (
 )
 from groupcm.estimators.scoring import GroupScores, among_all_groups
 from groupcm.estimators.training.input import leave_out
-from groupcm.evaluation.scored import EmptyGroups, ScoredCandidates
+from groupcm.evaluation.listed import EmptyGroups
+from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.sources.base import Source
 from groupcm.sources.rows.reader import SourceReader
 from groupcm.utils.text import printable
 
 __all__ = [
+    "as_object_array",
     "class_numbers",
     "positive_in_source",
     "positive_rows",
@@ -52,8 +54,12 @@ def score_candidates(
     overlap: ArrayLike | None = None,
     annotated: ArrayLike | None = None,
     pos_label: Any = None,
+    levels: Mapping[str, ArrayLike] | None = None,
+    columns: Mapping[str, ArrayLike] | None = None,
 ) -> ScoredCandidates:
     """Score rows in memory, or a source, which brings labels, groups and overlap itself.
+
+    The parameters are those of `groupcm.evaluation.evaluate`; ``columns`` is its ``by``.
 
     Examples
     --------
@@ -74,11 +80,14 @@ def score_candidates(
     by_patient = None if patients is None else index_patients(patients)
     ids = None if objects is None else np.asarray(objects)
     marks = as_annotated(annotated, n_rows)
+    units = _columns("level", levels, n_rows)
+    more = _columns("column", columns, n_rows)
     if isinstance(X, Source):
         leave_out(y=y, groups=groups, overlap=overlap)
-        return score_source(
+        scored = score_source(
             model, X, by_patient=by_patient, objects=ids, annotated=marks, pos_label=pos_label
         )
+        return replace(scored, levels=units, columns=more)
     matrix = as_matrix(X)
     return ScoredCandidates(
         index_groups(np.arange(n_rows) if groups is None else groups),
@@ -89,7 +98,20 @@ def score_candidates(
         ids,
         as_overlap(overlap, n_rows),
         marks,
+        levels=units,
+        columns=more,
     )
+
+
+def _columns(
+    kind: str, given: Mapping[str, ArrayLike] | None, n_rows: int
+) -> dict[str, NDArray[Any]] | None:
+    """Return columns as arrays; raise where one does not have one value per candidate."""
+    if given is None:
+        return None
+    for name, values in given.items():
+        check_length(f"{kind} {printable(name)}", values, n_rows)
+    return {str(name): np.asarray(values) for name, values in given.items()}
 
 
 def with_all_groups(
@@ -98,6 +120,9 @@ def with_all_groups(
     labels: Mapping[Any, Any],
     patients: Mapping[Any, Any] | None = None,
     pos_label: Any = None,
+    *,
+    levels: Mapping[str, Mapping[Any, Any]] | None = None,
+    columns: Mapping[str, Mapping[Any, Any]] | None = None,
 ) -> ScoredCandidates:
     """Return what was scored together with the groups that have no candidates.
 
@@ -111,18 +136,37 @@ def with_all_groups(
         The patient of every group, needed where those of the candidates are known, and the same.
     pos_label : label, optional
         The positive one of ``labels``, where they are others than the model's.
+    levels : mapping of str to mapping, optional
+        For each level the unit of every group, needed where those of the candidates are known, and
+        the same.
+    columns : mapping of str to mapping, optional
+        For each column of subgroups the value of every group; not known where it is left out.
     """
-    ids = _objects(labels)
+    ids = as_object_array(labels)
     codes = class_numbers(model.classes_, labels, pos_label)
     positive = scored.group_positive[: scored.index.n_groups]
     held = np.column_stack([~positive, positive])
     truth = truth_of_all_groups(model, scored.index.ids, held, ids, codes)
     patient_of = None
     if patients is not None:
-        patient_of = _objects(patients[group] for group in labels)
+        patient_of = as_object_array(patients[group] for group in labels)
         if scored.by_patient is not None:
-            _require_same_patients(scored, patients)
-    empty = EmptyGroups.among(scored.index.ids, ids, truth[:, 1], patient_of)
+            owners = scored.by_patient.ids[patient_of_groups(scored.index, scored.by_patient)]
+            _require_same(scored, "patient", owners, patients)
+    for name, units in scored.group_levels.items():
+        if levels is not None and name in levels:
+            _require_same(scored, f"unit of level {printable(name)}", units, levels[name])
+
+    def of_listed(found: Mapping[str, Mapping[Any, Any]] | None) -> dict[str, NDArray[Any]] | None:
+        if found is None:
+            return None
+        return {
+            name: as_object_array(each[group] for group in labels) for name, each in found.items()
+        }
+
+    empty = EmptyGroups.among(
+        scored.index.ids, ids, truth[:, 1], patient_of, of_listed(levels), of_listed(columns)
+    )
     return replace(scored, empty=empty)
 
 
@@ -147,7 +191,7 @@ def class_numbers(
     >>> class_numbers(np.array(["call", "noise"]), {"a": "call", "b": "Call"})
     Traceback (most recent call last):
     ValueError: the group b has the label 'Call' in the list of all groups, which is not a class of
-    the model; it knows 'call' and 'noise'.
+    the model; its classes are 'call' and 'noise'.
     """
     if pos_label is not None:
         found = distinct(np.array(list(labels.values())))
@@ -159,7 +203,7 @@ def class_numbers(
         if label not in number:
             raise ValueError(
                 f"the group {printable(group)} has the label {printable(repr(label))} in the list "
-                f"of all groups, which is not a class of the model; it knows "
+                "of all groups, which is not a class of the model; its classes are "
                 f"{shown_labels(classes)}."
             )
     return np.array([number[label] for label in labels.values()], dtype=np.intp)
@@ -225,22 +269,27 @@ def _contradiction(
     )
 
 
-def _require_same_patients(scored: ScoredCandidates, patients: Mapping[Any, Any]) -> None:
-    """Raise one sentence where the list has another patient of a group than its candidates."""
-    by_patient = scored.by_patient
-    if by_patient is None:
-        return
-    owners = by_patient.ids[patient_of_groups(scored.index, by_patient)]
-    for group, patient in zip(scored.index.ids.tolist(), owners.tolist(), strict=True):
-        if patients[group] != patient:
+def _require_same(
+    scored: ScoredCandidates, what: str, owners: NDArray[Any], listed: Mapping[Any, Any]
+) -> None:
+    """Raise one sentence where the list has another owner of a group than its candidates."""
+    for group, owner in zip(scored.index.ids.tolist(), owners.tolist(), strict=True):
+        if listed[group] != owner:
             raise ValueError(
-                f"the group {printable(group)} has the patient {printable(repr(patients[group]))} "
-                f"in the list of all groups, and {printable(repr(patient))} by its candidates; "
+                f"the group {printable(group)} has the {what} {printable(repr(listed[group]))} "
+                f"in the list of all groups, and {printable(repr(owner))} by its candidates; "
                 "the two need to agree, by ids of the same type."
             )
 
 
-def _objects(values: Iterable[Any]) -> NDArray[Any]:
+def as_object_array(values: Iterable[Any]) -> NDArray[Any]:
+    """Return values as they are, in an array of Python objects.
+
+    Examples
+    --------
+    >>> as_object_array([1, "a"]).tolist()
+    [1, 'a']
+    """
     listed = list(values)
     array = np.empty(len(listed), dtype=object)
     array[:] = listed
@@ -324,7 +373,7 @@ def positive_in_source(model: Any, source: Source, pos_label: Any = None) -> NDA
 def _unknown_label(model: Any, value: Any) -> ValueError:
     known = " and ".join(repr(label) for label in model.classes_.tolist())
     shown = value.item() if isinstance(value, np.generic) else value
-    return ValueError(f"the label {shown!r} is not a class of the model; it knows {known}.")
+    return ValueError(f"the label {shown!r} is not a class of the model; its classes are {known}.")
 
 
 def _n_rows(X: Any) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,27 @@ from typing import Any
 import numpy as np
 
 from groupcm.data.labels import label_named
-from groupcm.data.tables.formats import find_tables
-from groupcm.data.tables.role_columns import read_all_groups, read_overlap
+from groupcm.data.tables.all_groups import read_all_groups
+from groupcm.data.tables.role_columns import read_overlap, read_values
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import Argument, InputError
 from groupcm.estimators.tables import fit_candidates
-from groupcm.estimators.thresholds import ChosenThreshold, choose_threshold
 from groupcm.evaluation._evaluate import evaluate_scored
 from groupcm.evaluation._learning_curve import LearningGroups, learning_curve
+from groupcm.evaluation.data_summary import object_word
+from groupcm.evaluation.object_rows import with_listed
+from groupcm.evaluation.provenance import digest_files
 from groupcm.evaluation.results import DataCounts, Evaluation, LearningCurve
 from groupcm.evaluation.scored import ScoredCandidates
-from groupcm.evaluation.scoring import require_two_classes, with_all_groups
+from groupcm.evaluation.scoring import require_two_classes
+from groupcm.evaluation.table_objects import read_all_objects, with_hit_column
+from groupcm.evaluation.table_threshold import (
+    check_threshold,
+    read_validated,
+    resolved_files,
+    threshold_of_tables,
+    with_level_columns,
+)
 from groupcm.evaluation.trained_tables import (
     TrainedTables,
     group_scores_of_rows,
@@ -30,7 +40,7 @@ from groupcm.evaluation.trained_tables import (
 )
 from groupcm.metrics.froc import LEAST_OVERLAP
 from groupcm.sources.candidates import Candidates
-from groupcm.sources.tables import Tables, listed_tables, name_of
+from groupcm.sources.tables import Tables, name_of
 from groupcm.utils.progress import announce_stage, without_steps
 
 __all__ = ["evaluate_tables"]
@@ -52,14 +62,21 @@ def evaluate_tables(
     features: Sequence[str] | None = None,
     pos_label: Any = None,
     all_groups: str | Path | None = None,
+    all_objects: str | Path | None = None,
     threshold: float | None = None,
     specificity: float | None = None,
     sensitivity: float | None = None,
+    confidence: float | None = None,
+    decision_level: str = "group",
     validation: Tables | None = None,
     train: Tables | None = None,
-    least_overlap: float = LEAST_OVERLAP,
+    least_overlap: float | Sequence[float] = LEAST_OVERLAP,
+    hit_rule: str = "label",
+    hit_column: str | None = None,
     title: str | None = None,
     name: str = "the model",
+    levels: Mapping[str, str] | None = None,
+    by: Sequence[str] = (),
     **options: Any,
 ) -> Evaluation:
     """Evaluate a model on tables that it has not seen; ``groupcm evaluate`` calls this function.
@@ -67,7 +84,7 @@ def evaluate_tables(
     Parameters
     ----------
     model : estimator or SavedModel
-        Of two classes, as `groupcm.load` or `groupcm.persistence.model_file.read` returns it.
+        Of two classes, as `groupcm.load` or `groupcm.persistence.read` returns it.
     tables : path, or sequence of paths
         Files and folders; see `groupcm.sources.read_candidates`.
     group, label, patient, overlap, annotated, object : str, optional
@@ -78,22 +95,45 @@ def evaluate_tables(
     pos_label : label, optional
         The positive label of the tables, where their labels differ from the model's.
     all_groups : path, optional
-        A table that lists every group with its label, those without candidates included.
+        A table that lists every group with its label, those without candidates included, and with
+        its patient and its units of ``levels`` where the tables have those.
+    all_objects : path, optional
+        A table that lists every object, one row for each group that shows it, by the columns of
+        objects and groups, and that of patients where a group has no candidates. Objects that no
+        candidate is on count as missed.
     threshold, specificity, sensitivity : float, optional
         The threshold, or the specificity or the sensitivity that it keeps; one of them. By
         default the threshold of the model.
+    confidence : float, optional
+        With ``validation``, choose the threshold so that the target holds for new patients with
+        this confidence.
+    decision_level : str
+        With ``validation``, what the target is about: "group", or one of ``levels``.
     validation : path, or sequence of paths, optional
         The tables to choose the threshold on, instead of those evaluated.
     train : path, or sequence of paths, optional
         Train such a model again on ever more negative groups of these tables: a learning curve.
-    least_overlap : float, default=0.3
+    least_overlap : float or sequence of float, default=0.3
         From this overlap on, a winner is on the object.
+    hit_rule : {"label", "overlap", "centre", "distance"}
+        When a candidate is on an object; see `groupcm.evaluation.evaluate_scored`.
+    hit_column : str, optional
+        The column that the rules "centre" and "distance" read: true or false, or the distance of
+        the centres. By default ``centre_inside`` and ``centre_distance``.
     title : str, optional
         The title of the report.
     name : str
         What errors and the report call the model.
+    levels : mapping of str to str, optional
+        The column of each level above the group, from the lowest to the highest, such as
+        ``{"video": "video_id", "patient": "patient_id"}``: the result has the metrics of each. By
+        default those of training that all tables have.
+    by : sequence of str
+        Columns such as site or size: the result has the main metrics of each subgroup.
     **options
-        ``n_resamples``, ``level`` and ``random_state`` of `groupcm.evaluation._evaluate`.
+        ``hit``, ``most_distance``, ``groups_per_second``, ``n_resamples``, ``level``,
+        ``random_state``, ``aggregate``, ``k``, ``prevalence`` and ``unit`` of
+        `groupcm.evaluation.evaluate_scored`.
 
     Returns
     -------
@@ -116,14 +156,29 @@ def evaluate_tables(
     >>> found.data.n_positive_groups, found.group_roc.auc.estimate > 0.5
     (20, True)
     """
-    _check_threshold(threshold, specificity, sensitivity, validation)
+    check_threshold(threshold, specificity, sensitivity, validation, confidence, decision_level)
     require_two_classes(model_and_notes(model)[0])
     given = ColumnRoles(group, label, overlap, patient, annotated, object)
-    trained = TrainedTables(model, tables, given, features=features, pos_label=pos_label, name=name)
+    trained = TrainedTables(
+        model, tables, given, features=features, pos_label=pos_label, name=name, levels=levels
+    )
     _warn_if_made_otherwise(trained)
     candidates = trained.read()
-    chosen = _threshold(trained, threshold, specificity, sensitivity, validation)
-    scored = _scored(trained, candidates, all_groups, pos_label)
+    validated = read_validated(trained, validation)
+    chosen = threshold_of_tables(
+        trained,
+        threshold,
+        specificity,
+        sensitivity,
+        validation,
+        validated,
+        confidence,
+        decision_level,
+        options.get("k"),
+    )
+    columns = [by] if isinstance(by, str) else by
+    scored = _scored(trained, candidates, all_groups, all_objects, pos_label, columns)
+    scored = with_hit_column(scored, candidates, hit_rule, hit_column)
     announce_stage("evaluating")
     data_name = name_of(tables)
     trained_on = _trained_on(trained)
@@ -135,10 +190,13 @@ def evaluate_tables(
         sensitivity=sensitivity if chosen is None else None,
         title=title or f"{Path(name).stem} on {data_name}",
         data_name=data_name,
-        object_word=trained.given.object or "object",
+        object_word=object_word(trained.given.object),
         least_overlap=least_overlap,
+        hit_rule=hit_rule,
         trained_on=trained_on,
         notes=_notes(trained, scored),
+        validation=validated,
+        files=digest_files([name, *resolved_files(tables), *resolved_files(validation or ())]),
         **options,
     )
     _warn_if_seen(trained_on, evaluation.data)
@@ -151,84 +209,60 @@ def evaluate_tables(
     return replace(evaluation, training=training, learning=learning)
 
 
-def _check_threshold(
-    threshold: float | None,
-    specificity: float | None,
-    sensitivity: float | None,
-    validation: Tables | None,
-) -> None:
-    wanted = {"threshold": threshold, "specificity": specificity, "sensitivity": sensitivity}
-    given = {name: value for name, value in wanted.items() if value is not None}
-    if len(given) > 1:
-        first, second, *_ = given
-        raise InputError(
-            Argument(first),
-            " and ",
-            Argument(second),
-            " are both given; a threshold follows one",
-        )
-    for name, value in given.items():
-        if name != "threshold" and not 0.0 <= value <= 1.0:
-            raise InputError(Argument(name), f" is {value:g}; it is a share, between 0 and 1")
-    if validation is not None and threshold is not None:
-        raise InputError(
-            Argument("validation"),
-            " chooses a threshold, and ",
-            Argument("threshold"),
-            " gives one; leave one",
-        )
-
-
-def _threshold(
-    trained: TrainedTables,
-    threshold: float | None,
-    specificity: float | None,
-    sensitivity: float | None,
-    validation: Tables | None,
-) -> ChosenThreshold | None:
-    """Return the threshold that is given, or chosen on validation tables; else None.
-
-    None stands for the threshold of the model, or for one chosen on the groups evaluated.
-    """
-    if validation is None:
-        return None if threshold is None else ChosenThreshold.given(threshold)
-    found = score_rows(trained.model, trained.read_validation(validation))
-    is_same = not set(_resolved(validation)).isdisjoint(_resolved(trained.tables))
-    return choose_threshold(
-        found.group_positive,
-        found.group_score,
-        where=f"groups of {name_of(validation)}",
-        is_chosen_here=is_same,
-        specificity=specificity,
-        sensitivity=sensitivity,
-    )
-
-
-def _resolved(tables: Tables) -> list[Path]:
-    return [file.resolve() for file in find_tables(listed_tables(tables))]
-
-
 def _scored(
     trained: TrainedTables,
     candidates: Candidates,
     all_groups: str | Path | None,
+    all_objects: str | Path | None,
     pos_label: Any,
+    by: Sequence[str],
 ) -> ScoredCandidates:
-    """Score the candidates, with their overlap and with the groups that have no candidates."""
+    """Score the candidates, with all that is known of them and of what has no candidates."""
     scored = score_rows(trained.model, candidates)
     overlap = read_overlap(candidates.files, trained.given.overlap, trained.noted("overlap"))
-    scored = replace(scored, overlap=overlap)
-    if all_groups is None:
-        return scored
-    listed = read_all_groups(
-        all_groups,
-        group=trained.group,
-        label=trained.label,
-        patient=None if scored.by_patient is None else trained.patient(),
+    columns = {name: read_values(candidates.files, name) for name in by}
+    scored = replace(scored, overlap=overlap, columns=columns or None)
+    scored = with_level_columns(trained, candidates, scored)
+    patient = None if scored.by_patient is None else trained.patient()
+    listed = None
+    patients, pairs = {}, None
+    if all_groups is not None:
+        listed = read_all_groups(
+            all_groups,
+            group=trained.group,
+            label=trained.label,
+            patient=patient,
+            levels=trained.levels,
+            by=by,
+        )
+        patients = listed.patients or {}
+        if isinstance(pos_label, str):
+            pos_label = label_named(pos_label, list(listed.labels.values()))
+    if all_objects is not None:
+        if trained.given.object is None:
+            raise InputError(
+                Argument("all_objects"),
+                " lists all objects; name their column with ",
+                Argument("object"),
+            )
+        objects = read_all_objects(
+            all_objects,
+            candidates.files,
+            object=trained.given.object,
+            group=trained.group,
+            patient=patient,
+        )
+        pairs, patients = objects.pairs, {**(objects.patients or {}), **patients}
+    return with_listed(
+        trained.model,
+        scored,
+        all_groups=None if listed is None else listed.labels,
+        all_patients=patients if patient is not None else None,
+        all_objects=pairs,
+        all_levels=None if listed is None else listed.levels,
+        all_columns=None if listed is None else listed.columns,
+        pos_label=pos_label,
     )
-    if isinstance(pos_label, str):
-        pos_label = label_named(pos_label, list(listed.labels.values()))
-    return with_all_groups(trained.model, scored, listed.labels, listed.patients, pos_label)
 
 
 def _learn_again(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,19 +13,22 @@ from typing import Any
 import numpy as np
 
 from groupcm.data.labels import positive_label, positive_of_model
+from groupcm.data.tables.all_groups import AllGroups
 from groupcm.data.tables.formats import find_tables, is_parquet, open_table
-from groupcm.data.tables.role_columns import AllGroups
 from groupcm.data.tables.roles import ColumnRoles, described
 from groupcm.errors import Argument, InputError
 from groupcm.estimators.adapters import takes_missing
+from groupcm.estimators.level_columns import check_level_columns, noted_levels, patient_column
 from groupcm.estimators.scoring import GroupScores
 from groupcm.estimators.tables import set_feature_names
 from groupcm.estimators.thresholds import notes_of
 from groupcm.evaluation.scored import ScoredCandidates
 from groupcm.evaluation.scoring import positive_rows, score_source, scores_of
+from groupcm.persistence.model_file import read
 from groupcm.sources.candidates import Candidates, InMemoryCandidates, StreamedCandidates
 from groupcm.sources.parquet import list_column
 from groupcm.sources.tables import DESCRIBED, Tables, listed_tables, name_of, read_with_roles
+from groupcm.utils.merged_warnings import ignore_warnings
 from groupcm.utils.progress import announce_stage
 
 __all__ = [
@@ -41,8 +45,8 @@ def model_and_notes(model: Any) -> tuple[Any, Mapping[str, Any]]:
 
     Parameters
     ----------
-    model : estimator or SavedModel
-        As `groupcm.load`, `groupcm.persistence.model_file.read` or `fit_tables` returns it.
+    model : estimator, SavedModel or path
+        As `groupcm.load`, `groupcm.persistence.read` or `fit_tables` returns it, or its file.
 
     Examples
     --------
@@ -50,6 +54,8 @@ def model_and_notes(model: Any) -> tuple[Any, Mapping[str, Any]]:
     >>> model_and_notes(GroupClassifier())
     (GroupClassifier(), {})
     """
+    if isinstance(model, str | os.PathLike):
+        model = read(model)
     if hasattr(model, "notes") and hasattr(model, "model"):
         return model.model, model.notes
     found = notes_of(model)
@@ -61,7 +67,7 @@ class TrainedTables:
 
     Parameters
     ----------
-    model : estimator or SavedModel
+    model : estimator, SavedModel or path
         The fitted model; its file notes the columns of training.
     tables : path, or sequence of paths
         The tables that may describe columns that are not given.
@@ -75,6 +81,9 @@ class TrainedTables:
         What an error calls the model.
     roles : sequence of str
         The roles that the description of the tables may fill in.
+    levels : mapping of str to str, optional
+        The column of each level above the group; by default those of training that all tables
+        have.
     """
 
     def __init__(
@@ -87,6 +96,7 @@ class TrainedTables:
         pos_label: Any = None,
         name: str = "the model",
         roles: Sequence[str] = DESCRIBED,
+        levels: Mapping[str, str] | None = None,
     ) -> None:
         self.model, self.notes = model_and_notes(model)
         self.tables, self.name = listed_tables(tables), name
@@ -95,6 +105,11 @@ class TrainedTables:
         self.group = self._needed("group")
         self.features = self._features(features)
         self._pos_label = pos_label
+        self.levels = (
+            noted_levels(self.notes.get("columns"), self.tables)
+            if levels is None
+            else check_level_columns(levels, self.tables, self.given)
+        )
 
     @property
     def label(self) -> str:
@@ -216,7 +231,7 @@ class TrainedTables:
         if unknown:
             raise InputError(
                 f"the label column {self.label!r} of {name} holds {unknown[0]!r}, which is not a "
-                f"class of the model; it knows {' and '.join(map(repr, known))}"
+                f"class of the model; its classes are {' and '.join(map(repr, known))}"
             )
         is_positive = candidates.groups_with(known[-1])
         if is_positive.all() or not is_positive.any():
@@ -227,12 +242,15 @@ class TrainedTables:
             )
 
     def _patient(self, files: Sequence[Path]) -> str | None:
-        noted = self.noted("patient")
-        if self.given.patient is not None or noted is None:
+        if self.given.patient is not None:
             return self.given.patient
-        without = [file for file in files if noted not in open_table(file).schema.names]
-        if not without:
-            return noted
+        noted, columns = self.noted("patient"), [set(open_table(f).schema.names) for f in files]
+        for column in (noted, patient_column(None, self.levels)):
+            if column is not None and all(column in names for names in columns):
+                return column
+        if noted is None:
+            return None
+        without = [file for file, names in zip(files, columns, strict=True) if noted not in names]
         warnings.warn(
             f"{without[0]} has no column {noted!r}, which held the patients in training; "
             "confidence intervals resample groups instead, and are too narrow where a patient has "
@@ -378,6 +396,5 @@ def group_scores_of_rows(model: Any, candidates: Candidates) -> GroupScores:
 @contextmanager
 def _named_by_order() -> Iterator[None]:
     """Within the block, ignore that a matrix has no names: its columns are in the model's order."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=UserWarning, module=r"sklearn\.")
+    with ignore_warnings(UserWarning, module=r"sklearn\."):
         yield

@@ -27,6 +27,7 @@ from groupcm.metrics.curves import (
     group_precision_recall_curve,
     group_roc_curve,
 )
+from groupcm.metrics.free_response import hits
 from groupcm.metrics.froc import FrocSensitivity, froc_curve, froc_sensitivity
 from groupcm.metrics.guarantees import Guarantee, TooFewCasesWarning, required_cases
 from groupcm.metrics.levels import Level, Levels, level_scores, read_levels
@@ -38,6 +39,7 @@ from groupcm.metrics.operating import (
     sensitivity_at_threshold,
     specificity_at_threshold,
 )
+from groupcm.metrics.predictive import PredictiveValues, predictive_values
 from groupcm.metrics.registry import METRICS, Metric, metric_name, metric_named
 from groupcm.metrics.reliability import ReliabilityCurve, group_brier_score, reliability_curve
 from groupcm.metrics.results import (
@@ -48,14 +50,16 @@ from groupcm.metrics.results import (
     RocCurve,
     SensitivityBand,
 )
-from groupcm.metrics.roc import candidate_roc_auc, group_roc_auc
+from groupcm.metrics.roc import candidate_roc_auc, group_partial_auc, group_roc_auc
+from groupcm.metrics.sample_size import SampleSize, sample_size
 from groupcm.metrics.scorers import (
     GroupScorer,
     group_average_precision_scorer,
+    group_partial_auc_scorer,
     group_roc_auc_scorer,
     sensitivity_at_specificity_scorer,
 )
-from groupcm.metrics.yields import YieldCurve, YieldPoint, yield_curve
+from groupcm.metrics.yields import YieldCurve, YieldPoint, yield_curve, yield_interval
 
 __all__ = [
     "METRICS",
@@ -73,8 +77,10 @@ __all__ = [
     "Metric",
     "OperatingPoint",
     "PrecisionRecallCurve",
+    "PredictiveValues",
     "ReliabilityCurve",
     "RocCurve",
+    "SampleSize",
     "SensitivityBand",
     "TooFewCasesWarning",
     "YieldCurve",
@@ -95,10 +101,13 @@ __all__ = [
     "group_average_precision",
     "group_average_precision_scorer",
     "group_brier_score",
+    "group_partial_auc",
+    "group_partial_auc_scorer",
     "group_precision_recall_curve",
     "group_roc_auc",
     "group_roc_auc_scorer",
     "group_roc_curve",
+    "hits",
     "index_groups",
     "level_scores",
     "metric_name",
@@ -106,10 +115,12 @@ __all__ = [
     "obuchowski_interval",
     "obuchowski_test",
     "operating_point",
+    "predictive_values",
     "read_levels",
     "reliability_curve",
     "required_cases",
     "roc_band",
+    "sample_size",
     "sensitivity_at_specificity",
     "sensitivity_at_specificity_scorer",
     "sensitivity_at_threshold",
@@ -117,4 +128,5 @@ __all__ = [
     "wafroc_auc",
     "wafroc_curve",
     "yield_curve",
+    "yield_interval",
 ]

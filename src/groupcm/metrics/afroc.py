@@ -25,6 +25,7 @@ from groupcm.utils.typing import Vector
 
 __all__ = [
     "AfrocCurve",
+    "afroc_area",
     "afroc_auc",
     "afroc_curve",
     "afroc_interval",
@@ -144,7 +145,7 @@ def afroc_auc(
     0.5
     """
     response = read_free_response(y, scores, groups, objects, **reading)
-    return _area(response, weighted, false_alarms_in).area
+    return afroc_area(response, weighted, false_alarms_in).area
 
 
 def wafroc_auc(
@@ -203,7 +204,7 @@ def afroc_interval(
     True
     """
     response = read_free_response(y, scores, groups, objects, clusters=clusters, **reading)
-    area = _area(response, weighted, false_alarms_in)
+    area = afroc_area(response, weighted, false_alarms_in)
     warn_of_few_clusters(area)
     return area.interval(level)
 
@@ -244,7 +245,7 @@ def afroc_test(
     True
     """
     a, b = (
-        _area(
+        afroc_area(
             read_free_response(y, scores, groups, objects, clusters=clusters, **reading),
             weighted,
             false_alarms_in,
@@ -255,7 +256,17 @@ def afroc_test(
     return a.compare(b, metric="wafroc_auc" if weighted else "afroc_auc", level=level)
 
 
-def _area(response: FreeResponse, weighted: bool, false_alarms_in: str) -> PairedArea:
+def afroc_area(
+    response: FreeResponse, weighted: bool = False, false_alarms_in: str = "negative"
+) -> PairedArea:
+    """Compute the area under the AFROC curve of free-response data that are read already.
+
+    Examples
+    --------
+    >>> response = read_free_response([1, 0, 0, 0], [0.6, 0.3, 0.7, 0.2], list("aabc"))
+    >>> afroc_area(response).area
+    0.5
+    """
     counted = _counted_groups(response, false_alarms_in)
     return paired_area(
         response.object_score,

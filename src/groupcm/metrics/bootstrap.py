@@ -27,12 +27,14 @@ from groupcm.metrics.registry import (
 )
 from groupcm.metrics.resampling import FunctionOfCounts, Resampling
 from groupcm.metrics.results import Interval, SensitivityBand
-from groupcm.metrics.roc import candidate_roc_auc, rank
+from groupcm.metrics.roc import Ranking, candidate_roc_auc, rank
 from groupcm.metrics.truth import Truth, positive_rows, read_truth, rows_and_groups
 
 __all__ = [
+    "CountedMetric",
     "Resampled",
     "bootstrap_interval",
+    "counted_metric",
     "on_rebuilt_rows",
     "resampled_metric",
     "roc_band",
@@ -247,6 +249,65 @@ def resampled_metric(
     >>> found.estimates, found.values.min() >= 0.5
     ([0.875], np.True_)
     """
+    found = counted_metric(y, several_scores, groups, metric, clusters, pos_label)
+    of_counts, ranking = found.of_counts, found.ranking
+    values = resampling.values(
+        lambda count: [of(count) for of in of_counts],
+        ranking.positives,
+        ranking.negatives,
+        counted="candidate" if found.of_rows else "group",
+        in_threads=found.is_declared,
+    )
+    n_clusters = fewest_clusters(ranking.positives, ranking.negatives)
+    return Resampled(found.estimates, values, n_clusters, found.edges, found.scores)
+
+
+@dataclass(frozen=True)
+class CountedMetric:
+    """A metric of every set of scores, as a function of how often each cluster counts.
+
+    Attributes
+    ----------
+    estimates : list of float
+        The metric on the data itself.
+    of_counts : list of callable
+    ranking : Ranking
+        Of the first scores: how many groups, or candidates, of each class lie in each cluster.
+    edges : Edges
+    scores : list of ndarray
+        The scores that the metric ranks, of groups or of candidates.
+    of_rows : bool
+        Whether the metric is about candidates.
+    is_declared : bool
+        Whether it has a form of its own, which can run in threads.
+    """
+
+    estimates: list[float]
+    of_counts: list[FunctionOfCounts]
+    ranking: Ranking
+    edges: Edges
+    scores: list[NDArray[Any]]
+    of_rows: bool
+    is_declared: bool
+
+
+def counted_metric(
+    y: ArrayLike,
+    several_scores: Sequence[ArrayLike],
+    groups: ArrayLike | None,
+    metric: Metric,
+    clusters: ArrayLike | None,
+    pos_label: Any = None,
+) -> CountedMetric:
+    """Return a metric of one or several sets of scores as a function of counts of clusters.
+
+    Examples
+    --------
+    >>> from groupcm.metrics.roc import group_roc_auc
+    >>> found = counted_metric([0, 1, 0], [[0.1, 0.8, 0.9]], None, group_roc_auc, None)
+    >>> found.estimates, found.of_counts[0](np.array([3, 1, 1]))
+    ([0.5], 0.75)
+    """
     function, parameters = _function_and_parameters(metric)
     is_declared = isinstance(function, FunctionType) and function in RESAMPLED
     groups = None if no_groups(groups) else groups
@@ -270,17 +331,9 @@ def resampled_metric(
         of_counts = [
             on_rebuilt_rows(metric, y, scores, group_of_row, found) for scores in several_scores
         ]
-    positives, negatives = rankings[0].positives, rankings[0].negatives
-    values = resampling.values(
-        lambda count: [of(count) for of in of_counts],
-        positives,
-        negatives,
-        counted="candidate" if of_rows else "group",
-        in_threads=is_declared,
-    )
     edges = edges_of(function if is_declared else None, parameters, rankings[0])
-    n_clusters = fewest_clusters(positives, negatives)
-    return Resampled(estimates, values, n_clusters, edges, [t.scores for t in truths])
+    scores = [truth.scores for truth in truths]
+    return CountedMetric(estimates, of_counts, rankings[0], edges, scores, of_rows, is_declared)
 
 
 def on_rebuilt_rows(

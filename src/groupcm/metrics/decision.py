@@ -35,7 +35,10 @@ __all__ = [
 ]
 
 #: What a threshold can be chosen for.
-TARGETS = ("specificity", "sensitivity", "youden")
+TARGETS = (
+    *("specificity", "sensitivity", "patient_sensitivity", "false_alarms", "youden"),
+    "alarm_rate",
+)
 _DEFAULT = "the default: it was not tuned"
 _HALF = "the default: where the probability passes one half"
 # How version 0.1 wrote down what a threshold was chosen for.
@@ -118,22 +121,29 @@ class DecisionRule:
     Attributes
     ----------
     level : str
-        What raises an alarm: "group".
-    target : {"specificity", "sensitivity", "youden"} or None
-        What the threshold was chosen for; "youden" is the largest sum of sensitivity and
-        specificity. None where it was not tuned.
+        What the target is about: "group", or a level above it, such as "patient".
+    target : str or None
+        What the threshold was chosen for, one of `TARGETS`; "youden" is the largest sum of
+        sensitivity and specificity, and "alarm_rate" the share of unlabelled groups that raise an
+        alarm. None where it was not tuned.
     value : float or None
-        The specificity or sensitivity asked for.
+        The share asked for at least, or the number of false alarms per group at most.
     guarantee : float or None
-        The confidence with which the target holds; None where it was met on the data alone.
+        The confidence with which the target holds on new patients; None where it was met on the
+        data alone.
     chosen_on : str or None
         The data that the threshold was chosen on, such as "127 groups that the folds left out",
         or "given".
+    k : int
+        How many groups of a unit of ``level`` need to raise an alarm for the unit to raise one.
 
     Examples
     --------
     >>> DecisionRule(target="specificity", value=0.9, chosen_on="40 validation groups").words
     'chosen for a specificity of 0.9 on 40 validation groups'
+    >>> DecisionRule("patient", "sensitivity", 0.9, 0.95, "200 groups of 80 patients", k=2).words
+    'chosen for a sensitivity of 0.9 at the level patient (at least 2 groups raise an alarm) with a
+    confidence of 0.95 on 200 groups of 80 patients'
     >>> DecisionRule(chosen_on="given").words
     'given'
     """
@@ -143,13 +153,15 @@ class DecisionRule:
     value: float | None = None
     guarantee: float | None = None
     chosen_on: str | None = None
+    k: int = 1
 
     _fitted_state: ClassVar[Mapping[str, Expected]] = {
-        "level": Text(("group",)),
+        "level": Text(),
         "target": Nullable(Text(TARGETS)),
-        "value": Nullable(Number(low=0.0, high=1.0)),
+        "value": Nullable(Number(low=0.0)),
         "guarantee": Nullable(Number(low=0.0, high=1.0)),
         "chosen_on": Nullable(Text()),
+        "k": Number(low=1, whole=True),
     }
 
     @property
@@ -157,15 +169,44 @@ class DecisionRule:
         """Whether the threshold is the one that a model has before it is tuned or set."""
         return self.target is None and self.chosen_on in (None, _HALF)
 
+    def aggregation(self, aggregate: str | None = None, k: int | None = None) -> tuple[str, int]:
+        """Return how the scores of groups make those of units: as given, else by this rule.
+
+        Examples
+        --------
+        >>> rule = DecisionRule("patient", "sensitivity", 0.9, None, "80 patients", k=2)
+        >>> rule.aggregation(), rule.aggregation("max", 1), DecisionRule().aggregation()
+        (('kth_largest', 2), ('max', 1), ('max', 1))
+        """
+        number = self.k if k is None and aggregate is None else 1 if k is None else k
+        return ("max" if number == 1 else "kth_largest") if aggregate is None else aggregate, number
+
     @property
     def words(self) -> str:
         """How the threshold was chosen, in words."""
         if self.target is None:
             return self.chosen_on or _DEFAULT
-        goal = "the largest sum of sensitivity and specificity"
-        if self.value is not None:
-            goal = f"a {self.target} of {self.value:g}"
-        return f"chosen for {goal} on {self.chosen_on}"
+        return f"chosen for {self._goal}{self._qualified} on {self.chosen_on}"
+
+    @property
+    def _goal(self) -> str:
+        if self.value is None:
+            return "the largest sum of sensitivity and specificity"
+        if self.target == "false_alarms":
+            return f"at most {self.value:g} false alarms per group"
+        if self.target == "alarm_rate":
+            return f"an alarm in {self.value:.1%} of the groups"
+        if self.target == "patient_sensitivity":
+            return f"finding a positive group of {self.value:g} of the patients"
+        return f"a {self.target} of {self.value:g}"
+
+    @property
+    def _qualified(self) -> str:
+        words = "" if self.level == "group" else f" at the level {printable(self.level)}"
+        if self.k > 1:
+            words += f" (at least {self.k} groups raise an alarm)"
+        sure = "" if self.guarantee is None else f" with a confidence of {self.guarantee:g}"
+        return words + sure
 
     @classmethod
     def of_half(cls) -> DecisionRule:
@@ -193,8 +234,12 @@ class DecisionRule:
 
     def _check_state(self) -> None:
         """Check that a target has a value, unless it is the sum of both shares."""
-        if (self.value is None) == (self.target in ("specificity", "sensitivity")):
-            raise ValueError("a specificity or a sensitivity, and nothing else, has a value")
+        if (self.value is None) == (self.target not in (None, "youden")):
+            raise ValueError("a target other than youden, and nothing else, has a value")
+        if self.value is not None and self.value > 1 and self.target != "false_alarms":
+            raise ValueError(f"value is {self.value:g}, and a {self.target} is at most 1")
+        if not self.level:
+            raise ValueError("level is empty, the name of what the target is about")
         if self.target is not None and self.chosen_on is None:
             raise ValueError("chosen_on is missing, the data that the threshold was chosen on")
 
@@ -268,7 +313,7 @@ def threshold_of(model: Any) -> ChosenThreshold:
     >>> model = GroupClassifier().fit([[0.0], [1.0], [0.2], [0.9]], [0, 1, 0, 1])
     >>> threshold_of(model.set_threshold(0.25))
     ChosenThreshold(value=0.25, decision=DecisionRule(level='group', target=None, value=None,
-    guarantee=None, chosen_on='given'), is_chosen_here=False)
+    guarantee=None, chosen_on='given', k=1), is_chosen_here=False)
     """
     value, decision = getattr(model, "threshold_", None), getattr(model, "decision_", None)
     if value is None:

@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.groups import GroupIndex, first_missing, index_groups
+from groupcm.errors import Argument, ParameterError
 from groupcm.metrics.clusters import read_clusters
 from groupcm.metrics.truth import rows_and_groups
 from groupcm.utils.text import printable
 from groupcm.utils.typing import Vector
 
-__all__ = ["FreeResponse", "checked_objects", "read_free_response"]
+__all__ = ["FreeResponse", "checked_objects", "hits", "read_free_response"]
 
 HIT_RULES = ("highest_score", "best_overlap")
 
@@ -184,6 +185,80 @@ def read_free_response(
         np.concatenate([at.of_group, at.n_clusters + np.arange(n_new)]),
         at.n_clusters + n_new,
     )
+
+
+def hits(
+    rule: str = "overlap",
+    *,
+    overlap: ArrayLike | None = None,
+    least_overlap: float = 0.3,
+    centre_inside: ArrayLike | None = None,
+    centre_distance: ArrayLike | None = None,
+    most_distance: float | None = None,
+) -> NDArray[np.bool_]:
+    """Return which candidates are on an object, by a rule: the ``y`` of free-response functions.
+
+        "overlap"   o_i >= least_overlap
+        "centre"    the centre of candidate i is inside the object
+        "distance"  d_i <= most_distance
+
+    Parameters
+    ----------
+    rule : {"overlap", "centre", "distance"}
+    overlap : array-like of shape (n,), optional
+        How well each candidate fits an object, for the first rule. A NaN is no hit in any rule.
+    least_overlap : float, default=0.3
+        Must be above 0.
+    centre_inside : array-like of bool of shape (n,), optional
+        Whether the centre of each candidate is inside its object, for the second rule.
+    centre_distance : array-like of shape (n,), optional
+        The distance of the centres of each candidate and its object, for the third rule.
+    most_distance : float, optional
+        In the unit of ``centre_distance``, such as pixels; needed for the third rule.
+
+    Returns
+    -------
+    ndarray of bool of shape (n,)
+
+    Examples
+    --------
+    >>> hits("overlap", overlap=[0.5, 0.2, 0.0], least_overlap=0.2).tolist()
+    [True, True, False]
+    >>> hits("distance", centre_distance=[3.0, 12.5], most_distance=10).tolist()
+    [True, False]
+    """
+    columns = {
+        "overlap": ("overlap", overlap),
+        "centre": ("centre_inside", centre_inside),
+        "distance": ("centre_distance", centre_distance),
+    }
+    if rule not in columns:
+        known = ", ".join(f'"{each}"' for each in columns)
+        raise ParameterError(Argument("hit_rule"), f"={rule!r} is not known; use one of {known}.")
+    name, given = columns[rule]
+    if given is None:
+        raise ParameterError(
+            f'the hit rule "{rule}" needs ', Argument(name), ", one value per row."
+        )
+    if rule == "centre":
+        inside = np.asarray(given, dtype=np.float64)
+        return np.isfinite(inside) & (inside != 0)
+    values = np.asarray(given, dtype=np.float64)
+    if rule == "overlap":
+        if not least_overlap > 0.0:
+            raise ParameterError(
+                Argument("least_overlap"),
+                f" is {least_overlap:g}; it must be above 0, or every candidate would be on the "
+                "object.",
+            )
+        return values >= least_overlap
+    if most_distance is None or not most_distance >= 0.0:
+        raise ParameterError(
+            'the hit rule "distance" needs ',
+            Argument("most_distance"),
+            ", a number of at least 0.",
+        )
+    return values <= most_distance
 
 
 def checked_objects(objects: ArrayLike, is_positive: NDArray[np.bool_]) -> NDArray[Any]:

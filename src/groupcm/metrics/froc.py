@@ -24,12 +24,22 @@ from groupcm.metrics.results import FrocCurve, Interval
 from groupcm.metrics.truth import require_both_classes
 from groupcm.utils.typing import Vector
 
-__all__ = ["CPM_FALSE_ALARMS", "LEAST_OVERLAP", "FrocSensitivity", "froc_curve", "froc_sensitivity"]
+__all__ = [
+    "CPM_FALSE_ALARMS",
+    "LEAST_OVERLAP",
+    "FrocSensitivity",
+    "curve_of_response",
+    "froc_curve",
+    "froc_sensitivity",
+    "sensitivity_of_response",
+]
 
 #: The intersection over union from which on a candidate is on the object.
 LEAST_OVERLAP = 0.3
 #: The false alarms per group at which the competition performance metric averages sensitivity.
 CPM_FALSE_ALARMS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+# By how much more false alarms than the rates ask for are read in a resample at first.
+_SLACK, _FEWEST_READ = 1.5, 1000
 
 
 @dataclass(frozen=True)
@@ -121,6 +131,18 @@ def froc_curve(
     response = read_free_response(
         y, scores, groups, objects, overlap=overlap, hit=hit, missed=missed, pos_label=pos_label
     )
+    return curve_of_response(response, false_alarms_in)
+
+
+def curve_of_response(response: FreeResponse, false_alarms_in: str = "all") -> FrocCurve:
+    """Compute `froc_curve` of free-response data that are read already.
+
+    Examples
+    --------
+    >>> response = read_free_response([1, 0, 0], [0.6, 0.3, 0.7], list("aab"))
+    >>> curve_of_response(response).false_alarms.tolist()
+    [0.0, 0.5, 0.5, 1.0]
+    """
     false_at, counted = _false_alarms(response, false_alarms_in)
     found_at = response.score_of_objects
     is_object = np.repeat([True, False], [len(found_at), len(false_at)])
@@ -181,9 +203,6 @@ def froc_sensitivity(
     >>> bool(np.all(found.low <= found.estimate) and np.all(found.estimate <= found.high))
     True
     """
-    at = np.asarray(false_alarms, dtype=np.float64)
-    if at.ndim != 1 or len(at) == 0 or not np.all(at >= 0) or np.any(np.diff(at) < 0):
-        raise ValueError("false_alarms must hold rising numbers of at least 0.")
     response = read_free_response(
         y,
         scores,
@@ -196,6 +215,28 @@ def froc_sensitivity(
         pos_label=pos_label,
     )
     resampling = Resampling(level=level, n_resamples=n_resamples, random_state=random_state)
+    return sensitivity_of_response(response, false_alarms, resampling, false_alarms_in)
+
+
+def sensitivity_of_response(
+    response: FreeResponse,
+    false_alarms: ArrayLike,
+    resampling: Resampling,
+    false_alarms_in: str = "all",
+) -> FrocSensitivity:
+    """Compute `froc_sensitivity` of free-response data that are read already.
+
+    Examples
+    --------
+    >>> response = read_free_response([1, 0] * 20, [0.6, 0.3] * 20, np.arange(40))
+    >>> resampling = Resampling(level=0.95, n_resamples=20, random_state=0)
+    >>> sensitivity_of_response(response, [0.0, 0.5], resampling).estimate.tolist()
+    [1.0, 1.0]
+    """
+    at = np.asarray(false_alarms, dtype=np.float64)
+    if at.ndim != 1 or len(at) == 0 or not np.all(at >= 0) or np.any(np.diff(at) < 0):
+        raise ValueError("false_alarms must hold rising numbers of at least 0.")
+    level = resampling.level
     of_counts, n_objects, n_groups = _sensitivities(response, at, false_alarms_in)
     values = resampling.values(of_counts, n_objects, n_groups)
     estimate = of_counts(np.ones(response.n_clusters, dtype=np.int64))
@@ -253,11 +294,17 @@ def _sensitivities(
     # How many false alarms score at least what each object does.
     before = np.searchsorted(-false, -found, side="right")
 
+    first = min(len(false), int(_SLACK * at[-1] * n_groups.sum()) + _FEWEST_READ)
+
     def of(count: NDArray[np.int64]) -> Vector:
-        alarms = np.concatenate([[0], np.cumsum(count[false_cluster])])[before]
+        allowed = at * (count @ n_groups)
+        # The lowest false alarms rarely count: the rates are exceeded before.
+        alarms = np.concatenate([[0], np.cumsum(count[false_cluster[:first]])])
+        if alarms[-1] <= allowed[-1] and first < len(false):
+            alarms = np.concatenate([[0], np.cumsum(count[false_cluster])])
+        before_object = alarms[np.minimum(before, len(alarms) - 1)]
         objects = np.cumsum(count[found_cluster])
         share = np.concatenate([[0.0], objects / (count @ n_objects)])
-        reached = np.searchsorted(alarms, at * (count @ n_groups), side="right")
-        return share[reached]
+        return share[np.searchsorted(before_object, allowed, side="right")]
 
     return of, n_objects, n_groups

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.data.groups import GroupIndex, index_groups
+from groupcm.data.groups import GroupIndex, index_groups, require_present
+from groupcm.errors import Argument, ParameterError
 from groupcm.metrics.truth import positive_rows, valid_scores
 from groupcm.utils.text import printable
 from groupcm.utils.typing import Vector
 
-__all__ = ["AGGREGATES", "Level", "Levels", "level_scores", "read_levels"]
+__all__ = ["AGGREGATES", "Level", "Levels", "index_units", "level_scores", "read_levels"]
 
 #: How the scores of groups make the score of a unit above them.
 AGGREGATES = ("max", "kth_largest", "top_mean")
@@ -91,22 +92,42 @@ def read_levels(levels: Mapping[str, ArrayLike]) -> Levels:
     (('frame', 'patient'), [0, 1, 1])
     >>> read_levels({"frame": [1, 1], "patient": ["p", "q"]})
     Traceback (most recent call last):
-    ValueError: frame 1 belongs to two units of level patient, p and q; levels must be nested.
+    ValueError: frame 1 belongs to two units of level patient, p and q; levels must be nested, from
+    the lowest to the highest.
     """
     if not levels:
         raise ValueError("levels is empty; name at least the level of the groups.")
     names = tuple(levels)
-    indexes = tuple(index_groups(np.asarray(levels[name])) for name in names)
+    indexes = tuple(index_units(name, levels[name]) for name in names)
     for name, index in zip(names[1:], indexes[1:], strict=True):
         if index.n_rows != indexes[0].n_rows:
             raise ValueError(
-                f"level {name} holds {index.n_rows} ids and level {names[0]} "
+                f"level {name} has {index.n_rows} ids and level {names[0]} "
                 f"{indexes[0].n_rows}; each level needs one id per candidate."
             )
     for k in range(len(names) - 1):
         _require_nested(names[k], indexes[k], names[k + 1], indexes[k + 1])
     first_row = indexes[0].winners(np.zeros(indexes[0].n_rows))
     return Levels(names, indexes, tuple(index.codes[first_row] for index in indexes))
+
+
+def index_units(name: str, ids: ArrayLike) -> GroupIndex:
+    """Number the units of one level; raise one sentence where a candidate has none.
+
+    Examples
+    --------
+    >>> index_units("video", ["a", None])
+    Traceback (most recent call last):
+    ValueError: level video has no id at row 1; every candidate needs a unit of each level.
+    """
+    values = np.asarray(ids)
+    shown = printable(name).replace("{", "{{").replace("}", "}}")
+    if values.ndim == 1:
+        require_present(
+            values,
+            f"level {shown} has no id at row {{}}; every candidate needs a unit of each level.",
+        )
+    return index_groups(values)
 
 
 def level_scores(
@@ -155,7 +176,9 @@ def level_scores(
             f"aggregate={aggregate!r} is not known; use one of {', '.join(AGGREGATES)}."
         )
     if k != int(k) or k < 1:
-        raise ValueError(f"k={k!r} is not valid; it must be a whole number of at least 1.")
+        raise ParameterError(
+            Argument("k", k), " is not valid; it must be a whole number of at least 1."
+        )
     found = read_levels(levels)
     is_positive = positive_rows(y, pos_label)
     values = valid_scores(scores, len(is_positive), finite=True).astype(np.float64)
@@ -200,5 +223,5 @@ def _require_nested(name: str, lower: GroupIndex, above: str, upper: GroupIndex)
         raise ValueError(
             f"{name} {printable(lower.ids[unit])} belongs to two units of level {above}, "
             f"{printable(upper.ids[owner[unit]])} and {printable(upper.ids[upper.codes[row]])}; "
-            "levels must be nested."
+            "levels must be nested, from the lowest to the highest."
         )

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from groupcm.data.groups import index_groups
-from groupcm.metrics.clusters import read_clusters
 from groupcm.metrics.curves import Tallies, tally
 from groupcm.metrics.decision import is_alarm, require_threshold
 from groupcm.metrics.free_response import checked_objects
-from groupcm.metrics.guarantees import Guarantee, guaranteed_threshold
+from groupcm.metrics.guarantees import Guarantee, threshold_of_clusters
+from groupcm.metrics.targets import read_target
 from groupcm.metrics.truth import Truth, positive_rows, read_truth, valid_scores
 
 __all__ = [
@@ -31,6 +31,9 @@ __all__ = [
     "sensitivity_at_threshold",
     "specificity_at_threshold",
 ]
+
+# The targets that are chosen from the counts of groups alone, where no confidence is given.
+_PLAIN = ("sensitivity", "specificity")
 
 
 @dataclass(frozen=True)
@@ -100,9 +103,12 @@ def operating_point(
     *,
     specificity: float | None = None,
     sensitivity: float | None = None,
+    patient_sensitivity: float | None = None,
+    false_alarms: float | None = None,
     threshold: float | None = None,
     confidence: float | None = None,
     clusters: ArrayLike | None = None,
+    most_per_group: int | None = None,
     pos_label: Any = None,
 ) -> OperatingPoint:
     """Choose a threshold on validation data, and count its outcomes there.
@@ -118,24 +124,34 @@ def operating_point(
     sensitivity : float, optional
         Choose the largest threshold whose sensitivity is at least this: the most specific one.
         It is refused where too many positive groups have no candidates for it to be reached.
+    patient_sensitivity : float, optional
+        Choose the largest threshold at which, of at least this share of the clusters with positive
+        groups, one of these raises an alarm; needs ``clusters``, the patients.
+    false_alarms : float, optional
+        Choose the lowest threshold that at most so many candidates per group reach that are not
+        positive.
     threshold : float, optional
         Use this one.
     confidence : float, optional
-        Choose the threshold so that the sensitivity, or the specificity, of new clusters is at
-        least the given one with this confidence, over validation sets like this one. The share is
-        that of the average cluster. It is stricter than the threshold that reaches the target on
-        the validation data itself; see `groupcm.metrics.guarantees`.
+        Choose the threshold so that the target holds for new clusters with this confidence, over
+        validation sets like this one. A sensitivity, a specificity and a number of false alarms
+        per group are those of the average cluster. The threshold is stricter than the one that
+        reaches the target on the validation data itself; see `groupcm.metrics.required_cases`.
     clusters : array-like of shape (n,), optional
-        The cluster of each candidate, such as the patient, for ``confidence``; without it the
-        groups are taken to be independent.
+        The cluster of each candidate, such as the patient; without it the groups are taken to be
+        independent.
+    most_per_group : int, optional
+        With ``false_alarms`` and ``confidence``, the most false alarms that are counted in a
+        group, by default the number of candidates that are not positive in the largest group. The
+        smaller it is, the fewer clusters are needed.
 
     Returns
     -------
     OperatingPoint
-        With none of the three, the point of largest sensitivity + specificity (Youden's
+        With none of the targets, the point of largest sensitivity + specificity (Youden's
         index), and of the largest threshold where several share it. Where ``confidence`` asks for
-        more clusters than there are, the threshold is NaN for a sensitivity, together with all
-        shares, and infinite for a specificity.
+        more clusters than there are, the threshold is NaN for both sensitivities, together with
+        all shares, and infinite for the other targets.
 
     Warns
     -----
@@ -157,25 +173,33 @@ def operating_point(
     >>> sure.sensitivity, sure.guarantee.n_clusters
     (0.96, 100)
     """
-    wanted = {"specificity": specificity, "sensitivity": sensitivity, "threshold": threshold}
-    given = [name for name, value in wanted.items() if value is not None]
-    if len(given) > 1:
-        raise ValueError(f"{' and '.join(given)} are both given; an operating point follows one.")
-    if confidence is not None and given not in (["specificity"], ["sensitivity"]):
-        raise ValueError("confidence needs a sensitivity or a specificity that it is about.")
+    wanted = {
+        "specificity": specificity,
+        "sensitivity": sensitivity,
+        "patient_sensitivity": patient_sensitivity,
+        "false_alarms": false_alarms,
+        "threshold": threshold,
+    }
+    target = read_target(wanted)
+    if confidence is not None and target is None:
+        raise ValueError(
+            "confidence needs a sensitivity, a specificity, a patient_sensitivity or a number of "
+            "false_alarms that it is about."
+        )
+    if patient_sensitivity is not None and clusters is None:
+        raise ValueError("patient_sensitivity needs clusters, the patient of each candidate.")
     truth = read_truth(y, scores, groups, pos_label=pos_label, finite=True)
     if threshold is not None:
         return at_threshold(y, scores, groups, threshold=threshold, pos_label=pos_label)
-    if confidence is not None:
-        of_group = read_clusters(clusters, truth.index, len(np.asarray(y))).of_group
-        counted = truth.is_positive == (given == ["sensitivity"])
-        chosen_at, guarantee = guaranteed_threshold(
-            truth.scores[counted],
-            of_group[counted],
-            target=given[0],
-            target_level=float(wanted[given[0]] or 0.0),
-            confidence_level=confidence,
-            thresholds=truth.scores,
+    if target is not None and (confidence is not None or target.name not in _PLAIN):
+        chosen_at, guarantee = threshold_of_clusters(
+            target,
+            truth,
+            positive_rows(y, pos_label),
+            np.asarray(scores, dtype=np.float64),
+            clusters,
+            confidence,
+            most_per_group,
         )
         if math.isnan(chosen_at):
             return OperatingPoint(
@@ -187,7 +211,6 @@ def operating_point(
     if specificity is not None:
         chosen = _most_sensitive(at, specificity)
     elif sensitivity is not None:
-        _require_share(sensitivity, "sensitivity")
         if at.sensitivity[-1] < sensitivity:
             raise ValueError(
                 f"no threshold reaches the sensitivity {sensitivity:g}: "

@@ -29,7 +29,14 @@ from groupcm.metrics.operating import (
     specificity_at_threshold,
 )
 from groupcm.metrics.resampling import FunctionOfCounts
-from groupcm.metrics.roc import Ranking, candidate_roc_auc, group_roc_auc
+from groupcm.metrics.roc import (
+    Ranking,
+    candidate_roc_auc,
+    group_partial_auc,
+    group_roc_auc,
+    partial_area,
+    standardised_area,
+)
 
 __all__ = [
     "METRICS",
@@ -63,6 +70,25 @@ def _resampled_auc(ranking: Ranking) -> FunctionOfCounts:
 
 def _auc_bounds(estimate: float, edges: Edges, t: float) -> Bounds:
     return auc_bounds(estimate, edges.n_positive, edges.n_negative, t)
+
+
+def _resampled_partial_auc(ranking: Ranking, max_fpr: float = 0.1) -> FunctionOfCounts:
+    from groupcm.kernels.resample import area_within
+
+    def of_counts(count: Counts) -> float:
+        n_positive, n_negative = int(count @ ranking.positives), int(count @ ranking.negatives)
+        parts = (ranking.cluster, ranking.is_positive, ranking.ends_tie, count)
+        area = area_within(*parts, max_fpr * n_negative)
+        return standardised_area(area / (n_positive * n_negative), max_fpr)
+
+    return of_counts
+
+
+def _partial_auc_bounds(estimate: float, edges: Edges, t: float, *, max_fpr: float = 0.1) -> Bounds:
+    """Only an area near 1 has bounds: those of a curve of one sensitivity."""
+    found, _ = _sensitivity_bounds(1.0, edges, t)
+    low = standardised_area(max(found, max_fpr / 2.0) * max_fpr, max_fpr)
+    return (low, 1.0) if estimate >= low else (math.nan, math.nan)
 
 
 def _resampled_average_precision(ranking: Ranking) -> FunctionOfCounts:
@@ -177,6 +203,7 @@ class _Declaration:
 _DECLARED = (
     _Declaration(group_roc_auc, _resampled_auc, _auc_bounds),
     _Declaration(candidate_roc_auc, _resampled_auc, _auc_bounds),
+    _Declaration(group_partial_auc, _resampled_partial_auc, _partial_auc_bounds),
     _Declaration(group_average_precision, _resampled_average_precision, _average_precision_bounds),
     _Declaration(
         sensitivity_at_specificity,
@@ -246,6 +273,8 @@ def weighted_value(
     if metric is group_average_precision:
         return float(average_precision_score(is_positive, scores, sample_weight=weight))
     function, given = getattr(metric, "func", metric), getattr(metric, "keywords", {})
+    if function is group_partial_auc and given.keys() <= {"max_fpr"}:
+        return partial_area(is_positive, scores, given.get("max_fpr", 0.1), weight)
     if function is sensitivity_at_specificity and given.keys() <= {"specificity"}:
         fpr, tpr, _ = roc_curve(is_positive, scores, sample_weight=weight, drop_intermediate=False)
         allowed = 1.0 - fpr >= given.get("specificity", 0.9) - _ROUNDING
@@ -266,7 +295,7 @@ def metric_named(metric: str | Metric) -> Metric:
     if not isinstance(metric, str) or metric not in METRICS:
         names = ", ".join(f'"{name}"' for name in METRICS)
         raise ParameterError(
-            f"{metric!r} is no metric; use {names}",
+            f"{metric!r} is not a metric; use {names}",
             PythonNote(", or a callable(y, scores, groups)"),
             ".",
             parameter="scoring",

@@ -12,11 +12,12 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from groupcm.data.frames import as_frame
 from groupcm.metrics.curves import group_average_precision
 from groupcm.metrics.operating import sensitivity_at_specificity
-from groupcm.metrics.roc import group_roc_auc
+from groupcm.metrics.roc import group_partial_auc, group_roc_auc
 
 __all__ = [
     "GroupScorer",
     "group_average_precision_scorer",
+    "group_partial_auc_scorer",
     "group_roc_auc_scorer",
     "sensitivity_at_specificity_scorer",
 ]
@@ -100,6 +101,9 @@ def _truth(estimator: Any, y: ArrayLike) -> ArrayLike:
 group_roc_auc_scorer = GroupScorer(group_roc_auc)
 #: By `group_average_precision`.
 group_average_precision_scorer = GroupScorer(group_average_precision)
+#: By `group_partial_auc` up to a false-positive rate of 0.1; for another,
+#: ``GroupScorer(group_partial_auc, max_fpr=0.05)``.
+group_partial_auc_scorer = GroupScorer(group_partial_auc)
 #: By `sensitivity_at_specificity` at a specificity of 0.9; for another,
 #: ``GroupScorer(sensitivity_at_specificity, specificity=0.95)``.
 sensitivity_at_specificity_scorer = GroupScorer(sensitivity_at_specificity)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupcm.utils.text import is_control
+from groupcm.utils.text import is_control, plural, singular
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,8 @@ __all__ = [
     "clean",
     "log_left",
     "log_x",
+    "many",
+    "one",
     "plain",
     "plain_ticks",
     "share_x",
@@ -30,6 +32,23 @@ __all__ = [
 ]
 
 _MARGIN = 0.02
+_LONGEST_WORD = 24
+
+
+def one(word: str) -> str:
+    """Return a user's word for a group in the singular, short enough for a label.
+
+    Examples
+    --------
+    >>> one("query/queries"), many("query/queries")
+    ('query', 'queries')
+    """
+    return shorten(singular(word), _LONGEST_WORD)
+
+
+def many(word: str) -> str:
+    """Return a user's word for a group in the plural, short enough for a label."""
+    return shorten(plural(word), _LONGEST_WORD)
 
 
 def share_x(axes: Axes) -> None:

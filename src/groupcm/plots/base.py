@@ -33,6 +33,7 @@ __all__ = [
     "draw_band",
     "interval_text",
     "labelled",
+    "mark_at",
     "mark_point",
     "positive_label",
     "probabilities_of",
@@ -300,10 +301,24 @@ def mark_point(
         axes.plot(x_range, (y, y), **thin)
     if y_range is not None:
         axes.plot((x, x), y_range, **thin)
+    mark_at(axes, x, y, marked.label or f"threshold {number(marked.point.threshold)}")
+
+
+def mark_at(axes: Axes, x: float, y: float, label: str | None = None, *, marker: str = "o") -> None:
+    """Draw a dot, or another marker, at a point of a curve.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> axes = Figure().add_subplot()
+    >>> mark_at(axes, 0.1, 0.8, "threshold 0.5")
+    >>> axes.get_legend_handles_labels()[1]
+    ['threshold 0.5']
+    """
     axes.plot(
         x,
         y,
-        marker="o",
+        marker=marker,
         markersize=7,
         markerfacecolor=ink(axes),
         markeredgecolor=surface(axes),
@@ -311,7 +326,7 @@ def mark_point(
         linestyle="none",
         zorder=5,
         clip_on=False,
-        label=marked.label or f"threshold {number(marked.point.threshold)}",
+        label=label,
     )
 
 

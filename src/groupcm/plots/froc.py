@@ -14,7 +14,7 @@ from groupcm.metrics import (
     froc_curve,
     froc_sensitivity,
 )
-from groupcm.plots.axes import log_left, log_x, share_y, shorten
+from groupcm.plots.axes import log_left, log_x, one, share_y, shorten
 from groupcm.plots.base import (
     OUTSIDE,
     Band,
@@ -24,7 +24,7 @@ from groupcm.plots.base import (
     mark_point,
 )
 from groupcm.plots.style import frame, n_curves, next_look
-from groupcm.utils.formatting import plural
+from groupcm.utils.formatting import capitalised, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,6 +52,8 @@ class FrocDisplay(ScoreDisplay):
         What an object is called in the label of the axis.
     name : str, optional
         The name of the model, for the legend.
+    of : str, default="group"
+        What a group is called in the label of the axis, such as "frame".
 
     Attributes
     ----------
@@ -75,6 +77,7 @@ class FrocDisplay(ScoreDisplay):
     point: MarkedPoint | None = None
     object_word: str = "object"
     name: str | None = None
+    of: str = "group"
 
     @classmethod
     def from_predictions(
@@ -162,8 +165,8 @@ name, ax
         things = shorten(plural(self.object_word), 24)
         frame(
             axes,
-            "False alarms per group (mean)",
-            f"{things[:1].upper()}{things[1:]} found (share of all)",
+            f"False alarms per {one(self.of)} (mean)",
+            f"{capitalised(things)} found (share of all)",
         )
         look = next_look(axes, line)
         draw_band(axes, self.band, look["color"], OUTSIDE)

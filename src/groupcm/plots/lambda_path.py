@@ -25,6 +25,7 @@ _METRICS = {
     "group_roc_auc": "AUC of groups",
     "candidate_roc_auc": "AUC of candidates",
     "group_average_precision": "Average precision of groups",
+    "group_partial_auc": "Partial AUC of groups",
     "sensitivity_at_specificity": "Sensitivity at a specificity of 0.9",
 }
 _TICKS = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999)

@@ -16,7 +16,7 @@ from groupcm.metrics import (
     group_precision_recall_curve,
 )
 from groupcm.metrics.truth import read_truth
-from groupcm.plots.axes import share_x, share_y
+from groupcm.plots.axes import many, share_x, share_y
 from groupcm.plots.base import (
     MarkedPoint,
     ScoreDisplay,
@@ -137,7 +137,8 @@ class PrecisionRecallDisplay(ScoreDisplay):
         share_x(axes)
         share_y(axes)
         axes.set_aspect("equal")
-        frame(axes, f"Positive {self.of}s found (sensitivity)", "Alarms that are right (precision)")
+        found = f"Positive {many(self.of)} found (sensitivity)"
+        frame(axes, found, "Alarms that are right (precision)")
         if not n_curves(axes):
             axes.axhline(self.positive_share, **CHANCE)
         label = labelled(self.name, f"average precision {interval_text(self.average_precision)}")

@@ -15,7 +15,7 @@ from groupcm.metrics import (
     group_roc_auc,
     group_roc_curve,
 )
-from groupcm.plots.axes import log_left, log_x, share_x, share_y
+from groupcm.plots.axes import log_left, log_x, many, share_x, share_y
 from groupcm.plots.base import (
     OUTSIDE,
     Band,
@@ -172,8 +172,8 @@ class GroupRocDisplay(ScoreDisplay):
         share_y(axes)
         frame(
             axes,
-            f"Negative {self.of}s called positive (1 − specificity)",
-            f"Positive {self.of}s found (sensitivity)",
+            f"Negative {many(self.of)} called positive (1 − specificity)",
+            f"Positive {many(self.of)} found (sensitivity)",
         )
         if not log:
             share_x(axes)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from groupcm.metrics.reliability import ReliabilityCurve, group_brier_score, reliability_curve
 from groupcm.metrics.truth import read_truth
-from groupcm.plots.axes import plain, plain_ticks, share_x, share_y
+from groupcm.plots.axes import many, one, plain, plain_ticks, share_x, share_y
 from groupcm.plots.base import Display, ScoreDisplay, labelled, probabilities_of
 from groupcm.plots.style import (
     CHANCE,
@@ -23,7 +23,7 @@ from groupcm.plots.style import (
     next_look,
     surface,
 )
-from groupcm.utils.formatting import count, fraction, number
+from groupcm.utils.formatting import capitalised, count, fraction, number
 from groupcm.utils.typing import Vector
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class ScoreDistributionDisplay(ScoreDisplay):
         everything = np.concatenate([positive, negative, [threshold]])
         everything = everything[np.isfinite(everything)]
         if not len(positive) + len(negative) or not len(everything):
-            empty_axes(axes, f"no {self.of}s")
+            empty_axes(axes, f"no {many(self.of)}")
             return None
         low, high = _range(everything)
         edges = np.linspace(low, high, _n_bins(min(len(positive), len(negative))) + 1)
@@ -161,7 +161,12 @@ class ScoreDistributionDisplay(ScoreDisplay):
     def _label(self, axes: Axes) -> None:
         from matplotlib.ticker import FuncFormatter
 
-        frame(axes, f"Score of the {self.of}", f"{self.of.capitalize()}s of the same kind")
+        groups = many(self.of)
+        frame(
+            axes,
+            f"Score of the {one(self.of)}",
+            f"{capitalised(groups)} of the same kind",
+        )
         plain_ticks(axes.xaxis, 6)
         plain_ticks(axes.yaxis, 5)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{plain(value)} %"))
@@ -348,7 +353,8 @@ class ReliabilityDisplay(Display):
         share_x(axes)
         share_y(axes)
         axes.set_aspect("equal")
-        frame(axes, "Predicted probability", f"{self.of.capitalize()}s that are positive")
+        groups = many(self.of)
+        frame(axes, "Predicted probability", f"{capitalised(groups)} that are positive")
         if not n_curves(axes):
             axes.plot([0, 1], [0, 1], **CHANCE)
         look, curve = next_look(axes, line), self.curve

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult, Pair
 from groupcm.evaluation.results import Roc
@@ -15,14 +17,22 @@ from groupcm.report.figures.curves import roc_of_models_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.learning import learning_figure
-from groupcm.utils.formatting import counted, fraction, interval, number, p_value, percent
-from groupcm.utils.text import listed
+from groupcm.utils.formatting import (
+    counted,
+    fraction,
+    interval,
+    number,
+    p_value,
+    percent,
+    seconds,
+)
+from groupcm.utils.text import in_unit, listed
 
 __all__ = [
+    "against_best",
     "by_auc",
     "chosen_hyperparameters",
     "comparison_figures",
-    "is_clear",
     "looks_of",
     "pair_sentence",
     "summary_sentences",
@@ -35,13 +45,6 @@ _LONGEST_NAMES = 30  # of two models: they and an interval share a line
 def by_auc(models: Sequence[ModelResult]) -> list[ModelResult]:
     """Return the models in falling order of their group AUC."""
     return sorted(models, key=lambda model: -model.group_roc.auc.estimate)
-
-
-def is_clear(pair: Pair, level: float = 0.95) -> bool:
-    """Return whether the interval of the difference excludes zero, and its p-value agrees."""
-    difference = pair.group.difference
-    leaves_out_zero = difference.low > 0 or difference.high < 0
-    return leaves_out_zero and pair.group.p_value < 1 - level
 
 
 def pair_sentence(pair: Pair, level: float = 0.95) -> str:
@@ -59,44 +62,75 @@ def pair_sentence(pair: Pair, level: float = 0.95) -> str:
     >>> pair_sentence(pair(-0.034, -0.021, -0.008, 0.0002))
     'SVM is better than GCM by 0.021 (0.008 to 0.034), p < 0.001.'
     >>> pair_sentence(pair(-0.01, 0.004, 0.018, 0.5))
-    'GCM and SVM do not differ clearly: GCM is ahead by 0.004 (−0.010 to 0.018), p = 0.50.'
+    'GCM and SVM tie (difference 0.004, 95 % CI −0.010 to 0.018, p = 0.50).'
     >>> pair_sentence(pair(0.001, 0.02, 0.04, 0.06))
-    'GCM and SVM do not differ clearly: GCM is ahead by 0.020 (0.001 to 0.040), p = 0.060.'
+    'GCM and SVM tie (difference 0.020, 95 % CI 0.001 to 0.040, p = 0.060).'
     """
     ahead, behind, difference = pair.a, pair.b, pair.group.difference
     if difference.estimate < 0:
         ahead, behind = behind, ahead
         difference = Interval(-difference.estimate, -difference.high, -difference.low)
-    by = f"by {interval(difference)}, {p_value(pair.group.p_value)}."
-    if is_clear(pair, level):
-        return f"{ahead} is better than {behind} {by}"
-    if difference.estimate == 0:
-        return f"{ahead} and {behind} do not differ at all, {p_value(pair.group.p_value)}."
-    return f"{ahead} and {behind} do not differ clearly: {ahead} is ahead {by}"
+    chance = p_value(pair.group.p_value)
+    if pair.is_clear(level):
+        return f"{ahead} is better than {behind} by {interval(difference)}, {chance}."
+    bounds = interval(difference, with_estimate=False)
+    if math.isnan(difference.low) or math.isnan(difference.high):
+        # Without an interval it is not known whether the difference is chance.
+        return f"{ahead} is ahead of {behind} by {interval(difference)}, {chance}."
+    bounds = f"{percent(level)} CI {bounds}"
+    size = fraction(difference.estimate)
+    return f"{ahead} and {behind} tie (difference {size}, {bounds}, {chance})."
 
 
 def summary_sentences(comparison: ModelComparison) -> list[str]:
-    """Describe which model is ahead, and which differences are clear."""
+    """Describe which model won, which tie with it, and what the best ones cost."""
     if not comparison.models:
         return ["No model was compared."]
-    best = by_auc(comparison.models)[0]
+    best, *others = by_auc(comparison.models)
     auc = best.group_roc.auc
+    found = against_best(comparison)
+    ties = [each.name for each in others if found.get(each.name, (None, True))[1]]
+    beaten = [each.name for each in others if each.name not in ties]
+    if not others:
+        opening = f"{best.name} is the only model."
+    elif not ties:
+        opening = f"{best.name} won: it is better than {listed(beaten)}."
+    else:
+        opening = f"{listed([best.name, *ties])} tie: their differences may be chance."
+        if beaten:
+            opening += f" {best.name} is better than {listed(beaten)}."
     sentences = [
-        f"{best.name} separates positive from negative groups best here: in "
-        f"{percent(auc.estimate)} of all pairs of one positive and one negative group the "
-        f"positive one scores higher (AUC {fraction(auc.estimate)}, {percent(comparison.level)} "
-        f"interval {interval(auc, with_estimate=False)})."
+        opening,
+        in_unit("Of a positive and a negative group drawn at random, ", comparison.unit)
+        + f"{best.name} gives the positive one the higher score in {percent(auc.estimate)} of all "
+        f"cases (AUC {fraction(auc.estimate)}, {percent(comparison.level)} CI "
+        f"{interval(auc, with_estimate=False)}).",
     ]
-    ahead, near = [], []
-    for pair in comparison.pairs:
-        if best.name in (pair.a, pair.b):
-            other = pair.b if pair.a == best.name else pair.a
-            (ahead if is_clear(pair, comparison.level) else near).append(other)
-    if ahead:
-        sentences.append(f"It is clearly ahead of {listed(ahead)}.")
-    if near:
-        sentences.append(f"Its lead over {listed(near)} may be chance.")
+    alike = [best, *(each for each in others if each.name in ties)]
+    quickest = min(alike, key=lambda each: each.seconds)
+    if ties and quickest.seconds < best.seconds:
+        sentences.append(
+            f"Of those that tie, {quickest.name} takes the least time to tune and train: "
+            f"{seconds(quickest.seconds)}, and {best.name} {seconds(best.seconds)}."
+        )
     return sentences
+
+
+def against_best(comparison: ModelComparison) -> dict[str, tuple[Interval, bool, float]]:
+    """Return by how much each model is behind the best one, whether they tie, and the p-value."""
+    if not comparison.models:
+        return {}
+    best, found = by_auc(comparison.models)[0].name, {}
+    for pair in comparison.pairs:
+        if best not in (pair.a, pair.b):
+            continue
+        low, high = pair.group.difference.low, pair.group.difference.high
+        behind = pair.group.difference
+        if pair.a == best:
+            behind = Interval(-behind.estimate, -high, -low)
+        other = pair.b if pair.a == best else pair.a
+        found[other] = behind, not pair.is_clear(comparison.level), pair.group.p_value
+    return found
 
 
 def chosen_hyperparameters(model: ModelResult) -> list[str]:
@@ -125,7 +159,11 @@ def looks_of(comparison: ModelComparison) -> dict[str, Series]:
 
 def comparison_figures(comparison: ModelComparison) -> list[CaptionedFigure]:
     """Draw all that a comparison has numbers for, in the order of the page."""
-    return list(_figures(comparison, looks_of(comparison)))
+    unit = comparison.unit
+    return [
+        replace(each, title=in_unit(each.title, unit), caption=in_unit(each.caption, unit))
+        for each in _figures(comparison, looks_of(comparison))
+    ]
 
 
 def _figures(comparison: ModelComparison, looks: Mapping[str, Series]) -> Iterator[CaptionedFigure]:
@@ -144,7 +182,7 @@ def _figures(comparison: ModelComparison, looks: Mapping[str, Series]) -> Iterat
             "Each point of a line is a threshold: the further up and to the left, the better. The "
             "dashed line is guessing.",
             _describe_areas(groups),
-            roc_of_models_figure(groups, looks),
+            roc_of_models_figure(groups, looks, of=comparison.unit),
         )
     if has_high_specificity(list(groups.values())):
         yield CaptionedFigure(
@@ -153,7 +191,7 @@ def _figures(comparison: ModelComparison, looks: Mapping[str, Series]) -> Iterat
             "The same curves with a logarithmic axis: read off which model finds most where "
             "only 1 in 100 negative groups may raise an alarm.",
             _describe_areas(groups),
-            roc_of_models_figure(groups, looks, log=True),
+            roc_of_models_figure(groups, looks, of=comparison.unit, log=True),
         )
     if candidates:
         yield CaptionedFigure(
@@ -170,8 +208,8 @@ def _figures(comparison: ModelComparison, looks: Mapping[str, Series]) -> Iterat
             "Learning curves",
             "A line that still rises at its right end shows that more of the same data would "
             "help that model.",
-            describe_learning_curve(learning),
-            learning_figure(learning, looks),
+            in_unit(describe_learning_curve(learning), comparison.unit),
+            learning_figure(learning, looks, comparison.unit),
         )
 
 
@@ -187,7 +225,7 @@ def _areas(
         "right is better. Lines that overlap do not mean that two models are equal: see the "
         "paired differences.",
         _describe_areas(rocs),
-        forest_figure(rows, f"AUC of {of}s"),
+        forest_figure(rows, in_unit(f"AUC of {of}s", comparison.unit)),
     )
 
 
@@ -199,14 +237,14 @@ def _differences(comparison: ModelComparison) -> CaptionedFigure:
         "Paired differences in AUC of groups",
         "The first model minus the second, on the same groups: right of zero the first one is "
         "better. Strong lines are clear differences (the interval excludes zero and p is below "
-        f"{number(1 - level)}), pale ones are not.",
+        f"{number(1 - level)}), pale ones are ties.",
         " ".join(pair_sentence(pair, level) for pair in pairs),
-        forest_figure(rows, "Difference in AUC of groups", reference=0.0),
+        forest_figure(rows, in_unit("Difference in AUC of groups", comparison.unit), reference=0.0),
     )
 
 
 def _difference_row(pair: Pair, level: float) -> ForestRow:
-    look = Series(INK if is_clear(pair, level) else MUTED, "solid", "o")
+    look = Series(INK if pair.is_clear(level) else MUTED, "solid", "o")
     half = _LONGEST_NAMES // 2
     a = shorten(pair.a, max(half, _LONGEST_NAMES - len(pair.b)))
     b = shorten(pair.b, max(half, _LONGEST_NAMES - len(pair.a)))

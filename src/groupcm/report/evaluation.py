@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from groupcm.evaluation.metric_table import CountOf, Value, shown
@@ -10,6 +11,7 @@ from groupcm.evaluation.results import DataCounts, Decision, Evaluation, Localis
 from groupcm.metrics import Interval
 from groupcm.plots.style import series_of
 from groupcm.report.captions import at_threshold, describe_learning_curve, has_high_specificity
+from groupcm.report.details import flow_of, levels_figure, subgroup_figures, yield_of
 from groupcm.report.figures.curves import froc_figure, precision_recall_figure, roc_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.learning import learning_figure
@@ -31,6 +33,7 @@ from groupcm.utils.formatting import (
     percent_range,
     plural,
 )
+from groupcm.utils.text import in_unit
 
 __all__ = [
     "alarms_sentence",
@@ -45,7 +48,33 @@ __all__ = [
 
 def evaluation_figures(evaluation: Evaluation) -> list[CaptionedFigure]:
     """Draw all that an evaluation has numbers for, in the order of the page."""
-    return [*_ranking(evaluation), *_deciding(evaluation), *_explaining(evaluation)]
+    figures = (_data, _deciding, _levels, _ranking, _finding, _explaining)
+    return [_in_words_of(figure, evaluation) for part in figures for figure in part(evaluation)]
+
+
+def _in_words_of(figure: CaptionedFigure, evaluation: Evaluation) -> CaptionedFigure:
+    """Call a group by the user's word in what a figure says of itself."""
+    unit = evaluation.unit
+    return replace(
+        figure,
+        title=in_unit(figure.title, unit),
+        caption=in_unit(figure.caption, unit),
+        # Names of features stay as they are.
+        description=figure.description
+        if figure.name in ("weights", "importances")
+        else in_unit(figure.description, unit),
+    )
+
+
+def _data(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    yield flow_of(evaluation)
+
+
+def _levels(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    found = levels_figure(evaluation)
+    if found is not None:
+        yield found
+    yield from subgroup_figures(evaluation)
 
 
 def _ranking(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
@@ -57,7 +86,7 @@ def _ranking(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
         f"The band is the {percent(evaluation.level)} interval of the sensitivity; the dashed "
         "line is guessing.",
         f"ROC curve of groups, area {interval(roc.auc)}.",
-        roc_figure(roc, decision=decision),
+        roc_figure(roc, of=evaluation.unit, decision=decision),
     )
     if has_high_specificity([roc]):
         yield CaptionedFigure(
@@ -66,7 +95,7 @@ def _ranking(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
             "The same curve with a logarithmic axis: read off how many positive groups are still "
             "found where only 1 in 100 negative ones may raise an alarm.",
             f"ROC curve of groups on a logarithmic axis, area {interval(roc.auc)}.",
-            roc_figure(roc, decision=decision, log=True),
+            roc_figure(roc, of=evaluation.unit, decision=decision, log=True),
         )
     average_precision, data = evaluation.average_precision, evaluation.data
     share = data.n_positive_groups / max(data.n_positive_groups + data.n_negative_groups, 1)
@@ -77,7 +106,9 @@ def _ranking(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
         "line is the share of positive groups here; where they are rarer than here, fewer "
         "alarms are right.",
         f"Precision against sensitivity, average precision {interval(average_precision)}.",
-        precision_recall_figure(evaluation.precision_recall, average_precision, share, decision),
+        precision_recall_figure(
+            evaluation.precision_recall, average_precision, share, decision, evaluation.unit
+        ),
     )
     if candidates is not None:
         yield CaptionedFigure(
@@ -90,22 +121,30 @@ def _ranking(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
         )
 
 
-def _deciding(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
-    froc, point = evaluation.froc, evaluation.decision.point
+def _finding(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    froc, point, found = evaluation.froc, evaluation.decision.point, evaluation.objects
     if froc is not None:
         things = plural(froc.object_word)
         reached = (
             f"At the chosen threshold {percent(point.objects_found / point.n_objects)} of the "
             f"{things} are found with {number(point.false_alarms)} false alarms per group."
         )
+        band = f"The band is the {percent(evaluation.level)} interval. " if found else ""
         yield CaptionedFigure(
             "froc",
             f"FROC: {things} found against false alarms",
             f"Each point is a threshold: the share of the {things} found (up) for so many false "
-            f"alarms in a group on average (right). {reached}",
+            f"alarms in a group on average (right). {band}{reached}",
             reached,
-            froc_figure(froc, point),
+            froc_figure(froc, point, None if found is None else found.band, evaluation.unit),
         )
+    shown = yield_of(evaluation)
+    if shown is not None:
+        yield shown
+
+
+def _deciding(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
+    point = evaluation.decision.point
     positive, negative = evaluation.positive_scores, evaluation.negative_scores
     yield CaptionedFigure(
         "score_distribution",
@@ -114,7 +153,7 @@ def _deciding(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
         "missed; what is blue and right of it is a false alarm.",
         f"{at_threshold(point.threshold)}, the sensitivity is {fraction(point.sensitivity)} and "
         f"the specificity {fraction(point.specificity)}.",
-        score_distribution_figure(positive, negative, point.threshold),
+        score_distribution_figure(positive, negative, point.threshold, evaluation.unit),
     )
 
 
@@ -149,7 +188,9 @@ def _explaining(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
             "A line that still rises at its right end shows that more of the same data would "
             "help; a flat one, that it would not.",
             describe_learning_curve(learning),
-            learning_figure(learning, series_of(line.model for line in learning.lines)),
+            learning_figure(
+                learning, series_of(line.model for line in learning.lines), evaluation.unit
+            ),
         )
     if reliability is not None:
         yield CaptionedFigure(
@@ -158,7 +199,7 @@ def _explaining(evaluation: Evaluation) -> Iterator[CaptionedFigure]:
             "Points on the dashed line: of the groups given 70 %, 70 in 100 are positive. "
             "Larger points hold more groups.",
             f"Brier score {fraction(reliability.brier)}.",
-            reliability_figure(reliability),
+            reliability_figure(reliability, evaluation.unit),
         )
 
 

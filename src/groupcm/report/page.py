@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -13,7 +13,6 @@ from markupsafe import Markup
 
 from groupcm.evaluation.comparison.results import ModelComparison
 from groupcm.evaluation.results import Case, Evaluation
-from groupcm.metrics.decision import threshold_rule
 from groupcm.plots.axes import clean
 from groupcm.report.captions import sensitivity_at, specificities
 from groupcm.report.figures.figure import CaptionedFigure
@@ -21,6 +20,7 @@ from groupcm.report.figures.style import NAMED_COLOURS
 from groupcm.utils import formatting
 from groupcm.utils.extras import REPORT
 from groupcm.utils.formatting import number
+from groupcm.utils.text import in_unit
 
 if TYPE_CHECKING:
     from groupcm.report.figures.figure import CaptionedFigure
@@ -39,8 +39,13 @@ __all__ = [
 _STAYS_TOGETHER = re.compile(r"\bp [=<] \d|\d (?:%|s|min|h)(?!\w)")
 
 
-def render(template: str, figures: Sequence[CaptionedFigure], **numbers: Any) -> str:
-    """Fill a template; text that comes from users is escaped."""
+def render(
+    template: str, figures: Sequence[CaptionedFigure], *, unit: str = "group", **numbers: Any
+) -> str:
+    """Fill a template; text that comes from users is escaped.
+
+    ``unit`` is the user's word for a group, by which the filter of this name calls it.
+    """
     environment = Environment(
         loader=PackageLoader("groupcm.report"),
         autoescape=True,
@@ -52,7 +57,7 @@ def render(template: str, figures: Sequence[CaptionedFigure], **numbers: Any) ->
     )
     environment.globals |= {"specificities": specificities, "sensitivity_at": sensitivity_at}
     environment.filters |= {name: getattr(formatting, name) for name in formatting.__all__}
-    environment.filters["threshold_rule"] = threshold_rule
+    environment.filters["unit"] = lambda text: in_unit(text, unit)
     drawn = {
         figure.name: {
             "name": figure.name,
@@ -63,7 +68,7 @@ def render(template: str, figures: Sequence[CaptionedFigure], **numbers: Any) ->
         for figure in figures
     }
     return environment.get_template(template).render(
-        figures=drawn, colours=NAMED_COLOURS, **numbers
+        figures=drawn, colours=NAMED_COLOURS, unit=unit, **numbers
     )
 
 
@@ -157,21 +162,30 @@ def comparison_page(comparison: ModelComparison) -> str:
 def draw_evaluation(evaluation: Evaluation, pictures: CasePictures | None = None) -> Page:
     """Draw the figures of an evaluation, and write its page."""
     REPORT.require()
+    from groupcm.report import at_a_glance as glance
+    from groupcm.report import details
     from groupcm.report import evaluation as parts
     from groupcm.report.figures.scores import by_size
 
-    localisation = evaluation.localisation
+    # Words end up in drawings, which cannot hold control characters.
+    words = {"unit": clean(evaluation.unit), "object_word": clean(evaluation.object_word)}
+    evaluation = replace(evaluation, **words)
+    localisation, unit, level = evaluation.localisation, evaluation.unit, evaluation.level
+    sentences = [parts.alarms_sentence(evaluation.decision, level)]
+    sentences.append(parts.ranking_sentence(evaluation))
+    if localisation is not None:
+        sentences.append(parts.localisation_sentence(localisation, level))
     return _filled(
         "evaluation.html",
         evaluation,
         parts.evaluation_figures(evaluation),
         evaluation=evaluation,
+        kinds=glance.Kinds.of(evaluation),
+        verdict=glance.verdict_sentences(evaluation),
+        glance=glance,
+        details=details,
         tiles=parts.metric_tiles(evaluation),
-        alarms=parts.alarms_sentence(evaluation.decision, evaluation.level),
-        ranking=parts.ranking_sentence(evaluation),
-        locating=None
-        if localisation is None
-        else parts.localisation_sentence(localisation, evaluation.level),
+        sentences=[in_unit(each, unit) for each in sentences],
         pictures=pictures,
         certificate=parts.certificate_sentence(evaluation.training),
         data_rows=parts.data_rows(evaluation),
@@ -193,6 +207,7 @@ def draw_comparison(comparison: ModelComparison) -> Page:
         parts.comparison_figures(comparison),
         comparison=comparison,
         summary=parts.summary_sentences(comparison),
+        behind=parts.against_best(comparison),
         models=models,
         group_rocs=[(model.name, model.group_roc) for model in models],
         swatch=lambda name: colour_name(looks[name].colour),
@@ -200,7 +215,7 @@ def draw_comparison(comparison: ModelComparison) -> Page:
         pairs=[
             (
                 parts.pair_sentence(pair, comparison.level),
-                parts.is_clear(pair, comparison.level),
+                pair.is_clear(comparison.level),
             )
             for pair in comparison.pairs
         ],
@@ -214,4 +229,5 @@ def _filled(
     **values: Any,
 ) -> Page:
     common = {"level": found.level, "title": found.title, "version": found.version}
+    common["unit"] = found.unit
     return Page(render(template, figures, **common, **values), figures)

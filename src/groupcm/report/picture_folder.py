@@ -91,6 +91,7 @@ class PictureFolder:
 
 
 def _shown(evaluation: Evaluation) -> Iterator[Case]:
+    yield from evaluation.typical.values()
     for kind in (
         evaluation.highest_positives,
         evaluation.lowest_positives,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groupcm.errors import InputError
 from groupcm.evaluation.comparison.results import ModelComparison
-from groupcm.evaluation.metric_table import metric_values
+from groupcm.evaluation.documents import comparison_document, evaluation_document, save_document
 from groupcm.evaluation.results import Evaluation
 from groupcm.report.page import CasePictures, draw_comparison, draw_evaluation
 from groupcm.utils.extras import REPORT
@@ -29,11 +29,13 @@ __all__ = [
 
 _DOTS_PER_INCH = 200
 _METRICS = "metrics.json"
+_SUBGROUPS = re.compile(r"subgroups_\d+_(sensitivity|specificity)")
 
 FIGURE_NAMES = frozenset(
     {
         "candidate_auc",
         "candidate_roc",
+        "flow",
         "froc",
         "group_auc",
         "group_precision_recall",
@@ -41,10 +43,12 @@ FIGURE_NAMES = frozenset(
         "group_roc_high_specificity",
         "importances",
         "learning_curve",
+        "levels_roc",
         "paired_differences",
         "reliability",
         "score_distribution",
         "weights",
+        "yield",
     }
 )
 
@@ -64,9 +68,11 @@ def _remove_stale_figures(folder: Path, written: Collection[Path]) -> None:
     >>> sorted(file.name for file in folder.iterdir())
     ['group_roc.svg', 'mine.svg', 'weights.txt']
     """
-    names = [f"{name}.{kind}" for name in FIGURE_NAMES for kind in ("svg", "png")]
-    for file in (folder / name for name in (*names, _METRICS)):
-        if file not in written and file.is_file():
+    for file in folder.iterdir():
+        is_figure = file.suffix in (".svg", ".png") and (
+            file.stem in FIGURE_NAMES or _SUBGROUPS.fullmatch(file.stem)
+        )
+        if (is_figure or file.name == _METRICS) and file not in written and file.is_file():
             file.unlink()
 
 
@@ -107,7 +113,7 @@ def save_evaluation(
     evaluation : Evaluation
     path : path
         The path of the page, such as ``report.html``. The figures, and ``metrics.json`` with all
-        metrics, go to ``report_figures``.
+        numbers (`groupcm.evaluation.evaluation_document`), go to ``report_figures``.
     pictures : CasePictures, optional
         Pictures of the groups to look at, for the page.
 
@@ -127,11 +133,11 @@ def save_evaluation(
     >>> found = evaluate(model, made.X, made.y, made.groups, n_resamples=50)
     >>> files = save_evaluation(found, Path(tempfile.mkdtemp()) / "report.html")
     >>> [file.name for file in files[:3]], files[1].parent.name
-    (['report.html', 'group_roc.svg', 'group_roc.png'], 'report_figures')
+    (['report.html', 'flow.svg', 'flow.png'], 'report_figures')
     """
     page = check_report(path)
     return save_page(
-        *draw_evaluation(evaluation, pictures), page, metrics=metric_values(evaluation)
+        *draw_evaluation(evaluation, pictures), page, numbers=evaluation_document(evaluation)
     )
 
 
@@ -153,7 +159,7 @@ def save_comparison(comparison: ModelComparison, path: str | os.PathLike[str]) -
     ['report.html', 'group_auc.svg', 'group_auc.png']
     """
     page = check_report(path)
-    return save_page(*draw_comparison(comparison), page)
+    return save_page(*draw_comparison(comparison), page, numbers=comparison_document(comparison))
 
 
 def save_page(
@@ -161,7 +167,7 @@ def save_page(
     figures: Sequence[CaptionedFigure],
     page: Path,
     *,
-    metrics: Mapping[str, Any] | None = None,
+    numbers: Mapping[str, Any] | None = None,
 ) -> list[Path]:
     """Write a page, and its figures into a folder next to it; remove those of an earlier report.
 
@@ -171,8 +177,8 @@ def save_page(
     figures : sequence of CaptionedFigure
     page : Path
         The path that `check_report` returns.
-    metrics : mapping, optional
-        Plain values, written as ``metrics.json`` next to the figures.
+    numbers : mapping, optional
+        A document, written as ``metrics.json`` next to the figures.
 
     Returns
     -------
@@ -191,10 +197,8 @@ def save_page(
         with whole_file(png) as beside, style():
             figure.drawing.savefig(beside, format="png", dpi=_DOTS_PER_INCH)
         files += [svg, png]
-    if metrics is not None:
-        files.append(folder / _METRICS)
-        with whole_file(files[-1]) as beside:
-            beside.write_text(f"{json.dumps(metrics, indent=2)}\n", encoding="utf-8")
+    if numbers is not None:
+        files.append(save_document(numbers, folder / _METRICS))
     # The page comes after its figures, so that they exist where it does.
     with whole_file(page) as beside:
         beside.write_text(html, encoding="utf-8")

@@ -77,7 +77,7 @@ def read_tables(
     Parameters
     ----------
     paths : sequence of str or Path
-        Files and folders; a folder stands for the tables directly in it, sorted by name, and for
+        Files and folders; a folder means the tables directly in it, sorted by name, and for
         those in folders of the form ``patient=7``, whose names give a column. A group is in one
         table, or goes on where the next table begins.
     group, label, overlap, patient : str
@@ -188,6 +188,6 @@ def _empty(files: Sequence[TableFile], n_features: int, dtype: np.dtype) -> np.n
     except (MemoryError, ValueError) as error:
         most = max(files, key=lambda file: file.n_rows)
         raise InputError(
-            f"{n_rows:,} rows of {n_features:,} features do not fit the memory; {most.path} "
+            f"{n_rows:,} rows of {n_features:,} features do not fit in memory; {most.path} "
             f"declares {most.n_rows:,} rows"
         ) from error

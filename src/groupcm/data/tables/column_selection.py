@@ -78,7 +78,7 @@ def expand_features(
     Raises
     ------
     InputError
-        Where a pattern, or a name to exclude, stands for nothing.
+        Where a pattern, or a name to exclude, matches no column.
 
     Examples
     --------
@@ -255,7 +255,7 @@ def _choose_features(
             )
     if not chosen:
         raise InputError(
-            FileName(files[0].path), f" has no feature columns beside {', '.join(taken)}"
+            FileName(files[0].path), f" has no feature columns besides {', '.join(taken)}"
         )
     return chosen
 

@@ -220,13 +220,14 @@ def readable(path: Path, place: str = "") -> Iterator[None]:
         if isinstance(error, MemoryError):
             raise InputError(
                 FileName(path),
-                f" needs more memory than there is{where}; is it whole, and is it so large?",
+                f" needs more memory than is available{where}; is the file complete, and is it "
+                "really this large?",
             ) from error
         kind = _kind(path) or "a table"
         reason = " ".join(str(error).split()).rstrip(".")
         raise InputError(
             FileName(path),
-            f" cannot be read as {kind}{where} ({reason}); is it whole, and is it {kind}?",
+            f" cannot be read as {kind}{where} ({reason}); is it complete, and is it {kind}?",
         ) from error
 
 

@@ -98,7 +98,7 @@ def _verify_footer(path: str | os.PathLike[str]) -> None:
         if file.read(len(_SEAL)) != _SEAL:
             return  # another program's file
         if file.read(hashlib.sha256().digest_size) != hashlib.sha256(footer).digest():
-            raise pa.ArrowInvalid("the checksum of the footer does not fit")
+            raise pa.ArrowInvalid("the checksum of the footer does not match")
 
 
 def native_file(path: str | os.PathLike[str], mode: str = "rb") -> pa.NativeFile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,86 +16,38 @@ from groupcm.data.groups import GroupIndex, index_groups
 from groupcm.data.tables.column_selection import check_roles, require_column
 from groupcm.data.tables.columns import (
     KeyColumn,
+    Missing,
     Piece,
     check_key,
+    is_number,
     is_text,
     key_column,
     number_column,
     numbers_of,
 )
-from groupcm.data.tables.formats import find_tables, open_table, open_tables
+from groupcm.data.tables.formats import open_table, open_tables
 from groupcm.data.tables.roles import ColumnRoles
 from groupcm.errors import InputError
 
 __all__ = [
-    "AllGroups",
     "count_distinct",
     "index_key",
+    "object_names",
     "place_of_row",
-    "read_all_groups",
     "read_annotation",
     "read_key",
+    "read_numbers",
     "read_objects",
     "read_overlap",
+    "read_values",
     "read_weights",
     "require_one_weight",
 ]
-
 
 Bools = NDArray[np.bool_]
 
 # How programs write truth values as text.
 _WRITTEN = {"true": 1, "false": 0, "1": 1, "0": 0}
-
-
-@dataclass(frozen=True)
-class AllGroups:
-    """Every group with its label and its patient, as a table lists them.
-
-    Attributes
-    ----------
-    ids : list
-        The groups.
-    labels : dict
-        The label of each group.
-    patients : dict or None
-        The patient of each group.
-    """
-
-    ids: list[Any]
-    labels: dict[Any, Any]
-    patients: dict[Any, Any] | None
-
-
-def read_all_groups(
-    path: str | Path, *, group: str, label: str | None = None, patient: str | None = None
-) -> AllGroups:
-    """Read a table that lists every group once, those without candidates included.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
-    >>> _ = path.write_text("frame,polyp\\na,1\\nb,0\\n")
-    >>> read_all_groups(path, group="frame", label="polyp").labels
-    {'a': 1, 'b': 0}
-    """
-    files = find_tables([path])
-
-    def column(name: str | None, role: str) -> list[Any] | None:
-        return None if name is None else read_key(files, name, role).per_row().tolist()
-
-    ids = column(group, "group") or []
-    if len(set(ids)) < len(ids):
-        seen: set[Any] = set()
-        twice = next(each for each in ids if each in seen or seen.add(each))
-        raise InputError(f"{path} lists the group {twice!r} twice; list every group once")
-    labels, patients = column(label, "label"), column(patient, "patient")
-    return AllGroups(
-        ids,
-        {} if labels is None else dict(zip(ids, labels, strict=True)),
-        None if patients is None else dict(zip(ids, patients, strict=True)),
-    )
 
 
 def index_key(key: KeyColumn) -> GroupIndex:
@@ -126,12 +78,9 @@ def read_objects(
     Rows that are not positive need none.
     """
     pieces = list(_pieces(files, column, "object"))
-    kinds = {piece.values.type for piece in pieces}
-    common = kinds.pop() if len(kinds) == 1 else pa.string()
-    whole = pa.chunked_array([piece.values.cast(common) for piece in pieces])
-    encoded = whole.dictionary_encode().combine_chunks()
+    encoded = _encoded(pieces)
     numbers = encoded.indices.fill_null(-1).to_numpy()
-    if is_text(common):  # CSV has no other way to leave a text out
+    if is_text(encoded.dictionary.type):  # CSV has no other way to leave a text out
         empty = pc.index(encoded.dictionary.cast(pa.string()), "").as_py()
         numbers = np.where(numbers == empty, -1, numbers)
     lacking = is_positive & (numbers < 0)
@@ -142,6 +91,18 @@ def read_objects(
             "is empty; every positive row needs the object that it shows"
         )
     return numbers
+
+
+def _encoded(pieces: Sequence[Piece]) -> pa.DictionaryArray:
+    kinds = {piece.values.type for piece in pieces}
+    common = kinds.pop() if len(kinds) == 1 else pa.string()
+    whole = pa.chunked_array([piece.values.cast(common) for piece in pieces])
+    return whole.dictionary_encode().combine_chunks()
+
+
+def object_names(files: Sequence[Path], column: str) -> list[Any]:
+    """Return the ids of the objects, in the order in which `read_objects` numbers them."""
+    return _encoded(list(_pieces(files, column, "object"))).dictionary.to_pylist()
 
 
 def read_annotation(
@@ -210,14 +171,37 @@ def read_overlap(
     >>> read_overlap([path], None, "fit"), read_overlap([path], None, "iou")
     (array([0.5, 0. ]), None)
     """
+    return read_numbers(files, given, noted, "overlap")
+
+
+def read_numbers(
+    files: Sequence[Path],
+    given: str | None,
+    noted: str | None,
+    role: str,
+    *,
+    allow_missing: bool = False,
+) -> NDArray[np.float64] | None:
+    """Return one number per row, of a column that is given or expected; see `read_overlap`.
+
+    With ``allow_missing`` a value may be missing, which is NaN.
+    """
     column = given or noted
     tables = [open_table(file) for file in files]
     if column is None or (
         given is None and any(column not in table.schema.names for table in tables)
     ):
         return None
-    check_roles(tables, {"overlap": column}, None)
-    return number_column(column, _pieces(files, column, "overlap"))
+    check_roles(tables, {role: column}, None)
+    pieces = _pieces(files, column, role)
+    if not allow_missing:
+        return number_column(column, pieces)
+    allowed = Missing(allowed=True)
+    parts = [
+        numbers_of(piece.values, column, piece.path, piece.first_row, missing=allowed)
+        for piece in pieces
+    ]
+    return np.concatenate([np.empty(0), *parts])
 
 
 def read_weights(files: Sequence[Path], column: str) -> NDArray[np.float64]:
@@ -246,6 +230,25 @@ def read_weights(files: Sequence[Path], column: str) -> NDArray[np.float64]:
     return np.concatenate(parts)
 
 
+def read_values(files: Sequence[Path], column: str) -> NDArray[Any]:
+    """Read one value per row, such as a site or a size: NaN or None where it is missing.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "frames.csv"
+    >>> _ = path.write_text("frame,size,site\\na,2.5,\\nb,,Bern\\n")
+    >>> read_values([path], "size").tolist(), read_values([path], "site").tolist()
+    ([2.5, nan], ['', 'Bern'])
+    """
+    arrays = [piece.values for piece in _pieces(files, column, "subgroup")]
+    if all(is_number(each.type) or pa.types.is_null(each.type) for each in arrays):
+        numbers = [each.cast(pa.float64()).to_numpy(zero_copy_only=False) for each in arrays]
+        return np.concatenate([np.empty(0), *numbers])
+    texts = pa.chunked_array([each.cast(pa.string()) for each in arrays])
+    return texts.to_numpy(zero_copy_only=False)
+
+
 def place_of_row(files: Sequence[Path], row: int) -> tuple[Path, int]:
     """Return the file that holds a row of several tables, and its number there."""
     for file in files:
@@ -257,7 +260,7 @@ def place_of_row(files: Sequence[Path], row: int) -> tuple[Path, int]:
 
 
 def _pieces(files: Sequence[Path], column: str, role: str) -> Iterator[Piece]:
-    is_id = role in ("group", "patient", "object")
+    is_id = role in ("group", "patient", "object", "level")
     for table in open_tables(files, [column]) if is_id else map(open_table, files):
         path = table.path
         require_column(table, column, f"the {role} column")

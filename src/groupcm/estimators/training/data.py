@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupcm.data.group_table import GroupTable, group_level
+from groupcm.data.group_table import GroupTable, group_level, table_of_index
+from groupcm.data.groups import GroupIndex
 from groupcm.data.validation import require_finite, rows_with
 from groupcm.errors import Argument, InputError
 from groupcm.objective.grouping import RowWeights
@@ -101,6 +102,12 @@ class TrainingData:
                 f"has {n_classes} classes{reason}; make one of them against the rest."
             )
 
+    def against_rest(self, number: int) -> TrainingData:
+        """Return the same candidates with two classes: whether they are of this one."""
+        two = np.array([False, True])
+        is_of_class = np.asarray(self.y == self.labels[number])
+        return replace(self, y=is_of_class, labels=two, classes=two)
+
     def require_two_classes_in_memory(self, who_needs: str) -> None:
         """Raise one sentence where there are more classes, or rows that must be read."""
         self.require_two_classes()
@@ -148,6 +155,11 @@ class TrainingData:
         A group of two patients is refused, by its id where ``ids`` has one per row.
         """
         named = ids
+        if self.stream is not None and self.groups is not None and ids is None:
+            # Of many rows, no number per row.
+            every = np.arange(len(self.groups))
+            index = GroupIndex(every, self.groups.ptr[:-1], every, self.n_rows)
+            return table_of_index(index, self.is_positive, patients)
         if ids is None or isinstance(ids, str):
             named = None if self.groups is None else self.groups.numbers()
         return group_level(self.is_positive, named, patients)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,7 @@ from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.fit_setup import Hyperparameters, Prepared, costs_of
 from groupcm.estimators.training.tasks import as_returned, make_task, solve_tasks, solving
 from groupcm.objective.terms import Terms
+from groupcm.solvers import multipliers
 from groupcm.solvers.alternating import Alternation, Choice, alternate, problem_of_means
 from groupcm.solvers.solution import Solution, Task
 
@@ -84,6 +86,15 @@ class Training:
     def __init__(self, data: TrainingData, hyperparameters: Hyperparameters) -> None:
         self.hyperparameters = hyperparameters
         self.prepared = Prepared(hyperparameters, data)
+        self._states: dict[float, multipliers.State] = {}
+
+    def with_max_fpr(self, max_fpr: float) -> Training:
+        """Return the training of the same prepared rows with another ``max_fpr``."""
+        training, prepared = copy(self), copy(self.prepared)
+        training.hyperparameters = replace(self.hyperparameters, max_fpr=max_fpr)
+        prepared.hyperparameters = training.hyperparameters
+        training.prepared = prepared
+        return training
 
     def solve(self, lam: float | None = None) -> Solved:
         """Solve for each class against the rest, on all groups.
@@ -125,16 +136,33 @@ class Training:
 
         ``terms``, made for the hyperparameter λ, are by default those of all groups.
         """
-        terms = self._only_terms() if terms is None else terms
-        seed = self.hyperparameters.draw_seed()
-        tasks = [
-            make_task(self.prepared, _weighted(terms, lam / self.hyperparameters.lam), lam, seed)
-            for lam in lams
-        ]
+        is_whole = terms is None
+        tasks = self._path(lams, self._only_terms() if terms is None else terms)
+        for lam, task in zip(lams, tasks, strict=True):
+            task.warm.state = self._states.get(lam)
         solutions = solve_tasks(self.prepared, tasks, related=True, near=near)
+        for lam, task in zip(lams, tasks, strict=True):
+            if is_whole and isinstance(task.warm.state, multipliers.State):
+                self._states[lam] = task.warm.state
+                task.warm.state.forget_rows()
         for lam, solution in zip(lams, solutions, strict=True):
             self._warn_unless_converged(solution, lam)
         return solutions
+
+    def start_folds(self, lams: Sequence[float]) -> None:
+        """Solve for each λ on all groups, where the same λ on some of them can begin from there."""
+        is_solved_so = (
+            self.hyperparameters.solver == "working_set"
+            and self.hyperparameters.objective == "gcm"
+            and self.prepared.data.stream is None
+        )
+        if is_solved_so and multipliers.applies(self._path(lams[:1], self._only_terms())[0]):
+            self.solve_path(lams)
+
+    def _path(self, lams: Sequence[float], terms: list[Terms]) -> list[Task]:
+        seed = self.hyperparameters.draw_seed()
+        factor = 1.0 / self.hyperparameters.lam
+        return [make_task(self.prepared, _weighted(terms, lam * factor), lam, seed) for lam in lams]
 
     def choose_unannotated(self, lam: float) -> Alternation:
         """Solve with a candidate chosen in each positive group without annotation.
@@ -251,7 +279,7 @@ class Training:
             stalls = " stalls where the winners of groups change, so "
             return Argument("solver", "lbfgs"), stalls, *other
         if options.C is None and lam > _NEAR_ONE:
-            lower = (" leaves next to no penalty, so lower ", Argument("lam"), " or raise ", tol)
+            lower = (" leaves almost no penalty, so lower ", Argument("lam"), " or raise ", tol)
             return Argument("lam", lam), *lower
         if solution.stop == "work":
             return "the work allowed was used up, so raise ", passes, " or ", tol
@@ -271,9 +299,9 @@ def reporting_checkpoint(checkpoint: str | os.PathLike[str] | None) -> Iterator[
         if interrupt.args:
             raise
         if checkpoint is None:
-            kept = "nothing is kept; with a checkpoint file the same fit could go on from there"
+            kept = "nothing is kept; with a checkpoint file the same fit can resume"
         elif os.path.exists(checkpoint):
-            kept = f"{checkpoint} keeps where it was, and the same fit goes on from there"
+            kept = f"{checkpoint} keeps its state, and the same fit resumes from there"
         else:
             kept = f"it had not reached a point that {checkpoint} could keep"
         raise KeyboardInterrupt(f"the fit was interrupted before it had a model: {kept}.") from None

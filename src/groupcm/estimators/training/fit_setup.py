@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -17,14 +16,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from groupcm.errors import (
-    Argument,
     ConstantFeaturesWarning,
-    InputError,
     OverlapWarning,
-    ParameterError,
     warn_user,
 )
 from groupcm.estimators.training.data import TrainingData
+from groupcm.estimators.training.requirements import require_choosable, require_possible
 from groupcm.features import Fitted, as_feature_map
 from groupcm.features.scaling import (
     Scaling,
@@ -36,6 +33,7 @@ from groupcm.objective.grouping import Costs, binary_terms, class_factors
 from groupcm.objective.terms import NO_ORDER, Groups, Index, Terms
 from groupcm.sources.rows.sample import choose_units, units_of
 from groupcm.sources.rows.space import FeatureMap, make_space
+from groupcm.utils.merged_warnings import ignore_warnings
 from groupcm.utils.text import printable
 
 __all__ = ["Hyperparameters", "Prepared", "costs_of", "draw_seed", "naming_features"]
@@ -72,6 +70,8 @@ class Hyperparameters:
     lam: float = 0.5
     C: float | None = None
     class_weight: Mapping[Any, float] | str | None = "balanced"
+    objective: str = "gcm"
+    max_fpr: float = 1.0
     loss: str = "smoothed_hinge"
     delta: float = 0.5
     penalty: str = "huber"
@@ -131,15 +131,7 @@ class Prepared:
     """
 
     def __init__(self, options: Hyperparameters, data: TrainingData) -> None:
-        if data.stream is not None and options.solver != "working_set":
-            raise ParameterError(
-                Argument("solver", options.solver),
-                " needs all rows in memory, and these do not fit; use ",
-                Argument("solver", "working_set"),
-                ", or raise ",
-                Argument("memory"),
-                ".",
-            )
+        require_possible(options, data)
         if data.stream is None and not isinstance(data.X, np.ndarray):
             data = replace(data, X=store_nearly_full_columns(data.X))
         if data.weights is not None and options.C is None and np.ptp(data.weights.values) == 0.0:
@@ -150,7 +142,7 @@ class Prepared:
         self.deadline = time.perf_counter() + limit
         self.unannotated = data.unannotated_groups()
         if len(self.unannotated):
-            _require_choosable(options, data, self.unannotated)
+            require_choosable(options, data, self.unannotated)
         trained = range(len(data.classes)) if len(data.classes) > 2 else [1]
         self.terms = [_terms_of(options, data, number, self.unannotated) for number in trained]
         if data.stream is not None:
@@ -165,9 +157,7 @@ class Prepared:
 
     def terms_without(self, groups: Index) -> list[Terms]:
         """Return the terms of the second of two classes when these groups are left out."""
-        with warnings.catch_warnings():
-            # The warning was issued when all groups were prepared.
-            warnings.simplefilter("ignore", OverlapWarning)
+        with ignore_warnings(OverlapWarning):  # issued when all groups were prepared
             terms = _terms_of(
                 self.hyperparameters, self.data, 1, np.union1d(groups, self.unannotated)
             )
@@ -202,40 +192,6 @@ def costs_of(options: Hyperparameters, data: TrainingData, number: int = 1) -> C
     return Costs(options.lam, options.C, factors)
 
 
-def _require_choosable(options: Hyperparameters, data: TrainingData, unannotated: Index) -> None:
-    """Refuse what cannot go with positive groups in which a candidate must be chosen."""
-    n = len(unannotated)
-    which = f"{n:,} positive group{'s are' if n > 1 else ' is'} not annotated"
-    if len(data.classes) > 2:
-        raise ValueError(
-            f"{which}, and candidates are chosen for two classes only; y has "
-            f"{len(data.classes)}: make one of them against the rest, or leave those groups out."
-        )
-    if n == len(data.groups_of(data.rows_of(1))):
-        raise ValueError(
-            f"{which}, and no other is there to start from; annotate some, or use MISVMClassifier, "
-            "which needs the labels of groups alone."
-        )
-    wanted = {"grouping": "negative", "solver": "working_set", "checkpoint": None}
-    for name, right in wanted.items():
-        given = getattr(options, name)
-        if given != right:
-            raise ParameterError(
-                f"{which}, which needs ",
-                Argument(name, right),
-                "; got ",
-                Argument(name, given),
-                ": change it, or leave those groups out.",
-            )
-    if data.stream is not None:
-        raise InputError(
-            f"{which}, which needs all {data.n_rows:,} candidates in memory, and they do not fit; "
-            "raise ",
-            Argument("memory"),
-            ", or leave those groups out.",
-        )
-
-
 def _every_group_has(groups: Groups | None, rows: NDArray[np.int64]) -> bool:
     return groups is not None and len(np.unique(groups.of_rows(rows))) == len(groups)
 
@@ -244,7 +200,8 @@ def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> Non
     """Keep some units in memory: those with positive candidates, those measured, and others.
 
     Positive candidates are few and weigh much. Those of other units come as single rows,
-    where that means to decode no more than most of the units once more.
+    where that means to decode no more than most of the units once more; and in any case where
+    every row counts alone, since without them the solution on the sample is far from the whole.
     """
     stream = data.stream
     assert stream is not None
@@ -264,7 +221,9 @@ def _load_sample(data: TrainingData, terms: Sequence[list[Terms] | None]) -> Non
     inside = np.isin(np.searchsorted(ptr, positive, side="right") - 1, units)
     extra = positive[~inside]
     n_more = 0 if source.reads_single_rows else len(units_of(ptr, extra))
-    extra = extra if few and n_more <= _MOST_UNITS * source.n_units else extra[:0]
+    alone = all(part.alone for found in terms for part in found or ())
+    is_cheap = alone or n_more <= _MOST_UNITS * source.n_units
+    extra = extra if few and is_cheap else extra[:0]
     if np.sum(np.diff(ptr)[units]) < _TINY_SAMPLE:
         negative = [part for found in terms for part in found or () if part.sign < 0]
         extra = np.union1d(extra, _some_rows(negative, units, ptr))

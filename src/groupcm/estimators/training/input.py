@@ -27,8 +27,8 @@ from groupcm.data.validation import (
     warn_without_groups,
 )
 from groupcm.errors import InputError
-from groupcm.estimators.hyperparameters import warn_of_unused
 from groupcm.estimators.training.data import TrainingData
+from groupcm.estimators.training.requirements import warn_of_unused
 from groupcm.estimators.training.sample_weight import with_sample_weight
 from groupcm.features.scaling import SAMPLE_VALUES
 from groupcm.objective.smoothed import Matrix

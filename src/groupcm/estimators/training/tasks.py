@@ -13,13 +13,15 @@ from groupcm.estimators.training.data import TrainingData
 from groupcm.estimators.training.fit_setup import Prepared
 from groupcm.objective.grouping import Costs
 from groupcm.objective.losses import LOSSES
+from groupcm.objective.partial_auc import PartialAuc
 from groupcm.objective.penalties import PENALTIES
 from groupcm.objective.problem import Problem
 from groupcm.objective.terms import Terms
-from groupcm.solvers import lbfgs, streamed, working_set
+from groupcm.solvers import lbfgs, partial_auc, streamed, streamed_partial_auc, working_set
 from groupcm.solvers.checkpoint import Checkpoint
 from groupcm.solvers.objective import whole_objective
 from groupcm.solvers.solution import Budget, Solution, Task
+from groupcm.solvers.streamed_alone import solve_alone
 from groupcm.sources.rows.chunk import NonFiniteValue
 from groupcm.sources.rows.sample import Sample
 from groupcm.sources.rows.solver_rows import ArrayRows, StreamedRows, rows_in_space
@@ -39,12 +41,15 @@ _VISIBLE = 1e-12
 def make_task(prepared: Prepared, terms: list[Terms], lam: float, seed: int) -> Task:
     """Return the problem of one class, or one λ, on the prepared rows."""
     options, data, space = prepared.hyperparameters, prepared.data, prepared.space
-    problem = Problem(
+    parts = (
         LOSSES.made_for(options.loss, options),
         PENALTIES.made_for(options.penalty, options),
         Costs(lam, options.C).rho(space.n_features),
         prepared.scaling.units,
     )
+    problem = Problem(*parts)
+    if options.objective == "partial_auc":
+        problem = PartialAuc(*parts, max_fpr=options.max_fpr, cost=2.0 * lam)
     if data.stream is not None:
         rows = StreamedRows(data.stream, space)
     elif isinstance(data.X, np.ndarray):
@@ -53,7 +58,8 @@ def make_task(prepared: Prepared, terms: list[Terms], lam: float, seed: int) -> 
         rows = ArrayRows(data.X, space.mean, space.scale)
     n_rows = sum(part.n_rows for part in terms)
     budget = Budget.for_passes(options.max_passes, n_rows, prepared.deadline)
-    return Task(problem, terms, rows, options.tol, options.max_passes, seed, budget)
+    task = Task(problem, terms, rows, options.tol, options.max_passes, seed, budget)
+    return partial_auc.prepare(task) if isinstance(problem, PartialAuc) else task
 
 
 def solve_tasks(
@@ -99,7 +105,9 @@ def _solve_in_space(
     data = prepared.data
     if data.stream is None or all(terms.alone for task in tasks for terms in task.terms):
         return _solve_one_by_one(prepared, tasks, checkpoint, near, related=related)
-    return streamed.solve(
+    pairs = any(isinstance(task.problem, PartialAuc) for task in tasks)
+    solve = streamed_partial_auc.solve if pairs else streamed.solve
+    return solve(
         tasks,
         data.stream,
         prepared.space,
@@ -122,6 +130,8 @@ def _solve_one_by_one(
     solutions: list[Solution] = []
     for k, task in enumerate(tasks):
         near = solutions[-1].point if related and solutions else near
+        if related and k and task.warm.state is None:
+            task.warm.state = tasks[k - 1].warm.state
         try:
             solution = _solve_task(prepared, task, left.get(k, near))
             solutions.append(solution)
@@ -139,7 +149,16 @@ def _solve_one_by_one(
 def _solve_task(prepared: Prepared, task: Task, near: NDArray[np.float64] | None) -> Solution:
     stream = prepared.data.stream
     if stream is not None:
-        return streamed.solve_alone(task, prepared.space, Sample(stream), near)
+        return solve_alone(
+            task,
+            stream,
+            prepared.space,
+            Sample(stream),
+            kept_bytes=_kept_bytes(prepared.data.memory, 1),
+            left=near,
+        )
+    if isinstance(task.problem, PartialAuc):
+        return partial_auc.solve(task, near)
     if prepared.hyperparameters.solver == "lbfgs":
         return lbfgs.solve(task, near)
     return working_set.solve(task, near)
@@ -150,8 +169,10 @@ def as_returned(prepared: Prepared, task: Task, solution: Solution) -> Solution:
 
     Where a mean is many deviations from zero, the intercept that undoes it is a large number and
     loses digits: its rounding error shifts every score. The objective is then computed again, by
-    one more pass.
+    one more pass. An objective without intercept stays what it is.
     """
+    if isinstance(task.problem, PartialAuc):
+        return solution
     scaling = prepared.scaling
     coef, intercept = scaling.in_units(solution.weights[None, :], np.array([solution.intercept]))
     theta = scaling.from_units(coef[0], float(intercept[0]))

@@ -85,6 +85,7 @@ def compare_models(
     n_resamples: int = 2000,
     random_state: int = 0,
     title: str = "Comparison of models",
+    unit: str = "group",
     data_name: str = "",
     progress: Progress | None = None,
 ) -> ModelComparison:
@@ -123,6 +124,9 @@ def compare_models(
     random_state : int, default=0
     title, data_name : str
         The title of the report, and the name of the data.
+    unit : str, default="group"
+        The word for a group in the report, such as "frame"; an irregular plural follows a slash,
+        as in "query/queries".
     progress : callable, optional
         Is called with a text at the start of each step.
 
@@ -173,6 +177,7 @@ def compare_models(
         pairs=pairs,
         learning=curve,
         level=level,
+        unit=unit,
         notes=[*_unannotated_notes(data, chosen), *map(_end_note, at_ends)],
     )
 

@@ -150,8 +150,8 @@ def _logistic_regression(budget: Budget) -> Contender:
 
 def _misvm(budget: Budget) -> Contender:
     about = (
-        "MI-SVM: only the labels of groups; the candidate of a positive group is chosen "
-        "again and again."
+        "MI-SVM: only the labels of groups; the candidate of a positive group is chosen anew in "
+        "every round."
     )
 
     def make(lam: float = 0.5) -> MISVMClassifier:

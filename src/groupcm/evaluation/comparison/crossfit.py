@@ -238,7 +238,7 @@ def _inner_folds(data: LabelledCandidates, n_inner: int, seed: int, number: int)
             have = group if data.patients is None else f"{kind} groups of only one patient"
             raise ValueError(
                 f"the training part of fold {number} has {have}; "
-                "choosing hyperparameters needs at least two."
+                "choosing hyperparameters requires at least two."
             )
         n_inner = min(n_inner, clusters)
     return folds_of(data, n_inner, seed)

@@ -136,7 +136,7 @@ def learning_curve(
     random_state : int, default=0
         Of the order of negative groups, and of the intervals.
     progress : callable, optional
-        Hears in words what begins now.
+        Called with a description of each fit before it begins.
     **interval
         Options of `groupcm.metrics.bootstrap_interval`, such as ``n_resamples``.
 

@@ -42,13 +42,20 @@ class Pair:
     b: str
     group: Comparison
 
+    def is_clear(self, level: float = 0.95) -> bool:
+        """Return whether the interval of the difference excludes zero, and its p-value agrees."""
+        difference = self.group.difference
+        leaves_out_zero = difference.low > 0 or difference.high < 0
+        return leaves_out_zero and self.group.p_value < 1 - level
+
 
 @dataclass(frozen=True)
 class ModelComparison:
     """Several models on the same folds, each tuned over ``n_settings`` hyperparameters.
 
     ``notes`` are sentences on missing annotation and on grids that were too narrow. ``labels`` are
-    the negative and the positive label, where they are known.
+    the negative and the positive label, where they are known, and ``unit`` is the user's word for a
+    group, such as "frame".
     """
 
     title: str
@@ -63,3 +70,4 @@ class ModelComparison:
     level: float = 0.95
     notes: Sequence[str] = ()
     labels: tuple[Any, Any] | None = None
+    unit: str = "group"

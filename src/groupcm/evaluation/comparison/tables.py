@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from groupcm.data.labels import order_classes
 from groupcm.data.tables.roles import ColumnRoles, described
 from groupcm.errors import Argument, InputError, ParameterError
+from groupcm.estimators.level_columns import (
+    check_level_columns,
+    columns_to_exclude,
+    patient_column,
+    require_nested_columns,
+)
 from groupcm.evaluation.comparison.compare_models import chosen_contenders, compare_models
 from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import DEFAULT_NAMES
@@ -74,6 +80,7 @@ def read_labelled(
     features: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     pos_label: Any = None,
+    levels: Mapping[str, str] | None = None,
     purpose: str = "a comparison",
 ) -> LabelledTables:
     """Read tables of two classes into memory, and warn of features that give the label away.
@@ -88,6 +95,9 @@ def read_labelled(
         The feature columns, and those to leave out. Missing values become NaN.
     pos_label : label, optional
         The positive one of the two labels; a number can be given as text. By default the larger.
+    levels : mapping of str to str, optional
+        The column of each level above the group, from the lowest to the highest; the highest takes
+        the place of patients where ``roles`` names none.
     purpose : str
         What an error says needs two classes.
 
@@ -102,6 +112,8 @@ def read_labelled(
     ('frames.csv', ['a', 'a', 'b', 'b'])
     """
     about = described(listed_tables(tables))
+    units = check_level_columns(levels, tables, roles)
+    roles = replace(roles, patient=patient_column(roles.patient, units))
     roles = roles.filled_in(about, DESCRIBED)
     roles.require(["group", "label"], listed_tables(tables)[0], about)
     candidates = read_with_roles(
@@ -109,11 +121,14 @@ def read_labelled(
         roles,
         about,
         features=features,
-        exclude=exclude,
+        exclude=[*exclude, *columns_to_exclude(units, roles)],
         in_memory=True,
         allow_missing=True,
     )
     assert isinstance(candidates, InMemoryCandidates)
+    require_nested_columns(
+        candidates.files, units, candidates.group_index, candidates.patient_index
+    )
     candidates.warn_of_leakage()
     _require_two_classes(candidates, purpose)
     candidates.name_positive(pos_label)
@@ -139,6 +154,8 @@ def compare_tables(
     max_negatives: int | None = 100_000,
     random_state: int = 0,
     title: str | None = None,
+    unit: str = "group",
+    levels: Mapping[str, str] | None = None,
     **options: Any,
 ) -> ModelComparison:
     """Compare models on tables of candidates; ``groupcm compare`` calls this function.
@@ -158,6 +175,11 @@ def compare_tables(
         See `groupcm.evaluation.compare_models`.
     title : str, optional
         The title of the report.
+    unit : str, default="group"
+        The word for a group in the report, such as "frame".
+    levels : mapping of str to str, optional
+        The column of each level above the group, from the lowest to the highest. They are not
+        features, and folds split no unit of the highest.
     **options
         More options of `groupcm.evaluation.compare_models`, such as ``learning``.
 
@@ -185,7 +207,9 @@ def compare_tables(
     # Before the tables are read, which may take long.
     chosen = chosen_contenders(models, n_settings, max_negatives, random_state)
     roles = ColumnRoles(group, label, overlap, patient, annotated, object, weight)
-    data = read_labelled(tables, roles, features=features, exclude=exclude, pos_label=pos_label)
+    data = read_labelled(
+        tables, roles, features=features, exclude=exclude, pos_label=pos_label, levels=levels
+    )
     _require_complete(data.candidates, chosen)
     found = compare_models(
         **data.arguments(),
@@ -193,6 +217,7 @@ def compare_tables(
         cv=cv,
         random_state=random_state,
         title=title or f"Models compared on {data.name}",
+        unit=unit,
         data_name=data.name,
         progress=announce_stage,
         **options,
@@ -221,6 +246,6 @@ def _require_complete(candidates: Candidates, models: Sequence[Contender]) -> No
     if refusing:
         candidates.require_complete(
             f"{listed(refusing)} {'needs' if len(refusing) == 1 else 'need'}",
-            "fill the values in, or compare models of trees alone, which take them: trees, "
+            "fill the values in, or compare only models of trees, which take them: trees, "
             "lightgbm and xgboost",
         )

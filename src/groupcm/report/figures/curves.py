@@ -7,19 +7,27 @@ from collections.abc import Mapping
 from matplotlib.figure import Figure
 
 from groupcm.evaluation.results import Decision, Froc, Roc
-from groupcm.metrics import Interval, OperatingPoint, PrecisionRecallCurve
-from groupcm.plots import FrocDisplay, GroupRocDisplay, PrecisionRecallDisplay
+from groupcm.metrics import (
+    FrocSensitivity,
+    Interval,
+    OperatingPoint,
+    PrecisionRecallCurve,
+    YieldCurve,
+)
+from groupcm.plots import FrocDisplay, GroupRocDisplay, PrecisionRecallDisplay, YieldDisplay
 from groupcm.plots.axes import shorten
 from groupcm.plots.base import Band, MarkedPoint
 from groupcm.plots.style import Series
 from groupcm.report.figures.style import SQUARE, in_style, legend_below, new_axes
 from groupcm.utils.formatting import interval
+from groupcm.utils.text import in_unit, plural, singular
 
 __all__ = [
     "froc_figure",
     "precision_recall_figure",
     "roc_figure",
     "roc_of_models_figure",
+    "yield_figure",
 ]
 
 
@@ -69,8 +77,20 @@ def roc_of_models_figure(
     *,
     of: str = "group",
     log: bool = False,
+    bands: bool = False,
 ) -> Figure:
     """Draw ROC curves of several models; the best one is first in the legend.
+
+    Parameters
+    ----------
+    rocs, series : mapping
+        The curve and the look of each model.
+    of : str, default="group"
+        What is counted: group or candidate.
+    log : bool, default=False
+        Whether to spread out the region of high specificity.
+    bands : bool, default=False
+        Whether to draw the band of each curve.
 
     Examples
     --------
@@ -87,7 +107,8 @@ def roc_of_models_figure(
     figure, axes = new_axes(SQUARE + _LEGEND_LINE * len(rocs))
     for name in sorted(rocs, key=lambda name: -rocs[name].auc.estimate):
         roc, look = rocs[name], series[name]
-        GroupRocDisplay(roc.curve, roc.auc, of=of).plot(
+        band = Band(roc.band_fpr, roc.band_low, roc.band_high) if bands else None
+        GroupRocDisplay(roc.curve, roc.auc, band, of=of).plot(
             axes,
             legend=False,
             log=log,
@@ -100,7 +121,12 @@ def roc_of_models_figure(
 
 
 @in_style
-def froc_figure(froc: Froc, point: OperatingPoint | None = None) -> Figure:
+def froc_figure(
+    froc: Froc,
+    point: OperatingPoint | None = None,
+    band: FrocSensitivity | None = None,
+    of: str = "group",
+) -> Figure:
     """Draw objects found against the mean number of false alarms per group, on a logarithmic axis.
 
     The point is marked where it was counted, which need not be a point of the thinned curve.
@@ -116,7 +142,9 @@ def froc_figure(froc: Froc, point: OperatingPoint | None = None) -> Figure:
     """
     figure, axes = new_axes(3.5)
     marked = None if point is None else MarkedPoint(point, label=_CHOSEN)
-    FrocDisplay(froc.curve, None, marked, froc.object_word).plot(axes, legend=False)
+    bounds = None if band is None else Band(band.false_alarms, band.low, band.high)
+    forms = [in_unit(form(froc.object_word), of) for form in (singular, plural)]
+    FrocDisplay(froc.curve, bounds, marked, "/".join(forms), of=of).plot(axes, legend=False)
     if point is not None:
         legend_below(figure)
     return figure
@@ -128,6 +156,7 @@ def precision_recall_figure(
     average_precision: Interval,
     positive_share: float,
     decision: Decision | None = None,
+    of: str = "group",
 ) -> Figure:
     """Draw precision against sensitivity, with the precision of guessing as a dashed line.
 
@@ -140,9 +169,35 @@ def precision_recall_figure(
     'Alarms that are right (precision)'
     """
     figure, axes = new_axes()
-    display = PrecisionRecallDisplay(curve, average_precision, positive_share, _marked(decision))
+    marked = _marked(decision)
+    display = PrecisionRecallDisplay(curve, average_precision, positive_share, marked, of)
     display.plot(axes, legend=False)
     legend_below(figure, columns=1)
+    return figure
+
+
+@in_style
+def yield_figure(
+    curve: YieldCurve,
+    unit: str = "group",
+    object_word: str = "object",
+    threshold: float | None = None,
+) -> Figure:
+    """Draw units found against the share of groups shown, with the chosen threshold.
+
+    Examples
+    --------
+    >>> from groupcm.metrics import yield_curve
+    >>> curve = yield_curve([1, 0, 1, 0], [0.9, 0.8, 0.3, 0.1], [1, 2, 3, 4])
+    >>> yield_figure(curve, "frame").axes[0].get_xlabel()
+    'Frames shown (share of all)'
+    """
+    figure, axes = new_axes(3.9)
+    display = YieldDisplay(
+        curve, (0.95, 1.0), unit=unit, object_word=object_word, threshold=threshold
+    )
+    display.plot(axes, legend=False)
+    legend_below(figure)
     return figure
 
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from groupcm.metrics import Interval
-from groupcm.plots.axes import plain_ticks, shorten
+from groupcm.plots.axes import clean, plain_ticks, shorten
 from groupcm.plots.style import MUTED, SURFACE, Series, empty_axes
 from groupcm.report.figures.style import in_style, new_axes
 from groupcm.utils.formatting import interval as format_interval
@@ -56,7 +56,7 @@ def forest_figure(
         empty_axes(axes, "nothing to compare")
         return figure
     if reference is not None:
-        axes.axvline(reference, color=MUTED, linewidth=1.1)
+        axes.axvline(reference, color=MUTED, linewidth=1.1, zorder=0.5)
     for k, row in enumerate(rows):
         estimate, low, high = row.interval
         axes.plot([low, high], [k, k], color=row.look.colour, linewidth=2)
@@ -73,7 +73,7 @@ def forest_figure(
     axes.set_yticks([])
     axes.spines["left"].set_visible(False)
     plain_ticks(axes.xaxis, 5)
-    axes.set_xlabel(label)
+    axes.set_xlabel(clean(label))
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Performance against the size of the training data: learning curves, and lines with repeats."""
+"""Performance against the size of the training data, and over repeated training sets."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from groupcm.evaluation.results import LearningCurve
 from groupcm.metrics import Interval
-from groupcm.plots.axes import plain_ticks, shorten
+from groupcm.plots.axes import many, plain_ticks, shorten
 from groupcm.plots.style import SURFACE, Series, empty_axes
 from groupcm.report.figures.style import in_style, legend_below, new_axes
 from groupcm.utils.formatting import fraction
+from groupcm.utils.text import in_unit
 
-__all__ = ["SizeLine", "draw_repeats", "learning_figure", "size_figure"]
+__all__ = ["SizeLine", "draw_repeats", "learning_figure", "size_figure", "spread_figure"]
 
 _MOST_BANDS = 2  # more than these would hide each other
 _LONGEST_NAME = 22
@@ -28,7 +29,9 @@ _FAR = 1.0  # of the others' range
 
 
 @in_style
-def learning_figure(learning: LearningCurve, series: Mapping[str, Series]) -> Figure:
+def learning_figure(
+    learning: LearningCurve, series: Mapping[str, Series], unit: str = "group"
+) -> Figure:
     """Draw the group AUC of each model against the size of its training data.
 
     Examples
@@ -60,7 +63,8 @@ def learning_figure(learning: LearningCurve, series: Mapping[str, Series]) -> Fi
             x = x * shift
             axes.vlines(x, low, high, color=look.colour, linewidth=1.1, alpha=0.75)
         _draw_line(axes, x, middle, look, markersize=4.5, label=shorten(line.model, _LONGEST_NAME))
-    _frame(axes, sizes, f"Trained on: {shorten(learning.unit, 40)}", "AUC of groups")
+    trained_on = shorten(in_unit(learning.unit, unit), 40)
+    _frame(axes, sizes, f"Trained on: {trained_on}", f"AUC of {many(unit)}")
     if several:
         legend_below(figure)
     return figure
@@ -123,6 +127,35 @@ def size_figure(lines: Sequence[SizeLine], xlabel: str, ylabel: str) -> Figure:
             zorder=6,
         )
     legend_below(figure)
+    return figure
+
+
+@in_style
+def spread_figure(
+    values: Mapping[str, Sequence[float] | NDArray[np.float64]],
+    series: Mapping[str, Series],
+    label: str,
+) -> Figure:
+    """Draw the single values of each method below each other, with their median.
+
+    Examples
+    --------
+    >>> look = Series("#0072b2", "solid", "o")
+    >>> figure = spread_figure({"GCM": [0.8, 0.9, 0.85]}, {"GCM": look}, "AUC of groups")
+    >>> [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    ['GCM']
+    """
+    figure, axes = new_axes(0.9 + 0.5 * len(values))
+    for k, (name, found) in enumerate(values.items()):
+        x, look = np.sort(np.asarray(found, float)), series[name]
+        # Neighbours are set off, so that equal values do not hide each other.
+        shift = 0.07 * (np.arange(len(x)) % 3 - 1)
+        axes.plot(x, k + shift, look.marker, color=look.colour, markersize=4.5, alpha=0.65)
+        axes.plot([np.median(x)] * 2, [k - 0.3, k + 0.3], color=look.colour, linewidth=2)
+    axes.set_yticks(range(len(values)), [shorten(name, _LONGEST_NAME + 2) for name in values])
+    axes.set_ylim(len(values) - 0.5, -0.5)
+    plain_ticks(axes.xaxis, 5)
+    axes.set_xlabel(label)
     return figure
 
 

@@ -25,7 +25,9 @@ _MOST_BARS = 20
 
 
 @in_style
-def score_distribution_figure(positive: Vector, negative: Vector, threshold: float) -> Figure:
+def score_distribution_figure(
+    positive: Vector, negative: Vector, threshold: float, of: str = "group"
+) -> Figure:
     """Draw histograms of both kinds of groups, each in shares of its own kind.
 
     Examples
@@ -35,14 +37,14 @@ def score_distribution_figure(positive: Vector, negative: Vector, threshold: flo
     'Score of the group'
     """
     figure, axes = new_axes(3.3)
-    ScoreDistributionDisplay(positive, negative, threshold).plot(axes, legend=False)
+    ScoreDistributionDisplay(positive, negative, threshold, of).plot(axes, legend=False)
     if axes.has_data():
         legend_below(figure, columns=3)
     return figure
 
 
 @in_style
-def reliability_figure(reliability: Reliability) -> Figure:
+def reliability_figure(reliability: Reliability, of: str = "group") -> Figure:
     """Draw the observed share of positive groups against their predicted probability.
 
     Examples
@@ -61,7 +63,7 @@ def reliability_figure(reliability: Reliability) -> Figure:
         reliability.high,
         reliability.count,
     )
-    ReliabilityDisplay(curve, reliability.brier).plot(axes, legend=False)
+    ReliabilityDisplay(curve, reliability.brier, of).plot(axes, legend=False)
     legend_below(figure)
     return figure
 

@@ -186,13 +186,17 @@ class TrainedOn:
 
 @dataclass(frozen=True)
 class Certificate:
-    """The certificate of a linear model: one value per problem solved."""
+    """The certificate of a linear model: one value per problem solved.
+
+    ``of`` is what was minimised, in words, where that is not the loss of groups.
+    """
 
     objective: Sequence[float]
     lower_bound: Sequence[float]
     gap: Sequence[float]
     tol: float
     passes: Sequence[float]
+    of: str = ""
 
 
 @dataclass(frozen=True)
@@ -217,10 +221,18 @@ class ChosenByFolds:
 
 @dataclass(frozen=True)
 class Threshold:
-    """The score from which on a group raises an alarm, and how it was chosen."""
+    """The score from which on a group raises an alarm, and how it was chosen.
+
+    The fields after ``chosen`` are those of `groupcm.metrics.decision.DecisionRule`.
+    """
 
     value: float
     chosen: str
+    level: str = "group"
+    target: str | None = None
+    target_level: float | None = None
+    confidence_level: float | None = None
+    k: int = 1
 
 
 @dataclass(frozen=True)

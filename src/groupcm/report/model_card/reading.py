@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from groupcm.estimators.tables import TableFit, training_notes
+from groupcm.estimators.tables import TableFit
 from groupcm.estimators.thresholds import held_out_groups_of
+from groupcm.estimators.training_notes import training_notes
 from groupcm.evaluation.explanation import linear_part, tree_part
 from groupcm.evaluation.trained_tables import model_and_notes
 from groupcm.metrics import metric_name
@@ -123,7 +124,12 @@ def _certificate(linear: Any) -> Certificate:
     objective, lower_bound, gap, passes = (
         np.ravel(getattr(linear, name)).astype(float).tolist() for name in names
     )
-    return Certificate(objective, lower_bound, gap, float(linear.tol), passes)
+    of = ""
+    if getattr(linear, "objective", "gcm") == "partial_auc":
+        rate = float(getattr(linear, "max_fpr_", linear.max_fpr))
+        part = f"up to a false-positive rate of {rate:g}" if rate < 1.0 else "as a whole"
+        of = f"a convex bound of the area under the ROC curve of groups {part}, and the penalty"
+    return Certificate(objective, lower_bound, gap, float(linear.tol), passes, of)
 
 
 def _trees(trees: Any) -> Trees:
@@ -158,7 +164,12 @@ def _held_out(model: Any, notes: Mapping[str, Any], threshold: Threshold | None)
 
 def _threshold(model: Any) -> Threshold | None:
     own = resolve_threshold(model)
-    return None if own is None else Threshold(own.value, own.chosen)
+    if own is None:
+        return None
+    rule = own.decision
+    return Threshold(
+        own.value, own.chosen, rule.level, rule.target, rule.value, rule.guarantee, rule.k
+    )
 
 
 def _calibration(model: Any) -> str | None:

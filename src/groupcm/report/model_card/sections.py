@@ -91,6 +91,7 @@ def _unannotated(n_groups: int | None) -> str:
 
 def _certificate(found: Certificate, chose: bool) -> Rows:
     return [
+        *([("minimised", found.of)] if found.of else []),
         ("objective", _numbers(found.objective)),
         ("lower bound", _numbers(found.lower_bound)),
         ("certified gap", _numbers(found.gap)),

@@ -1,0 +1,236 @@
+"""The first screen of an evaluation: the decision, its outcomes, the flow of data, the words."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browser import chromium, visiting
+from report_numbers import full_evaluation, made_comparison, made_evaluation
+from report_pages import NASTY, WIDER_THAN_THE_WINDOW, Reader
+
+from groupcm.evaluation.provenance import DataStep
+from groupcm.evaluation.results import Evaluation
+from groupcm.metrics import Interval
+from groupcm.metrics.decision import DecisionRule
+from groupcm.report import comparison_page, evaluation_page
+from groupcm.report.at_a_glance import (
+    Kinds,
+    decision_rows,
+    level_rows,
+    typical_cases,
+    verdict_sentences,
+    yield_at_threshold,
+)
+from groupcm.report.comparison import against_best, summary_sentences
+from groupcm.report.details import flow_of, yield_rows
+from groupcm.report.save import FIGURE_NAMES, save_evaluation
+
+
+@pytest.fixture(scope="module")
+def full() -> Evaluation:
+    return full_evaluation()
+
+
+@pytest.fixture(scope="module")
+def page(full) -> str:
+    return evaluation_page(full)
+
+
+def test_the_verdict_has_the_shares_and_their_intervals(full):
+    frames, patients, reader = verdict_sentences(full)
+    share, point = full.decision.sensitivity, full.decision.point
+    found = 100 * point.true_positives / 40
+    assert frames.startswith(f"At this threshold, {found:.0f} % of the frames with a polyp raise")
+    assert f"CI {100 * share.low:.0f} % to {100 * share.high:.0f} %)" in frames
+    assert "of those without raise none (95 % CI" in frames
+    assert "of the patients with a polyp raise an alarm" in patients
+    shown, n_found, n_polyps, word = yield_at_threshold(full)
+    assert shown == pytest.approx((point.true_positives + point.false_positives) / 160)
+    assert (n_polyps, word) == (full.objects.n_objects, "polyp")
+    assert f"sees {n_found} of {n_polyps} polyps" in reader
+    # Counted by hand: a polyp is seen where a frame that shows it raises an alarm.
+    assert n_found >= full.objects.n_found
+
+
+def test_the_words_follow_the_user(page):
+    text = Reader(page).text
+    assert not re.search(r"\bgroups?\b", text, re.IGNORECASE)
+    drawn = [attributes for tag, attributes in Reader(page).elements if tag == "svg"]
+    assert not any(re.search(r"\bgroups?\b", str(each["aria-label"])) for each in drawn)
+    for words in ("frames with a polyp", "Patients", "31 polyps", "By site"):
+        assert words in text or "31" in words
+
+
+def test_an_irregular_plural_is_used(full):
+    text = Reader(evaluation_page(replace(full, unit="query/queries"))).text
+    assert "queries with a polyp raise an alarm" in text
+    assert "query/queries" not in text
+    assert "querys" not in text
+
+
+def test_no_internals_before_the_appendix(page):
+    text = Reader(page).text
+    before, appendix = text.split("How this was computed", 2)[1:]
+    for words in ("lam", "row ", "seed", "SHA"):
+        assert not re.search(rf"\b{words}", before), words
+    assert "lam" in appendix
+    assert "50 resamples of 40 patients, seed 0" in appendix
+
+
+def test_every_part_is_drawn(full, page, tmp_path):
+    ids = {a.get("id") for tag, a in Reader(page).elements if tag == "figure"}
+    assert {"flow", "levels_roc", "yield", "subgroups_1_sensitivity"} <= ids
+    others = {"subgroups_1_sensitivity", "subgroups_1_specificity"}
+    assert ids - others <= FIGURE_NAMES
+    save_evaluation(full, tmp_path / "r.html")
+    save_evaluation(made_evaluation(is_full=False), tmp_path / "r.html")
+    left = {file.name for file in (tmp_path / "r_figures").iterdir()}
+    assert not any(name.startswith(("subgroups", "yield", "levels")) for name in left)
+
+
+@pytest.mark.parametrize(
+    ("rule", "found", "target", "guarantee", "held"),
+    [
+        (
+            DecisionRule("group", "specificity", 0.9, None, "40 groups"),
+            0.95,
+            "A specificity of at least 90 %",
+            "None: the target was met on the data the threshold was chosen on",
+            "The target is reached",
+        ),
+        (
+            DecisionRule("group", "specificity", 0.97, 0.9, "40 groups"),
+            0.95,
+            "A specificity of at least 97 %",
+            "Holds for new patients with a confidence of 90 %",
+            "Below the target, by no more than chance allows",
+        ),
+        (
+            DecisionRule("group", "false_alarms", 2.0, 0.9, "40 groups"),
+            0.95,
+            "At most 2 false alarms per group",
+            "Holds for new patients with a confidence of 90 %",
+            None,
+        ),
+    ],
+)
+def test_the_decision_has_its_target_and_guarantee(rule, found, target, guarantee, held):
+    made = made_evaluation()
+    shares = Interval(found, found - 0.03, found + 0.03)
+    rows = dict(
+        decision_rows(replace(made, decision=replace(made.decision, rule=rule, specificity=shares)))
+    )
+    assert (rows["Target"], rows["Guarantee"]) == (target, guarantee)
+    assert rows.get("Found here") == held
+
+
+def test_a_target_that_is_not_kept_is_on_the_first_screen(full):
+    sentence = "The threshold does not hold here: it was chosen for something else."
+    rule = DecisionRule("group", "specificity", 0.99, None, "40 groups")
+    decision = replace(full.decision, contradiction=sentence, rule=rule, is_chosen_here=False)
+    changed = replace(full, decision=decision)
+    assert dict(decision_rows(changed))["Found here"].startswith("Less than the target")
+    text = Reader(evaluation_page(changed)).text
+    assert text.index(sentence) < text.index("What the threshold does")
+
+
+def test_levels_are_in_their_order(full):
+    assert [row.name for row in level_rows(full)] == ["Frames", "Patients"]
+    assert level_rows(full)[0].about == "40 with, 120 without"
+
+
+def test_typical_cases_are_those_of_median_score(full):
+    scores = np.sort(full.positive_scores[full.positive_scores >= full.decision.point.threshold])
+    assert full.typical["found"].score == scores[len(scores) // 2]
+    assert [each.title for each in typical_cases(full)] == ["Found", "Missed", "False alarm"]
+    none = replace(full, typical={}, decision=replace(full.decision, point=replace(
+        full.decision.point, true_positives=40, false_negatives=0)))  # fmt: skip
+    assert typical_cases(none)[1].about == "No frame with a polyp was missed."
+    assert typical_cases(none)[0].about == "40 frames, without candidates to show"
+
+
+def test_the_flow_adds_up(full):
+    figure = flow_of(full)
+    texts = [text.get_text() for text in figure.drawing.axes[0].texts]
+    point = full.decision.point
+    outcomes = [point.true_positives, point.false_negatives, point.false_positives,
+                point.true_negatives]  # fmt: skip
+    assert [int(text) for text in texts if text.isdigit()] == [40, 120, *outcomes]
+    assert "No frame was left out." in figure.caption
+    steps = [DataStep("in the data", 170), DataStep("left out: too blurred", 10, True)]
+    less = flow_of(replace(full, flow=[*steps, DataStep("evaluated", 160)]))
+    texts = [text.get_text() for text in less.drawing.axes[0].texts]
+    assert "170 frames of 40 patients" in texts
+    assert "10 frames" in texts
+    assert "left out: too blurred" in texts
+    assert "160 frames evaluated" in texts
+
+
+def test_yields_that_are_not_reached_say_so(full):
+    found = {kind: np.minimum(each, 0.97) for kind, each in full.yields.found.items()}
+    rows = yield_rows(replace(full, yields=replace(full.yields, found=found)))
+    assert [row.words for row in rows if row.share == 1.0] == ["not reached"] * 2
+    assert all(math.isnan(row.shown) == (row.words == "not reached") for row in rows)
+
+
+def test_odd_words_and_names_break_nothing(full):
+    long = "x" * 300
+    levels = [replace(full.levels[0], name=NASTY)]
+    subgroups = [replace(full.subgroups[0], column=NASTY)]
+    odd = replace(full, unit=NASTY, title=long, levels=levels, subgroups=subgroups)
+    odd = replace(odd, object_word=long)
+    reader = Reader(evaluation_page(odd))
+    assert {tag for tag, _ in reader.elements}.isdisjoint({"script", "img"})
+    assert Kinds("unit", "ulcer").positive(1) == "unit with an ulcer"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_screen_is_one_screen_and_accessible(page, tmp_path, scheme):
+    file = tmp_path / "report.html"
+    file.write_text(page, encoding="utf-8")
+    with chromium() as browser, visiting(browser, file, color_scheme=scheme) as visit:
+        visit.page.set_viewport_size({"width": 1280, "height": 900})
+        bottom = visit.page.evaluate(
+            "document.querySelector('.glance').getBoundingClientRect().bottom"
+        )
+        assert bottom <= 900
+        serious = [
+            each["id"]
+            for each in Axe().run(visit.page).response["violations"]
+            if each["impact"] in ("serious", "critical")
+        ]
+        assert serious == []
+        visit.page.set_viewport_size({"width": 390, "height": 844})
+        assert visit.page.evaluate(WIDER_THAN_THE_WINDOW) <= 0
+        assert visit.page.pdf(prefer_css_page_size=True).startswith(b"%PDF")
+        assert visit.errors == []
+
+
+def test_a_comparison_names_the_winner_the_ties_and_the_cost():
+    comparison = made_comparison()
+    opening, _, cost = summary_sentences(comparison)
+    assert opening.startswith("GCM and GCM without grouping tie: their differences may be chance.")
+    assert opening.endswith("GCM is better than MI-SVM and SVM.")
+    assert cost.startswith("Of those that tie, GCM without grouping takes the least time")
+    behind = against_best(comparison)
+    assert [name for name, (_, is_tie, _) in behind.items() if is_tie] == ["GCM without grouping"]
+    assert all(difference.estimate < 0 for difference, _, _ in behind.values())
+    assert all(found.low < found.estimate < found.high for found, _, _ in behind.values())
+    alone = made_comparison(["GCM"], is_full=False)
+    assert summary_sentences(alone)[0] == "GCM is the only model."
+    best, worst = made_comparison(["SVM", "GCM"]), "GCM won: it is better than SVM."
+    assert summary_sentences(best)[0] == worst
+
+
+def test_a_comparison_in_the_words_of_the_user():
+    text = Reader(comparison_page(replace(made_comparison(), unit="query/queries"))).text
+    found = re.findall(r".{30}\bgroups?\b.{20}", text.replace("negative groups. A", ""))
+    assert found == []
+    before, appendix = text.split("How this was computed", 2)[1:]
+    assert "lam" not in before
+    assert "lam=0.9 (3 folds)" in appendix
