@@ -147,3 +147,19 @@ def test_absent_data_is_told_in_one_sentence(
 def _write(file: Path, *rows: Sequence[object]) -> None:
     with file.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows(rows)
+
+
+def test_components_of_embeddings_join_the_features_of_each_fold(
+    candidates: SetCandidates,
+) -> None:
+    rng = np.random.default_rng(0)
+    known = np.repeat(candidates.positive, np.diff(candidates.ptr)) & (candidates.y > 0)
+    embeddings = rng.normal(size=(len(candidates.y), 6)).astype(np.float16)
+    embeddings[:, 2] += 3 * known
+    scores, fold = scores_of_folds(
+        candidates, ["GCM"], seed=0, n_folds=2, n_settings=1, embeddings=embeddings
+    )
+    plain, same = scores_of_folds(candidates, ["GCM"], seed=0, n_folds=2, n_settings=1)
+    assert (fold == same).all()
+    found = measures(candidates, scores["GCM"], fold)
+    assert found.auc > measures(candidates, plain["GCM"], same).auc

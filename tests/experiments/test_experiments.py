@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import re
 from dataclasses import replace
 from typing import Any
@@ -18,11 +17,10 @@ from scipy import stats
 from groupcm import GroupClassifierCV
 from groupcm.cli import build_parser
 from groupcm.cli.commands import experiment
-from groupcm.cli.options.common import in_options, name_options
+from groupcm.cli.options.spelling import in_options, name_options
 from groupcm.errors import InputError
-from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.data import LabelledCandidates
-from groupcm.experiments import annotation, paper
+from groupcm.experiments import annotation
 from groupcm.experiments.annotation import (
     AnnotationCurve,
     annotation_curve,
@@ -34,272 +32,9 @@ from groupcm.experiments.annotation_text import (
     next_hundred,
     what_others_add,
 )
-from groupcm.experiments.areas import Areas, mean_interval, mean_roc
-from groupcm.experiments.claims import FAILS, HOLDS, OPEN, joint_verdict, verdict
-from groupcm.experiments.datasets import Entries, best_rows, draw_test_set, draw_training_set
-from groupcm.experiments.paper import run_paper
-from groupcm.experiments.paper_report import paper_json
-from groupcm.experiments.paper_text import claims_markdown, dataset_rows
-from groupcm.experiments.sizes import GCM, SVM, UNGROUPED, Sizes, Trial, trials_of
-from groupcm.experiments.training import _trained, fit_with_others
-from groupcm.metrics import Interval, compare, group_roc_auc
-from groupcm.simulate import FEATURE_NAMES, Capsule, capsule, capsule_to_parquet
-
-TINY = Sizes(
-    negatives=(400, 1600),
-    test_negatives=800,
-    repeats=2,
-    n_positive=40,
-    n_polyps=16,
-    n_test_positive=30,
-    n_test_polyps=12,
-    n_misvm_polyps=8,
-    n_patients=40,
-    group_size=10,
-    n_settings=2,
-    n_folds=2,
-    tune_on=400,
-    n_test_candidates=300,
-    n_resamples=100,
-)
-EVERY_CLAIM = {"a", "b", "c", "d", "e", "f", "g"}
-
-
-@pytest.fixture(scope="module")
-def found():
-    return run_paper(TINY, seed=3)
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "claimed", "margin", "expected"),
-    [
-        (0.01, 0.03, "higher", 0, HOLDS),
-        (-0.03, -0.01, "higher", 0, FAILS),
-        (-0.01, 0.03, "higher", 0, OPEN),
-        (0.0, 0.03, "higher", 0, OPEN),
-        (-0.03, -0.01, "lower", 0, HOLDS),
-        (0.01, 0.03, "lower", 0, FAILS),
-        (-0.01, 0.03, "lower", 0, OPEN),
-        (0.001, 0.004, "no noticeable gain", 0.005, HOLDS),
-        (-0.1, -0.05, "no noticeable gain", 0.005, HOLDS),
-        (0.006, 0.01, "no noticeable gain", 0.005, FAILS),
-        (0.001, 0.01, "no noticeable gain", 0.005, OPEN),
-        (math.nan, math.nan, "higher", 0, OPEN),
-        (math.nan, math.nan, "lower", 0, OPEN),
-    ],
-)
-def test_verdicts_on_made_numbers(low, high, claimed, margin, expected):
-    assert verdict(Interval((low + high) / 2, low, high), claimed, margin) == expected
-
-
-def test_a_claim_of_several_differences_needs_all_and_fails_with_one():
-    assert joint_verdict([HOLDS, HOLDS]) == HOLDS
-    assert joint_verdict([HOLDS, OPEN]) == OPEN
-    assert joint_verdict([OPEN, FAILS, HOLDS]) == FAILS
-
-
-def test_every_claim_is_judged(found):
-    assert {claim.id for claim in found.claims} >= EVERY_CLAIM
-    assert all(claim.verdict in (HOLDS, FAILS, OPEN) for claim in found.claims)
-    by_id = {claim.id: claim for claim in found.claims}
-    (a,) = by_id["a"].findings
-    assert (a.of, a.a, a.b) == ("group", Trial(GCM, 1600), Trial(UNGROUPED, 1600))
-    (c,) = by_id["c"].findings
-    assert (c.of, c.a, c.b) == (
-        "candidate",
-        Trial(UNGROUPED, 400, in_groups=False),
-        Trial(SVM, 400, in_groups=False),
-    )
-    assert len(by_id["g"].findings) == 6
-    (f,) = by_id["f"].findings
-    assert f.margin == pytest.approx(0.1 * (1 - f.comparison.b.estimate))
-    assert f.comparison.difference.estimate == pytest.approx(np.mean(f.repeats))
-
-
-def test_claims_are_in_the_words_and_numbers(found):
-    text, numbers = claims_markdown(found), json.loads(paper_json(found))
-    for claim in found.claims:
-        assert f"| {claim.id} | {claim.statement} | **{claim.verdict}** |" in text
-    assert [claim["verdict"] for claim in numbers["claims"]] == [c.verdict for c in found.claims]
-    assert len(numbers["models"]) == len(trials_of(TINY)) == 8
-    assert dataset_rows(found)[0][2:] == (
-        "40 (16 polyps)",
-        "about 200 (8 polyps)",
-        "40 (16 polyps)",
-    )
-
-
-def test_a_seed_gives_the_same_numbers_and_another_seed_others(found):
-    one_set = replace(TINY, repeats=1)
-    again = run_paper(one_set, seed=3)
-    for level in ("group", "candidate"):
-        assert again.areas[level].of_repeats[:, 0] == pytest.approx(
-            found.areas[level].of_repeats[:, 0], abs=1e-3
-        )
-    # Other sums in other threads: the last bits are not promised.
-    for one, other in zip(again.models[0], found.models[0], strict=True):
-        assert one.setting == other.setting
-        assert one.coef == pytest.approx(other.coef, abs=1e-6)
-    other = draw_training_set(one_set, seed=4)
-    assert not np.array_equal(other.held.X[:9], draw_training_set(one_set, seed=5).held.X[:9])
-
-
-def test_training_sets_are_nested_and_have_the_papers_parts():
-    made = draw_training_set(TINY, seed=1)
-    few, more = made.first(40), made.first(80)
-    assert set(few.groups) < set(more.groups)
-    assert len(set(few.groups)) == 40 + 40
-    assert made.first(160) is made.held
-    of_two = made.first(40, np.array([0, 1], dtype=np.int32))
-    positive = set(of_two.groups[of_two.y == 1])
-    assert positive == set(made.held.groups[np.isin(made.polyp, [0, 1])])
-    alone = made.one_by_one(400, np.random.default_rng(0))
-    assert (alone.y == 0).sum() == 400
-    assert (alone.y == 1).sum() == 40
-
-
-def test_the_best_row_of_a_positive_group_has_its_largest_overlap():
-    held = draw_training_set(TINY, seed=1).held
-    assert held.overlap is not None
-    for row in best_rows(held):
-        rows = (held.groups == held.groups[row]) & (held.y == 1)
-        assert held.overlap[row] == held.overlap[rows].max()
-
-
-def test_test_patients_are_scored_by_their_largest_candidate(found):
-    test = draw_test_set(TINY, seed=0)
-    models = found.models[0][:2]
-    scores = test.group_scores(models)
-    frames = test.frames
-    assert isinstance(frames, Capsule)
-    every = frames.X @ models[1].coef + models[1].intercept
-    assert scores[:, 1] == pytest.approx(np.maximum.reduceat(every, frames.group_ptr[:-1]))
-    assert np.array_equal(
-        test.groups.positive, np.maximum.reduceat(frames.y, frames.group_ptr[:-1])
-    )
-    assert test.candidates.positive.sum() == 30
-    assert len(test.candidate_scores(models)) == 330
-
-
-def test_the_svm_is_unfolded_from_its_scaling():
-    data = draw_training_set(TINY, seed=1).first(40)
-    contender = contenders(["svm"], 1)[0]
-    model = contender.fit(contender.settings[0], data)
-    trained = _trained(Trial(SVM, 400), model, "")
-    expected = model.decision_function(data.X)
-    assert data.X @ trained.coef + trained.intercept == pytest.approx(expected, abs=1e-4)
-
-
-def made_scores(n_repeats, spread=0.0):
-    rng = np.random.default_rng(0)
-    truth = Entries(np.arange(120) % 4 == 0, np.arange(120) // 3)
-    pull = np.array([1.5, 0.5]) + spread * rng.standard_normal((n_repeats, 1, 2))
-    noise = rng.standard_normal((120, 2))
-    return truth, noise + truth.positive[:, None] * pull
-
-
-def test_one_training_set_gives_the_paired_comparison():
-    truth, scores = made_scores(1)
-    a, b = Trial(GCM, 5), Trial(SVM, 5)
-    areas = Areas([a, b], truth, scores, n_resamples=300)
-    expected = compare(
-        truth.positive, scores[0, :, 0], scores[0, :, 1], clusters=truth.patient, n_resamples=300
-    )
-    assert areas.difference(a, b) == expected
-
-
-def test_training_sets_that_differ_widen_the_interval():
-    a, b = Trial(GCM, 5), Trial(SVM, 5)
-
-    def width(spread):
-        areas = Areas([a, b], *made_scores(4, spread), n_resamples=300)
-        return np.ptp(areas.difference(a, b).difference)
-
-    assert width(3.0) > 1.5 * width(0.0)
-
-
-def test_the_mean_curve_has_the_mean_area():
-    truth, scores = made_scores(3, spread=0.5)
-    areas = [group_roc_auc(truth.positive, repeat[:, 0]) for repeat in scores]
-    curve = mean_roc(truth, scores[:, :, 0], Interval(0.5, 0.4, 0.6)).curve
-    # A step curve with negatives all apart: each of 90 holds its level over 1/90.
-    level = curve.tpr[np.searchsorted(curve.fpr, (np.arange(90) + 0.5) / 90, side="right") - 1]
-    assert level.mean() == pytest.approx(np.mean(areas), abs=1e-3)
-    assert np.all(np.diff(curve.tpr) >= 0)
-
-
-def test_streamed_sets_give_the_same_models(found, tmp_path):
-    streamed = run_paper(replace(TINY, held_in_memory=400), seed=3, folder=tmp_path)
-    for trial in (Trial(GCM, 400), Trial(UNGROUPED, 400), Trial(SVM, 400)):
-        assert streamed.areas["group"].repeats(trial) == pytest.approx(
-            found.areas["group"].repeats(trial)
-        )
-    for trial in (Trial(GCM, 1600), Trial(UNGROUPED, 1600)):
-        assert streamed.areas["group"].repeats(trial) == pytest.approx(
-            found.areas["group"].repeats(trial), abs=5e-3
-        )
-    assert [file.name for file in tmp_path.iterdir()] == ["test-3000.parquet"]
-
-
-def paper_arguments(output, **options):
-    return argparse.Namespace(
-        experiment="paper",
-        **{"scale": "small", "seed": 3, "repeats": None, "keep": False, "output": output} | options,
-    )
-
-
-@pytest.mark.slow
-def test_the_command_writes_everything(tmp_path, capsys):
-    sizes = replace(TINY, repeats=1, held_in_memory=400)
-    folder = tmp_path / "paper"
-    assert experiment.run_paper_experiment(sizes, paper_arguments(folder)) == 0
-    names = {file.name for file in folder.iterdir()}
-    assert names == {"paper.html", "paper_figures", "claims.md", "datasets.csv", "results.json"}
-    figures = {file.name for file in (folder / "paper_figures").iterdir()}
-    for level in ("candidate", "group"):
-        for name in (f"per_{level}", f"per_{level}_training_size", f"claims_per_{level}"):
-            assert {f"{name}.png", f"{name}.svg"} <= figures
-    page = (folder / "paper.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == len(figures) // 2
-    assert "src=" not in page
-    told = capsys.readouterr()
-    assert "Of 11 claims" in told.out
-    assert "training set 1 of 1" in told.err
-
-
-def test_made_data_is_kept_where_asked(tmp_path, monkeypatch):
-    monkeypatch.setattr(experiment, "save_paper", lambda results, folder: [folder])
-    sizes = replace(TINY, repeats=1, held_in_memory=400, n_resamples=20)
-    experiment.run_paper_experiment(sizes, paper_arguments(tmp_path, keep=True))
-    kept = {file.name for file in (tmp_path / "data").iterdir()}
-    assert kept == {"test-3000.parquet", "training-3001.parquet"}
-
-
-@pytest.mark.parametrize("held_in_memory", [400, 10_000])
-def test_ctrl_c_leaves_nothing(tmp_path, monkeypatch, held_in_memory):
-    def interrupted(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(paper, "train_all", interrupted)
-    sizes = replace(TINY, held_in_memory=held_in_memory)
-    with pytest.raises(KeyboardInterrupt):
-        experiment.run_paper_experiment(sizes, paper_arguments(tmp_path / "paper"))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_file_is_no_folder(tmp_path):
-    file = tmp_path / "paper"
-    file.write_text("mine")
-    with pytest.raises(InputError, match="it is a file, not a folder"):
-        experiment.run(paper_arguments(file))
-    with pytest.raises(InputError, match="it is a file, not a folder"):
-        experiment.run(annotation_arguments([file], file))
-    assert file.read_text() == "mine"
-
-
-def test_no_repeats_are_refused(tmp_path):
-    with pytest.raises(InputError, match="--repeats must be at least 1"):
-        experiment.run(paper_arguments(tmp_path, repeats=0))
+from groupcm.experiments.areas import mean_interval
+from groupcm.experiments.training import fit_with_others
+from groupcm.simulate import FEATURE_NAMES, capsule, capsule_to_parquet
 
 
 def annotation_arguments(tables, output, **options):
@@ -431,15 +166,6 @@ def test_intervals_that_exclude_nothing_are_unknown():
         "2 repeats are few: the intervals are wide, and more repeats would make them narrower."
     ]
     assert annotation_notes(replace(curve, gcm=np.full((2, 5), 0.7))) == []
-
-
-def test_a_difference_of_areas_is_between_minus_one_and_one():
-    truth = Entries(np.arange(40) % 2 == 0, np.arange(40))
-    right = np.where(truth.positive, 1.0, -1.0)
-    scores = np.stack([np.column_stack([s * right, -s * right]) for s in (1.0, 1.0, -1.0)])
-    one, other = Trial(GCM, 400), Trial(SVM, 400)
-    found = Areas([one, other], truth, scores, n_resamples=200).difference(one, other).difference
-    assert (found.low, found.high) == (-1.0, 1.0)
 
 
 def test_against_misvm_tells_the_side():

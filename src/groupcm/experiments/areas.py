@@ -1,174 +1,300 @@
-"""The AUC and the mean ROC curve of models that were trained repeatedly.
+"""The AUC of methods that were trained repeatedly, and its variation over two crossed factors.
 
-    A_b = m_b + sqrt(R / (R − 1)) (d_b − m_b),    d_b = mean over r in D_b of AUC_b(r)
+Every model of R training sets is tested on the same P patients. With ``D_r`` the AUC, or a
+difference of two, of training set r, and ``ψ_p`` the influence of test patient p on the mean ``D``
+(`groupcm.experiments.testing`)
 
-Resample b draws test patients and, of R training sets, R (``D_b``), both with replacement; all
-models share it. ``AUC_b(r)`` is the area of the model of training set r on the patients of resample
-b, ``m_b`` its mean over all r. The root corrects for the drawn sets being closer to their own mean
-than to that of all possible training sets. The interval of ``A_b`` thus covers the variation of the
-test set and of the training sets. A difference of two models is taken resample by resample, and its
-p-value is that of `groupcm.metrics.compare`, which this equals with one training set.
+    Var(D) = s²(D_r) / R  +  P / (P − 1) Σ_p ψ_p²
 
-    tpr(x) = mean over repeats r of tpr_r(x)
+The first term contains what varies between training sets, the second what varies between test
+patients with these training sets. The part that varies with both, a training set that suits some
+patients, is in each of them: the sum is a little too large rather than too small. Intervals and
+p-values use Student's t with the degrees of freedom of Welch and Satterthwaite, the test set
+counting as many as it has patients with polyps, less one. A bootstrap over few training sets has
+intervals that are too short; this has not (``python -m benchmarks.coverage --crossed``).
 
-is the mean ROC curve, where ``tpr_r(x)`` is the largest sensitivity of repeat r with at most a
-share x of false alarms; its area is the mean of the areas.
+**Few large training sets, many smaller ones.** The largest size n is trained on the first F of R
+sets, the size before it, m, on all. As the smaller training sets are parts of the larger, the
+difference between n and m varies little, and
+
+    D = 1/R Σ_{all r} D_r(m)  +  1/F Σ_{r ≤ F} (D_r(n) − D_r(m))
+
+is a mean over all sets plus a correction from the few: both factors enter the variance as above,
+with the sets that have the size n and those that do not as two strata.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import t
 
 from groupcm.evaluation.results import Roc
-from groupcm.experiments.datasets import Entries
 from groupcm.experiments.sizes import Trial
-from groupcm.metrics import Comparison, Interval, RocCurve, group_roc_auc, group_roc_curve
-from groupcm.metrics.bootstrap import resampled_metric
-from groupcm.metrics.comparison import normal_p_value
-from groupcm.metrics.intervals import difference_at_edges, ranked_alike
-from groupcm.metrics.resampling import Resampling
+from groupcm.experiments.testing import Tested
+from groupcm.metrics import Interval, RocCurve
+from groupcm.utils.typing import Vector
 
-__all__ = ["Areas", "mean_interval", "mean_roc"]
+__all__ = ["Areas", "Crossed", "crossed", "mean_interval", "mean_roc"]
 
-_POINTS = 400
+_POINTS = 200
+_LEFT = 1e-5  # where curves begin
+_LEVEL = 0.95
 
 
-class Areas:
-    """The AUC of every model, on groups or on candidates.
-
-    Parameters
-    ----------
-    trials : sequence of Trial
-    entries : Entries
-        The labels and patients.
-    scores : ndarray of shape (n_repeats, n_entries, n_trials)
-    n_resamples : int
-    level : float
-    seed : int
+@dataclass(frozen=True)
+class Crossed:
+    """A mean over training sets and test patients, and what it varies with.
 
     Attributes
     ----------
-    of_repeats : ndarray of shape (n_trials, n_repeats)
-        The AUC of each trained model.
+    interval : Interval
+        The estimate with its 95 % interval; NaN where there is one training set.
+    p_value : float
+        Of the hypothesis that the value is 0.
+    of_sets, of_patients : float
+        The two parts of the variance.
+    n_sets, n_patients : int
+        The training sets, and the test patients with polyps.
+    """
+
+    interval: Interval
+    p_value: float
+    of_sets: float
+    of_patients: float
+    n_sets: int
+    n_patients: int
+
+    def needed(self, half_width: float) -> tuple[float, float, float]:
+        """Return what an interval so narrow would take.
+
+        Parameters
+        ----------
+        half_width : float
+
+        Returns
+        -------
+        n_sets : float
+            Training sets, with the test patients as they are; infinity where no number suffices.
+        n_patients : float
+            Test patients with polyps, with the training sets as they are.
+        factor : float
+            How many times as many of both.
+
+        Examples
+        --------
+        >>> found = Crossed(Interval(0.01, -0.02, 0.04), 0.3, 1e-4, 1e-4, 10, 100)
+        >>> [round(number, 1) for number in found.needed(0.025)]
+        [25.7, 257.1, 1.4]
+        """
+        total = self.of_sets + self.of_patients
+        width = (self.interval.high - self.interval.low) / 2
+        allowed = total * (half_width / width) ** 2
+
+        def grown(own: float, other: float, n: int) -> float:
+            return math.inf if other >= allowed else n * max(1.0, own / (allowed - other))
+
+        return (
+            grown(self.of_sets, self.of_patients, self.n_sets),
+            grown(self.of_patients, self.of_sets, self.n_patients),
+            max(1.0, total / allowed) if allowed > 0 else math.inf,
+        )
+
+
+def crossed(
+    parts: Sequence[Vector], influence: Vector, n_polyp_patients: int, *, n_sets: int
+) -> Crossed:
+    """Combine the contributions of training sets with the influences of test patients.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray
+        What each training set contributes to the sum, by stratum.
+    influence : ndarray of shape (n_patients,)
+        Of the sum.
+    n_polyp_patients : int
+    n_sets : int
 
     Examples
     --------
-    >>> rng = np.random.default_rng(0)
-    >>> truth = Entries(np.arange(90) % 3 == 0, np.arange(90) // 2)
-    >>> good, bad = Trial("GCM", 5000), Trial("SVM", 5000)
-    >>> scores = rng.standard_normal((2, 90, 2)) + np.outer(truth.positive, [2.0, 0.5])
-    >>> areas = Areas([good, bad], truth, scores, n_resamples=200)
-    >>> areas.difference(good, bad).difference.low > 0, areas.of_repeats.shape
-    (True, (2, 2))
+    >>> found = crossed([np.array([0.004, 0.006])], np.array([1e-3, -1e-3]), 2, n_sets=2)
+    >>> round(found.interval.estimate, 3), round(found.of_sets, 7), round(found.of_patients, 7)
+    (0.01, 4e-06, 4e-06)
+    """
+    estimate = float(sum(part.sum() for part in parts))
+    n = len(influence)
+    of_patients = float(n / max(n - 1, 1) * np.sum(influence**2))
+    variances, freedoms = [of_patients], [max(n_polyp_patients - 1, 1)]
+    for part in parts:
+        # One training set, or one of a stratum, does not show how much others would vary.
+        if len(part) > 1:
+            variances.append(float(len(part) * np.var(part, ddof=1)))
+            freedoms.append(len(part) - 1)
+    of_sets = sum(variances[1:])
+    total = of_patients + of_sets
+    known = n_sets > 1 and all(len(part) != 1 for part in parts)
+    if not known or total <= 0.0:
+        return Crossed(
+            Interval(estimate, math.nan, math.nan), math.nan, of_sets, of_patients, n_sets,
+            n_polyp_patients,
+        )  # fmt: skip
+    freedom = total**2 / sum(v**2 / f for v, f in zip(variances, freedoms, strict=True))
+    error = math.sqrt(total)
+    reach = float(t.ppf((1 + _LEVEL) / 2, freedom)) * error
+    p_value = float(2 * t.sf(abs(estimate) / error, freedom))
+    interval = Interval(estimate, max(estimate - reach, -1.0), min(estimate + reach, 1.0))
+    return Crossed(interval, p_value, of_sets, of_patients, n_sets, n_polyp_patients)
+
+
+class Areas:
+    """The AUC of every model of every training set, on one level of one test set.
+
+    Parameters
+    ----------
+    trials : sequence of sequence of Trial
+        The models of each training set; the sets that have the most come first.
+    auc : ndarray of shape (n_models,)
+        Of all models, one training set after the other.
+    influence : ndarray of shape (n_models, n_patients)
+    n_polyp_patients : int
+
+    Examples
+    --------
+    >>> trials = [[Trial("GCM", 5), Trial("GCM", 50)]] * 2 + [[Trial("GCM", 5)]] * 2
+    >>> auc = np.array([0.7, 0.8, 0.72, 0.83, 0.6, 0.62])
+    >>> areas = Areas(trials, auc, np.zeros((6, 9)), 9)
+    >>> areas.repeats(Trial("GCM", 50))
+    array([0.8 , 0.83])
+    >>> round(areas.of(Trial("GCM", 50)).interval.estimate, 3)  # 0.66 + 0.105
+    0.765
     """
 
     def __init__(
         self,
-        trials: Sequence[Trial],
-        entries: Entries,
-        scores: NDArray[np.float64],
-        *,
-        n_resamples: int = 2000,
-        level: float = 0.95,
-        seed: int = 0,
+        trials: Sequence[Sequence[Trial]],
+        auc: Vector,
+        influence: Vector,
+        n_polyp_patients: int,
     ) -> None:
-        n_repeats = len(scores)
-        self._number = {trial: k for k, trial in enumerate(trials)}
-        self._resampling = Resampling(level=level, n_resamples=n_resamples, random_state=seed)
-        found = resampled_metric(
-            entries.positive,
-            [repeat[:, k] for k in range(len(trials)) for repeat in scores],
-            None,
-            metric=group_roc_auc,
-            clusters=entries.patient,
-            resampling=self._resampling,
-        )
-        self._n_clusters, self._edges, self._scores = found.n_clusters, found.edges, found.scores
-        self.of_repeats = np.reshape(found.estimates, (len(trials), n_repeats))
-        values = found.values.reshape(-1, len(trials), n_repeats)
-        self._means = values.mean(axis=2)
-        if n_repeats > 1:
-            random = np.random.default_rng([seed, 4])
-            drawn = random.integers(n_repeats, size=(len(values), 1, n_repeats))
-            again = np.take_along_axis(values, drawn, axis=2).mean(axis=2)
-            self._means += np.sqrt(n_repeats / (n_repeats - 1)) * (again - self._means)
-
-    def of(self, trial: Trial) -> Interval:
-        """Return the mean AUC over training sets."""
-        k = self._number[trial]
-        # The correction above may lead beyond 0 or 1.
-        means = np.clip(self._means[:, k], 0.0, 1.0)
-        estimate = float(self.of_repeats[k].mean())
-        interval = self._resampling.interval(estimate, means, self._n_clusters)
-        return self._edges.widened(interval, self._resampling.level)
-
-    def _scores_of(self, number: int) -> list[NDArray[np.float64]]:
-        n_repeats = self.of_repeats.shape[1]
-        return self._scores[number * n_repeats : (number + 1) * n_repeats]
+        self._place: list[dict[Trial, int]] = []
+        at = 0
+        for of_set in trials:
+            self._place.append({trial: at + k for k, trial in enumerate(of_set)})
+            at += len(of_set)
+        self._auc, self._influence = auc, influence
+        self._n_polyp_patients = n_polyp_patients
 
     def repeats(self, trial: Trial) -> NDArray[np.float64]:
-        """Return the AUC of each training set."""
-        return self.of_repeats[self._number[trial]]
+        """Return the AUC with each training set that has this model."""
+        return self._auc[[place[trial] for place in self._place if trial in place]]
 
-    def difference(self, a: Trial, b: Trial) -> Comparison:
+    def repeated_difference(self, a: Trial, b: Trial) -> NDArray[np.float64]:
+        """Return ``a − b`` with each training set that has both models."""
+        both = [place for place in self._place if a in place and b in place]
+        return self._auc[[place[a] for place in both]] - self._auc[[place[b] for place in both]]
+
+    def of(self, trial: Trial) -> Crossed:
+        """Return the mean AUC over training sets and test patients."""
+        found = self._combined([(trial, 1.0)])
+        interval = Interval(*(min(max(bound, 0.0), 1.0) for bound in found.interval))
+        return replace(found, interval=interval)
+
+    def difference(self, a: Trial, b: Trial) -> Crossed:
         """Compute ``a − b`` on the same test patients and training sets."""
-        one, other = self._number[a], self._number[b]
-        differences = self._means[:, one] - self._means[:, other]
-        estimate = float(np.mean(self.of_repeats[one] - self.of_repeats[other]))
-        interval = self._resampling.interval(
-            estimate, np.clip(differences, -1.0, 1.0), self._n_clusters
-        )
-        is_same = all(map(ranked_alike, self._scores_of(one), self._scores_of(other)))
-        of_both = self._means[:, [one, other]]
-        return Comparison(
-            a=self.of(a),
-            b=self.of(b),
-            difference=difference_at_edges(self.of(a), self.of(b), interval, of_both, is_same),
-            p_value=normal_p_value(estimate, differences, self._n_clusters),
-            n_resamples=len(differences),
-            metric="group_roc_auc",
+        return self._combined([(a, 1.0), (b, -1.0)])
+
+    def _combined(self, wanted: list[tuple[Trial, float]]) -> Crossed:
+        n_sets = len(self._place)
+        few = [place for place in self._place if all(trial in place for trial, _ in wanted)]
+        weights = np.zeros(len(self._auc))
+        contribution = np.zeros(n_sets)
+
+        def add(r: int, trial: Trial, weight: float) -> None:
+            at = self._place[r][trial]
+            weights[at] += weight
+            contribution[r] += weight * self._auc[at]
+
+        for r, place in enumerate(self._place):
+            for trial, sign in wanted:
+                smaller = trial if len(few) == n_sets else self._smaller(trial)
+                add(r, smaller, sign / n_sets)
+                if place in few and smaller != trial:
+                    add(r, trial, sign / len(few))
+                    add(r, smaller, -sign / len(few))
+        influence = weights @ self._influence
+        strata = [contribution[: len(few)], contribution[len(few) :]]
+        return crossed(
+            [part for part in strata if len(part)], influence, self._n_polyp_patients, n_sets=n_sets
         )
 
+    def _smaller(self, trial: Trial) -> Trial:
+        """Return the model itself if all sets have it, else the same of the size before."""
+        if all(trial in place for place in self._place):
+            return trial
+        in_all = [
+            other
+            for other in self._place[-1]
+            if (other.method, other.variant) == (trial.method, trial.variant)
+        ]
+        return max(in_all, key=lambda other: other.negatives)
 
-def mean_roc(entries: Entries, scores: NDArray[np.float64], auc: Interval) -> Roc:
-    """Average curves at equal shares of false alarms; the band is the range of the repeats.
+
+def mean_roc(
+    tested: Tested,
+    level: int,
+    models: Sequence[int],
+    auc: Interval,
+    *,
+    n_resamples: int = 500,
+    seed: int = 0,
+) -> Roc:
+    """Average ROC curves at equal shares of false alarms, with a 95 % band.
+
+    The band is that of a bootstrap that draws test patients and training sets, both with
+    replacement.
 
     Parameters
     ----------
-    entries : Entries
-    scores : ndarray of shape (n_repeats, n_entries)
+    tested : Tested
+    level : int
+        0 for candidates, 1 for groups.
+    models : sequence of int
+        The model of each training set.
     auc : Interval
-        The interval of the mean area.
-
-    Examples
-    --------
-    >>> entries = Entries(np.array([True, False, True, False]), np.arange(4))
-    >>> roc = mean_roc(entries, np.array([[4.0, 3, 2, 1], [4, 1, 3, 2]]), Interval(0.9, 0.7, 1))
-    >>> roc.curve.tpr[[0, -1]], roc.band_low[0], roc.band_high[0]
-    (array([0.75, 1.  ]), np.float64(0.5), np.float64(1.0))
+    n_resamples, seed : int
     """
-    n_negative = int(np.count_nonzero(~entries.positive))
-    grid = np.unique(
-        np.concatenate(
-            [[0.0], np.geomspace(1 / n_negative, 1.0, _POINTS), np.linspace(0, 1, _POINTS)]
-        )
-    )
-    found = np.stack([_sensitivity(entries, one, grid) for one in scores])
-    curve = RocCurve(grid, found.mean(axis=0), np.full(len(grid), np.nan))
-    return Roc(curve, auc, grid, found.min(axis=0), found.max(axis=0))
+    n_negative = int(tested.n_negative[level])
+    ends = np.geomspace(max(1 / n_negative, _LEFT), 1.0, _POINTS), np.linspace(0, 1, _POINTS)
+    grid = np.unique(np.concatenate([[0.0], *ends]))
+    tpr = [np.interp(grid, *_steps(tested, level, model)) for model in models]
+    curve = RocCurve(grid, np.mean(tpr, axis=0), np.full(len(grid), np.nan))
+    rng = np.random.default_rng([seed, 4])
+    n_patients = tested.coarse_negatives.shape[2]
+    drawn = np.zeros((n_resamples, len(grid)))
+    for b in range(n_resamples):
+        weight = np.bincount(rng.integers(n_patients, size=n_patients), minlength=n_patients)
+        for model in rng.choice(models, len(models)):
+            negatives = _shares_above(weight @ tested.coarse_negatives[level, model])
+            positives = _shares_above(weight @ tested.coarse_positives[level, model])
+            drawn[b] += np.interp(grid, negatives, positives) / len(models)
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    # The coarse steps may leave the curve itself, where it bends sharply, outside of the band.
+    return Roc(curve, auc, grid, np.minimum(low, curve.tpr), np.maximum(high, curve.tpr))
 
 
-def _sensitivity(
-    entries: Entries, scores: NDArray[np.float64], fpr: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    curve = group_roc_curve(entries.positive, scores)
-    at = np.searchsorted(curve.fpr, fpr + 1e-12, side="right") - 1
-    return curve.tpr[at]
+def _steps(tested: Tested, level: int, model: int) -> tuple[Vector, Vector]:
+    fpr, tpr = tested.fpr[level, model], tested.tpr[level, model]
+    last = np.flatnonzero(np.diff(fpr, append=2.0))
+    return np.append(0.0, fpr[last]), np.append(tpr[fpr == 0].max(initial=0.0), tpr[last])
+
+
+def _shares_above(counts: Vector) -> Vector:
+    above = np.append(0, np.cumsum(counts[::-1]))
+    return above / max(above[-1], 1)
 
 
 def mean_interval(values: NDArray[np.float64], n_folds: int, level: float = 0.95) -> Interval:

@@ -1,35 +1,23 @@
-"""The synthetic training sets and the test set of the paper's experiment."""
+"""The synthetic training sets of the paper's experiment."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
-import pyarrow.dataset as ds
 from numpy.typing import NDArray
 
 from groupcm.data.tables.parquet import open_parquet
-from groupcm.estimators.scoring import LinearScorer
 from groupcm.evaluation.comparison.data import LabelledCandidates
-from groupcm.experiments.sizes import Sizes, Trained
-from groupcm.objective.terms import NO_ORDER, Groups
-from groupcm.simulate import FEATURE_NAMES, Capsule, capsule, capsule_to_parquet
+from groupcm.experiments.sizes import Sizes
+from groupcm.simulate import FEATURE_NAMES, capsule, capsule_to_parquet
+from groupcm.simulate.world import make_plan
 from groupcm.sources import from_parquet
-from groupcm.utils.typing import Vector
 
-__all__ = [
-    "Entries",
-    "TestSet",
-    "TrainingSet",
-    "best_rows",
-    "draw_test_set",
-    "draw_training_set",
-    "source_of",
-]
+__all__ = ["TrainingSet", "best_rows", "draw_training_set", "source_of"]
 
 OnRows = Callable[[int, int], None]
 
@@ -55,12 +43,24 @@ class TrainingSet:
     order: NDArray[Any]
     file: Path | None = None
 
-    def first(self, n_groups: int, polyps: NDArray[np.int32] | None = None) -> LabelledCandidates:
-        """Return the first negative frames, and the positive ones of all or of some polyps."""
+    def first(
+        self, n_groups: int, polyps: NDArray[np.int32] | None = None, *, one_frame: bool = False
+    ) -> LabelledCandidates:
+        """Return the first negative frames, and positive ones of all or of some polyps.
+
+        With ``one_frame``, each polyp has its first frame only.
+        """
         if n_groups >= len(self.order) and polyps is None:
             return self.held
         negative = np.isin(self.held.groups, self.order[:n_groups])
-        positive = self.polyp >= 0 if polyps is None else np.isin(self.polyp, polyps)
+        if polyps is None:
+            positive = self.polyp >= 0
+        elif one_frame:
+            found, begins = np.unique(self.polyp, return_index=True)
+            frames = self.held.groups[begins[np.isin(found, polyps)]]
+            positive = np.isin(self.held.groups, frames)
+        else:
+            positive = np.isin(self.polyp, polyps)
         return self.held.take(np.flatnonzero(negative | positive))
 
     def one_by_one(self, n_candidates: int, rng: np.random.Generator) -> LabelledCandidates:
@@ -87,7 +87,12 @@ def best_rows(data: LabelledCandidates) -> NDArray[np.intp]:
 
 
 def draw_training_set(
-    sizes: Sizes, seed: int, folder: Path | None = None, on_rows: OnRows | None = None
+    sizes: Sizes,
+    seed: int,
+    folder: Path | None = None,
+    on_rows: OnRows | None = None,
+    *,
+    number: int = 0,
 ) -> TrainingSet:
     """Draw a training set.
 
@@ -97,9 +102,12 @@ def draw_training_set(
     seed : int
         The seed of patients, polyps and frames.
     folder : Path, optional
-        The folder for the Parquet file of a training set larger than ``sizes.held_in_memory``.
+        The folder for the Parquet file of a training set larger than ``sizes.held_in_memory``. A
+        file that a previous run has completed there is used again.
     on_rows : callable, optional
         Is called with the number of rows written so far and of all rows.
+    number : int, default=0
+        The number of the set, which determines its size.
 
     Examples
     --------
@@ -109,59 +117,49 @@ def draw_training_set(
     (59, 9)
     """
     rng = np.random.default_rng([seed, 1])
-    frames = _draw_frames(
-        sizes,
-        sizes.most,
-        {"n_positive": sizes.n_positive, "n_polyps": sizes.n_polyps, "seed": seed},
-        None if folder is None else folder / f"training-{seed}.parquet",
-        on_rows,
-    )
-    if isinstance(frames, Path):
-        return _partly_held(frames, sizes.groups(sizes.largest_held), rng)
-    held = LabelledCandidates(frames.X, frames.y, frames.groups, frames.overlap, frames.patient)
-    negative = np.unique(frames.groups[frames.polyp < 0])
-    return TrainingSet(held, frames.polyp, rng.permutation(negative))
-
-
-def _draw_frames(
-    sizes: Sizes,
-    n_negatives: int,
-    options: dict[str, Any],
-    file: Path | None,
-    on_rows: OnRows | None,
-) -> Capsule | Path:
-    """Draw frames with so many negative candidates, into a file if memory should not hold them."""
-    options |= {
-        "n_negative": sizes.groups(n_negatives),
+    most = sizes.negatives_of(number)[-1]
+    options: dict[str, Any] = {
+        "n_negative": sizes.groups(most),
+        "n_positive": sizes.n_positive,
+        "n_polyps": sizes.n_polyps,
         "n_patients": sizes.n_patients,
         "group_size": sizes.group_size,
+        "seed": seed,
+        "world": sizes.world,
     }
-    if n_negatives <= sizes.held_in_memory:
-        return capsule(**options)
-    if file is None:
+    if most <= sizes.held_in_memory:
+        frames = capsule(**options)
+        held = LabelledCandidates(frames.X, frames.y, frames.groups, frames.overlap, frames.patient)
+        negative = np.unique(frames.groups[frames.polyp < 0])
+        return TrainingSet(held, frames.polyp, rng.permutation(negative))
+    if folder is None:
         raise ValueError("a data set larger than held_in_memory needs a folder.")
-    capsule_to_parquet(file, **options, on_rows=on_rows)
-    return file
+    file = folder / f"training-{seed}.parquet"
+    if not file.exists():
+        capsule_to_parquet(file, **options, on_rows=on_rows)
+    polyp = make_plan(**options).polyp
+    order = rng.permutation(np.flatnonzero(polyp < 0))[: sizes.groups(sizes.largest_held)]
+    return _partly_held(file, polyp, order)
 
 
-def _partly_held(file: Path, n_groups: int, rng: np.random.Generator) -> TrainingSet:
-    """Read the positive frames, and some of the negative ones."""
-    ids = open_parquet(file).read(columns=["frame", "polyp"])
-    frames, first = np.unique(ids["frame"].to_numpy(), return_index=True)
-    is_negative = ids["polyp"].to_numpy()[first] < 0
-    del ids
-    order = rng.permutation(frames[is_negative])[:n_groups]
-    wanted = pc.field("frame").isin(np.concatenate([order, frames[~is_negative]]))
-    verified = ds.ParquetFragmentScanOptions(page_checksum_verification=True)
-    format = ds.ParquetFileFormat(default_fragment_scan_options=verified)
-    table = ds.dataset(file, format=format).to_table(filter=wanted)
-    X = np.empty((len(table), len(FEATURE_NAMES)), np.float32)
-    for j, name in enumerate(FEATURE_NAMES):
-        X[:, j] = table[name].to_numpy()
-    y, groups, overlap, patient, polyp = (
-        table[name].to_numpy() for name in ("label", "frame", "overlap", "patient", "polyp")
-    )
-    return TrainingSet(LabelledCandidates(X, y, groups, overlap, patient), polyp, order, file)
+def _partly_held(file: Path, polyp: NDArray[np.int32], order: NDArray[np.intp]) -> TrainingSet:
+    """Read the positive frames, and some of the negative ones, a row group at a time."""
+    wanted = polyp >= 0
+    wanted[order] = True
+    others = ["frame", "label", "overlap", "polyp", "patient"]
+    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in ["X", *others]}
+    for batch in open_parquet(file).iter_batches(columns=[*FEATURE_NAMES, *others]):
+        rows = np.flatnonzero(wanted[batch["frame"].to_numpy()])
+        if len(rows):
+            X = np.stack([batch[name].to_numpy()[rows] for name in FEATURE_NAMES], axis=1)
+            parts["X"].append(X)
+            for name in others:
+                parts[name].append(batch[name].to_numpy()[rows])
+    joined = {}
+    for name in ["X", *others]:  # one after the other, so that little is held twice
+        joined[name] = np.concatenate(parts.pop(name))
+    X, groups, y, overlap, polyps, patient = (joined[name] for name in ["X", *others])
+    return TrainingSet(LabelledCandidates(X, y, groups, overlap, patient), polyps, order, file)
 
 
 def source_of(file: Path) -> Any:
@@ -174,113 +172,3 @@ def source_of(file: Path) -> Any:
         patient="patient",
         features=FEATURE_NAMES,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Entries:
-    """Labels and patients of what is ranked: groups or candidates."""
-
-    positive: NDArray[np.bool_]
-    patient: NDArray[Any]
-
-
-@dataclass(frozen=True, eq=False)
-class TestSet:
-    """Frames of patients that are in no training set.
-
-    Attributes
-    ----------
-    groups : Entries
-        All frames.
-    candidates : Entries
-        The best candidate of each positive frame, and some or all candidates of negative frames.
-    n_negative_candidates : int
-        The number of candidates of all negative frames.
-    """
-
-    # Otherwise pytest would collect a class of this name as tests.
-    __test__ = False
-
-    groups: Entries
-    candidates: Entries
-    n_negative_candidates: int
-    rows: NDArray[np.float32]
-    frames: Capsule | Path
-
-    def group_scores(self, models: Sequence[Trained]) -> Vector:
-        """Return the largest score of each frame, one column per model."""
-        scorer = _scorer(models)
-        if isinstance(self.frames, Path):
-            return scorer.of_source_groups(source_of(self.frames)).score
-        return scorer.of_groups(self.frames.X, Groups(self.frames.group_ptr, NO_ORDER))[0]
-
-    def candidate_scores(self, models: Sequence[Trained]) -> Vector:
-        """Return the score of each of the candidates, one column per model."""
-        return _scorer(models).of_rows(self.rows)
-
-
-def _scorer(models: Sequence[Trained]) -> LinearScorer:
-    coef = np.stack([model.coef for model in models])
-    return LinearScorer(coef, np.array([model.intercept for model in models]), None)
-
-
-def draw_test_set(
-    sizes: Sizes, seed: int, folder: Path | None = None, on_rows: OnRows | None = None
-) -> TestSet:
-    """Draw a test set; the parameters are those of `draw_training_set`.
-
-    Examples
-    --------
-    >>> sizes = Sizes(test_negatives=500, n_test_positive=9, n_test_polyps=3, n_patients=20,
-    ...               group_size=10, n_test_candidates=100)
-    >>> test = draw_test_set(sizes, seed=0)
-    >>> int(test.groups.positive.sum()), len(test.groups.positive), len(test.rows)
-    (9, 59, 109)
-    """
-    rng = np.random.default_rng([seed, 3])
-    frames = _draw_frames(
-        sizes,
-        sizes.test_negatives,
-        {"n_positive": sizes.n_test_positive, "n_polyps": sizes.n_test_polyps, "seed": seed},
-        None if folder is None else folder / f"test-{seed}.parquet",
-        on_rows,
-    )
-    if isinstance(frames, Path):
-        y, groups, overlap, polyp, patient = _columns_of(frames)
-    else:
-        y, groups, overlap = frames.y, frames.groups, frames.overlap
-        polyp, patient = frames.polyp, frames.patient
-    best = best_rows(LabelledCandidates(np.empty((0, 0)), y, groups, overlap))
-    negative = np.flatnonzero(polyp < 0)
-    n_chosen = min(sizes.n_test_candidates, len(negative))
-    chosen = rng.choice(negative, n_chosen, replace=False)
-    rows = np.sort(np.concatenate([best, chosen]))
-    begins = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
-    return TestSet(
-        Entries(polyp[begins] >= 0, patient[begins]),
-        Entries(y[rows] == 1, patient[rows]),
-        len(negative),
-        _rows_of(frames, rows),
-        frames,
-    )
-
-
-def _columns_of(file: Path) -> tuple[NDArray[Any], ...]:
-    names = ("label", "frame", "overlap", "polyp", "patient")
-    return tuple(open_parquet(file).read(columns=[name])[name].to_numpy() for name in names)
-
-
-def _rows_of(frames: Capsule | Path, rows: NDArray[np.intp]) -> NDArray[np.float32]:
-    """Return the features of some rows, which must ascend."""
-    if not isinstance(frames, Path):
-        return frames.X[rows]
-    found = np.empty((len(rows), len(FEATURE_NAMES)), np.float32)
-    file, first = open_parquet(frames), 0
-    for number in range(file.num_row_groups):
-        n_rows = file.metadata.row_group(number).num_rows
-        lo, hi = np.searchsorted(rows, [first, first + n_rows])
-        table = file.read_row_group(number, columns=FEATURE_NAMES)
-        for j, name in enumerate(FEATURE_NAMES):
-            found[lo:hi, j] = table[name].to_numpy()[rows[lo:hi] - first]
-        first += n_rows
-    return found

@@ -33,10 +33,12 @@ def check_folder(path: str | os.PathLike[str]) -> Path:
 
 
 @contextmanager
-def synthetic_data_in(folder: Path, *, keep: bool) -> Iterator[Path]:
+def synthetic_data_in(folder: Path, *, keep: bool, again: bool = False) -> Iterator[Path]:
     """Provide a place for large synthetic data, which is removed after the block unless kept.
 
-    The folder is removed, too, if it was created for this and is empty.
+    The folder is removed, too, if it was created for this and is empty. With ``again``, the place
+    may be there already, with the complete files of a run that was killed; its incomplete ones are
+    removed.
 
     Examples
     --------
@@ -50,9 +52,12 @@ def synthetic_data_in(folder: Path, *, keep: bool) -> Iterator[Path]:
     """
     was_there = folder.exists()
     place = folder / "data"
-    if place.exists():
+    if place.exists() and not again:
         raise InputError(f"{place} exists already; move it or choose another folder")
-    place.mkdir(parents=True)
+    place.mkdir(parents=True, exist_ok=True)
+    for file in place.iterdir():
+        if file.suffix != ".parquet":
+            file.unlink()
     try:
         yield place
     finally:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from groupcm import __version__
+from groupcm.errors import InputError
 from groupcm.evaluation.results import Roc
 from groupcm.experiments.areas import Areas, mean_roc
+from groupcm.experiments.checkpoint import Checkpoint
 from groupcm.experiments.claims import Claim, judge
-from groupcm.experiments.datasets import Entries, TestSet, draw_test_set, draw_training_set
+from groupcm.experiments.datasets import TrainingSet, draw_training_set
 from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trained, Trial, trials_of
+from groupcm.experiments.testing import LEVELS, Tested, draw_test_plan, score_models
 from groupcm.experiments.training import train_all
+from groupcm.simulate.definition import world_of
+from groupcm.simulate.world import Plan
+from groupcm.utils.formatting import counted
 from groupcm.utils.merged_warnings import merge_warnings
 
-__all__ = ["LEVELS", "PaperResults", "run_paper"]
+__all__ = ["PaperResults", "identity_of", "main_trials", "run_paper"]
 
-LEVELS = ("candidate", "group")
 _SEEDS_APART = 1000
+_POWER_SEED = 999  # within the thousand of a seed; training sets have 1, 2, …
+_MOST_SETS = 900
+_MOST_SEED = 899  # the calibration of the synthetic candidates has the seeds from 900,000 on
 Say = Callable[[str], None]
 
 
@@ -35,31 +45,43 @@ class PaperResults:
     seed : int
     models : sequence of sequence of Trained
         For each training set, the models of `trials_of`.
-    areas : mapping from "group" and "candidate" to Areas
+    areas, table_areas : mapping from "group" and "candidate" to Areas
+        On the test set of the claims, with all training sets; on the test set of the paper's table,
+        with those that have the largest size.
     rocs : mapping from "group" and "candidate" to a mapping from methods to Roc
-        The mean curves of `_main_trials` over training sets.
+        The mean curves of `main_trials` on the test set of the paper's table.
     claims : sequence of Claim
     n_test : mapping
-        The numbers of groups and candidates in the test set, by name.
+        The numbers of groups and candidates of the test set of the table, by name.
+    runs : sequence of (seconds, peak)
+        The time and the peak of memory in bytes of each run until this one.
     """
 
     sizes: Sizes
     seed: int
     models: Sequence[Sequence[Trained]]
     areas: Mapping[str, Areas]
+    table_areas: Mapping[str, Areas]
     rocs: Mapping[str, Mapping[str, Roc]]
     claims: Sequence[Claim]
     n_test: Mapping[str, int]
+    runs: Sequence[tuple[float, float]] = ()
 
 
-def _main_trials(sizes: Sizes) -> list[Trial]:
+def main_trials(sizes: Sizes) -> list[Trial]:
     """Return the four models of the paper's main figures."""
     return [
-        Trial(SVM, sizes.fewest, in_groups=False),
+        Trial(SVM, sizes.fewest),
         Trial(MISVM, sizes.fewest),
         Trial(UNGROUPED, sizes.most),
         Trial(GCM, sizes.most),
     ]
+
+
+def identity_of(sizes: Sizes, seed: int) -> dict[str, Any]:
+    """Return what the results depend on."""
+    world = world_of(sizes.world).sha256
+    return {"version": __version__, "seed": seed, "sizes": asdict(sizes), "world": world}
 
 
 def run_paper(
@@ -69,8 +91,9 @@ def run_paper(
     folder: Path | None = None,
     keep: bool = False,
     say: Say | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> PaperResults:
-    """Draw training sets and a test set, train and score every model, judge every claim.
+    """Draw training sets, train every model, score two test sets, judge every claim.
 
     Parameters
     ----------
@@ -83,44 +106,63 @@ def run_paper(
         Whether the files of training sets stay there after training.
     say : callable, optional
         Is called with a text at the start of each step.
+    checkpoint : Checkpoint, optional
+        Has what previous runs finished, and keeps what this one finishes.
 
     Returns
     -------
     PaperResults
     """
     say = say or (lambda text: None)
+    if seed > _MOST_SEED:
+        raise InputError(f"--seed must be at most {_MOST_SEED}; got {seed}")
+    if sizes.n_sets > _MOST_SETS:
+        raise InputError(f"there are at most {_MOST_SETS} training sets; got {sizes.n_sets}")
+    checkpoint = checkpoint or Checkpoint(None)
     first = _SEEDS_APART * seed
-    say(f"drawing the test set: {sizes.test_negatives:,} negatives")
-    test = draw_test_set(sizes, first, folder, _written(say, "writing the test set"))
-    trials = trials_of(sizes)
-    models = []
+    models: list[list[Trained]] = []
     with merge_warnings():
-        for repeat in range(sizes.repeats):
-            at = f"training set {repeat + 1} of {sizes.repeats}"
-            say(f"drawing {at}: {sizes.most:,} negatives")
-            training = draw_training_set(
-                sizes, first + 1 + repeat, folder, _written(say, f"writing {at}")
+        for number in range(sizes.n_sets):
+            at = f"training set {number + 1} of {sizes.n_sets}"
+            draw = partial(_draw, sizes, first + 1 + number, number, folder, say, at)
+            clock = _Clock(sizes, models, checkpoint, partial(_say_with_prefix, say, at))
+            models.append(
+                train_all(
+                    draw, sizes, first + 1 + number, clock.say, number=number, checkpoint=checkpoint
+                )
             )
-            say_at = partial(_say_with_prefix, say, at)
-            models.append(train_all(training, sizes, first + 1 + repeat, say_at))
-            if training.file is not None and not keep:
-                training.file.unlink()
-            # Free its rows before the next ones are drawn.
-            del training
-    say(f"scoring {sum(map(len, models))} models on the test set")
-    scores = {"group": _scores(test.group_scores, models)}
-    scores["candidate"] = _scores(test.candidate_scores, models)
-    entries = {"group": test.groups, "candidate": test.candidates}
-    areas = {}
-    for level in LEVELS:
-        say(f"resampling test patients, per {level}")
-        areas[level] = Areas(
-            trials, entries[level], scores[level], n_resamples=sizes.n_resamples, seed=first
-        )
-    rocs = {
-        level: _rocs(sizes, trials, areas[level], entries[level], scores[level]) for level in LEVELS
+            file = folder and folder / f"training-{first + 1 + number}.parquet"
+            if file is not None and not keep:
+                file.unlink(missing_ok=True)
+    plans = {
+        "test": draw_test_plan(sizes, sizes.test, first),
+        "power": draw_test_plan(sizes, sizes.power, first + _POWER_SEED),
     }
-    return PaperResults(sizes, seed, models, areas, rocs, judge(sizes, areas), _counts(test))
+    tested = {
+        name: _test(name, plan, sizes, models, checkpoint, say) for name, plan in plans.items()
+    }
+    areas = _areas(sizes, tested["power"], plans["power"], sizes.n_sets)
+    table_areas = _areas(sizes, tested["test"], plans["test"], sizes.repeats)
+    say("drawing the bands of the ROC curves")
+    rocs = {level: _rocs(sizes, tested["test"], level, table_areas[level]) for level in LEVELS}
+    return PaperResults(
+        sizes,
+        seed,
+        models,
+        areas,
+        table_areas,
+        rocs,
+        judge(sizes, areas),
+        _counts(plans["test"]),
+        checkpoint.usage(),
+    )
+
+
+def _draw(
+    sizes: Sizes, seed: int, number: int, folder: Path | None, say: Say, at: str
+) -> TrainingSet:
+    say(f"drawing {at}: {sizes.negatives_of(number)[-1]:,} negatives")
+    return draw_training_set(sizes, seed, folder, _written(say, f"writing {at}"), number=number)
 
 
 def _say_with_prefix(say: Say, prefix: str, text: str) -> None:
@@ -140,33 +182,91 @@ def _written(say: Say, doing: str) -> Callable[[int, int], None]:
     return listen
 
 
-def _scores(
-    score: Callable[[Sequence[Trained]], NDArray[np.float64]], models: Sequence[Sequence[Trained]]
-) -> NDArray[np.float64]:
-    """Score all models in one pass; return an array of repeats, entries and trials."""
-    every = score([model for repeat in models for model in repeat])
-    return np.moveaxis(every.reshape(len(every), len(models), -1), 1, 0)
+class _Clock:
+    """Adds the time left for training to every step, from the times of equal models before."""
+
+    def __init__(
+        self, sizes: Sizes, done: Sequence[Sequence[Trained]], checkpoint: Checkpoint, say: Say
+    ) -> None:
+        known: dict[Trial, list[float]] = {}
+        for models in done:
+            for model in models:
+                known.setdefault(model.trial, []).append(model.seconds)
+        self._mean = {trial: float(np.mean(seconds)) for trial, seconds in known.items()}
+        self._say = say
+        self._left = [
+            trial
+            for number in range(len(done), sizes.n_sets)
+            for trial in trials_of(sizes, number)
+            if checkpoint.model(number, trial) is None
+        ]
+
+    def say(self, text: str) -> None:
+        """Announce the next model."""
+        unknown = [trial for trial in self._left if trial not in self._mean]
+        if self._mean and not unknown:
+            minutes = sum(self._mean[trial] for trial in self._left) / 60
+            text += f" (training will take {minutes:.0f} min more; then the tests)"
+        elif self._left:
+            text += f" ({counted(len(self._left), 'model')} left)"
+        self._say(text)
+        self._left = self._left[1:]
 
 
-def _rocs(
+def _test(
+    name: str,
+    plan: Plan,
     sizes: Sizes,
-    trials: Sequence[Trial],
-    areas: Areas,
-    entries: Entries,
-    scores: NDArray[np.float64],
-) -> dict[str, Roc]:
+    models: Sequence[Sequence[Trained]],
+    checkpoint: Checkpoint,
+    say: Say,
+) -> Tested:
+    chosen = models[: sizes.repeats] if name == "test" else models
+    flat = [model for of_set in chosen for model in of_set]
+    doing = f"scoring {len(flat)} models on {plan.n_rows:,} test candidates"
+    say(doing)
+    began, first = time.perf_counter(), 0
+
+    def on_part(done: int, of: int) -> None:
+        nonlocal began, first
+        if first == 0:  # the first part also has the frames with polyps
+            began, first = time.perf_counter(), done
+            return
+        left = (time.perf_counter() - began) / (done - first) * (of - done)
+        say(f"{doing}: {100 * done // of} %, {left / 60:.1f} min left")
+
+    return score_models(
+        plan, flat, with_bands=name == "test", checkpoint=checkpoint, name=name, on_part=on_part
+    )
+
+
+def _areas(sizes: Sizes, tested: Tested, plan: Plan, n_sets: int) -> dict[str, Areas]:
+    trials = [trials_of(sizes, number) for number in range(n_sets)]
+    n_polyp_patients = len(np.unique(plan.patient[plan.polyp >= 0]))
     return {
-        trial.method: mean_roc(entries, scores[:, :, trials.index(trial)], areas.of(trial))
-        for trial in _main_trials(sizes)
+        level: Areas(trials, tested.auc[k], tested.influence[k], n_polyp_patients)
+        for k, level in enumerate(LEVELS)
     }
 
 
-def _counts(test: TestSet) -> dict[str, int]:
-    n_positive = int(np.count_nonzero(test.groups.positive))
+def _rocs(sizes: Sizes, tested: Tested, level: str, areas: Areas) -> dict[str, Roc]:
+    trials = trials_of(sizes)
+    found = {}
+    for trial in main_trials(sizes):
+        models = [trials.index(trial) + len(trials) * r for r in range(sizes.repeats)]
+        auc = areas.of(trial).interval
+        found[trial.method] = mean_roc(
+            tested, LEVELS.index(level), models, auc, n_resamples=sizes.n_resamples
+        )
+    return found
+
+
+def _counts(plan: Plan) -> dict[str, int]:
+    negative = plan.polyp < 0
     return {
-        "positive groups": n_positive,
-        "negative groups": len(test.groups.positive) - n_positive,
-        "negative candidates": test.n_negative_candidates,
-        "negative candidates ranked alone": int(np.count_nonzero(~test.candidates.positive)),
-        "patients": len(np.unique(test.groups.patient)),
+        "positive groups": int((~negative).sum()),
+        "negative groups": int(negative.sum()),
+        "negative candidates": int(np.diff(plan.row_ptr)[negative].sum()),
+        "patients": len(np.unique(plan.patient)),
+        "patients with polyps": len(np.unique(plan.patient[~negative])),
     }

@@ -7,30 +7,99 @@ import io
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from groupcm import __version__
 from groupcm.experiments import paper_text
-from groupcm.experiments.claims import HOLDS, OPEN, Finding
-from groupcm.experiments.output import write_text
-from groupcm.experiments.paper import LEVELS, PaperResults
-from groupcm.experiments.sizes import GCM, METHODS, MISVM, SVM, UNGROUPED, Trial, trials_of
+from groupcm.experiments.algorithm_figures import algorithm_figures
+from groupcm.experiments.areas import Crossed
+from groupcm.experiments.checkpoint import Checkpoint
+from groupcm.experiments.claims import EFFECT_SIZES, HOLDS, OPEN, Finding
+from groupcm.experiments.output import synthetic_data_in, write_text
+from groupcm.experiments.paper import PaperResults, identity_of, run_paper
+from groupcm.experiments.sizes import (
+    GCM,
+    METHODS,
+    MISVM,
+    SVM,
+    UNGROUPED,
+    Sizes,
+    Trained,
+    Trial,
+    trials_of,
+)
+from groupcm.experiments.testing import LEVELS
 from groupcm.metrics import Interval
 from groupcm.plots.style import INK, MUTED, Series, series_of
 from groupcm.report.figures.curves import roc_of_models_figure
 from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
-from groupcm.report.figures.learning import SizeLine, size_figure
+from groupcm.report.figures.learning import SizeLine, size_figure, spread_figure
 from groupcm.report.figures.style import colour_name
 from groupcm.report.page import render
 from groupcm.report.save import save_page
-from groupcm.utils.formatting import counted, interval
+from groupcm.simulate.definition import world_of
+from groupcm.utils.formatting import counted, fraction, interval
 
-__all__ = ["paper_figures", "paper_json", "save_paper"]
+__all__ = ["paper_figures", "paper_into_folder", "paper_json", "save_paper"]
 
 _LOOKS = series_of(METHODS)
+
+
+def paper_into_folder(
+    sizes: Sizes,
+    seed: int,
+    folder: Path,
+    *,
+    keep: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+) -> tuple[PaperResults, list[Path]]:
+    """Run the experiment and write all of it into a folder.
+
+    Finished models are kept in the folder ``progress`` until the end: the same call continues where
+    a run was stopped.
+
+    Parameters
+    ----------
+    sizes : Sizes
+    seed : int
+    folder : Path
+        The folder for the output; it is created if need be.
+    keep : bool, default=False
+        Whether to keep the files of synthetic candidates.
+    say : callable, optional
+        Is called with a text at the start of each step.
+
+    Returns
+    -------
+    PaperResults
+    list of Path
+        The files, the page first.
+    """
+    was_there = folder.exists()
+    checkpoint = Checkpoint(folder, identity_of(sizes, seed))
+    is_streamed = sizes.most > sizes.held_in_memory
+    data = synthetic_data_in(folder, keep=keep, again=not checkpoint.is_new)
+    try:
+        with data if is_streamed else nullcontext() as place:
+            found = run_paper(sizes, seed, folder=place, keep=keep, say=say, checkpoint=checkpoint)
+        say("drawing the figures")
+        files = save_paper(found, folder)
+    except BaseException:
+        if checkpoint.is_empty:
+            checkpoint.clear()
+            if not was_there:
+                with suppress(OSError):
+                    folder.rmdir()
+        raise
+    checkpoint.clear()
+    return found, files
 
 
 def save_paper(results: PaperResults, folder: Path) -> list[Path]:
@@ -59,10 +128,12 @@ def save_paper(results: PaperResults, folder: Path) -> list[Path]:
 
 
 def paper_figures(results: PaperResults) -> list[CaptionedFigure]:
-    """Draw both figures of the paper, per candidate and per group, and the claims."""
+    """Draw the figures of the paper, the spread of MI-SVM, and the claims."""
     return [
+        *algorithm_figures(),
         *(_roc(results, level, log=log) for log in (False, True) for level in LEVELS),
         *(_against_size(results, level) for level in LEVELS),
+        _misvm_spread(results),
         *(_differences(results, level) for level in LEVELS),
     ]
 
@@ -77,11 +148,16 @@ def _roc(results: PaperResults, level: str, *, log: bool) -> CaptionedFigure:
         name, title = f"per_{level}", f"Performance per {level}"
         reading = (
             f"SVM and MI-SVM with {sizes.fewest:,} negatives, both GCMs with {sizes.most:,}; the "
-            f"mean curve of {sets}."
+            f"mean curves of {sets} on the paper's test set, with 95 % bands (bootstrap over "
+            "test patients and training sets)."
         )
     shows = "; ".join(f"{method}: AUC {interval(roc.auc)}" for method, roc in rocs.items())
     return CaptionedFigure(
-        name, title, reading, f"{shows}.", roc_of_models_figure(rocs, _LOOKS, of=level, log=log)
+        name,
+        title,
+        reading,
+        f"{shows}.",
+        roc_of_models_figure(rocs, _LOOKS, of=level, log=log, bands=True),
     )
 
 
@@ -89,7 +165,7 @@ def _against_size(results: PaperResults, level: str) -> CaptionedFigure:
     sizes, areas = results.sizes, results.areas[level]
     fewest = sizes.fewest
     trials = {
-        SVM: [Trial(SVM, fewest, in_groups=False)],
+        SVM: [Trial(SVM, fewest)],
         MISVM: [Trial(MISVM, fewest)],
         UNGROUPED: [Trial(UNGROUPED, n) for n in sizes.negatives],
         GCM: [Trial(GCM, n) for n in sizes.negatives],
@@ -99,24 +175,54 @@ def _against_size(results: PaperResults, level: str) -> CaptionedFigure:
             method,
             _LOOKS[method],
             [trial.negatives for trial in of],
-            [areas.of(trial) for trial in of],
+            [areas.of(trial).interval for trial in of],
             [areas.repeats(trial).tolist() for trial in of],
         )
         for method, of in trials.items()
     ]
     shows = " ".join(
-        f"{trial.method} with {trial.negatives:,} negatives: {interval(areas.of(trial))}."
+        f"{trial.method} with {trial.negatives:,} negatives: {interval(areas.of(trial).interval)}."
         for of in trials.values()
         for trial in of
     )
     return CaptionedFigure(
         f"per_{level}_training_size",
         f"Performance per {level} against training size",
-        f"Marks are means over {counted(sizes.repeats, 'training set')}, small dots the single "
-        "sets, lines 95 % intervals, which hold what all models share: whether two differ is "
-        "in the claims.",
+        f"Marks are means over {counted(sizes.n_sets, 'training set')} ({sizes.repeats} for the "
+        "largest size), small dots the single sets, lines 95 % intervals, which contain what all "
+        "models share: whether two differ is in the claims.",
         shows,
         size_figure(lines, "Negative candidates trained on", f"AUC of {level}s"),
+    )
+
+
+def _misvm_spread(results: PaperResults) -> CaptionedFigure:
+    """Draw the group AUC of MI-SVM, of both readings and of its rivals, with each training set."""
+    areas, fewest = results.areas["group"], results.sizes.fewest
+    trials = [
+        Trial(MISVM, fewest),
+        Trial(MISVM, fewest, "one frame per polyp"),
+        Trial(SVM, fewest),
+        Trial(GCM, fewest),
+    ]
+    spreads = {
+        trial.method + ", one frame each" * bool(trial.variant): areas.repeats(trial)
+        for trial in trials
+    }
+    looks = {name: _LOOKS[trial.method] for name, trial in zip(spreads, trials, strict=True)}
+    shows = " ".join(
+        f"{name}: {fraction(min(values))} to {fraction(max(values))}, median "
+        f"{fraction(float(np.median(values)))}."
+        for name, values in spreads.items()
+    )
+    return CaptionedFigure(
+        "misvm_spread",
+        "MI-SVM over training sets",
+        f"The AUC of groups with each of {counted(results.sizes.n_sets, 'training set')}, all with "
+        f"{fewest:,} negatives; the line is the median. MI-SVM has all frames of "
+        f"{results.sizes.n_misvm_polyps} polyps, or one frame of each.",
+        shows,
+        spread_figure(spreads, looks, "AUC of groups"),
     )
 
 
@@ -131,12 +237,12 @@ def _differences(results: PaperResults, level: str) -> CaptionedFigure:
             look = Series(colour, "solid", "o" if finding.verdict == HOLDS else "X")
             letter = claim.id[0] + "′" * claim.id.endswith("second reading")
             name = f"{letter}: {_names(finding.a, finding.b)}"
-            rows.append(ForestRow(name, finding.comparison.difference, look))
+            rows.append(ForestRow(name, finding.found.interval, look))
     return CaptionedFigure(
         f"claims_per_{level}",
         f"Differences behind the claims, per {level}",
         "The first model minus the second, with the letter of the claim (′: second reading). "
-        "Grey intervals contain 0; a cross is one that does not hold as claimed, or is open.",
+        "Grey: not settled. A cross marks a difference that does not hold as claimed, or is open.",
         " ".join(f"{row.name}: {interval(row.interval)}." for row in rows),
         forest_figure(rows, f"Difference in AUC of {level}s", reference=0.0),
     )
@@ -172,9 +278,14 @@ def paper_json(results: PaperResults) -> str:
     found = {
         "version": __version__,
         "seed": results.seed,
+        "world": {
+            "version": results.sizes.world,
+            "sha256": world_of(results.sizes.world).sha256,
+        },
+        "effect_sizes": EFFECT_SIZES,
         "sizes": asdict(results.sizes),
         "test": dict(results.n_test),
-        "models": [_model(results, trial, k) for k, trial in enumerate(trials_of(results.sizes))],
+        "models": [_model(results, trial) for trial in trials_of(results.sizes)],
         "claims": [
             {
                 "id": claim.id,
@@ -188,21 +299,29 @@ def paper_json(results: PaperResults) -> str:
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
-def _model(results: PaperResults, trial: Trial, number: int) -> dict[str, Any]:
-    repeats = [models[number] for models in results.models]
+def _model(results: PaperResults, trial: Trial) -> dict[str, Any]:
+    repeats = _repeats(results, trial)
     return {
         **asdict(trial),
+        "n_rows": [model.n_rows for model in repeats],
         "settings": [model.setting for model in repeats],
         "coef": [model.coef.tolist() for model in repeats],
         "intercept": [model.intercept for model in repeats],
+        "gap": [_known(model.gap) for model in repeats],
+        "n_passes": [_known(model.n_passes) for model in repeats],
         **{
-            f"{level}_auc": {
-                **_interval(results.areas[level].of(trial)),
-                "repeats": results.areas[level].repeats(trial).tolist(),
+            f"{level}_auc{name}": {
+                **_crossed(areas[level].of(trial)),
+                "repeats": areas[level].repeats(trial).tolist(),
             }
+            for name, areas in (("", results.areas), ("_of_the_table", results.table_areas))
             for level in LEVELS
         },
     }
+
+
+def _repeats(results: PaperResults, trial: Trial) -> list[Trained]:
+    return [model for models in results.models for model in models if model.trial == trial]
 
 
 def _difference(finding: Finding) -> dict[str, Any]:
@@ -211,11 +330,20 @@ def _difference(finding: Finding) -> dict[str, Any]:
         "b": asdict(finding.b),
         "auc_of": finding.of,
         "claimed": finding.claimed,
+        "effect_size": finding.effect,
         "verdict": finding.verdict,
-        "margin": finding.margin,
-        **_interval(finding.comparison.difference),
-        "p_value": _known(finding.comparison.p_value),
+        **_crossed(finding.found),
+        "needed": finding.needed and [_known(number) for number in finding.needed],
         "repeats": list(finding.repeats),
+    }
+
+
+def _crossed(found: Crossed) -> dict[str, Any]:
+    return {
+        **_interval(found.interval),
+        "p_value": _known(found.p_value),
+        "variance_of_training_sets": found.of_sets,
+        "variance_of_test_patients": found.of_patients,
     }
 
 
@@ -224,8 +352,8 @@ def _interval(value: Interval) -> dict[str, float | None]:
 
 
 def _known(value: float) -> float | None:
-    """Return None for NaN, which JSON does not have."""
-    return None if math.isnan(value) else value
+    """Return None for NaN and infinity, which JSON does not have."""
+    return value if math.isfinite(value) else None
 
 
 def _datasets_csv(results: PaperResults) -> str:
@@ -238,11 +366,14 @@ def _datasets_csv(results: PaperResults) -> str:
 
 def _page(results: PaperResults, figures: list[CaptionedFigure]) -> str:
     models = []
-    for k, trial in enumerate(trials_of(results.sizes)):
-        chosen = Counter(repeat[k].setting for repeat in results.models)
+    for trial in trials_of(results.sizes):
+        repeats = _repeats(results, trial)
+        chosen = Counter(model.setting for model in repeats)
         shares = ", ".join(f"{values} ({n}×)" for values, n in chosen.most_common())
-        candidate, group = (results.areas[level].of(trial) for level in LEVELS)
-        models.append((trial, candidate, group, shares))
+        candidate, group = (results.areas[level].of(trial).interval for level in LEVELS)
+        seconds = float(np.mean([model.seconds for model in repeats]))
+        passes = max(model.n_passes for model in repeats)
+        models.append((trial, candidate, group, shares, seconds, passes))
     return render(
         "experiment_paper.html",
         figures,
@@ -251,6 +382,7 @@ def _page(results: PaperResults, figures: list[CaptionedFigure]) -> str:
         sizes=results.sizes,
         seed=results.seed,
         summary=paper_text.summary_sentence(results.claims),
+        run=paper_text.run_sentence(results),
         claims=results.claims,
         finding_text=paper_text.finding_text,
         repeats_text=paper_text.repeats_text,

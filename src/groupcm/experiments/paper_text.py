@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-from groupcm.experiments.claims import FAILS, HOLDS, OPEN, Claim, Finding
+from groupcm.experiments.claims import EFFECT_SIZES, FAILS, HOLDS, OPEN, Claim, Finding
 from groupcm.experiments.paper import PaperResults
 from groupcm.experiments.sizes import Sizes, Trial
+from groupcm.simulate.definition import world_of
 from groupcm.utils.formatting import counted, fraction, interval, p_value
 
 __all__ = [
@@ -15,7 +17,9 @@ __all__ = [
     "finding_text",
     "method_sentences",
     "repeats_text",
+    "run_sentence",
     "summary_sentence",
+    "world_sentence",
 ]
 
 
@@ -35,7 +39,7 @@ def dataset_rows(results: PaperResults) -> list[tuple[str, str, str, str, str]]:
     few = f"{sizes.fewest:,}"
     grouped = f"{few} ({sizes.groups(sizes.fewest)} groups)"
     many = f"{few} to {sizes.most:,}"
-    tested = f"{n_test['positive groups']} ({counted(sizes.n_test_polyps, 'polyp')})"
+    tested = f"{n_test['positive groups']} ({counted(sizes.test.n_polyps, 'polyp')})"
     negative = f"{n_test['negative candidates']:,}"
     return [
         (
@@ -45,30 +49,45 @@ def dataset_rows(results: PaperResults) -> list[tuple[str, str, str, str, str]]:
             f"about {misvm:,} ({counted(sizes.n_misvm_polyps, 'polyp')})",
             positive,
         ),
-        ("Training", "Negative", few, grouped, many),
+        ("Training", "Negative", grouped, f"the same {few}", many),
         ("Test", "Positive", tested, tested, tested),
         ("Test", "Negative", negative, negative, negative),
     ]
 
 
 def finding_text(finding: Finding) -> str:
-    """Describe one difference with its interval and p-value.
+    """Describe one difference with its interval, its p-value and what would settle it.
 
     Examples
     --------
-    >>> from groupcm.metrics import Comparison, Interval
-    >>> auc, difference = Interval(0.9, 0.8, 1.0), Interval(0.021, 0.008, 0.034)
-    >>> found = Comparison(auc, auc, difference, 0.002, 2000, "group_roc_auc")
+    >>> from groupcm.experiments.areas import Crossed
+    >>> from groupcm.metrics import Interval
+    >>> found = Crossed(Interval(0.021, 0.008, 0.034), 0.002, 1e-5, 1e-5, 3, 99)
     >>> a, b = Trial("GCM", 5000), Trial("SVM", 5000)
     >>> finding_text(Finding(a, b, "group", "higher", found, (0.02, 0.022)))
     'AUC of groups, GCM (5,000) − SVM (5,000): 0.021 (0.008 to 0.034), p = 0.002'
     """
-    found = finding.comparison
-    margin = f"; noticeable from {fraction(finding.margin)} on" if finding.margin else ""
+    found = finding.found
     return (
         f"AUC of {finding.of}s, {short_name(finding.a)} − {short_name(finding.b)}: "
-        f"{interval(found.difference)}, {p_value(found.p_value)}{margin}"
+        f"{interval(found.interval)}, {p_value(found.p_value)}{_needed_text(finding)}"
     )
+
+
+def _needed_text(finding: Finding) -> str:
+    """Describe what would settle an open finding."""
+    needed = finding.needed
+    if needed is None:
+        return ""
+    sets, patients, factor = needed
+    ways = []
+    if math.isfinite(sets):
+        ways.append(f"about {math.ceil(sets):,} training sets")
+    if math.isfinite(patients):
+        ways.append(f"about {math.ceil(patients):,} test patients with polyps")
+    if not ways and math.isfinite(factor):
+        ways.append(f"about {factor:.1f} times as many training sets and test patients")
+    return f"; it would take {' or '.join(ways)}" if ways else ""
 
 
 def short_name(trial: Trial) -> str:
@@ -76,10 +95,11 @@ def short_name(trial: Trial) -> str:
 
     Examples
     --------
-    >>> short_name(Trial("GCM", 5000))
-    'GCM (5,000)'
+    >>> short_name(Trial("GCM", 5000)), short_name(Trial("SVM", 5000, "one by one"))
+    ('GCM (5,000)', 'SVM (5,000, one by one)')
     """
-    return f"{trial.method} ({trial.negatives:,})"
+    variant = trial.variant and f", {trial.variant}"
+    return f"{trial.method} ({trial.negatives:,}{variant})"
 
 
 def repeats_text(finding: Finding) -> str:
@@ -107,17 +127,54 @@ def summary_sentence(claims: Sequence[Claim]) -> str:
     return f"Of {counted(len(claims), 'claim')} here {counts[0]}, {counts[1]}, and {counts[2]}."
 
 
+def world_sentence(sizes: Sizes) -> str:
+    """Name the synthetic candidates, with the digest of their definition.
+
+    Examples
+    --------
+    >>> world_sentence(Sizes())[:56]
+    'The candidates are those of groupcm.simulate, version 2,'
+    """
+    return (
+        f"The candidates are those of groupcm.simulate, version {sizes.world}, whose definition "
+        f"has the SHA-256 {world_of(sizes.world).sha256}."
+    )
+
+
+def run_sentence(results: PaperResults) -> str:
+    """Describe the time and the memory of the run."""
+    passes = [
+        model.n_passes
+        for models in results.models
+        for model in models
+        if model.trial.negatives > results.sizes.held_in_memory
+    ]
+    minutes = sum(seconds for seconds, _ in results.runs) / 60
+    peaks = " and ".join(f"{peak / 1e9:.2f}" for _, peak in results.runs)
+    text = f"It took {minutes:.1f} minutes in {counted(len(results.runs), 'run')}"
+    text += f", with at most {peaks} GB of resident memory."
+    if passes:
+        text += f" The fits on streams took {min(passes):.1f} to {max(passes):.1f} passes."
+    return text
+
+
 def method_sentences(sizes: Sizes) -> list[str]:
     """Describe the method, and the rule of the verdicts."""
-    sets = counted(sizes.repeats, "training set")
+    sets = counted(sizes.n_sets, "training set")
+    most = f"{sizes.repeats} of them with {sizes.most:,} negatives"
+    group, candidate = (fraction(EFFECT_SIZES[level]) for level in ("group", "candidate"))
     sentences = [
-        f"The data is simulated by groupcm.simulate.capsule: {sets} and one test set, each with "
-        "patients, polyps and frames of its own. One number of the simulation was set by looking "
-        "at the group AUC of a linear SVM, none by looking at a GCM.",
-        "SVM is scikit-learn's LinearSVC on negative candidates drawn one by one from all "
-        f"negative frames; MI-SVM has {sizes.groups(sizes.fewest)} negative groups and all "
-        f"candidates of the frames of {sizes.n_misvm_polyps} polyps. A second reading gives SVM "
-        "the candidates of MI-SVM's negative groups.",
+        world_sentence(sizes),
+        f"There are {sets}, {most}, and two test sets, each with patients, polyps and frames of "
+        f"its own: that of the paper's table, which the {sizes.repeats} are tested on for the ROC "
+        f"curves, and that of the claims, with {sizes.power.n_positive:,} positive frames of "
+        f"{sizes.power.n_polyps:,} polyps and {sizes.power.negatives:,} negatives, which all are "
+        "tested on.",
+        "SVM is scikit-learn's LinearSVC on the best candidate of each positive frame and on the "
+        f"{sizes.fewest:,} negatives that MI-SVM and the smallest GCM have, the candidates of "
+        f"{sizes.groups(sizes.fewest)} frames. The second readings give it as many, drawn one by "
+        f"one from all frames. MI-SVM has all candidates of the frames of {sizes.n_misvm_polyps} "
+        "polyps; a variant has one frame of each, about 5,000 candidates as in the paper's table.",
         f"Every model chose among {counted(sizes.n_settings, 'value')} of C or λ by "
         f"{counted(sizes.n_folds, 'fold')} that split no patient: SVM and GCM without grouping by "
         "the AUC of candidates, MI-SVM and GCM by the AUC of groups.",
@@ -126,25 +183,18 @@ def method_sentences(sizes: Sizes) -> list[str]:
         sentences.append(
             f"With more than {sizes.tune_on:,} negatives λ was chosen on {sizes.tune_on:,} of them."
         )
-    if sizes.test_negatives > sizes.n_test_candidates:
-        sentences.append(
-            f"Performance per candidate is measured on {sizes.n_test_candidates:,} of the negative "
-            "candidates, drawn at random, and the best candidate of each positive frame; "
-            "performance per group on all frames."
-        )
     return [
         *sentences,
-        "Intervals (95 %) and p-values come from resampling the test patients"
-        + (", and with them the training sets" if sizes.repeats > 1 else "")
-        + f", {sizes.n_resamples:,} times, the same for all models. With few training sets they "
-        "are rough. No p-value is corrected for the number of claims.",
-        "A claim holds where the interval of the difference lies on the claimed side of 0, does "
-        "not hold where it lies on the other, and is not settled where it contains 0 or p is 0.05 "
-        "or more. A gain is noticeable from a tenth of what the smaller training set left to be "
-        "gained (1 − AUC); "
-        "the claim of no noticeable gain holds where the whole interval lies below that, and does "
-        "not hold where it lies above. A claim of several differences needs all of them, and "
-        "fails with one.",
+        "Intervals (95 %) and p-values contain the variation of training sets and of test "
+        "patients, as groupcm.experiments.areas describes. A value for the largest training size "
+        "combines its few sets with all sets of the size before it. No p-value is corrected for "
+        "the number of claims.",
+        f"The effect sizes, stated beforehand, are {group} per group and {candidate} per "
+        "candidate. A claim of a difference holds where the interval lies on the claimed side of "
+        "0, does not hold where it excludes the effect size on that side, and is not settled "
+        "otherwise. The claim of no noticeable gain holds where the interval excludes a gain of "
+        "the effect size, and does not hold where the whole interval is above it. A claim of "
+        "several differences needs all of them, and fails with one.",
     ]
 
 
@@ -159,7 +209,7 @@ def claims_markdown(results: PaperResults) -> str:
         )
     parts = [
         "# The paper's claims on synthetic data",
-        f"{summary_sentence(results.claims)} Seed {results.seed}.",
+        f"{summary_sentence(results.claims)} Seed {results.seed}. {run_sentence(results)}",
         "\n".join(rows),
         "\n".join(f"- {sentence}" for sentence in method_sentences(results.sizes)),
     ]

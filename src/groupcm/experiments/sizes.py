@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ __all__ = [
     "SVM",
     "UNGROUPED",
     "Sizes",
+    "TestSize",
     "Trained",
     "Trial",
     "trials_of",
@@ -24,24 +26,53 @@ SVM, MISVM, UNGROUPED, GCM = METHODS = ("SVM", "MI-SVM", "GCM without grouping",
 
 
 @dataclass(frozen=True)
+class TestSize:
+    """The size of a test set.
+
+    Attributes
+    ----------
+    negatives : int
+        Negative candidates.
+    n_positive, n_polyps : int
+        Positive frames and the polyps they show.
+    n_patients : int
+    """
+
+    # Otherwise pytest would collect a class of this name as tests.
+    __test__ = False
+
+    negatives: int
+    n_positive: int = 362
+    n_polyps: int = 115
+    n_patients: int = 400
+
+
+@dataclass(frozen=True)
 class Sizes:
-    """Numbers of frames, candidates and repeats; those of the paper where it states them.
+    """Numbers of frames, candidates and training sets; those of the paper where it states them.
 
     Attributes
     ----------
     negatives : tuple of int
         Negative candidates to train on, in increasing order; the first is also that of SVM and
         MI-SVM.
-    test_negatives : int
-        Negative candidates to test on.
     repeats : int
-        Training sets drawn, each with other patients, polyps and frames.
-    n_positive, n_polyps, n_test_positive, n_test_polyps : int
-        Positive frames and the polyps they show.
+        Training sets with all these sizes, each with other patients, polyps and frames.
+    further : int
+        Training sets with all these sizes except the largest.
+    test : TestSize
+        The test set of the table and of the ROC curves, for the ``repeats`` training sets.
+    power : TestSize
+        The test set of the claims, for all training sets: it has more polyps, because they are what
+        limits the precision.
+    world : int
+        The version of the synthetic candidates.
+    n_positive, n_polyps : int
+        Positive frames of a training set and the polyps they show.
     n_misvm_polyps : int
         Polyps whose frames MI-SVM is given.
     n_patients : int
-        Patients in a training set, and in the test set.
+        Patients in a training set.
     group_size : int
         Mean number of candidates per frame.
     n_settings : int
@@ -50,30 +81,35 @@ class Sizes:
         The number of folds, by patients, that choose among them.
     tune_on : int
         The number of negative candidates that λ is chosen on, at most.
-    n_test_candidates : int
-        The number of negative candidates that performance per candidate is measured on, at most.
     n_resamples : int
-        The number of resamples of the bootstrap.
+        The number of resamples for the bands of the ROC curves.
     held_in_memory : int
-        Larger training sets, and the test set, are written to Parquet and streamed.
+        Larger training sets are written to Parquet and streamed.
+    memory : str
+        The memory for the rows of a fit on a stream.
+    tol : float
+        The certified relative gap of the GCM. Where λ is small the objective hardly depends on the
+        weights: to a gap of 1e-4, a λ of 0.001 leaves them undetermined.
     """
 
     negatives: tuple[int, ...] = (5_000, 100_000, 1_000_000, 10_000_000)
-    test_negatives: int = 2_000_000
-    repeats: int = 5
+    repeats: int = 3
+    further: int = 3
+    test: TestSize = TestSize(5_000_000)
+    power: TestSize = TestSize(5_000_000, 1_448, 460, 1_600)
+    world: int = 2
     n_positive: int = 293
     n_polyps: int = 100
-    n_test_positive: int = 362
-    n_test_polyps: int = 115
     n_misvm_polyps: int = 25
     n_patients: int = 400
     group_size: int = 200
     n_settings: int = 7
     n_folds: int = 3
     tune_on: int = 100_000
-    n_test_candidates: int = 100_000
-    n_resamples: int = 2000
+    n_resamples: int = 500
     held_in_memory: int = 10_000_000
+    memory: str = "1GB"
+    tol: float = 1e-7
 
     def groups(self, n_candidates: int) -> int:
         """Return the number of frames that hold so many candidates.
@@ -84,6 +120,21 @@ class Sizes:
         25
         """
         return max(1, n_candidates // self.group_size)
+
+    @property
+    def n_sets(self) -> int:
+        """The number of all training sets."""
+        return self.repeats + self.further
+
+    def negatives_of(self, number: int) -> tuple[int, ...]:
+        """Return the sizes of a training set: those with all of them come first.
+
+        Examples
+        --------
+        >>> Sizes().negatives_of(0)[-1], Sizes().negatives_of(5)[-1]
+        (10000000, 1000000)
+        """
+        return self.negatives if number < self.repeats else self.negatives[:-1]
 
     @property
     def fewest(self) -> int:
@@ -104,67 +155,101 @@ class Sizes:
 SCALES = {
     "small": Sizes(
         negatives=(5_000, 20_000, 100_000),
-        test_negatives=200_000,
+        test=TestSize(200_000),
+        power=TestSize(400_000, 724, 230, 800),
         repeats=2,
-        n_misvm_polyps=10,
+        further=1,
         n_settings=3,
         tune_on=20_000,
-        n_test_candidates=30_000,
-        n_resamples=1000,
+        n_resamples=200,
     ),
     "default": Sizes(),
     "full": Sizes(
         negatives=(5_000, 100_000, 1_000_000, 10_000_000, 100_000_000),
-        test_negatives=100_000_000,
+        test=TestSize(326_000_000),
+        power=TestSize(40_000_000, 3_620, 1_150, 4_000),
         repeats=3,
+        further=12,
     ),
 }
 
 
 @dataclass(frozen=True)
 class Trial:
-    """A method and its number of negatives, in whole groups or drawn one by one."""
+    """A method and its number of negatives.
+
+    Attributes
+    ----------
+    method : str
+    negatives : int
+    variant : {"", "one by one", "one frame per polyp"}
+        Negatives come in whole groups, except "one by one". MI-SVM has all frames of its polyps
+        or, as the number in the paper's table reads, one frame of each.
+    """
 
     method: str
     negatives: int
-    in_groups: bool = True
+    variant: str = ""
 
     def __str__(self) -> str:
         """Return the trial as text.
 
         Examples
         --------
-        >>> str(Trial("SVM", 5000, in_groups=False))
-        'SVM, 5,000 negatives drawn one by one'
+        >>> str(Trial("SVM", 5000, "one by one"))
+        'SVM, 5,000 negatives, one by one'
         """
-        drawn = "" if self.in_groups else " drawn one by one"
-        return f"{self.method}, {self.negatives:,} negatives{drawn}"
+        variant = self.variant and f", {self.variant}"
+        return f"{self.method}, {self.negatives:,} negatives{variant}"
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A linear model, ``s = coef · x + intercept``, and the hyperparameter its folds chose."""
+    """A linear model, ``s = coef · x + intercept``.
+
+    Attributes
+    ----------
+    trial : Trial
+    coef : ndarray
+    intercept : float
+    setting : str
+        The hyperparameter that the folds chose.
+    seconds : float
+        The time for tuning and training; tuning counts where it took place first.
+    n_passes : float
+        The passes over all rows of a certified fit; NaN for SVM.
+    gap : float
+        The certified relative gap; NaN for SVM.
+    n_rows : int
+        The number of training rows.
+    """
 
     trial: Trial
     coef: NDArray[np.float64]
     intercept: float
     setting: str
+    value: float = math.nan
+    seconds: float = math.nan
+    n_passes: float = math.nan
+    gap: float = math.nan
+    n_rows: int = 0
 
 
-def trials_of(sizes: Sizes) -> list[Trial]:
+def trials_of(sizes: Sizes, number: int = 0) -> list[Trial]:
     """Return all models of one training set.
 
     Examples
     --------
-    >>> len(trials_of(Sizes()))
-    12
+    >>> len(trials_of(Sizes())), len(trials_of(Sizes(), 5))
+    (13, 11)
     """
-    fewest = sizes.fewest
+    fewest, negatives = sizes.fewest, sizes.negatives_of(number)
     return [
-        Trial(SVM, fewest, in_groups=False),
         Trial(SVM, fewest),
+        Trial(SVM, fewest, "one by one"),
         Trial(MISVM, fewest),
-        Trial(UNGROUPED, fewest, in_groups=False),
-        *(Trial(UNGROUPED, n) for n in sizes.negatives),
-        *(Trial(GCM, n) for n in sizes.negatives),
+        Trial(MISVM, fewest, "one frame per polyp"),
+        Trial(UNGROUPED, fewest, "one by one"),
+        *(Trial(UNGROUPED, n) for n in negatives),
+        *(Trial(GCM, n) for n in negatives),
     ]

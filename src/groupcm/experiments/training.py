@@ -8,7 +8,10 @@ the negatives is valid for more of them: beyond ``tune_on`` negatives it is chos
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import tune
 from groupcm.evaluation.comparison.data import LabelledCandidates
+from groupcm.experiments.checkpoint import Checkpoint
 from groupcm.experiments.datasets import TrainingSet, best_rows, source_of
 from groupcm.experiments.sizes import GCM, MISVM, SVM, UNGROUPED, Sizes, Trained, Trial, trials_of
 from groupcm.metrics import candidate_roc_auc, group_roc_auc
@@ -34,61 +38,111 @@ _MOST_FOLDS = 3
 
 
 def train_all(
-    training: TrainingSet, sizes: Sizes, seed: int, say: Callable[[str], None]
+    draw: Callable[[], TrainingSet],
+    sizes: Sizes,
+    seed: int,
+    say: Callable[[str], None],
+    *,
+    number: int = 0,
+    checkpoint: Checkpoint | None = None,
 ) -> list[Trained]:
-    """Tune and train the models of `trials_of`, in that order."""
-    rng = np.random.default_rng([seed, 2])
-    alone = training.one_by_one(sizes.fewest, rng)
-    polyps = np.unique(training.polyp[training.polyp >= 0])
-    few_polyps = rng.permutation(polyps)[: sizes.n_misvm_polyps]
-    models = _Gcm(training, sizes)
-    trained = []
-    for trial in trials_of(sizes):
-        say(f"training {trial}")
-        if trial.method == MISVM:
-            few = training.first(sizes.groups(trial.negatives), few_polyps)
-            trained.append(_by_folds(trial, few, sizes))
-        elif trial.method == SVM:
-            few = training.first(sizes.groups(trial.negatives))
-            data = _best_of_positives(few) if trial.in_groups else alone
-            trained.append(_by_folds(trial, data, sizes))
-        elif trial.in_groups:
-            trained.append(models.train(trial))
-        else:
-            trained.append(models.train_on(trial, alone))
-    return trained
+    """Tune and train the models of `trials_of`, in that order.
+
+    Parameters
+    ----------
+    draw : callable
+        Returns the training set; it is not called where every model is finished.
+    sizes : Sizes
+    seed : int
+        The seed of what is drawn from the training set.
+    say : callable
+        Is called with a text at the start of each model.
+    number : int, default=0
+        The number of the training set.
+    checkpoint : Checkpoint, optional
+        Has the finished models.
+    """
+    checkpoint = checkpoint or Checkpoint(None)
+    trials = trials_of(sizes, number)
+    trained = {trial: checkpoint.model(number, trial) for trial in trials}
+    if all(model is not None for model in trained.values()):
+        return [model for model in trained.values() if model is not None]
+    training = _Training(draw(), sizes, seed)
+    for trial in trials:
+        model = trained[trial]
+        if model is None:
+            say(f"training {trial}")
+            began = time.perf_counter()
+            model = training.train(trial)
+            model = replace(model, seconds=time.perf_counter() - began)
+            checkpoint.save_model(number, model)
+        training.note(model)
+        trained[trial] = model
+    return [model for model in trained.values() if model is not None]
 
 
-class _Gcm:
-    """The GCM with and without grouping, at every size of a training set."""
+class _Training:
+    """Every method at every size of a training set; chosen λ are used again for larger sizes."""
 
-    def __init__(self, training: TrainingSet, sizes: Sizes) -> None:
+    def __init__(self, training: TrainingSet, sizes: Sizes, seed: int) -> None:
         self._training, self._sizes = training, sizes
+        rng = np.random.default_rng([seed, 2])
+        self._alone = training.one_by_one(sizes.fewest, rng)
+        polyps = np.unique(training.polyp[training.polyp >= 0])
+        self._few_polyps = rng.permutation(polyps)[: sizes.n_misvm_polyps]
         self._lams: dict[tuple[str, int], float] = {}
 
     def train(self, trial: Trial) -> Trained:
-        """Train on all positive groups and the first negative ones."""
-        sizes, training = self._sizes, self._training
-        grouping = _GROUPING[trial.method]
-        tuned_on = sizes.groups(min(trial.negatives, sizes.tune_on))
-        chosen = (grouping, tuned_on)
-        if chosen not in self._lams:
-            self._lams[chosen] = self._lam(grouping, training.first(tuned_on))
-        model = GroupClassifier(self._lams[chosen], grouping=grouping, random_state=0)
-        if trial.negatives > sizes.held_in_memory:
-            assert training.file is not None
-            return _trained(trial, model.fit(source_of(training.file)), f"λ = {model.lam:.3g}")
-        return self._fit(trial, model, training.first(sizes.groups(trial.negatives)))
-
-    def train_on(self, trial: Trial, data: LabelledCandidates) -> Trained:
-        """Train on the given candidates."""
-        grouping = _GROUPING[trial.method]
-        lam = self._lam(grouping, data)
-        return self._fit(trial, GroupClassifier(lam, grouping=grouping, random_state=0), data)
-
-    def _fit(self, trial: Trial, model: GroupClassifier, data: LabelledCandidates) -> Trained:
+        """Tune and train one model."""
+        data = self.data_of(trial)
+        if trial.method in (SVM, MISVM):
+            assert data is not None
+            return _by_folds(trial, data, self._sizes)
+        grouping, key = _GROUPING[trial.method], self._tuned_on(trial)
+        lam = None if key is None else self._lams.get(key)
+        if lam is None:
+            on = data if key is None else self._training.first(key[1])
+            assert on is not None
+            lam = self._lam(grouping, on)
+        model = GroupClassifier(
+            lam,
+            grouping=grouping,
+            memory=self._sizes.memory,
+            tol=self._sizes.tol,
+            random_state=0,
+        )
+        if data is None:
+            assert self._training.file is not None
+            source = source_of(self._training.file)
+            return _trained(trial, model.fit(source), f"λ = {lam:.3g}", lam, source.n_rows)
         model.fit(data.X, data.y, data.groups, data.overlap)
-        return _trained(trial, model, f"λ = {model.lam:.3g}")
+        return _trained(trial, model, f"λ = {lam:.3g}", lam, len(data.y))
+
+    def data_of(self, trial: Trial) -> LabelledCandidates | None:
+        """Return the candidates that a model is trained on; None for those of the file."""
+        training, sizes = self._training, self._sizes
+        if trial.variant == "one by one":
+            return self._alone
+        n_groups = sizes.groups(trial.negatives)
+        if trial.method == MISVM:
+            one_frame = trial.variant == "one frame per polyp"
+            return training.first(n_groups, self._few_polyps, one_frame=one_frame)
+        if trial.negatives > sizes.held_in_memory:
+            return None
+        few = training.first(n_groups)
+        return _best_of_positives(few) if trial.method == SVM else few
+
+    def note(self, model: Trained) -> None:
+        """Remember the λ of a finished model for larger sizes."""
+        if (key := self._tuned_on(model.trial)) is not None:
+            self._lams[key] = model.value
+
+    def _tuned_on(self, trial: Trial) -> tuple[str, int] | None:
+        """Return the grouping and the number of negative groups that λ is chosen with."""
+        if trial.method not in _GROUPING or trial.variant:
+            return None
+        n_negatives = min(trial.negatives, self._sizes.tune_on)
+        return _GROUPING[trial.method], self._sizes.groups(n_negatives)
 
     def _lam(self, grouping: str, data: LabelledCandidates) -> float:
         model = GroupClassifierCV(self._sizes.n_settings, cv=self._sizes.n_folds, grouping=grouping)
@@ -107,7 +161,9 @@ def _by_folds(trial: Trial, data: LabelledCandidates, sizes: Sizes) -> Trained:
     folds = group_folds(data.y, data.groups, data.patients, n_splits=sizes.n_folds)
     scores = tune(contender, data, folds, metric)
     setting = contender.settings[int(np.argmax(scores))]
-    return _trained(trial, contender.fit(setting, data), contender.describe(setting))
+    value = next(iter(setting.values()))
+    model = contender.fit(setting, data)
+    return _trained(trial, model, contender.describe(setting), value, len(data.y))
 
 
 def _best_of_positives(data: LabelledCandidates) -> LabelledCandidates:
@@ -117,13 +173,24 @@ def _best_of_positives(data: LabelledCandidates) -> LabelledCandidates:
     return data.take(np.flatnonzero(kept))
 
 
-def _trained(trial: Trial, model: Any, setting: str) -> Trained:
+def _trained(trial: Trial, model: Any, setting: str, value: float, n_rows: int) -> Trained:
     require_finished(model)
     if trial.method != SVM:
-        return Trained(trial, model.coef_[0], float(model.intercept_[0]), setting)
+        gap, passes = getattr(model, "gap_", math.nan), getattr(model, "n_passes_", math.nan)
+        return Trained(
+            trial,
+            model.coef_[0],
+            float(model.intercept_[0]),
+            setting,
+            value,
+            n_passes=float(passes),
+            gap=float(gap),
+            n_rows=n_rows,
+        )
     scaler, svm = model.estimator_
     coef = svm.coef_[0] / scaler.scale_
-    return Trained(trial, coef, float(svm.intercept_[0] - coef @ scaler.mean_), setting)
+    intercept = float(svm.intercept_[0] - coef @ scaler.mean_)
+    return Trained(trial, coef, intercept, setting, value, n_rows=n_rows)
 
 
 def fit_with_others(

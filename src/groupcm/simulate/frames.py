@@ -32,6 +32,7 @@ def capsule(
     n_patients: int | None = None,
     group_size: int = 200,
     seed: int = 0,
+    world: int = 1,
     out: str | os.PathLike[str] | None = None,
     n_threads: int | None = None,
 ) -> Capsule:
@@ -52,6 +53,8 @@ def capsule(
     seed : int
         The seed of patients, polyps and frames; the same seed gives the same bits, whatever
         ``n_threads``.
+    world : {1, 2}
+        The version of the model; 2 is that of the paper's experiment.
     out : path, optional
         Write ``X`` to this ``.npy`` file and return it memory-mapped, read only.
     n_threads : int, optional
@@ -67,7 +70,7 @@ def capsule(
     >>> data.X.shape[1], data.n_groups, len(set(data.groups[data.y == 1]))
     (13, 33, 3)
     """
-    plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed)
+    plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed, world)
     n_threads = (os.cpu_count() or 1) if n_threads is None else n_threads
     require_whole("n_threads", n_threads, 1)
     if out is None:
@@ -89,6 +92,7 @@ def capsule_chunks(
     n_patients: int | None = None,
     group_size: int = 200,
     seed: int = 0,
+    world: int = 1,
 ) -> Iterator[Capsule]:
     """Yield the rows of `capsule` piece by piece, for data larger than memory.
 
@@ -104,7 +108,7 @@ def capsule_chunks(
     >>> sum(len(piece) for piece in capsule_chunks(800)) == len(capsule(800))
     True
     """
-    plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed)
+    plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed, world)
     # A generator expression, so that invalid arguments raise here and not at the first piece.
     return (draw_chunk(plan, chunk)[0] for chunk in range(plan.n_chunks))
 

@@ -47,6 +47,7 @@ def capsule_to_parquet(
     n_patients: int | None = None,
     group_size: int = 200,
     seed: int = 0,
+    world: int = 1,
     layout: str = "wide",
     rows_a_row_group: int = 131_072,
     n_files: int = 1,
@@ -63,7 +64,7 @@ def capsule_to_parquet(
     ----------
     path : path
         The file to write; with several files, the folder, which must be new or empty.
-    n_negative, n_positive, n_polyps, n_patients, group_size, seed
+    n_negative, n_positive, n_polyps, n_patients, group_size, seed, world
         As for `capsule`.
     layout : {"wide", "list"}
         ``"wide"`` has one float32 column per feature, under its name; ``"list"`` has one column
@@ -98,7 +99,7 @@ def capsule_to_parquet(
     n_threads = parallel.n_threads() if n_threads is None else n_threads
     require_whole("n_threads", n_threads, 1)
     require_whole("rows_a_row_group", rows_a_row_group, 1)
-    plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed)
+    plan = make_plan(n_negative, n_positive, n_polyps, n_patients, group_size, seed, world)
     require_whole("n_files", n_files, 1, plan.n_rows, "the number of rows")
 
     def write(files: list[Path]) -> None:

@@ -1,0 +1,42 @@
+"""Shrink the figures of the paper's experiment for its page.
+
+``python -m docs.pictures.paper PAPER ABLATIONS``, the folders of ``groupcm experiment paper`` and
+of ``python -m benchmarks.ablations``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+_WIDTH, _COLOURS = 620, 48
+_FIGURES = (
+    *("hinge", "smoothed_hinge", "huber", "group_negatives", "group_positives"),
+    *("per_candidate", "per_candidate_high_specificity", "per_candidate_training_size"),
+    *("per_group", "per_group_high_specificity", "per_group_training_size"),
+    "misvm_spread",
+)
+
+
+def shrink(source: Path, target: Path) -> None:
+    """Write a picture at the width of the page, with few colours."""
+    picture = Image.open(source).convert("RGB")
+    height = round(picture.height * _WIDTH / picture.width)
+    small = picture.resize((_WIDTH, height), Image.Resampling.LANCZOS)
+    small.quantize(_COLOURS).save(target, optimize=True)
+
+
+def main(paper: Path, ablations: Path) -> None:
+    """Shrink all figures."""
+    folder = Path(__file__).with_suffix("")
+    folder.mkdir(exist_ok=True)
+    for name in _FIGURES:
+        shrink(paper / "paper_figures" / f"{name}.png", folder / f"{name}.png")
+    for source in sorted(ablations.glob("ablation_*.png")):
+        shrink(source, folder / source.name)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), Path(sys.argv[2]))
