@@ -12,7 +12,8 @@ import numpy as np
 
 from benchmarks.pictures.candidates import SetCandidates
 from benchmarks.pictures.measures import Measures
-from benchmarks.pictures.measuring import candidates_named, measure_on
+from benchmarks.pictures.measuring import Trial, candidates_named, embeddings_named, measure_on
+from benchmarks.pictures.models import MODELS, WHOLE_PICTURE
 from benchmarks.pictures.sets import PICTURE_SETS
 from benchmarks.support.machine import facts
 from benchmarks.support.measure import say
@@ -24,7 +25,7 @@ __all__ = ["main"]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compare on the chosen sets; 0 if all could be read, whoever wins."""
+    """Compare on the chosen sets; 0 if all could be read, whichever model wins."""
     options = _parser().parse_args(arguments)
     if options.speed:
         from benchmarks.pictures.speed import show_speed
@@ -42,12 +43,27 @@ def main(arguments: list[str] | None = None) -> int:
         data[name] = candidates_named(options.data, name, options.cache, options.at_most)
     seeds = range(options.seeds)
     wanted = [
-        (str(options.data), name, str(options.cache), options.at_most, seed, options.settings)
+        Trial(
+            options.data,
+            options.cache,
+            name,
+            options.at_most,
+            seed,
+            options.settings,
+            tuple(options.models),
+            options.network,
+            options.network_mode,
+        )
         for seed in seeds
         for name in options.sets
     ]
+    if options.network is not None:
+        for trial in wanted[: len(options.sets)]:
+            say(f"    {trial.name}: embeddings")
+            embeddings_named(trial)
     found: dict[tuple[str, int], dict[str, Measures]] = {}
-    for (_, name, _, _, seed, _), of_models in in_processes(measure_on, wanted):
+    for (trial,), of_models in in_processes(measure_on, [(trial,) for trial in wanted]):
+        name, seed = trial.name, trial.seed
         say(f"    {name}, seed {seed}: done after {time.perf_counter() - began:.0f} s")
         for model, each in of_models.items():
             say(f"        {model}: AUC {each.auc:.3f}, on object {each.on_object:.3f}")
@@ -87,6 +103,8 @@ def _words(name: str, data: SetCandidates, seeds: Sequence[dict[str, Measures]])
 def _differences(seeds: Sequence[dict[str, Measures]]) -> Iterator[str]:
     """The GCM less each model without grouping, paired over the folds of all seeds."""
     for other in ("SVM", "GCM without grouping"):
+        if not {"GCM", other} <= set(seeds[0]):
+            continue
         less = np.array(
             [np.subtract(each["GCM"].fold_aucs, each[other].fold_aucs) for each in seeds]
         )
@@ -119,8 +137,21 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--settings", type=int, default=3, help="settings each model chooses among (default 3)"
     )
+    every = (*MODELS, WHOLE_PICTURE)
     parser.add_argument(
-        "--speed", action="store_true", help="time made frames instead; reads no data"
+        "--models", nargs="+", choices=every, default=list(every), help="default: all"
+    )
+    parser.add_argument(
+        "--network",
+        metavar="NETWORK",
+        help="add 128 components of its outputs for crops of 96 pixels: a file or timm:NAME; "
+        "python -m benchmarks.pictures.mobilenet makes a file of a wheel",
+    )
+    parser.add_argument(
+        "--network-mode", choices=("crop", "pool"), default="crop", help="default: crop"
+    )
+    parser.add_argument(
+        "--speed", action="store_true", help="time synthetic frames instead; reads no data"
     )
     return parser
 

@@ -92,6 +92,7 @@ class _Work:
     """What is done with one picture, in a process of its own."""
 
     recipe: Recipe
+    kind: type
 
     def __call__(self, task: RealPicture, pixels: Pixels) -> tuple[NDArray, ...]:
         height, width = pixels.shape[:2]
@@ -100,22 +101,33 @@ class _Work:
         none = np.zeros(len(table))
         best = table.max(axis=1) if table.shape[1] else none
         found = table.max(axis=0) if table.shape[1] else none[:0]
-        return made.values, made.regions.edges, best, found, np.array([height, width])
+        return (
+            made.values.astype(self.kind),
+            made.regions.edges,
+            best,
+            found,
+            np.array([height, width]),
+        )
 
 
 def candidates_of(
-    pictures: Sequence[RealPicture], recipe: Recipe, cache: Path | None = None
+    pictures: Sequence[RealPicture],
+    recipe: Recipe,
+    cache: Path | None = None,
+    *,
+    half: bool = False,
 ) -> SetCandidates:
     """Propose and measure the candidates of every picture, or read them from the cache.
 
-    The file's name tells recipe and pictures apart; it does not tell versions of the code apart,
-    so empty the folder when a proposal or a feature changes.
+    The file's name distinguishes recipes and pictures, but not versions of the code,
+    so empty the folder when a proposal or a feature changes. ``half`` keeps the features in half
+    precision, for wide ones.
     """
     file = None if cache is None else cache / f"{_key(pictures, recipe)}.npz"
     if file is not None and file.is_file():
         with np.load(file) as kept:
             return SetCandidates(**kept)
-    made = _made(pictures, recipe)
+    made = _made(pictures, recipe, np.float16 if half else np.float32)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(file) as path, Path(path).open("wb") as stream:
@@ -128,8 +140,8 @@ def _key(pictures: Sequence[RealPicture], recipe: Recipe) -> str:
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def _made(pictures: Sequence[RealPicture], recipe: Recipe) -> SetCandidates:
-    with closing(map_pictures(_Work(recipe), pictures)) as results:
+def _made(pictures: Sequence[RealPicture], recipe: Recipe, kind: type) -> SetCandidates:
+    with closing(map_pictures(_Work(recipe, kind), pictures)) as results:
         values, edges, best, found, sizes = zip(*(parts for _, parts in results), strict=True)
     counts = [len(each) for each in values]
     height, width = np.array(sizes, dtype=np.int64).T

@@ -1,4 +1,4 @@
-"""What is told of a model on pictures: image AUC, AUC of equal sizes, where its winners lie."""
+"""What is measured of a model on pictures: image AUC, AUC of equal sizes, where its winners lie."""
 
 from __future__ import annotations
 

@@ -16,12 +16,15 @@ from groupcm.evaluation.comparison.contender import Contender
 from groupcm.evaluation.comparison.contenders import contenders
 from groupcm.evaluation.comparison.crossfit import crossfit
 from groupcm.evaluation.comparison.data import LabelledCandidates
+from groupcm.images.features.components import Components
+from groupcm.images.recipe_options import N_COMPONENTS
 
 __all__ = ["MODELS", "WHOLE_PICTURE", "scores_of_folds"]
 
 MODELS = ("SVM", "GCM without grouping", "GCM", "GCM, background", "LightGBM")
 WHOLE_PICTURE = "whole picture"
 # Many features and few positive pictures: strong penalties are what the folds choose.
+_ROWS_OF_COMPONENTS = 12_000
 _LAMS, _LAMS_UNGROUPED, _COSTS = (0.003, 0.6), (0.1, 0.6), (1e-3, 0.3)
 
 
@@ -72,22 +75,52 @@ def scores_of_folds(
     n_settings: int = 3,
     max_negatives: int = 10_000,
     min_overlap: float = 0.3,
+    embeddings: NDArray[np.float16] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
     """Scores of every candidate by models that saw no picture of its cluster, and its fold.
 
     Positive pictures whose best candidate overlaps the object by less than ``min_overlap`` are
-    left out of training, for every model. They are tested like all others.
+    left out of training, for every model. They are tested like all others. The principal
+    components of ``embeddings``, one row per candidate, are computed from the training part of each
+    outer fold and join the other features.
     """
-    rows = LabelledCandidates.check(
-        data.values, data.y, data.picture, data.overlap, data.cluster[data.picture]
-    ).numbered()
+    rows = _labelled(data, data.values)
     folds = group_folds(rows.y, rows.groups, rows.patients, n_splits=n_folds, random_state=seed)
     missed = data.positive & (data.best < min_overlap)
     trained: Folds = [(train[~missed[data.picture[train]]], test) for train, test in folds]
     chosen = [contender_named(name, n_settings, max_negatives, seed) for name in names]
-    fits = crossfit(rows, chosen, cv=trained, n_inner=n_inner, random_state=seed, progress=progress)
-    for name, fit in zip(names, fits.results, strict=True):
-        (progress or str)(f"{name} chose settings {fit.chosen} of 0 to {n_settings - 1}")
-    scores = {name: fit.scores for name, fit in zip(names, fits.results, strict=True)}
-    return scores, fits.fold
+    options: dict[str, Any] = {"n_inner": n_inner, "random_state": seed, "progress": progress}
+    if embeddings is None:
+        parts = [crossfit(rows, chosen, cv=trained, **options)]
+    else:
+        parts = []
+        for fold in trained:
+            every = _labelled(data, _joined(data, embeddings, fold[0], seed))
+            parts.append(crossfit(every, chosen, cv=[fold], **options))
+    scores = {}
+    for at, name in enumerate(names):
+        picked = [each for part in parts for each in part.results[at].chosen]
+        (progress or str)(f"{name} chose settings {picked} of 0 to {n_settings - 1}")
+        # A row is left out by one fold; its score is missing in the other parts.
+        scores[name] = np.nanmax([part.results[at].scores for part in parts], axis=0)
+    fold = np.empty(len(rows.y), dtype=np.int64)
+    for number, (_, test) in enumerate(folds):
+        fold[test] = number
+    return scores, fold
+
+
+def _labelled(data: SetCandidates, values: NDArray[np.float32]) -> LabelledCandidates:
+    return LabelledCandidates.check(
+        values, data.y, data.picture, data.overlap, data.cluster[data.picture]
+    ).numbered()
+
+
+def _joined(
+    data: SetCandidates, embeddings: NDArray[np.float16], train: NDArray[np.int64], seed: int
+) -> NDArray[np.float32]:
+    """The features with the principal components of embeddings, computed from training rows."""
+    some = np.random.default_rng(seed).permutation(train)[:_ROWS_OF_COMPONENTS]
+    components = Components.of(embeddings[np.sort(some)].astype(np.float32), N_COMPONENTS)
+    pieces = [components(part.astype(np.float32)) for part in np.array_split(embeddings, 64)]
+    return np.concatenate([data.values, np.concatenate(pieces)], axis=1)

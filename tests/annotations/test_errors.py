@@ -88,20 +88,20 @@ def image(**changes):
         ({"annotations": mark(segmentation={"size": [30], "counts": [1]})}, "mask's size"),
         ({"annotations": mark(segmentation={"size": [30, 40]})}, "'counts' is missing"),
         ({"annotations": mark(segmentation="x")}, "'segmentation' is 'x'"),
-        ({"annotations": [3]}, "annotation 1: 3 stands where an object with fields must be"),
+        ({"annotations": [3]}, "annotation 1: found 3 where an object with fields must be"),
         ({"annotations": mark(score="high")}, "'score' is 'high'; it must be a number"),
         ({"images": image(width=0)}, "image 1: the picture's width is 0"),
         ({"images": image(height=-3)}, "the picture's height is -3"),
         ({"images": image(width=1.5)}, "'width' is 1.5; it must be a whole number"),
         ({"images": image(width=10**6, height=10**6)}, "more than any picture"),
         ({"images": image(width=None)}, r"size of the picture 'a b.jpg' is not written here"),
-        ({"images": image() + image(id=2)}, "image 2: the picture 'a b.jpg' is there twice"),
+        ({"images": image() + image(id=2)}, "image 2: the picture 'a b.jpg' is listed twice"),
         ({"images": image() + image(file_name="c.jpg")}, "image 2: the id 1 is taken"),
         ({"images": image(file_name="../../etc/passwd")}, "lies outside the folder of pictures"),
         ({"images": image(file_name="..\\..\\secret.png")}, "lies outside the folder of pictures"),
         ({"images": image(file_name="/etc/passwd")}, "lies outside the folder of pictures"),
         ({"images": image(file_name="C:\\x.jpg")}, "lies outside the folder of pictures"),
-        ({"images": image(file_name="a\u0000.jpg")}, "no printable character"),
+        ({"images": image(file_name="a\u0000.jpg")}, "not a printable character"),
         ({"images": image(file_name="  ")}, "must be a file name"),
         ({"images": image(file_name=".")}, "must be a file name"),
         (
@@ -129,9 +129,9 @@ def test_coco_mistakes(tmp_path, changes, words):
         (b"[" * 100_000, "nested too deeply"),
         (b'{"images": ' + b"1" * 10_000 + b"}", "too long"),
         (b'{"images": "\xff"}', "byte 13 is not UTF-8"),
-        (b'{"hello": 1}', "no known format"),
-        (b"[]", "no known format"),
-        (b"3", "no known format"),
+        (b'{"hello": 1}', "no known annotation format"),
+        (b"[]", "no known annotation format"),
+        (b"3", "no known annotation format"),
     ],
 )
 def test_damaged_json(tmp_path, content, words):
@@ -174,7 +174,7 @@ def test_xml_that_declares_anything_is_refused(tmp_path, content, format):
         ("<annotation><filename>", "line 1, column 23: this is not XML"),
         ("<a/><b/>", "not XML"),
         ("<annotation>&x;</annotation>", "undefined entity"),
-        ("<x/>", "no known format"),
+        ("<x/>", "no known annotation format"),
         ("<annotation>" * 500, "nested too deeply"),
         ('<?xml version="1.0" encoding="martian"?><annotation/>', "not XML|cannot be decoded"),
         ("<annotations><track/></annotations>", "XML for video"),
@@ -257,7 +257,7 @@ def test_yolo_without_what_it_needs(tmp_path):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("image,x,y,width,height\na.jpg,1,2,3\n", "line 2: 4 cells stand under 5 columns"),
+        ("image,x,y,width,height\na.jpg,1,2,3\n", "line 2: 4 cells, and the header has 5 columns"),
         ("image,x,y,width\na.jpg,1,2,3\n", "no column holds the box"),
         ("x,y,width,height\n1,2,3,4\n", "no column holds the name of the picture"),
         ("image,x,y,width,height\na.jpg,1,2,,4\n", "line 2: 'width' is missing"),
@@ -376,7 +376,7 @@ def test_masks_mistakes(tmp_path):
     masks, images = tmp_path / "masks", tmp_path / "images"
     masks.mkdir()
     images.mkdir()
-    refused(masks, "no known format")
+    refused(masks, "no known annotation format")
     Image.new("L", (5, 4), 255).save(masks / "a.png")
     Image.new("L", (9, 9)).save(images / "a.jpg")
     refused(masks, "a.png: the mask is 5 × 4 pixels and the picture 9 × 9", images)
@@ -505,7 +505,7 @@ def test_formats_and_files_that_do_not_exist(tmp_path):
 
 def test_the_dataclasses_refuse_what_makes_no_sense():
     box = AnnotatedObject("polyp", Box(1, 1, 2, 2))
-    with pytest.raises(ValueError, match="is there twice"):
+    with pytest.raises(ValueError, match="is listed twice"):
         Annotations((Picture("a.jpg", 9, 9), Picture("a.jpg", 9, 9)))
     with pytest.raises(ValueError, match="two categories have the name 'x'"):
         Annotations((), ("x", " x"))
@@ -513,7 +513,7 @@ def test_the_dataclasses_refuse_what_makes_no_sense():
         Annotations((Picture("a.jpg", 9, 9, (box,)),), ("x",))
     with pytest.raises(ValueError, match="outside the folder"):
         Picture("day/../../x.jpg", 9, 9)
-    with pytest.raises(ValueError, match="no printable character"):
+    with pytest.raises(ValueError, match="not a printable character"):
         AnnotatedObject("a\nb", Box(1, 1, 2, 2))
 
 

@@ -270,7 +270,9 @@ def test_pictures_of_other_kinds_are_not_tried(tmp_path):
 
 def test_an_attribute_that_json_cannot_hold_is_one_sentence(tmp_path):
     marked = AnnotatedObject("x", Box(1, 1, 2, 2), attributes={"weight": float("nan")})
-    with pytest.raises(InputError, match=r"cannot write .*marked\.json: an attribute is no finite"):
+    with pytest.raises(
+        InputError, match=r"cannot write .*marked\.json: an attribute is not a finite"
+    ):
         write(Annotations((Picture("a.png", 9, 9, (marked,)),)), tmp_path / "marked.json", "coco")
 
 

@@ -297,7 +297,9 @@ def test_label_studio_finds_its_pictures_behind_a_prefix(tmp_path):
 
 def test_regions_that_become_boxes_are_counted(tmp_path):
     for format in ("voc", "csv", "yolo"):
-        with pytest.warns(AnnotationWarning, match=r"became boxes, as .* cannot carry them: 2, "):
+        with pytest.warns(
+            AnnotationWarning, match=r"became boxes, because .* cannot carry them: 2, "
+        ):
             write(marked_set(), tmp_path / format, format)
 
 

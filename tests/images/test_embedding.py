@@ -17,25 +17,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import sliding_window_view
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 from PIL import Image
+from small_networks import HEIGHT, OPSET, RGB, VIEW, WEIGHTS, WIDTH, onnx_file, small_recipe
 
 from groupcm.errors import InputError
-from groupcm.images.features import network_embedding
+from groupcm.images.features import network_family
 from groupcm.images.features.colour import Colour
 from groupcm.images.features.embedding import Embedding, crops
 from groupcm.images.features.network_embedding import NetworkEmbedding, with_networks
-from groupcm.images.proposals import Proposals, Windows
 from groupcm.images.recipe import Recipe
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 
-HEIGHT, WIDTH = 20, 30
-RGB = np.random.default_rng(0).random((HEIGHT, WIDTH, 3), dtype=np.float32)
-VIEW = View(RGB)
 BOXES = Regions.from_boxes([[2, 3, 9, 9], [0, 0, 30, 20], [28.5, 1, 30, 19]], HEIGHT, WIDTH)
-WEIGHTS = np.random.default_rng(1).normal(size=(4, 3, 3, 3)).astype(np.float32)
-OPSET = [helper.make_opsetid("", 17)]
 
 
 # Crops
@@ -128,7 +123,10 @@ def test_no_candidates_give_no_rows():
     ("function", "said"),
     [
         (lambda batch: batch, "gave the shape (3, 3, 64, 64) for 3 crops; it must give (3, 3)"),
-        (lambda batch: means(batch) * np.nan, "'embedding' gave a value that is no finite number"),
+        (
+            lambda batch: means(batch) * np.nan,
+            "'embedding' gave a value that is not a finite number",
+        ),
     ],
 )
 def test_a_function_that_is_wrong(function, said):
@@ -153,29 +151,6 @@ def test_a_function_cannot_be_written_into_a_recipe():
 
 
 # Networks
-
-
-def small_recipe(*features):
-    return Recipe(Proposals((Windows(),), at_most=6), features)
-
-
-def onnx_file(path, shape=("n", 3, "h", "w"), *, weights=WEIGHTS, kind=TensorProto.FLOAT, more=()):
-    """Convolution, the positive part of it, its mean; ``more`` outputs by their names."""
-    nodes = [
-        helper.make_node("Conv", ["crops", "weights"], ["conv"]),
-        helper.make_node("Relu", ["conv"], ["positive"]),
-        helper.make_node("GlobalAveragePool", ["positive"], ["pooled"]),
-        helper.make_node("Flatten", ["pooled"], ["flat"]),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "small",
-        [helper.make_tensor_value_info("crops", kind, shape)],
-        [helper.make_tensor_value_info(name, kind, None) for name in ("flat", *more)],
-        [numpy_helper.from_array(weights, "weights")],
-    )
-    onnx.save(helper.make_model(graph, opset_imports=OPSET, ir_version=9), path)
-    return path
 
 
 def by_numpy(cut):
@@ -238,7 +213,7 @@ def test_one_output_of_several(tmp_path):
         ({"shape": ("n", 1, 16, 16)}, "takes input of the shape (any, 1, 16, 16); it must take"),
         ({"shape": ("n", 3, 16, 24)}, "takes input of the shape (any, 3, 16, 24); it must take"),
         ({"kind": TensorProto.FLOAT16}, "takes tensor(float16); it must take float32"),
-        ({"weights": WEIGHTS * np.float32(np.nan)}, "gives values that are no finite numbers"),
+        ({"weights": WEIGHTS * np.float32(np.nan)}, "gives values that are not finite numbers"),
         ({"weights": WEIGHTS[:, :2]}, "cannot"),
     ],
 )
@@ -268,7 +243,7 @@ def test_two_inputs_are_refused(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"hello", b"\x80\x02}q\x00."])
 def test_files_that_are_no_network(tmp_path, content):
     (tmp_path / "notes.txt").write_bytes(content)
-    with pytest.raises(InputError, match=r"notes\.txt (is no network|cannot be run)"):
+    with pytest.raises(InputError, match=r"notes\.txt (is not a network|cannot be run)"):
         NetworkEmbedding.of(tmp_path / "notes.txt")
 
 
@@ -315,7 +290,7 @@ def test_a_small_network_travels_in_the_recipe(tmp_path):
     values = recipe.candidates(RGB).values
     assert values.shape == (6, len(Colour.names) + 4)
     file.unlink()
-    network_embedding._opened.cache_clear()
+    network_family.open_found.cache_clear()
     text = json.dumps(recipe.to_json())
     again = Recipe.from_json(json.loads(text))
     assert again == recipe
@@ -336,7 +311,7 @@ pickle.dump(values, open(sys.argv[2], "wb"))
 def test_another_process_measures_the_same(tmp_path, monkeypatch):
     file = onnx_file(tmp_path / "small.onnx")
     carried = NetworkEmbedding.of(file, size=16)
-    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
+    monkeypatch.setattr(network_family, "_MOST_STORED", 10)
     large = NetworkEmbedding.of(file, size=16)
     assert carried.content is not None
     assert large.content is None
@@ -349,7 +324,7 @@ def test_another_process_measures_the_same(tmp_path, monkeypatch):
 
 
 def test_a_large_network_is_named_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
+    monkeypatch.setattr(network_family, "_MOST_STORED", 10)
     file = onnx_file(tmp_path / "large.onnx")
     recipe = small_recipe(NetworkEmbedding.of(file, size=16))
     values = recipe.candidates(RGB).values
@@ -364,7 +339,7 @@ def test_a_large_network_is_named_again(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=said):
         with_networks(again.features)
     other = onnx_file(tmp_path / "other.onnx", weights=WEIGHTS * 2)
-    with pytest.raises(InputError, match=r"other\.onnx is no network of this model; its SHA-256"):
+    with pytest.raises(InputError, match=r"other\.onnx is not a network of this model"):
         with_networks(again.features, [file, other])
     moved = file.rename(tmp_path / "renamed.onnx")
     whole = replace(again, features=with_networks(again.features, [moved]))
@@ -373,10 +348,10 @@ def test_a_large_network_is_named_again(tmp_path, monkeypatch):
 
 
 def test_a_changed_file_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(network_embedding, "_MOST_STORED", 10)
+    monkeypatch.setattr(network_family, "_MOST_STORED", 10)
     network = NetworkEmbedding.of(onnx_file(tmp_path / "small.onnx"), size=16)
     onnx_file(tmp_path / "small.onnx", weights=WEIGHTS * 2)
-    network_embedding._opened.cache_clear()
+    network_family.open_found.cache_clear()
     with pytest.raises(InputError, match="is not the network that was asked for: its SHA-256"):
         network.measure(VIEW, BOXES)
     with pytest.raises(InputError, match="is not the network that was asked for: its SHA-256"):
@@ -473,7 +448,7 @@ def test_an_exported_program_knows_its_size(torch_files):
 def test_a_model_that_carries_a_program_is_refused(torch_files):
     network = NetworkEmbedding.of(torch_files / "free.pt2", output="0")
     content = base64.b64encode((torch_files / "free.pt2").read_bytes()).decode()
-    with pytest.raises(InputError, match="is of torch; a model may carry ONNX alone"):
+    with pytest.raises(InputError, match="is a PyTorch file; a model can contain only ONNX"):
         replace(network, content=content).measure(VIEW, BOXES)
 
 

@@ -21,7 +21,8 @@ from groupcm.images.proposals import (
 from groupcm.images.recipe import Recipe, noted_recipe
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.images.merging import graph_pieces, merge_tree, pieces_and_borders
+from groupcm.kernels.images.merge_tree import merge_tree
+from groupcm.kernels.images.merging import graph_pieces, pieces_and_borders
 from groupcm.kernels.images.tree import (
     branch_strips,
     component_tree,

@@ -255,7 +255,7 @@ def test_an_interrupted_run_goes_on(folder, small_parts, monkeypatch, looked_at)
     with listening(lambda step: None, None, said.append):
         done = propose(folder)
     assert looked_at == expected[7:]
-    assert "going on after 7 pictures that an earlier run did" in said
+    assert "continuing after 7 pictures that an earlier run did" in said
     assert (done.n_pictures, done.n_before) == (10, 7)
     assert rows(folder).equals(rows(folder, "whole.parquet"), check_metadata=True)
     assert done.recall == propose(folder, "whole.parquet").recall
@@ -628,7 +628,7 @@ def test_frames_of_a_video(tmp_path, video, small_parts):
     names = [f"frame {n:06d}" for n in (2, 3, 4, 5)]
     assert rows(tmp_path)["picture"].unique().to_pylist() == names
     with pytest.warns(
-        UserWarning, match=r"2 pictures that are no frames .* such as 'frame 000002'"
+        UserWarning, match=r"2 pictures that are not frames .* such as 'frame 000002'"
     ):
         assert run(every=2).n_pictures == 2
     whole = run() and rows(tmp_path)

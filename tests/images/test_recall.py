@@ -76,3 +76,22 @@ def test_more_windows_never_find_less():
     best = [each.mean_best for each in found]
     assert best == sorted(best)
     assert found[-1].share_half > found[0].share_half
+
+
+def test_centres_are_inside_their_object_or_at_a_distance_from_its_centre():
+    from groupcm.images.tables.labelling import Labelling
+
+    boxes = [[0, 0, 4, 4], [2, 0, 10, 4], [6, 6, 8, 8]]
+    candidates = Regions.from_boxes(boxes, 10, 10)
+    labels = Labelling().of(candidates, Regions.from_boxes([[0, 0, 4, 6]], 10, 10))
+    assert labels.centre_inside.tolist() == [1, 0, 0]
+    assert labels.centre_distance[0] == pytest.approx(1.0)
+    assert labels.centre_distance[1] == pytest.approx(np.hypot(4.0, 1.0))
+    assert np.isnan(labels.centre_distance[2])
+    # The centre of a ring is not inside it.
+    ring = np.ones((10, 10), dtype=int)
+    ring[2:8, 2:8] = 0
+    whole = Regions.from_boxes([[0, 0, 10, 10]], 10, 10)
+    labels = Labelling().of(whole, Regions.from_labels(ring))
+    assert labels.centre_inside.tolist() == [0]
+    assert labels.centre_distance.tolist() == [0.0]

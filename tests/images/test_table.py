@@ -486,7 +486,7 @@ def test_labelling_refuses_other_tables(frames, table, tmp_path):
     [
         ("mask", "~~~", "has no place in it: the compressed mask has a character"),
         ("mask", "1", "has no place in it: the mask is empty"),
-        ("left", float("nan"), "has no place in it: candidate 0 has an edge that is no number"),
+        ("left", float("nan"), "has no place in it: candidate 0 has an edge that is not a number"),
         ("height", None, "the picture's height is None"),
     ],
 )

@@ -216,7 +216,7 @@ def sniff(path: Path) -> str:
     if found is None:
         raise UnknownFormatError(
             FileName(path),
-            " is of no known format of annotations",
+            " is in no known annotation format",
             PythonNote(
                 "; name it (format=...), or see the formats in the documentation of "
                 "groupcm.annotations"

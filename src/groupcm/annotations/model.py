@@ -68,7 +68,7 @@ def check_printable(text: str, what: str) -> None:
     --------
     >>> check_printable("a\nb", "the category")
     Traceback (most recent call last):
-    ValueError: the category 'a\nb' holds '\n', which is no printable character
+    ValueError: the category 'a\nb' holds '\n', which is not a printable character
     """
     for character in text:
         if (
@@ -76,7 +76,7 @@ def check_printable(text: str, what: str) -> None:
             or ord(character) & 0xFFFE == 0xFFFE
         ):
             raise ValueError(
-                f"{what} {text!r} holds {character!r}, which is no printable character"
+                f"{what} {text!r} holds {character!r}, which is not a printable character"
             )
 
 
@@ -234,7 +234,7 @@ class Annotations:
         by_name: dict[str, Picture] = {}
         for picture in self.pictures:
             if by_name.setdefault(picture.name, picture) is not picture:
-                raise ValueError(f"the picture {picture.name!r} is there twice; give it once")
+                raise ValueError(f"the picture {picture.name!r} is listed twice; list it once")
         object.__setattr__(self, "_by_name", by_name)
         used = dict.fromkeys(each.category for each in self.objects())
         categories = tuple(map(_category_name, self.categories)) or tuple(used)

@@ -102,7 +102,7 @@ def save_json(path: Path, content: Any) -> None:
         text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     except ValueError as error:
         raise InputError(
-            f"cannot write {path}: an attribute is no finite number, which JSON cannot hold"
+            f"cannot write {path}: an attribute is not a finite number, which JSON cannot hold"
         ) from error
     save_text(path, text + "\n")
 
@@ -128,7 +128,7 @@ def field(record: Any, name: str, kind: type | tuple[type, ...], default: Any = 
     ValueError: 'id' is '3'; it must be a whole number
     """
     if not isinstance(record, dict):
-        raise ValueError(f"{_short(record)} stands where an object with fields must be")
+        raise ValueError(f"found {_short(record)} where an object with fields must be")
     value = record.get(name)
     if value is None:
         if default is _MISSING:

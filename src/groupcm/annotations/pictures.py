@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
@@ -24,6 +23,7 @@ from typing import NamedTuple
 from groupcm.annotations.limits import check_regular, most_pixels
 from groupcm.errors import FileName, InputError, SetAsideWarning, warn_user
 from groupcm.utils.extras import IMAGES
+from groupcm.utils.merged_warnings import ignore_warnings
 from groupcm.utils.text import composed, printable
 
 __all__ = [
@@ -194,11 +194,9 @@ def opening(path: str | os.PathLike[str]) -> Iterator:
     image = pillow()
     try:
         check_regular(path)
-        with warnings.catch_warnings():
-            # Large pictures are allowed here, and odd metadata does not change the pixels.
-            warnings.simplefilter("ignore")
-            with image.open(path, formats=_formats(image)) as picture:
-                yield picture
+        # Large pictures are allowed here, and odd metadata does not change the pixels.
+        with ignore_warnings(), image.open(path, formats=_formats(image)) as picture:
+            yield picture
     except InputError:
         raise
     except FileNotFoundError as error:

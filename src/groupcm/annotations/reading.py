@@ -211,7 +211,7 @@ class Reading:
     ) -> Draft:
         """Begin a picture; unknown sizes come from the known pictures."""
         if name in self._drafts:
-            raise ValueError(f"the picture {name!r} is there twice; give it once")
+            raise ValueError(f"the picture {name!r} is listed twice; list it once")
         if width is None or height is None:
             width, height = self.size(name)
         picture = Picture(name, width, height, extra=extra or {})

@@ -28,7 +28,8 @@ class Writing:
         if isinstance(region, Box):
             return region
         self.tally.count(
-            f"polygons and masks became boxes, as {self.format} cannot carry them", picture.name
+            f"polygons and masks became boxes, because {self.format} cannot carry them",
+            picture.name,
         )
         box = region.box
         return Box.from_corners(

@@ -12,7 +12,7 @@ from groupcm.annotations.pictures import PictureFiles, picture_files, warn_of_ma
 from groupcm.errors import InputError
 from groupcm.images.reading import page_count
 
-__all__ = ["list_picture_files", "list_pictures", "natural_order"]
+__all__ = ["is_picture_folder", "list_picture_files", "list_pictures", "natural_order"]
 
 _MAY_HAVE_PAGES = (".tif", ".tiff", ".gif", ".webp")
 _NUMBER = re.compile(r"(\d+)")
@@ -42,6 +42,18 @@ def list_pictures(folder: str | os.PathLike[str], *, pages: bool = True) -> list
     found = list_picture_files(folder, pages=pages)
     warn_of_masks(folder, found.masks)
     return found.pictures
+
+
+def is_picture_folder(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a folder with pictures in it, or in its subfolders.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> is_picture_folder(tempfile.mkdtemp())
+    False
+    """
+    return Path(path).is_dir() and bool(picture_files(path).pictures)
 
 
 def list_picture_files(folder: str | os.PathLike[str], *, pages: bool = True) -> PictureFiles:

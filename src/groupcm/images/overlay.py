@@ -174,7 +174,7 @@ def check_overlay_folder(
         if there.is_relative_to(here) or here.is_relative_to(there):
             raise InputError(
                 f"cannot write overlays to {folder}: it would mix them with the pictures in "
-                f"{pictures}; name a folder beside it"
+                f"{pictures}; name a folder next to it"
             )
     for name in names:
         _require_replaceable(folder / name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from groupcm.annotations.model import relative_name
 from groupcm.annotations.parsing import text_of
 from groupcm.errors import Argument, InputError
 
-__all__ = ["PictureNote", "PictureNotes", "notes_of", "read_patients"]
+__all__ = ["PictureNote", "PictureNotes", "notes_of", "patients_in_names", "read_patients"]
 
 _IMAGE = ("image", "picture", "filename", "file_name", "file")
 
@@ -81,11 +82,17 @@ class PictureNotes:
         return found
 
 
-def read_patients(path: str | os.PathLike[str]) -> PictureNotes:
+def read_patients(path: str | os.PathLike[str], patient: str = "patient") -> PictureNotes:
     """Read the patient and the split of each picture from a CSV file.
 
     Columns are separated by commas, semicolons or tabs. An empty cell, two rows that contradict
     each other, and a file with neither column are errors.
+
+    Parameters
+    ----------
+    path : path
+    patient : str, default="patient"
+        The column of patients; one of another name must exist.
     """
     path = Path(path)
     if not path.is_file():
@@ -99,7 +106,14 @@ def read_patients(path: str | os.PathLike[str]) -> PictureNotes:
     try:
         header = [name.strip().lower() for name in next(lines, [])]
         image = next((header.index(name) for name in _IMAGE if name in header), None)
-        columns = [header.index(name) if name in header else None for name in PictureNote._fields]
+        wanted = (patient.strip().lower(), "split")
+        columns = [header.index(name) if name in header else None for name in wanted]
+        if patient != "patient" and columns[0] is None:
+            raise InputError(
+                f"{path} has no column {patient!r}; its columns are {', '.join(header)}",
+                file=path,
+                column=patient,
+            )
         if image is None or columns == [None, None]:
             raise InputError(
                 f"{path}: the columns should be image and patient, or image and split, and are "
@@ -141,6 +155,41 @@ def notes_of(
             column="split",
         )
     return notes
+
+
+def patients_in_names(
+    names: Sequence[str], pattern: str, argument: str = "patient_from"
+) -> dict[str, str]:
+    r"""Return the patient of each picture, by a pattern whose first group is found in its name.
+
+    Errors name ``argument``, the parameter that the pattern was given as.
+
+    Examples
+    --------
+    >>> patients_in_names(["p1_a.png", "p2_a.png"], r"^(p\d+)_")
+    {'p1_a.png': 'p1', 'p2_a.png': 'p2'}
+    """
+    try:
+        compiled = re.compile(pattern)
+    except re.error as error:
+        raise InputError(
+            Argument(argument), f" {pattern!r} is not a regular expression: {error}"
+        ) from error
+    if not compiled.groups:
+        raise InputError(
+            Argument(argument),
+            f" {pattern!r} has no group in parentheses, which would be the patient",
+        )
+    patients = {}
+    for name in names:
+        found = compiled.search(name)
+        if found is None or not found[1]:
+            raise InputError(
+                Argument(argument),
+                f" {pattern!r} finds no patient in the name of the picture {name!r}",
+            )
+        patients[name] = found[1]
+    return patients
 
 
 def _cell(row: list[str], at: int | None, where: str, header: list[str]) -> str | None:

@@ -6,7 +6,8 @@ A recipe is a few plain values that are stored in candidate tables and models. `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
@@ -14,13 +15,17 @@ import numpy as np
 
 from groupcm.annotations import Region
 from groupcm.errors import Argument, InputError, ParameterError
-from groupcm.images.features import DEFAULT_FAMILIES, FAMILIES
-from groupcm.images.features.network_embedding import NetworkEmbedding
-from groupcm.images.proposals import PROPOSERS, Given, Proposals
+from groupcm.images.features import DEFAULT_FAMILIES, STORED_FAMILIES
+from groupcm.images.features.network_family import NetworkFamily
+from groupcm.images.features.user_families import (
+    field_types,
+    registered_families,
+)
+from groupcm.images.proposals import PROPOSERS, Proposals
 from groupcm.images.reading import Pixels
 from groupcm.images.regions import Regions
 from groupcm.images.view import View, resized
-from groupcm.utils.typing import Float32
+from groupcm.utils.typing import Float32, Index
 
 __all__ = [
     "FeatureFamily",
@@ -28,7 +33,6 @@ __all__ = [
     "Recipe",
     "needed_part",
     "noted_recipe",
-    "recipe_named",
     "trained_names",
 ]
 
@@ -130,12 +134,10 @@ class Recipe:
             The detections of the user's own detector, for a recipe that requires them.
         """
         height, width = pixels.shape[:2]
-        view = View.of(pixels, self.longest_side)
         whole = None
         if given is not None:
             whole = Regions.of(given, height, width, what="given candidate")
-            view.given = resized(whole, view.height, view.width)
-        regions, origin = self.proposals.with_origin(view)
+        view, regions, origin = self.proposed(pixels, whole)
         parts = [family.measure(view, regions) for family in self.features]
         regions = resized(regions, height, width)
         if whole is not None:
@@ -144,15 +146,44 @@ class Recipe:
             regions = Regions.joined([regions, whole]).take(places)
         return PictureCandidates(regions, np.concatenate(parts, axis=1))
 
+    def proposed(self, pixels: Pixels, given: Regions | None) -> tuple[View, Regions, Index]:
+        """Return a picture and its candidates, without features, at the size of the work.
+
+        The last part is the index of each candidate in ``given``, or -1.
+        """
+        view = View.of(pixels, self.longest_side)
+        if given is not None:
+            view.given = resized(given, view.height, view.width)
+        return view, *self.proposals.with_origin(view)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether the features can be computed; see `groupcm.images.fit_recipe`."""
+        return all(getattr(family, "is_fitted", True) for family in self.features)
+
+    def with_cache(self, folder: str | os.PathLike[str] | None) -> Recipe:
+        """Return the recipe with a folder for the embeddings by networks; None for none.
+
+        Embeddings of the same pictures and candidates are then computed once. The folder is not
+        part of what `to_json` returns.
+        """
+        cache = None if folder is None else os.fspath(folder)
+        families = tuple(
+            family.changed(cache=cache) if isinstance(family, NetworkFamily) else family
+            for family in self.features
+        )
+        return replace(self, features=families)
+
     def to_json(self) -> dict[str, Any]:
         """Return plain values for a JSON file."""
+        known = STORED_FAMILIES | registered_families()
         return {
             "version": _VERSION,
             "longest_side": self.longest_side,
             "at_most": self.proposals.at_most,
             "distinct": self.proposals.distinct,
             "proposals": [_to_plain(part, PROPOSERS) for part in self.proposals.parts],
-            "features": [_to_plain(family, FAMILIES) for family in self.features],
+            "features": [_to_plain(family, known) for family in self.features],
         }
 
     @classmethod
@@ -177,7 +208,8 @@ class Recipe:
         parts = tuple(_from_plain(part, PROPOSERS, "proposal") for part in plain["proposals"])
         proposals = Proposals(parts, at_most=plain["at_most"], distinct=plain["distinct"])
         features = tuple(
-            _from_plain(part, FAMILIES, "family of features") for part in plain["features"]
+            _from_plain(part, STORED_FAMILIES | registered_families(), "family of features")
+            for part in plain["features"]
         )
         return cls(proposals, features, plain["longest_side"])
 
@@ -186,7 +218,10 @@ def _to_plain(part: Any, known: Mapping[str, type]) -> dict[str, Any]:
     kind = next((name for name, each in known.items() if type(part) is each), None)
     if kind is None:
         name = type(part).__name__
-        generic = f"{name} cannot be written into a recipe; there are {', '.join(known)}"
+        generic = (
+            f"{name} cannot be written into a recipe, which knows {', '.join(known)}; register "
+            "a class of your own with groupcm.images.register_family"
+        )
         raise ValueError(getattr(part, "cannot_be_written", generic))
     values = {each.name: getattr(part, each.name) for each in fields(part)}
     return {"kind": kind} | {
@@ -198,8 +233,13 @@ def _from_plain(plain: Mapping[str, Any], known: Mapping[str, type], what: str) 
     values = {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
     kind: Any = values.pop("kind", None)
     if kind not in known:
+        if isinstance(kind, str) and "." in kind:
+            raise ValueError(
+                f"the {what} {kind} is code of the user, which no file can bring along; pass it "
+                f"with --family {kind}, or register it with groupcm.images.register_family"
+            )
         raise ValueError(f"there is no {what} {kind!r}; there are {', '.join(known)}")
-    allowed = {each.name: str(each.type) for each in fields(known[kind])}
+    allowed = field_types(known[kind])
     for name, value in values.items():
         if name not in allowed:
             raise ValueError(
@@ -269,7 +309,7 @@ def trained_names(model: Any, recipe: Recipe) -> list[str]:
         more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise InputError(
             f"the model was trained with the feature {missing[0]!r}{more}, which its recipe of "
-            "pictures does not make here; make its table anew with groupcm images propose"
+            "pictures does not produce here; make its table again with groupcm images propose"
         )
     return known
 
@@ -278,81 +318,3 @@ def needed_part(recipe: Recipe, names: Sequence[str]) -> Recipe:
     """Return the recipe without the families of which none of these features is."""
     used = tuple(family for family in recipe.features if not set(family.names).isdisjoint(names))
     return replace(recipe, features=used)
-
-
-def recipe_named(
-    proposals: Sequence[str] | None = None,
-    features: Sequence[str] | None = None,
-    *,
-    network: Sequence[str] = (),
-    at_most: int | None = None,
-    longest_side: int | None = None,
-    with_given: bool = False,
-) -> Recipe:
-    """Return a recipe from the names of its parts, as ``groupcm images propose`` does.
-
-    Parameters
-    ----------
-    proposals : sequence of str, optional
-        Names of `groupcm.images.proposals.PROPOSERS`; by default those of `Recipe`.
-    features : sequence of str, optional
-        Names of `groupcm.images.features.FAMILIES`; by default those of `Recipe`. The name
-        "network" needs ``network``.
-    network : sequence of str
-        ONNX files of networks whose embeddings are features, too.
-    at_most : int, optional
-        The largest number of candidates per picture.
-    longest_side : int, optional
-        Larger pictures are shrunk to it.
-    with_given : bool
-        Whether the candidates of a detector are added to the default proposals.
-
-    Examples
-    --------
-    >>> recipe_named(["windows"], ["shape"], at_most=9).to_json()["proposals"][0]["kind"]
-    'windows'
-    """
-    default = Proposals.default()
-    parts = default.parts
-    if proposals is not None:
-        parts = _parts_named(proposals, default)
-    elif with_given:
-        parts = (Given(), *parts)
-    families = Recipe().features
-    if features is not None:
-        if "network" in features and not network:
-            raise InputError(
-                Argument("features"), " names network; give one with ", Argument("network", "FILE")
-            )
-        named = [name for name in features if name != "network"]
-        families = _all_named(named, FAMILIES, "features")
-    return Recipe(
-        replace(default, parts=parts, at_most=default.at_most if at_most is None else at_most),
-        (*families, *_embeddings(network)),
-        _LONGEST_SIDE if longest_side is None else longest_side,
-    )
-
-
-def _embeddings(files: Sequence[str]) -> Iterator[NetworkEmbedding]:
-    for number, file in enumerate(files):
-        # Features of two networks need names of their own.
-        name = "embedding" if len(files) == 1 else f"embedding{number + 1}"
-        yield NetworkEmbedding.of(file, name=name)
-
-
-def _parts_named(names: Sequence[str], default: Proposals) -> tuple[Any, ...]:
-    """Return the default's own parts of each kind, so that naming all of them changes nothing."""
-    named = _all_named(names, PROPOSERS, "proposals")
-    known = [[part for part in default.parts if type(part) is type(each)] for each in named]
-    return tuple(part for each, parts in zip(named, known, strict=True) for part in parts or [each])
-
-
-def _all_named(names: Sequence[str], known: Mapping[str, type], argument: str) -> tuple[Any, ...]:
-    for name in names:
-        if name not in known:
-            raise InputError(
-                Argument(argument), f": there is no {name!r}; there are {', '.join(known)}"
-            )
-        if names.count(name) > 1:
-            raise InputError(Argument(argument), f": {name!r} is named twice; name it once")
-    return tuple(known[name]() for name in names)

@@ -116,7 +116,7 @@ class Regions:
             )
         if not np.isfinite(given).all():
             wrong = int(np.flatnonzero(~np.isfinite(given).all(axis=1))[0])
-            raise ValueError(f"{what} {wrong} has an edge that is no number of pixels")
+            raise ValueError(f"{what} {wrong} has an edge that is not a number of pixels")
         none = np.empty(0, dtype=np.int64)
         result = _from_runs(none, none, np.zeros(len(given), dtype=np.int64), height, width)
         _set_boxes(result, given, np.ones(len(given), dtype=bool))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import traceback
-import warnings
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from groupcm.annotations.limits import check_pixels
 from groupcm.errors import Argument, InputError, ParameterError
 from groupcm.utils.extras import IMAGES
+from groupcm.utils.merged_warnings import ignore_warnings
 
 __all__ = ["frame_name", "video_frames"]
 
@@ -112,8 +112,7 @@ def _step(path: Path, number: int, step: Callable[[], Any]) -> Any:
 
 def _quietly(step: Callable[[], Any]) -> Any:
     """Call a function that leaves pipes to FFmpeg unclosed, without harmless warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
+    with ignore_warnings(ResourceWarning):
         try:
             return step()
         except BaseException as error:

@@ -11,12 +11,13 @@ import numpy as np
 
 from groupcm.annotations.pictures import pillow
 from groupcm.annotations.runs import expand
+from groupcm.images.filters import slopes
 from groupcm.images.reading import Pixels, as_rgb
 from groupcm.images.regions import Regions, boxes_and_areas, pointer
 from groupcm.utils.extras import IMAGES
 from groupcm.utils.typing import Float32, Index
 
-__all__ = ["View", "resized", "slope"]
+__all__ = ["View", "resized"]
 
 
 class View:
@@ -69,14 +70,7 @@ class View:
     @cached_property
     def gradient(self) -> tuple[Float32, Float32]:
         """Central differences of `grey`, downwards and to the right."""
-        return slope(self.grey, 0), slope(self.grey, 1)
-
-
-def slope(values: Float32, axis: int) -> Float32:
-    """Return the central differences of a map along an axis; 0 where it has one pixel only."""
-    if values.shape[axis] < 2:
-        return np.zeros_like(values)
-    return np.asarray(np.gradient(values, axis=axis), dtype=np.float32)
+        return slopes(self.grey)
 
 
 def _downscaled(pixels: Pixels, size: tuple[int, ...]) -> Float32:

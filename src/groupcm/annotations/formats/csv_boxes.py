@@ -116,7 +116,7 @@ def read(reading: Reading) -> Annotations:
             draft = None
             with reading.perhaps(place):
                 if len(row) != len(header):
-                    raise ValueError(f"{len(row)} cells stand under {len(header)} columns")
+                    raise ValueError(f"{len(row)} cells, and the header has {len(header)} columns")
                 draft = _picture(reading, columns, row)
                 _note_state(draft, columns, row)
             if draft is not None and any(columns.box_cells(row).values()):

@@ -99,7 +99,7 @@ def decode(code: list[int], height: int, width: int) -> Runs:
         repeated = bits.read(1)
         length = bits.read(sizes[bits.read(2)]) + 1
         if length > size - at:
-            raise ValueError("the brush mask goes on beyond the picture; it is damaged")
+            raise ValueError("the brush mask extends beyond the picture; it is damaged")
         # The opacity of pixel p is the value 4p + 3.
         first, end = at // _CHANNELS, (at + length) // _CHANNELS
         if repeated:
@@ -199,7 +199,7 @@ def read(reading: Reading) -> Annotations:
         tasks = tasks if isinstance(tasks, list) else [tasks]
         if not tasks or not all(isinstance(task, dict) and "data" in task for task in tasks):
             raise ValueError(
-                "this is no list of Label Studio's tasks; export as JSON (not as JSON-MIN)"
+                "this is not a list of Label Studio's tasks; export as JSON (not as JSON-MIN)"
             )
     for position, task in enumerate(tasks, start=1):
         place = f"task {task.get('id', position)}"

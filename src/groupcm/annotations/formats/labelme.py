@@ -15,7 +15,6 @@ from __future__ import annotations
 import base64
 import io
 import struct
-import warnings
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -30,6 +29,7 @@ from groupcm.annotations.regions import Box, Mask, Polygons, Region, as_point
 from groupcm.annotations.runs import union
 from groupcm.annotations.writing import Writing, stems
 from groupcm.utils.files import whole_folder
+from groupcm.utils.merged_warnings import ignore_warnings
 from groupcm.utils.typing import Flags
 
 __all__ = ["read", "write"]
@@ -135,7 +135,7 @@ def _decode_mask(text: str, height: int, width: int, budget: Budget) -> Flags:
     budget.spend_pixels(width, height)
     try:
         with (
-            warnings.catch_warnings(action="ignore"),
+            ignore_warnings(),
             pillow().open(io.BytesIO(content), formats=("PNG",)) as picture,
         ):
             return np.asarray(picture if picture.mode == "1" else picture.convert("L")) > 0

@@ -113,7 +113,9 @@ def _from_yaml(file: Path) -> list[str]:
         found = _LISTED.match(line) or _NUMBERED.match(line)
         if found is None:
             if line[0].isspace():
-                raise InputError(FileName(file), f", line {number}: this is no name of a category")
+                raise InputError(
+                    FileName(file), f", line {number}: this is not the name of a category"
+                )
             break
         if (found.groupdict().get("number") or str(len(names))) != str(len(names)):
             raise InputError(

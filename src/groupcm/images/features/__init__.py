@@ -6,10 +6,11 @@ from groupcm.images.features.colour import Colour, Contrast, Sides
 from groupcm.images.features.gradients import Gradients
 from groupcm.images.features.lines import Lines
 from groupcm.images.features.network_embedding import NetworkEmbedding
+from groupcm.images.features.pooled_embedding import PooledEmbedding
 from groupcm.images.features.shape import Place, Shape
 from groupcm.images.features.texture import Texture
 
-__all__ = ["DEFAULT_FAMILIES", "FAMILIES"]
+__all__ = ["DEFAULT_FAMILIES", "FAMILIES", "STORED_FAMILIES"]
 
 FAMILIES: dict[str, type] = {
     "shape": Shape,
@@ -22,5 +23,7 @@ FAMILIES: dict[str, type] = {
     "place": Place,
     "network": NetworkEmbedding,
 }
+#: All families that a recipe can store.
+STORED_FAMILIES: dict[str, type] = FAMILIES | {"pooled": PooledEmbedding}
 
 DEFAULT_FAMILIES = (Shape(), Colour(), Contrast(), Sides(), Lines(), Texture(), Gradients())

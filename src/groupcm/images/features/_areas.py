@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +15,22 @@ from groupcm.images.regions import Regions, pointer
 from groupcm.kernels.images.regions import region_counts, region_moments, region_sums
 from groupcm.utils.typing import Float32, Index, Matrix
 
-__all__ = ["Areas", "InAndAround", "Strips", "Surroundings", "margins", "pixel_edges"]
+__all__ = [
+    "Areas",
+    "InAndAround",
+    "Strips",
+    "Surroundings",
+    "areas_of",
+    "margins",
+    "pixel_edges",
+    "strips_of",
+    "surroundings_of",
+]
+
+_Known = WeakKeyDictionary[Regions, dict[str, Any]]
+Made = TypeVar("Made")
+# Several families need the same of the candidates of a picture.
+_known: _Known = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +210,7 @@ class Surroundings:
         step = margins(edges, margin)[:, None]
         first = np.maximum(edges[:, :2] - step, 0)
         last = np.minimum(edges[:, 2:] + step, [regions.width, regions.height])
-        self.strips = Strips.of(regions)
+        self.strips = strips_of(regions)
         outer = Strips.of_boxes(np.hstack([first, last]), regions.width)
         self._areas = Areas(self.strips.followed_by(outer))
         self.pixels = self._areas.pixels[: self._n]
@@ -221,3 +239,25 @@ class Surroundings:
         inside = own / self.pixels
         around = (sums[:, self._n :] - own) / np.maximum(self._ring_pixels, 1)
         return InAndAround(inside, np.where(self._ring_pixels > 0, around, inside))
+
+
+def strips_of(regions: Regions) -> Strips:
+    """Return `Strips.of`, which is computed once as long as the regions exist."""
+    return _once(regions, "strips", lambda: Strips.of(regions))
+
+
+def areas_of(regions: Regions) -> Areas:
+    """Return the `Areas` of regions, which are computed once as long as the regions exist."""
+    return _once(regions, "areas", lambda: Areas(strips_of(regions)))
+
+
+def surroundings_of(regions: Regions, margin: float) -> Surroundings:
+    """Return the `Surroundings` of regions, computed once as long as the regions exist."""
+    return _once(regions, f"around {margin!r}", lambda: Surroundings(regions, margin))
+
+
+def _once(regions: Regions, what: str, make: Callable[[], Made]) -> Made:
+    known = _known.setdefault(regions, {})
+    if what not in known:
+        known[what] = make()
+    return known[what]

@@ -80,9 +80,12 @@ def colour_channels(view: View) -> Float32:
     red_minus_green 1.00
     yellow_minus_blue 0.50
     """
-    maps = np.empty((len(CHANNELS), view.width, view.height), dtype=np.float32)
-    fill_channels(view.rgb, view.lab, _DARK, maps)
-    return maps
+    known = view.__dict__.get("colour_channels")
+    if known is None:  # several families need them
+        known = np.empty((len(CHANNELS), view.width, view.height), dtype=np.float32)
+        fill_channels(view.rgb, view.lab, _DARK, known)
+        view.__dict__["colour_channels"] = known
+    return known
 
 
 @dataclass(frozen=True, eq=False)

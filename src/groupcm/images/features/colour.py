@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groupcm.images.features._areas import Areas, Strips, Surroundings, margins, pixel_edges
+from groupcm.images.features._areas import (
+    Areas,
+    Strips,
+    areas_of,
+    margins,
+    pixel_edges,
+    surroundings_of,
+)
 from groupcm.images.features._maps import (
     CHANNELS,
     LEAST_SPREAD,
@@ -49,7 +56,7 @@ class Colour:
 
     def measure(self, view: View, regions: Regions) -> Float32:
         """Return the features of each region, shape (n, d)."""
-        areas = Areas(Strips.of(regions))
+        areas = areas_of(regions)
         sums, squares = areas.moments(colour_channels(view))
         mean = sums / areas.pixels
         variance = np.maximum(squares / areas.pixels - mean**2, 0)
@@ -87,7 +94,7 @@ class Contrast:
         channels = colour_channels(view)
         maps = np.concatenate([channels, ranks(channels[:1])])
         scale = PictureScale.of(maps, LEAST_SPREAD)
-        mean, deviation = Surroundings(regions, self.margin).moments(maps)
+        mean, deviation = surroundings_of(regions, self.margin).moments(maps)
         within = np.sqrt((deviation.inside**2 + deviation.ring**2) / 2)
         parts = [
             *signed_and_size(mean.difference / scale.spread),
@@ -132,7 +139,7 @@ class Sides:
         """Return the features of each region, shape (n, d)."""
         lab = column_by_column(view.lab) / np.float32(100)
         spread = PictureScale.of(lab, LEAST_SPREAD).spread
-        inside = Areas(Strips.of(regions))
+        inside = areas_of(regions)
         mean = inside.sums(lab) / inside.pixels
         left, right, above, below = (
             np.arcsinh((mean - side) / spread) * there

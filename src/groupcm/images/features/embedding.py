@@ -106,7 +106,7 @@ class Embedding:
     name: str = "embedding"
 
     cannot_be_written: ClassVar[str] = (
-        "an Embedding is a function, which a recipe cannot carry; save the network as an ONNX "
+        "an Embedding is a function, which a recipe cannot contain; save the network as an ONNX "
         "file and take NetworkEmbedding.of(FILE)"
     )
 
@@ -134,7 +134,7 @@ class Embedding:
             )
         if not np.isfinite(given).all():
             raise ValueError(
-                f"the function of {self.name!r} gave a value that is no finite number; "
+                f"the function of {self.name!r} gave a value that is not a finite number; "
                 "features must be finite"
             )
         return given

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groupcm.images.features._areas import Areas, Strips, Surroundings, pixel_edges
+from groupcm.images import filters
+from groupcm.images.features._areas import Areas, Strips, Surroundings, pixel_edges, surroundings_of
 from groupcm.images.features._maps import (
     CHANNELS,
     LEAST_SPREAD,
@@ -17,7 +18,7 @@ from groupcm.images.features._maps import (
 )
 from groupcm.images.features.texture import smoothed
 from groupcm.images.regions import Regions
-from groupcm.images.view import View, slope
+from groupcm.images.view import View
 from groupcm.kernels.images.pixels import oriented_strength
 from groupcm.kernels.images.regions import outline_differences, outline_lengths
 from groupcm.utils.typing import Float32, Index, Matrix
@@ -91,7 +92,7 @@ class Gradients:
         oriented = np.zeros((self.orientations, *down.shape), dtype=np.float32)
         oriented_strength(down, right, oriented)
         shares = mirrored_shares(direction_shares(oriented, regions, self.cells))
-        surroundings = Surroundings(regions, self.margin)
+        surroundings = surroundings_of(regions, self.margin)
         parts = [
             outline_numbers(lab, surroundings.strips),
             slope_numbers(down, right, surroundings),
@@ -206,7 +207,8 @@ def distinct_cells(directions: int, cells: int) -> list[tuple[int, int, int]]:
 
 def slopes(grey: Float32) -> tuple[Float32, Float32]:
     """Return central differences of a map (width, height), downwards and to the right."""
-    return slope(grey, 1), slope(grey, 0)
+    right, down = filters.slopes(grey)
+    return down, right
 
 
 def slope_numbers(down: Float32, right: Float32, surroundings: Surroundings) -> Matrix:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groupcm.images.features._areas import Surroundings
+from groupcm.images.features._areas import surroundings_of
 from groupcm.images.features._maps import LEAST_SPREAD, PictureScale, column_by_column, log_ratio
-from groupcm.images.features.gradients import slopes
 from groupcm.images.features.texture import smoothed
+from groupcm.images.filters import curvatures
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.utils.typing import Float32
@@ -37,12 +37,7 @@ def line_maps(grey: Float32, width: float) -> Float32:
     [0.18, 0.0, 0.0, 0.0]
     """
     smooth = smoothed(grey, width) * np.float32(width**2)
-    down, right = slopes(smooth)
-    down_down, mixed = slopes(down)
-    right_right = slopes(right)[1]
-    middle = (down_down + right_right) / 2
-    apart = np.sqrt(((down_down - right_right) / 2) ** 2 + mixed**2)
-    largest, smallest = middle + apart, middle - apart
+    largest, smallest = curvatures(smooth)
     maps = np.stack([largest, smallest, -smallest, -largest])
     return np.maximum(maps, 0, out=maps)
 
@@ -70,7 +65,7 @@ class Lines:
         grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
         maps = np.concatenate([line_maps(grey, width) for width in _WIDTHS])
         usual = maps.mean(axis=(1, 2), dtype=np.float64)[:, None]
-        means = Surroundings(regions, self.margin).means(maps)
+        means = surroundings_of(regions, self.margin).means(maps)
         least = _LEAST * usual + 1e-4
         parts = [
             log_ratio(means.inside / least, np.broadcast_to(usual / least, means.inside.shape), 1),

@@ -1,6 +1,7 @@
 """Networks that run from their file alone: ONNX, exported programs of torch, and TorchScript.
 
-`open_network` opens any of them as a `Network`, which maps crops to rows of numbers on one core.
+`open_network` opens any of them as a `Network`, which maps crops to rows of numbers on one core, or
+on a GPU if the library that runs it has one. On CUDA, torch computes in half precision.
 
 An ONNX network is a graph of operators that onnxruntime knows: it refers to no code, and here to no
 other file, so it may be stored inside a model. Files of torch (`torch.export.save`,
@@ -15,7 +16,6 @@ import difflib
 import io
 import logging
 import os
-import warnings
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,9 +27,19 @@ from numpy.typing import NDArray
 
 from groupcm.errors import InputError
 from groupcm.utils.extras import ONNX, TORCH
+from groupcm.utils.merged_warnings import ignore_warnings
 from groupcm.utils.typing import Float32
 
-__all__ = ["Network", "is_torch", "open_network"]
+__all__ = [
+    "Network",
+    "gpu_of",
+    "is_torch",
+    "onnx_session",
+    "open_network",
+    "reason",
+    "torch_network",
+    "without_torch_notices",
+]
 
 _DEFAULT_SIZE = 64
 _LONGEST_REASON = 200
@@ -90,7 +100,7 @@ class Network:
         )
         if not np.isfinite(values).all():
             raise InputError(
-                f"{self.file} gives values that are no finite numbers; check its weights and the "
+                f"{self.file} gives values that are not finite numbers; check its weights and the "
                 "mean and scale of the colours it was trained with"
             )
         return values
@@ -106,7 +116,7 @@ class Network:
             raise
         except Exception as error:  # each library raises its own classes
             raise InputError(
-                f"{self.file} cannot run on crops of the shape {batch.shape}: {_reason(error)}"
+                f"{self.file} cannot run on crops of the shape {batch.shape}: {reason(error)}"
             ) from error
         # Global average pooling often leaves two dimensions of 1.
         if values.ndim < 2 or len(values) != batch_size or values[0].size != values.shape[1]:
@@ -134,7 +144,7 @@ def open_network(content: bytes, file: str, output: str | None = None) -> Networ
     --------
     >>> open_network(b"no network", "notes.txt")
     Traceback (most recent call last):
-    groupcm.errors.InputError: notes.txt is no network that can be read; save it as ONNX, or with
+    groupcm.errors.InputError: notes.txt is not a network that can be read; save it as ONNX, or with
     torch.export.save
     """
     return (_open_torch if is_torch(content) else _open_onnx)(content, file, output)
@@ -146,7 +156,7 @@ def is_torch(content: bytes) -> bool:
 
 
 def _open_onnx(content: bytes, file: str, output: str | None) -> Network:
-    session = _onnx_session(content, file)
+    session = onnx_session(content, file)
     inputs = session.get_inputs()
     if len(inputs) != 1:
         raise InputError(f"{file} takes {len(inputs)} inputs; it must take one, the crops")
@@ -157,7 +167,8 @@ def _open_onnx(content: bytes, file: str, output: str | None) -> Network:
     return Network(file, shape, lambda batch: session.run([chosen], {inputs[0].name: batch})[0])
 
 
-def _onnx_session(content: bytes, file: str) -> Any:
+def onnx_session(content: bytes, file: str) -> Any:
+    """Open the bytes of an ONNX file, without weights in other files."""
     onnxruntime = ONNX.load("onnxruntime", f"{file} requires onnxruntime")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -166,40 +177,69 @@ def _onnx_session(content: bytes, file: str) -> Any:
         "session.model_external_initializers_file_folder_path", _NO_FOLDER
     )
     try:
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(content, options, providers=_providers(onnxruntime))
     except Exception as error:  # the errors of onnxruntime share no base class
-        reason = _reason(error)
-        if "external data" in reason.lower():
+        said = reason(error)
+        if "external data" in said.lower():
             raise InputError(
                 f"{file} keeps its weights in another file; save all of it in one, as "
                 "torch.onnx.export(…, external_data=False) does"
             ) from error
-        if "protobuf" in reason.lower():
+        if "protobuf" in said.lower():
             raise InputError(
-                f"{file} is no network that can be read; save it as ONNX, or with torch.export.save"
+                f"{file} is not a network that can be read; save it as ONNX, or with "
+                "torch.export.save"
             ) from error
-        raise InputError(f"{file} cannot be run by onnxruntime: {reason}") from error
+        raise InputError(f"{file} cannot be run by onnxruntime: {said}") from error
+
+
+def _providers(onnxruntime: Any) -> list[str]:
+    known = onnxruntime.get_available_providers()
+    return [each for each in ("CUDAExecutionProvider", "CPUExecutionProvider") if each in known]
 
 
 def _open_torch(content: bytes, file: str, output: str | None) -> Network:
     load = _torch_loader(content, file)
     torch = TORCH.load("torch", f"{file} requires PyTorch")
     try:
-        with _without_torch_notices():
+        with without_torch_notices():
             module, shape = load(torch, io.BytesIO(content))
     except Exception as error:  # torch raises many classes for damaged files
-        raise InputError(f"{file} cannot be read by torch: {_reason(error)}") from error
+        raise InputError(f"{file} cannot be read by torch: {reason(error)}") from error
+    return torch_network(torch, module, shape, file, output)
+
+
+def torch_network(
+    torch: Any,
+    module: Any,
+    shape: tuple[int | None, ...] | None,
+    file: str,
+    output: str | None = None,
+) -> Network:
+    """Return a module of torch as a network, on the GPU if there is one that it can move to."""
+    device = gpu_of(torch)
+    if device is not None and hasattr(module, "to"):
+        module = module.to(device)
+    half = device == "cuda"
 
     def forward(batch: Float32) -> NDArray[Any]:
-        with _one_thread(torch), torch.inference_mode():
-            values = module(torch.from_numpy(batch))
+        given = torch.from_numpy(batch)
+        with _one_thread(torch), torch.inference_mode(), torch.autocast("cuda", enabled=half):
+            values = module(given if device is None else given.to(device))
         if isinstance(values, (tuple, list)):
             values = {str(number): each for number, each in enumerate(values)}
         elif not isinstance(values, Mapping):
             values = {"0": values}
-        return values[_choose_output(values, output, file)].numpy()
+        return values[_choose_output(values, output, file)].float().cpu().numpy()
 
     return Network(file, shape, forward)
+
+
+def gpu_of(torch: Any) -> str | None:
+    """Return the name of the GPU that torch can use, "cuda" or "mps"; None without one."""
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else None
 
 
 def _torch_loader(content: bytes, file: str) -> Callable[[Any, io.BytesIO], _TorchModule]:
@@ -231,12 +271,12 @@ def _load_exported(torch: Any, stream: io.BytesIO) -> _TorchModule:
 
 
 @contextmanager
-def _without_torch_notices() -> Iterator[None]:
+def without_torch_notices() -> Iterator[None]:
     """Silence the deprecation of TorchScript and the log of errors that are raised anyway."""
     log = logging.getLogger("torch.export")
     before, log.disabled = log.disabled, True
     try:
-        with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
+        with ignore_warnings(DeprecationWarning):
             yield
     finally:
         log.disabled = before
@@ -275,7 +315,13 @@ def _choose_output(outputs: Iterable[str], output: str | None, file: str) -> str
     return output
 
 
-def _reason(error: Exception) -> str:
-    """Return the message of a library's error in one line of limited length."""
+def reason(error: Exception) -> str:
+    """Return the message of a library's error in one line of limited length.
+
+    Examples
+    --------
+    >>> reason(ValueError("two\\nlines"))
+    'two lines'
+    """
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= _LONGEST_REASON else text[:_LONGEST_REASON] + "…"

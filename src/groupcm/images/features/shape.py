@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from groupcm.images.features._areas import Strips
+from groupcm.images.features._areas import Strips, strips_of
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.regions import hull_areas, outline_lengths
@@ -137,7 +137,7 @@ class Shape:
 
     def measure(self, view: View, regions: Regions) -> Float32:
         """Return the features of each region, shape (n, d)."""
-        strips = Strips.of(regions)
+        strips = strips_of(regions)
         moments = StripMoments.of(strips)
         hull, length, inner = np.empty((3, len(regions)))
         hull_areas(*strips.by_area, hull)
@@ -198,7 +198,7 @@ class Place:
 
     def measure(self, view: View, regions: Regions) -> Float32:
         """Return the features of each region, shape (n, d)."""
-        strips = Strips.of(regions)
+        strips = strips_of(regions)
         moments = StripMoments.of(strips)
         length, inner = np.empty((2, len(regions)))
         outline_lengths(*strips.by_area, view.width, view.height, length, inner)

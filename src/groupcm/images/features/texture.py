@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
 
-from groupcm.images.features._areas import InAndAround, Surroundings
+from groupcm.images.features._areas import InAndAround, Surroundings, surroundings_of
 from groupcm.images.features._maps import (
     LEAST_SPREAD,
     PictureScale,
@@ -16,6 +15,7 @@ from groupcm.images.features._maps import (
     log_ratio,
     quantiles,
 )
+from groupcm.images.filters import gaussian
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.pixels import N_PATTERNS, local_patterns, neighbour_differences
@@ -68,7 +68,7 @@ class Texture:
         """Return the features of each region, shape (n, d)."""
         grey = column_by_column(view.grey)
         grey = grey / np.float32(PictureScale.of(grey[None], LEAST_SPREAD).spread[0, 0])
-        around = Surroundings(regions, self.margin)
+        around = surroundings_of(regions, self.margin)
         parts = [
             *(pattern_shares(grey, distance, around) for distance in _DISTANCES),
             *(pair_numbers(grey, distance, around) for distance in _DISTANCES),
@@ -83,7 +83,7 @@ class Texture:
 
 def smoothed(grey: Float32, width: float) -> Float32:
     """Smooth a map by a Gaussian of a width in pixels, with the border pixels repeated."""
-    return np.asarray(gaussian_filter(grey, width, mode="nearest", truncate=3.0), dtype=np.float32)
+    return gaussian(grey, width)
 
 
 def band_maps(grey: Float32) -> Float32:

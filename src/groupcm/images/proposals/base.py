@@ -7,15 +7,16 @@ selection of the most promising regions of a tree without near duplicates.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import gaussian_filter, uniform_filter1d
 
+from groupcm.images.filters import gaussian, three_means
+from groupcm.images.proposals.branches import Branches
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.images.tree import branch_strips, descent, distinct_places
+from groupcm.kernels.images.tree import descent, distinct_places
 from groupcm.utils.typing import Float32, Index
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
 _WIDEST = 1_000
 _WIDE = 4.0
 _ALIKE = 0.7
+Candidates = TypeVar("Candidates", Regions, Branches)
 
 
 class Proposer(Protocol):
@@ -90,7 +92,7 @@ def check_positive(**values: float | tuple[float, ...]) -> None:
                 raise ValueError(f"{name} is {value!r}; it must be positive")
 
 
-def by_turns(parts: Sequence[Regions]) -> Regions:
+def by_turns(parts: Sequence[Candidates]) -> Candidates:
     """Interleave lists so that every beginning has about the same share of each.
 
     Examples
@@ -99,7 +101,7 @@ def by_turns(parts: Sequence[Regions]) -> Regions:
     >>> by_turns([one, two]).areas
     array([ 1.,  4., 49.])
     """
-    return Regions.joined(parts).take(turn_order([len(part) for part in parts]))
+    return type(parts[0]).joined(parts).take(turn_order([len(part) for part in parts]))
 
 
 def turn_order(counts: Sequence[int]) -> NDArray[np.intp]:
@@ -127,15 +129,8 @@ def smoothed(plane: Float32, width: float) -> Float32:
     True
     """
     if width < _WIDE:
-        widths = (width, width, 0.0)[: plane.ndim]
-        fine = gaussian_filter(plane, widths, mode="nearest", truncate=3.0)
-        return np.asarray(fine, dtype=np.float32)
-    size = max(1, round(np.sqrt(4 * width**2 + 1)))
-    for _ in range(3):
-        for axis in (0, 1):
-            mean = uniform_filter1d(plane, size, axis=axis, mode="nearest")
-            plane = np.asarray(mean, dtype=np.float32)
-    return plane
+        return gaussian(plane, width)
+    return three_means(plane, max(1, round(np.sqrt(4 * width**2 + 1))))
 
 
 def details(plane: Float32, fine: float, coarse: float) -> Float32:
@@ -165,7 +160,7 @@ def tree_regions(
     own: NDArray[np.integer],
     order: NDArray[np.integer],
     at_most: int,
-) -> Regions:
+) -> Branches:
     """Return the first nodes of a tree of regions in an order, without near duplicates.
 
     Parameters
@@ -181,10 +176,9 @@ def tree_regions(
     at_most
         The largest number of regions to return.
     """
-    height, width = own.shape
     chosen = order[distinct(edges[order], areas[order].astype(np.float64), _ALIKE, at_most)]
     first, last = descent(parent.astype(np.int32))
-    number = np.ascontiguousarray(first[own].T)
-    ptr, strips = branch_strips(number, first[chosen], last[chosen], edges[chosen])
+    number = first[np.ascontiguousarray(own.T)]
     boxes, pixels = (each[chosen].astype(np.float64) for each in (edges, areas))
-    return Regions(height, width, boxes, pixels, np.zeros(len(chosen), dtype=bool), ptr, *strips)
+    none = np.zeros(len(chosen), dtype=np.int64)
+    return Branches((number,), boxes, pixels, none, first[chosen], last[chosen])

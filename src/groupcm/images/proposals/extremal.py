@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from groupcm.images.filters import curvatures, gaussian
 from groupcm.images.proposals.base import (
     by_turns,
     check_whole,
@@ -18,10 +19,10 @@ from groupcm.images.proposals.base import (
     smoothed,
     tree_regions,
 )
+from groupcm.images.proposals.branches import Branches
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
 from groupcm.kernels.images.tree import component_tree, contrasts
-from groupcm.utils.extras import IMAGES
 from groupcm.utils.typing import Float32
 
 __all__ = ["ExtremalRegions", "Ridges"]
@@ -68,6 +69,11 @@ class ExtremalRegions:
 
     def propose(self, view: View) -> Regions:
         """Return the components, interleaved over the maps."""
+        found = self.branches(view)
+        return _none(view) if found is None else found.regions()
+
+    def branches(self, view: View) -> Branches | None:
+        """Return the same as `propose`, without their pixels; None for no map."""
         found = [
             extremal_regions(sign * plane, step, self.smallest, self.each)
             for plane, step in self._maps(view)
@@ -85,13 +91,14 @@ class ExtremalRegions:
         yield details(green_red, 1.5, 16.0), 0.25
 
 
-def extremal_regions(plane: Float32, step: float, smallest: int, at_most: int) -> Regions:
+def extremal_regions(plane: Float32, step: float, smallest: int, at_most: int) -> Branches:
     """Return the components of highest contrast above the levels of a map, ``step`` apart."""
     levels = np.minimum((plane - plane.min()) / step, _N_LEVELS - 1).astype(np.uint8)
     parent, level, area, edges, own = component_tree(np.ascontiguousarray(levels), _N_LEVELS)
     contrast = contrasts(parent, level, area, _AROUND) * area**0.25
-    order = np.argsort(-contrast, kind="stable")
-    order = order[(area[order] >= smallest) & (order > 0)]
+    large = np.flatnonzero(area >= smallest)
+    large = large[large > 0]
+    order = large[np.argsort(-contrast[large], kind="stable")]
     return tree_regions(parent, edges, area, own, order, at_most)
 
 
@@ -131,20 +138,25 @@ class Ridges:
 
     def propose(self, view: View) -> Regions:
         """Return the lines, interleaved over the widths."""
+        found = self.branches(view)
+        return _none(view) if found is None else found.regions()
+
+    def branches(self, view: View) -> Branches | None:
+        """Return the same as `propose`, without their pixels; None for no width."""
         lightness = view.lab[:, :, 0]
         maps = [_ridge_curvature(lightness, width) for width in self.dark]
         maps += [_ridge_curvature(-lightness, width) for width in self.bright]
         found = [extremal_regions(each, _RIDGE_STEP, self.smallest, self.each) for each in maps]
-        return by_turns(found) if found else Regions.from_boxes([], view.height, view.width)
+        return by_turns(found) if found else None
+
+
+def _none(view: View) -> Regions:
+    return Regions.from_boxes([], view.height, view.width)
 
 
 def _ridge_curvature(plane: Float32, width: float) -> Float32:
     """Return the curvature across dark lines, minus the curvature along them."""
-    feature = IMAGES.load("skimage.feature")
     if min(plane.shape) < 2:
         return np.zeros_like(plane)
-    hessian = feature.hessian_matrix(
-        plane, sigma=width, mode="nearest", use_gaussian_derivatives=False
-    )
-    larger, smaller = feature.hessian_matrix_eigvals(hessian)
+    larger, smaller = curvatures(gaussian(plane, width, truncate=4.0))
     return (width**2 * np.maximum(larger - np.maximum(smaller, 0), 0)).astype(np.float32)

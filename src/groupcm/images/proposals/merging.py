@@ -16,9 +16,15 @@ from groupcm.images.proposals.base import (
     smoothed,
     tree_regions,
 )
+from groupcm.images.proposals.branches import Branches
 from groupcm.images.regions import Regions
 from groupcm.images.view import View
-from groupcm.kernels.images.merging import graph_pieces, merge_tree, pieces_and_borders
+from groupcm.kernels.images.merge_tree import merge_tree
+from groupcm.kernels.images.merging import (
+    large_pieces,
+    pieces_and_borders,
+    similar_pieces,
+)
 from groupcm.utils.extras import IMAGES
 from groupcm.utils.typing import Float32
 
@@ -79,6 +85,10 @@ class Merging:
 
     def propose(self, view: View) -> Regions:
         """Return the segments of both trees, interleaved, without the whole picture."""
+        return self.branches(view).regions()
+
+    def branches(self, view: View) -> Branches:
+        """Return the same as `propose`, without their pixels."""
         planes = self._planes(view)
         labels, count = _initial_segments(planes, self.scale, self.smallest)
         strength = 100 * np.hypot(*view.gradient).astype(np.float32)
@@ -106,8 +116,9 @@ def _initial_segments(
     planes: Float32, scale: float, smallest: int
 ) -> tuple[NDArray[np.int32], int]:
     """Return graph-based segments, with a larger minimum area where there would be too many."""
+    pieces = similar_pieces(planes, scale)
     while True:
-        labels, count = graph_pieces(planes, scale, smallest)
+        labels, count = large_pieces(*pieces, smallest)
         if count <= _MOST_SEGMENTS:
             return labels, count
         smallest *= 2

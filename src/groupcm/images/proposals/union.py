@@ -8,6 +8,7 @@ import numpy as np
 
 from groupcm.errors import Argument, ParameterError
 from groupcm.images.proposals.base import Proposer, distinct, turn_order
+from groupcm.images.proposals.branches import Branches, regions_of
 from groupcm.images.proposals.extremal import ExtremalRegions, Ridges
 from groupcm.images.proposals.merging import Merging
 from groupcm.images.proposals.windows import Given, Windows
@@ -74,7 +75,7 @@ class Proposals:
     def with_origin(self, view: View) -> tuple[Regions, Index]:
         """Return the candidates, and the index of each among the given ones, -1 for others."""
         whole = Regions.from_boxes([[0, 0, view.width, view.height]], view.height, view.width)
-        found = [part.propose(view) for part in self.parts]
+        found = [_found(part, view) for part in self.parts]
         given = [
             np.arange(len(regions)) if isinstance(part, Given) else np.full(len(regions), -1)
             for part, regions in zip(self.parts, found, strict=True)
@@ -84,7 +85,16 @@ class Proposals:
         # Given candidates come first, so that they are not dropped as near duplicates.
         is_given = origin[order] >= 0
         order = np.concatenate([order[:1], order[is_given], order[1:][~is_given[1:]]])
-        joined = Regions.joined([whole, *found]).take(order)
-        kept = distinct(joined.edges, joined.areas, self.distinct, self.at_most)
+        several = [whole, *found]
+        edges = np.concatenate([each.edges for each in several])[order]
+        areas = np.concatenate([each.areas for each in several])[order]
+        kept = distinct(edges, areas, self.distinct, self.at_most)
         chosen = np.append(kept[1:], 0)
-        return joined.take(chosen), origin[order][chosen]
+        return regions_of(several, order[chosen]), origin[order][chosen]
+
+
+def _found(part: Proposer, view: View) -> Regions | Branches:
+    """Return the candidates of a proposer, without pixels where it can."""
+    branches = getattr(part, "branches", None)
+    found = None if branches is None else branches(view)
+    return part.propose(view) if found is None else found

@@ -78,6 +78,7 @@ def score_folder(
     split: str | None = None,
     given: _Path | None = None,
     networks: Sequence[_Path] = (),
+    cache: _Path | None = None,
     video: _Path | None = None,
     every: int = 1,
     skip_unreadable: bool = False,
@@ -92,7 +93,7 @@ def score_folder(
     Parameters
     ----------
     model
-        A model with its notes, as `groupcm.persistence.model_file.read` returns it.
+        A model with its notes, as `groupcm.persistence.read` returns it.
     folder
         Pictures (see `groupcm.images.listing.list_pictures`), or a table of candidates that
         `groupcm.images.tables.propose.propose_folder` wrote, which is scored without pixels.
@@ -115,8 +116,8 @@ def score_folder(
         See `groupcm.images.patients.notes_of`.
     given
         The candidates of a detector, where the model was trained on such.
-    networks
-        Files of networks that the model needs and does not carry.
+    networks, cache
+        Networks that the model needs and does not carry, and a folder for their outputs.
     video, every
         Take one in ``every`` frames of a video instead of a folder.
     skip_unreadable
@@ -158,6 +159,7 @@ def score_folder(
         raise InputError(Argument("threshold"), f" is {threshold}; it must be a number")
     table = _open_table(folder, overlays=overlays, given=given, video=video)
     scorer = PictureScorer.of_saved(model, name, vote=vote, threshold=threshold, networks=networks)
+    scorer.recipe = scorer.recipe.with_cache(cache)
     if table is not None:
         _check_recipe(table, model.notes.get("recipe"), scorer, name)
     _check_given(scorer, given, name, is_table=table is not None)
@@ -308,7 +310,7 @@ def _check_outputs(
     for one in (output, marks):
         for used in read:
             if one is not None and used is not None and Path(one).resolve() == Path(used).resolve():
-                raise InputError(f"{one} is read and cannot be written too; name another file")
+                raise InputError(f"{one} is an input and cannot be overwritten; name another file")
     return written
 
 
@@ -320,8 +322,7 @@ def _open_table(folder: _Path | None, **others: _Path | None) -> TableFile | Non
         if value is not None:
             raise InputError(
                 Argument(option),
-                f" needs pictures, and {folder} is a table of candidates; "
-                "give the folder of the pictures instead",
+                f" needs pictures, and {folder} is a table; give the folder of the pictures",
             )
     file = open_table(Path(folder))
     check_candidates(file)

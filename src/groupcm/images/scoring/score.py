@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from threading import Lock
 from typing import Any, Protocol
 from zlib import crc32
 
@@ -22,6 +20,7 @@ from groupcm.images.recipe import Recipe, needed_part, noted_recipe, trained_nam
 from groupcm.images.regions import Regions
 from groupcm.images.scoring.vote import vote as voted
 from groupcm.metrics.decision import is_alarm, resolve_threshold
+from groupcm.utils.merged_warnings import ignore_warnings
 
 __all__ = [
     "CandidateModel",
@@ -32,9 +31,6 @@ __all__ = [
 ]
 
 
-_ONE_THREAD = Lock()
-
-
 class CandidateModel(Protocol):
     """A fitted classifier: one score per candidate."""
 
@@ -42,7 +38,7 @@ class CandidateModel(Protocol):
 
 
 class SavedPictureModel(Protocol):
-    """What a model file holds, as `groupcm.persistence.model_file.read` gives it."""
+    """What a model file holds, as `groupcm.persistence.read` gives it."""
 
     @property
     def model(self) -> Any: ...
@@ -250,10 +246,8 @@ def score_picture(
 
 
 def _scores(model: CandidateModel, values: NDArray[np.float32]) -> NDArray[np.float64]:
-    # Which warnings are shown is one setting of all threads.
-    with _ONE_THREAD, warnings.catch_warnings():
-        # They are in the order of its names.
-        warnings.filterwarnings("ignore", category=UserWarning, module=r"sklearn\.")
+    # The columns have no names, and are in the order of the model's.
+    with ignore_warnings(UserWarning, module=r"sklearn\."):
         scores = np.asarray(model.decision_function(values), dtype=np.float64)
     if scores.ndim != 1:
         raise InputError(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupcm.errors import Argument, ParameterError
-from groupcm.images.overlap import OVERLAPS, best_overlap, overlap
+from groupcm.images.overlap import OVERLAPS, best_overlap, overlap, shared_area
 from groupcm.images.parallel import Unreadable
 from groupcm.images.proposals.recall import Recall, best_of_objects
 from groupcm.images.regions import Regions
@@ -33,11 +33,18 @@ class Labels:
         The largest overlap with an object.
     object
         Index of that object in the picture; -1 where the candidate touches none.
+    centre_inside
+        1 where the centre of the candidate's box is inside that object, else 0.
+    centre_distance
+        Distance of the centres of the boxes of the candidate and of that object, in pixels; NaN
+        where the candidate touches none.
     """
 
     label: NDArray[np.int8]
     overlap: Float32
     object: NDArray[np.int32]
+    centre_inside: NDArray[np.int8]
+    centre_distance: Float32
 
 
 @dataclass(frozen=True)
@@ -93,7 +100,33 @@ class Labelling:
                 # The best candidate of each object, unless it overlaps another object more.
                 best_of = overlap(candidates, objects, self.overlap).argmax(axis=0)
                 label[best_of[best.object[best_of] == np.arange(len(objects))]] = True
-        return Labels(label.astype(np.int8), best.overlap.astype(np.float32), which)
+        inside, distance = _centres(candidates, objects, which)
+        return Labels(
+            label.astype(np.int8), best.overlap.astype(np.float32), which, inside, distance
+        )
+
+
+def _centres(
+    candidates: Regions, objects: Regions, which: NDArray[np.int32]
+) -> tuple[NDArray[np.int8], Float32]:
+    """Return whether the centre of each candidate is inside its object, and their distance."""
+    inside = np.zeros(len(candidates), dtype=np.int8)
+    distance = np.full(len(candidates), np.nan, dtype=np.float32)
+    on = np.flatnonzero(which >= 0)
+    if on.size:
+        centre, middle = (
+            (each.edges[:, :2] + each.edges[:, 2:]) / 2 for each in (candidates, objects)
+        )
+        distance[on] = np.linalg.norm(centre[on] - middle[which[on]], axis=1)
+        # The pixel of the centre; at the last edge it is the pixel before.
+        last = candidates.width - 1, candidates.height - 1
+        corner = np.minimum(np.floor(centre[on]), last)
+        pixels = Regions.from_boxes(
+            np.hstack([corner, corner + 1]), candidates.height, candidates.width
+        )
+        shared = shared_area(pixels, objects)[np.arange(on.size), which[on]]
+        inside[on] = shared >= 0.5  # most of the pixel
+    return inside, distance
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from groupcm.images.patients import PictureNotes, notes_of
 from groupcm.images.proposals import Given
 from groupcm.images.reading import MOST_PIXELS, Pixels, has_small_range, warn_of_small_ranges
 from groupcm.images.recipe import Recipe
+from groupcm.images.recipe_fitting import fit_recipe
 from groupcm.images.tables._checkpoint import DonePicture, Parts
 from groupcm.images.tables.labelling import Labelling, Proposed, Tally, picture_notes
 from groupcm.images.tables.table import as_stored, candidate_rows, candidate_schema
@@ -132,7 +133,9 @@ def propose_folder(
     annotations
         Annotations in any format of `groupcm.annotations`; without them there are no labels.
     recipe
-        Proposals and features; by default `Recipe()`.
+        Proposals and features; by default `Recipe()`. Principal components that it does not know
+        yet are computed from these pictures, so give training pictures only: then it is part of
+        the table, from which `groupcm.images.tables.table.table_recipe` reads it for others.
     category
         The categories of objects to use, one name or several; by default all.
     overlap, positive_overlap
@@ -219,6 +222,7 @@ def propose_folder(
         tasks: ProposalTasks = VideoTasks(Path(video or ""), every, truth, by_detector)
     else:
         tasks = FolderTasks(place, names, truth, by_detector, patient_from, most_pixels, notes)
+    recipe = fit_recipe(recipe, tasks, workers=workers)
     schema = candidate_schema(
         recipe,
         labels=truth is not None,
@@ -288,7 +292,7 @@ def _propose(
         tally.add(place, done)
     n_before = len(before.pictures)
     if n_before:
-        announce_stage(f"going on after {n_before:,} pictures that an earlier run did")
+        announce_stage(f"continuing after {n_before:,} pictures that an earlier run did")
     if before.n_dropped:
         announce_stage(
             f"doing {before.n_dropped:,} pictures again: they, their marks or the options have "

@@ -21,6 +21,7 @@ from groupcm.images.regions import Regions
 from groupcm.images.tables._checkpoint import DonePicture
 from groupcm.images.tables.labelling import Labelling, Proposed, Tally, picture_notes
 from groupcm.images.tables.table import (
+    CENTRE_COLUMNS,
     LABEL_COLUMNS,
     REGION_COLUMNS,
     check_candidates,
@@ -172,7 +173,7 @@ def _labelled_schema(
         has = {"patient": notes.has_patients, "split": notes.has_splits}
         columns = {name: pa.string() for name in has if has[name]}
     roles = {**about.roles, **{name: name for name in (*columns, *LABEL_COLUMNS)}}
-    columns |= LABEL_COLUMNS
+    columns |= LABEL_COLUMNS | CENTRE_COLUMNS
     kept = [field for field in schema if field.name not in columns]
     place = [field.name for field in kept].index(REGION_COLUMNS[0])
     new = [pa.field(name, kind) for name, kind in columns.items()]

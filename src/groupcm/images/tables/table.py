@@ -6,9 +6,11 @@ column              type
 picture             text     name of the picture: the group
 candidate           int32    index of the candidate in its picture, from 0
 patient, split      text     each if it is known for every picture
-label               int8     1 positive, 0 negative; this and the next two with annotations only
+label               int8     1 positive, 0 negative; this and the next four with annotations only
 overlap             float32  largest overlap with an object of the picture
 object              text     that object; null where the candidate touches none
+centre_inside       int8     1 where the centre of the candidate's box is inside that object
+centre_distance     float32  distance of their centres in pixels; null where it touches none
 left … bottom       float32  edges of the candidate's box, in pixels of the picture
 mask                text     pixels as COCO's compressed runs; null for a box
 height, width       int32    size of the picture
@@ -18,9 +20,11 @@ features            float32  one column per feature, by name
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,16 +32,18 @@ import pyarrow as pa
 
 from groupcm.annotations import Annotations, Mask, Picture
 from groupcm.annotations.runs import compress_many, decompress
-from groupcm.data.tables.formats import TableFile, is_parquet
+from groupcm.data.tables.formats import TableFile, is_parquet, open_table
 from groupcm.data.tables.roles import ColumnRoles, TableDescription, describe, description_of
 from groupcm.errors import InputError
+from groupcm.images.features.user_families import import_family
 from groupcm.images.patients import PictureNote, PictureNotes
-from groupcm.images.recipe import PictureCandidates, Recipe
+from groupcm.images.recipe import PictureCandidates, Recipe, noted_recipe
 from groupcm.images.regions import Regions
 from groupcm.images.tables.labelling import Labels
 from groupcm.utils.typing import Index
 
 __all__ = [
+    "CENTRE_COLUMNS",
     "LABEL_COLUMNS",
     "REGION_COLUMNS",
     "as_stored",
@@ -49,11 +55,13 @@ __all__ = [
     "row_regions",
     "table_notes",
     "table_pictures",
+    "table_recipe",
 ]
 
 _EDGES = ("left", "top", "right", "bottom")
 REGION_COLUMNS = (*_EDGES, "mask", "height", "width")
 LABEL_COLUMNS = {"label": pa.int8(), "overlap": pa.float32(), "object": pa.string()}
+CENTRE_COLUMNS = {"centre_inside": pa.int8(), "centre_distance": pa.float32()}
 
 
 def candidate_schema(
@@ -65,7 +73,7 @@ def candidate_schema(
     --------
     >>> schema = candidate_schema(Recipe(), labels=True, patients=False)
     >>> schema.names[:6]
-    ['picture', 'candidate', 'label', 'overlap', 'object', 'left']
+    ['picture', 'candidate', 'label', 'overlap', 'object', 'centre_inside']
     """
     kinds: dict[str, pa.DataType] = {"picture": pa.string(), "candidate": pa.int32()}
     roles = {"group": "picture"}
@@ -75,7 +83,7 @@ def candidate_schema(
     if splits:
         kinds["split"] = pa.string()
     if labels:
-        kinds |= LABEL_COLUMNS
+        kinds |= LABEL_COLUMNS | CENTRE_COLUMNS
         roles |= {name: name for name in LABEL_COLUMNS}
     kinds |= dict.fromkeys(_EDGES, pa.float32())
     kinds |= {"mask": pa.string(), "height": pa.int32(), "width": pa.int32()}
@@ -128,7 +136,13 @@ def label_values(picture: str, labels: Labels) -> dict[str, Any]:
     The name of an object is its picture and its number there, which is unique in every table.
     """
     objects = [None if k < 0 else f"{picture} object {k + 1}" for k in labels.object.tolist()]
-    return {"label": labels.label, "overlap": labels.overlap, "object": objects}
+    return {
+        "label": labels.label,
+        "overlap": labels.overlap,
+        "object": objects,
+        "centre_inside": labels.centre_inside,
+        "centre_distance": pa.array(labels.centre_distance, from_pandas=True),
+    }
 
 
 def row_regions(rows: pa.RecordBatch | pa.Table, *, boxes: bool = False) -> Regions:
@@ -170,6 +184,33 @@ def check_candidates(file: TableFile) -> TableDescription:
             "that groupcm images propose wrote"
         )
     return about
+
+
+def table_recipe(path: str | os.PathLike[str], families: Sequence[str] = ()) -> Recipe:
+    """Return the recipe of a table of candidates, with its principal components.
+
+    Parameters
+    ----------
+    path
+        A table that `groupcm.images.tables.propose.propose_folder` wrote.
+    families
+        Families of features of the user that the recipe names, as MODULE.CLASS.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupcm.images.synthetic import write_frames
+    >>> from groupcm.images.tables.propose import propose_folder
+    >>> here = tempfile.mkdtemp()
+    >>> _ = write_frames(here, 2, height=48, width=64)
+    >>> _ = propose_folder(f"{here}/frames", f"{here}/train.parquet")
+    >>> table_recipe(f"{here}/train.parquet") == Recipe()
+    True
+    """
+    for family in families:
+        import_family(family)
+    about = check_candidates(open_table(Path(path)))
+    return noted_recipe({"recipe": about.recipe}, os.fspath(path))
 
 
 def table_pictures(file: TableFile) -> Annotations:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from groupcm.annotations import Annotations, Region
-from groupcm.errors import Argument, InputError, warn_user
+from groupcm.errors import warn_user
 from groupcm.images.parallel import PictureFile, VideoFrame
-from groupcm.images.patients import PictureNotes
+from groupcm.images.patients import PictureNotes, patients_in_names
 from groupcm.images.reading import MOST_PIXELS, Pixels
 from groupcm.images.truth import MarkedPicture, Truth, known_patients, read_for
 from groupcm.images.video import video_frames
@@ -159,7 +158,7 @@ class FolderTasks(ProposalTasks):
         self.n_in_progress = sum(map(self._is_in_progress, names))
         self._patients = {}
         if patient_from is not None:
-            self._patients = _patients_in_names(self.names, patient_from)
+            self._patients = patients_in_names(self.names, patient_from)
         elif notes is not None and notes.has_patients:
             self._patients = {name: notes.of(name).patient or "" for name in self.names}
         elif truth is not None:
@@ -212,7 +211,7 @@ class VideoTasks(ProposalTasks):
         others = [name for name in others if name not in seen]
         if self._truth is not None and others:
             message = (
-                f"{self._truth.where} speaks of {len(others):,} pictures that are no frames taken "
+                f"{self._truth.where} names {len(others):,} pictures that are not frames taken "
                 f"from the video, such as {others[0]!r}."
             )
             warn_user(printable(message), UserWarning)
@@ -228,27 +227,3 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 def _digest(values: list[Any]) -> str:
     return hashlib.blake2b(repr(values).encode(), digest_size=12).hexdigest()
-
-
-def _patients_in_names(names: Sequence[str], pattern: str) -> dict[str, str]:
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        raise InputError(
-            Argument("patient_from"), f" {pattern!r} is not a regular expression: {error}"
-        ) from error
-    if not compiled.groups:
-        raise InputError(
-            Argument("patient_from"),
-            f" {pattern!r} has no group in parentheses, which would be the patient",
-        )
-    patients = {}
-    for name in names:
-        found = compiled.search(name)
-        if found is None or not found[1]:
-            raise InputError(
-                Argument("patient_from"),
-                f" {pattern!r} finds no patient in the name of the picture {name!r}",
-            )
-        patients[name] = found[1]
-    return patients

@@ -1,4 +1,4 @@
-"""Graph-based segments of similar colour, and the tree of merges of neighbouring segments."""
+"""Graph-based segments of similar colour, and the borders between them."""
 
 from __future__ import annotations
 
@@ -41,16 +41,30 @@ def graph_pieces(planes, scale, smallest):
     planes
         Channels, shape (height, width, channels).
     """
+    return large_pieces(*similar_pieces(planes, scale), smallest)
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def similar_pieces(planes, scale):
+    """Return the segments of `graph_pieces` before small ones merge, and their borders.
+
+    Returns
+    -------
+    labels
+        The segment of each pixel, numbered in the order of their first pixels.
+    size
+        Pixels of each segment.
+    one, two
+        The segments on both sides of each edge that merged none, the lightest edge first.
+    """
     height, width, channels = planes.shape
     n = height * width
-    n_edges = height * (width - 1) + (height - 1) * width
-    one = np.empty(n_edges, dtype=np.int32)
-    two = np.empty(n_edges, dtype=np.int32)
-    weight = np.empty(n_edges, dtype=np.float32)
-    at = 0
+    # Edge 2 p leads from pixel p to the right, edge 2 p + 1 downwards; none beyond the border.
+    weight = np.full(2 * n, np.float32(-1))
     heaviest = np.float32(0)
     for row in range(height):
         for column in range(width):
+            pixel = row * width + column
             for down in range(2):
                 r, c = row + down, column + 1 - down
                 if r >= height or c >= width:
@@ -60,18 +74,18 @@ def graph_pieces(planes, scale, smallest):
                     step = planes[r, c, channel] - planes[row, column, channel]
                     total += step * step
                 total = np.sqrt(total)
-                one[at], two[at], weight[at] = row * width + column, r * width + c, total
+                weight[2 * pixel + down] = total
                 heaviest = max(heaviest, total)
-                at += 1
-    order = _lightest_first(weight, heaviest)
+    order = _lightest_first(weight, heaviest, height * (width - 1) + (height - 1) * width)
     root = np.arange(n).astype(np.int32)
     size = np.ones(n, dtype=np.int32)
     allowed = np.full(n, scale, dtype=np.float32)
     # Only an edge between two segments can merge them later.
-    between = np.empty(n_edges, dtype=np.int32)
+    between = np.empty(order.size, dtype=np.int32)
     n_between = 0
     for place in order:
-        a, b = find(root, one[place]), find(root, two[place])
+        a = find(root, place >> 1)
+        b = find(root, (place >> 1) + (width if place & 1 else 1))
         if a == b:
             continue
         if weight[place] <= min(allowed[a], allowed[b]):
@@ -83,34 +97,73 @@ def graph_pieces(planes, scale, smallest):
         else:
             between[n_between] = place
             n_between += 1
+    labels, count = _numbered(root)
+    sizes = np.zeros(count, dtype=np.int32)
+    for pixel in range(n):
+        sizes[labels[pixel]] += 1
+    one = np.empty(n_between, dtype=np.int32)
+    two = np.empty(n_between, dtype=np.int32)
+    kept = 0
     for place in between[:n_between]:
+        a = labels[place >> 1]
+        b = labels[(place >> 1) + (width if place & 1 else 1)]
+        if a != b:
+            one[kept], two[kept] = a, b
+            kept += 1
+    return labels.reshape(height, width), sizes, one[:kept], two[:kept]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def large_pieces(labels, size, one, two, smallest):
+    """Merge segments below ``smallest`` pixels across the lightest edges; see `similar_pieces`.
+
+    Returns labels and the number of segments.
+    """
+    root = np.arange(size.size).astype(np.int32)
+    size = size.copy()
+    for place in range(one.size):
         a, b = find(root, one[place]), find(root, two[place])
         if a != b and min(size[a], size[b]) < smallest:
             if size[a] < size[b]:
                 a, b = b, a
             root[b] = a
             size[a] += size[b]
-    labels = np.full(n, -1, dtype=np.int32)
-    count = 0
-    for pixel in range(n):
-        top = find(root, pixel)
-        if labels[top] < 0:
-            labels[top] = count
-            count += 1
-        labels[pixel] = labels[top]
-    return labels.reshape(height, width), count
+    numbers, count = _numbered(root)
+    height, width = labels.shape
+    result = np.empty((height, width), dtype=np.int32)
+    for row in range(height):
+        for column in range(width):
+            result[row, column] = numbers[labels[row, column]]
+    return result, count
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
-def _lightest_first(weight, heaviest):
-    """Return the edges from the lightest bin of weights to the heaviest."""
+def _numbered(root):
+    """Return the number of each member's set, in the order of first members, and their count."""
+    numbers = np.full(root.size, -1, dtype=np.int32)
+    count = 0
+    for member in range(root.size):
+        top = find(root, member)
+        if numbers[top] < 0:
+            numbers[top] = count
+            count += 1
+        numbers[member] = numbers[top]
+    return numbers, count
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def _lightest_first(weight, heaviest, n_edges):
+    """Return the edges from the lightest bin of weights to the heaviest; none below 0."""
     if heaviest <= 0:
         heaviest = np.float32(1)
     # The square root makes bins finer for light edges, which merge first.
     bins = np.empty(weight.size, dtype=np.int32)
     for place in range(weight.size):
-        bins[place] = min(_BINS - 1, int(np.sqrt(weight[place] / heaviest) * _BINS))
-    return counting_order(bins, _BINS)
+        if weight[place] < 0:
+            bins[place] = _BINS
+        else:
+            bins[place] = min(_BINS - 1, int(np.sqrt(weight[place] / heaviest) * _BINS))
+    return counting_order(bins, _BINS + 1)[:n_edges]
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -164,91 +217,3 @@ def pieces_and_borders(planes, strength, labels, count):
         for channel in range(channels):
             colour[piece, channel] /= area[piece]
     return area, colour, edges, length, total
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def _cost(a, b, area, colour, length, total, by_colour, by_border, power):
-    """(colour distance or border strength) · (harmonic area) ** power."""
-    distance = 0.0
-    for channel in range(colour.shape[1]):
-        step = colour[a, channel] - colour[b, channel]
-        distance += step * step
-    value = by_colour * np.sqrt(distance) + by_border * total[a, b] / length[a, b] + 0.01
-    return value * (area[a] * area[b] / (area[a] + area[b])) ** power
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def merge_tree(area, colour, edges, length, total, by_colour, by_border, power):
-    """Merge the pair of neighbours of lowest cost until one segment is left.
-
-    The arguments are the results of `pieces_and_borders`, and the weights of colour, border and
-    area. Returns parent, cost, area and box of 2n - 1 nodes: the n segments, then the merges, the
-    root last; its parent is itself. The cost of a node is that of its merge, 0 for a segment.
-    """
-    n = area.size
-    nodes = 2 * n - 1
-    area, colour, length, total = area.copy(), colour.copy(), length.copy(), total.copy()
-    node_area = np.zeros(nodes)
-    node_edges = np.zeros((nodes, 4), dtype=np.int32)
-    node_area[:n] = area
-    node_edges[:n] = edges
-    edges = edges.copy()
-    parent = np.zeros(nodes, dtype=np.int32)
-    cost = np.zeros(nodes)
-    node = np.arange(n).astype(np.int32)
-    alive = np.ones(n, dtype=np.bool_)
-    best = np.full(n, -1, dtype=np.int32)
-    best_cost = np.full(n, np.inf)
-    for a in range(n):
-        for b in range(n):
-            if length[a, b] > 0:
-                value = _cost(a, b, area, colour, length, total, by_colour, by_border, power)
-                if value < best_cost[a]:
-                    best_cost[a], best[a] = value, b
-    for new in range(n, nodes):
-        a = -1
-        for each in range(n):
-            if alive[each] and (a < 0 or best_cost[each] < best_cost[a]):
-                a = each
-        b = best[a]
-        if a > b:
-            a, b = b, a
-        cost[new] = best_cost[a]
-        parent[node[a]] = new
-        parent[node[b]] = new
-        share = area[a] / (area[a] + area[b])
-        for channel in range(colour.shape[1]):
-            colour[a, channel] = share * colour[a, channel] + (1 - share) * colour[b, channel]
-        area[a] += area[b]
-        grow_box(edges, a, edges[b, 0], edges[b, 1], edges[b, 2], edges[b, 3])
-        node[a] = new
-        node_area[new] = area[a]
-        node_edges[new] = edges[a]
-        alive[b] = False
-        best_cost[b] = np.inf
-        best_cost[a], best[a] = np.inf, -1
-        for c in range(n):
-            if not alive[c] or c == a:
-                continue
-            if length[b, c] > 0:
-                length[a, c] += length[b, c]
-                total[a, c] += total[b, c]
-                length[c, a], total[c, a] = length[a, c], total[a, c]
-            if length[a, c] > 0:
-                value = _cost(a, c, area, colour, length, total, by_colour, by_border, power)
-                if value < best_cost[a]:
-                    best_cost[a], best[a] = value, c
-                if best[c] != a and best[c] != b:
-                    if value < best_cost[c]:
-                        best_cost[c], best[c] = value, a
-                else:
-                    best_cost[c], best[c] = np.inf, -1
-                    for d in range(n):
-                        if alive[d] and d != c and length[c, d] > 0:
-                            value = _cost(
-                                c, d, area, colour, length, total, by_colour, by_border, power
-                            )
-                            if value < best_cost[c]:
-                                best_cost[c], best[c] = value, d
-    parent[nodes - 1] = nodes - 1
-    return parent, cost, node_area, node_edges

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from groupcm.kernels import FLAGS
-from groupcm.kernels.images.merging import counting_order, find, grow_box
+from groupcm.kernels.images.merging import grow_box
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -36,87 +36,113 @@ def component_tree(levels, n_levels):
         The smallest node that contains each pixel, shape (height, width).
     """
     height, width = levels.shape
-    n = height * width
-    flat = levels.ravel()
-    order = counting_order(flat, n_levels)
-    parent = _pixel_parents(flat, order, height, width)
-    own = np.empty(n, dtype=np.int32)
-    count = 0
-    for place in range(n):
-        pixel = order[place]
-        above = parent[pixel]
-        if above == pixel or flat[above] != flat[pixel]:
-            own[pixel] = count
-            count += 1
-        else:
-            own[pixel] = own[above]
-    tree = np.zeros(count, dtype=np.int32)
-    level = np.zeros(count, dtype=np.int32)
+    found, node_level, node_parent = _flooded(levels, n_levels)
+    new = _by_level_and_place(found, node_level, n_levels, height, width)
+    count = node_level.size
+    tree = np.empty(count, dtype=np.int32)
+    level = np.empty(count, dtype=np.int32)
+    for node in range(count):
+        tree[new[node]] = new[node_parent[node]]
+        level[new[node]] = node_level[node]
     area = np.zeros(count, dtype=np.int32)
     edges = np.empty((count, 4), dtype=np.int32)
     edges[:, 0], edges[:, 1], edges[:, 2], edges[:, 3] = width, height, 0, 0
-    for pixel in range(n):
-        part = own[pixel]
-        row, column = pixel // width, pixel % width
-        area[part] += 1
-        level[part] = flat[pixel]
-        grow_box(edges, part, column, row, column + 1, row + 1)
-        above = parent[pixel]
-        if flat[above] != flat[pixel]:
-            tree[part] = own[above]
+    own = np.empty((height, width), dtype=np.int32)
+    for row in range(height):
+        for column in range(width):
+            part = new[found[(row + 1) * (width + 1) + column]]
+            own[row, column] = part
+            area[part] += 1
+            grow_box(edges, part, column, row, column + 1, row + 1)
     for part in range(count - 1, 0, -1):
         above = tree[part]
         area[above] += area[part]
         grow_box(edges, above, edges[part, 0], edges[part, 1], edges[part, 2], edges[part, 3])
-    return tree, level, area, edges, own.reshape(height, width)
+    return tree, level, area, edges, own
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
-def _pixel_parents(flat, order, height, width):
-    """Return, for each pixel, the pixel that represents its node, or the parent of its node.
+def _flooded(levels, n_levels):
+    """Return the node of each pixel, and the level and the parent of each node.
 
-    Pixels are merged from the highest level down (Berger et al. 2007); ``top`` is the pixel that
-    represents a merged set.
+    Pixels are visited from one of them on, always the highest level that was reached next
+    (Salembier et al. 1998). A node is complete when no reached pixel of its level is left; its
+    parent is then the node of the next lower level that was reached. The picture has a further row
+    above and below and a further column to the right, so that each pixel has four neighbours.
     """
-    n = flat.size
-    parent = np.empty(n, dtype=np.int32)
-    root = np.full(n, -1, dtype=np.int32)
-    top = np.empty(n, dtype=np.int32)
-    rank = np.zeros(n, dtype=np.int8)
-    for place in range(n - 1, -1, -1):
-        pixel = order[place]
-        parent[pixel] = pixel
-        root[pixel] = pixel
-        top[pixel] = pixel
-        mine = pixel
-        row, column = pixel // width, pixel % width
-        for side in range(4):
-            if side == 0:
-                other = pixel - width if row > 0 else -1
-            elif side == 1:
-                other = pixel - 1 if column > 0 else -1
-            elif side == 2:
-                other = pixel + 1 if column + 1 < width else -1
-            else:
-                other = pixel + width if row + 1 < height else -1
-            if other < 0 or root[other] < 0:
-                continue
-            theirs = find(root, other)
-            if theirs == mine:
-                continue
-            parent[top[theirs]] = pixel
-            if rank[mine] < rank[theirs]:
-                mine, theirs = theirs, mine
-            elif rank[mine] == rank[theirs]:
-                rank[mine] += 1
-            root[theirs] = mine
-            top[mine] = pixel
-    for place in range(n):
-        pixel = order[place]
-        above = parent[pixel]
-        if flat[parent[above]] == flat[above]:
-            parent[pixel] = parent[above]
-    return parent
+    height, width = levels.shape
+    stride = width + 1
+    flat = np.zeros((height + 2) * stride, dtype=np.uint8)
+    found = np.zeros(flat.size, dtype=np.int32)
+    for row in range(height):
+        start = (row + 1) * stride
+        for column in range(width):
+            flat[start + column] = levels[row, column]
+            found[start + column] = -1
+    node_level = np.empty(height * width, dtype=np.int32)
+    node_parent = np.empty(height * width, dtype=np.int32)
+    opened = np.full(n_levels, -1, dtype=np.int32)
+    # The reached pixels of each level, the last one first.
+    head = np.full(n_levels, -1, dtype=np.int32)
+    later = np.empty(flat.size, dtype=np.int32)
+    count = 0
+    here = np.int64(flat[stride])
+    head[here], later[stride], found[stride] = stride, -1, 0
+    while True:
+        pixel = head[here]
+        if pixel >= 0:
+            head[here] = later[pixel]
+            if opened[here] < 0:
+                opened[here] = count
+                node_level[count] = here
+                count += 1
+            found[pixel] = opened[here]
+            for other in (pixel - stride, pixel - 1, pixel + 1, pixel + stride):
+                if found[other] < 0:
+                    found[other] = 0
+                    level = np.int64(flat[other])
+                    later[other] = head[level]
+                    head[level] = other
+                    if level > here:
+                        # Its other neighbours wait until all that is higher here is complete.
+                        later[pixel] = head[here]
+                        head[here] = pixel
+                        here = level
+                        break
+            continue
+        node = opened[here]
+        opened[here] = -1
+        here -= 1
+        while here >= 0 and head[here] < 0 and opened[here] < 0:
+            here -= 1
+        if here < 0:
+            node_parent[node] = node
+            break
+        if opened[here] < 0:
+            opened[here] = count
+            node_level[count] = here
+            count += 1
+        node_parent[node] = opened[here]
+    return found, node_level[:count], node_parent[:count]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def _by_level_and_place(found, node_level, n_levels, height, width):
+    """Return a new number of each node: by its level, then by its first pixel."""
+    count = node_level.size
+    start = np.zeros(n_levels + 1, dtype=np.int32)
+    for node in range(count):
+        start[node_level[node] + 1] += 1
+    for level in range(n_levels):
+        start[level + 1] += start[level]
+    new = np.full(count, -1, dtype=np.int32)
+    for row in range(height):
+        for column in range(width):
+            node = found[(row + 1) * (width + 1) + column]
+            if new[node] < 0:
+                new[node] = start[node_level[node]]
+                start[node_level[node]] += 1
+    return new
 
 
 @njit(nogil=True, cache=True, fastmath=FLAGS)
@@ -221,34 +247,32 @@ def branch_strips(number, first, last, edges):
     """
     n = first.size
     ptr = np.zeros(n + 1, dtype=np.int64)
+    strips = np.empty((3, 1024), dtype=np.int64)
+    turns = np.empty(number.shape[1] + 2, dtype=np.int64)
+    at = 0
     for region in range(n):
-        ptr[region + 1] = ptr[region] + _count(number, first[region], last[region], edges[region])
-    strips = np.empty((3, ptr[n]), dtype=np.int64)
-    for region in range(n):
-        low, high, at = first[region], last[region], ptr[region]
+        low, size = first[region], np.uint32(last[region] - first[region])
+        upper, lower = edges[region, 1], edges[region, 3]
         for column in range(edges[region, 0], edges[region, 2]):
-            inside = False
-            for row in range(edges[region, 1], edges[region, 3]):
-                now = low <= number[column, row] < high
-                if now and not inside:
-                    strips[0, at], strips[1, at] = column, row
-                elif inside and not now:
-                    strips[2, at] = row
-                    at += 1
-                inside = now
-            if inside:
-                strips[2, at] = edges[region, 3]
+            rows = number[column]
+            count = 0
+            before = False
+            for row in range(upper, lower):
+                now = np.uint32(rows[row] - low) < size
+                # Written always, and kept where the region begins or ends.
+                turns[count] = row
+                count += now != before
+                before = now
+            turns[count] = lower
+            found = (count + 1) // 2
+            if at + found > strips.shape[1]:
+                larger = np.empty((3, 2 * (at + found)), dtype=np.int64)
+                larger[:, :at] = strips[:, :at]
+                strips = larger
+            for each in range(found):
+                strips[0, at] = column
+                strips[1, at] = turns[2 * each]
+                strips[2, at] = turns[2 * each + 1]
                 at += 1
-    return ptr, strips
-
-
-@njit(nogil=True, cache=True, fastmath=FLAGS)
-def _count(number, low, high, edges):
-    count = 0
-    for column in range(edges[0], edges[2]):
-        inside = False
-        for row in range(edges[1], edges[3]):
-            now = low <= number[column, row] < high
-            count += now and not inside
-            inside = now
-    return count
+        ptr[region + 1] = at
+    return ptr, strips[:, :at].copy()

@@ -1,0 +1,129 @@
+"""Smoothing of maps along both axes: by a Gaussian, and by running means.
+
+Beyond the border the outermost pixels are repeated. Maps have the shape (height, width · channels),
+with the channels of a pixel next to each other; sums are in double precision, as those of SciPy,
+whose results these are up to rounding.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from groupcm.kernels import FLAGS
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def weighted_means(plane, weights, channels, result):
+    """Convolve rows and columns: ``Σ_j w_|j| p(y + j)``, then the same across.
+
+    Parameters
+    ----------
+    plane
+        Shape (height, width · channels).
+    weights
+        ``w_0`` to ``w_r``, for distances up to r.
+    result
+        Receives the smoothed map, of the shape of ``plane``.
+    """
+    height, length = plane.shape
+    reach = len(weights) - 1
+    sums = np.empty(length)
+    padded = np.empty(length + 2 * reach * channels)
+    start = reach * channels
+    for y in range(height):
+        for x in range(length):
+            sums[x] = weights[0] * plane[y, x]
+        for j in range(1, reach + 1):
+            above, below, weight = plane[max(y - j, 0)], plane[min(y + j, height - 1)], weights[j]
+            for x in range(length):
+                sums[x] += weight * (np.float64(above[x]) + np.float64(below[x]))
+        for x in range(length):
+            padded[start + x] = np.float32(sums[x])
+        for x in range(start):
+            padded[x] = padded[start + x % channels]
+            padded[start + length + x] = padded[start + length - channels + x % channels]
+        for x in range(length):
+            sums[x] = weights[0] * padded[start + x]
+        for j in range(1, reach + 1):
+            step, weight = j * channels, weights[j]
+            for x in range(length):
+                sums[x] += weight * (padded[start + x - step] + padded[start + x + step])
+        for x in range(length):
+            result[y, x] = sums[x]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def running_means(plane, size, channels, result):
+    """Replace each pixel by the mean of ``size`` pixels around it, down and then across.
+
+    ``size // 2`` pixels are before the pixel. ``plane`` and ``result`` have the shape
+    (height, width · channels).
+    """
+    height, length = plane.shape
+    before = size // 2
+    after = size - before - 1
+    part = 1.0 / size
+    sums = np.zeros(length)
+    for y in range(-before, after + 1):
+        row = plane[min(max(y, 0), height - 1)]
+        for x in range(length):
+            sums[x] += row[x]
+    across = np.empty(length)
+    width = length // channels
+    for y in range(height):
+        for x in range(length):
+            across[x] = np.float32(sums[x] * part)
+        coming, going = plane[min(y + after + 1, height - 1)], plane[max(y - before, 0)]
+        for x in range(length):
+            sums[x] += np.float64(coming[x]) - np.float64(going[x])
+        for channel in range(channels):
+            total = 0.0
+            for x in range(-before, after + 1):
+                total += across[min(max(x, 0), width - 1) * channels + channel]
+            for x in range(width):
+                result[y, x * channels + channel] = total * part
+                new, old = min(x + after + 1, width - 1), max(x - before, 0)
+                total += across[new * channels + channel] - across[old * channels + channel]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def central_differences(plane, down, right):
+    """``(p(y + 1) − p(y − 1)) / 2`` down and to the right; to one side at the border.
+
+    They are 0 along an axis of one pixel.
+    """
+    height, width = plane.shape
+    half = np.float32(0.5)
+    for y in range(height):
+        low, high = max(y - 1, 0), min(y + 1, height - 1)
+        factor = half if high - low == 2 else np.float32(1)
+        for x in range(width):
+            down[y, x] = (plane[high, x] - plane[low, x]) * factor
+        for x in range(1, width - 1):
+            right[y, x] = (plane[y, x + 1] - plane[y, x - 1]) * half
+        last = width - 1
+        right[y, 0] = plane[y, min(1, last)] - plane[y, 0]
+        right[y, last] = plane[y, last] - plane[y, max(last - 1, 0)]
+
+
+@njit(nogil=True, cache=True, fastmath=FLAGS)
+def principal_curvatures(plane, larger, smaller):
+    """``(a + c) / 2 ± √(((a − c) / 2)² + b²)`` of the second differences a, b, c of each pixel.
+
+    a is down twice, b down and to the right, c to the right twice; see `central_differences`.
+    """
+    shape = plane.shape
+    down, right = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    central_differences(plane, down, right)
+    a, b = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    central_differences(down, a, b)
+    unused, c = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    central_differences(right, unused, c)
+    for y in range(shape[0]):
+        for x in range(shape[1]):
+            middle = (a[y, x] + c[y, x]) / 2
+            apart = (a[y, x] - c[y, x]) / 2
+            apart = np.sqrt(apart * apart + b[y, x] * b[y, x])
+            larger[y, x] = middle + apart
+            smaller[y, x] = middle - apart

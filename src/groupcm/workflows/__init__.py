@@ -1,0 +1,23 @@
+"""Complete analyses in one call: from a folder of pictures to a model, its report and overlays."""
+
+from groupcm.utils.lazy import TYPE_CHECKING, lazy_names
+
+if TYPE_CHECKING:
+    from groupcm.workflows.picture_training import (
+        PictureTraining,
+        TrainingChoices,
+        read_choices,
+        train_folder,
+    )
+
+__all__ = ["PictureTraining", "TrainingChoices", "read_choices", "train_folder"]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "PictureTraining": "picture_training",
+        "TrainingChoices": "picture_training",
+        "read_choices": "picture_training",
+        "train_folder": "picture_training",
+    },
+)

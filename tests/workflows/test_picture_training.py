@@ -1,0 +1,181 @@
+"""One call from a folder of pictures to a model and its report: split, resumption, mistakes."""
+
+from __future__ import annotations
+
+import csv
+
+import pytest
+
+import groupcm
+from groupcm.cli import main
+from groupcm.errors import InputError, ParameterError
+from groupcm.evaluation.model_choice import choose_model, model_named
+from groupcm.images.synthetic import write_frames
+from groupcm.simulate import capsule_to_parquet
+from groupcm.workflows import TrainingChoices, picture_training, read_choices, train_folder
+
+QUICK = {
+    "model": "linear",
+    "proposals": ("windows",),
+    "at_most": 12,
+    "workers": 1,
+    "features": ("colour",),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    home = tmp_path_factory.mktemp("pictures") / "set"
+    write_frames(home, 24, n_patients=12, share_with_polyps=0.5, height=48, width=64)
+    return home
+
+
+@pytest.fixture(scope="module")
+def done(folder, tmp_path_factory):
+    output = tmp_path_factory.mktemp("training") / "out"
+    with pytest.warns(UserWarning, match="fewer than 10"):
+        return train_folder(folder, output, **QUICK)
+
+
+def n_tested(done):
+    return done.evaluation.data.n_positive_groups + done.evaluation.data.n_negative_groups
+
+
+def test_no_patient_is_in_both_parts_and_both_have_both_classes(done):
+    patients = {part: set() for part in ("train", "test")}
+    positive = {part: set() for part in ("train", "test")}
+    with (done.output / "split.csv").open() as file:
+        for row in csv.DictReader(file):
+            patients[row["split"]].add(row["patient"])
+            positive[row["split"]].add(done.pictures.is_positive(row["image"]))
+    assert not patients["train"] & patients["test"]
+    assert positive["train"] == positive["test"] == {True, False}
+    assert n_tested(done) == sum(part == "test" for part in done.split.values())
+
+
+def test_everything_is_written_and_the_model_scores(done, tmp_path):
+    for name in ("report.html", "model.json", "scores.parquet", "train.toml", "annotations.json"):
+        assert (done.output / name).stat().st_size
+    drawn = list((done.output / "overlays").iterdir())
+    assert len(drawn) == n_tested(done)
+    assert groupcm.load(done.output / "model.json").threshold_ == done.fit.model.threshold_
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_repeated_training_measures_only_what_changed(done, folder, monkeypatch):
+    proposed = []
+    original = picture_training.propose_folder
+
+    def counting(*args, **options):
+        proposed.append(options["split"])
+        return original(*args, **options)
+
+    monkeypatch.setattr(picture_training, "propose_folder", counting)
+    (done.output / "test.parquet").unlink()
+    again = train_folder(folder, done.output, **QUICK)
+    assert proposed == ["test"]
+    assert again.fit.model.coef_.tolist() == done.fit.model.coef_.tolist()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_command_takes_choices_of_a_file_and_options_over_them(
+    folder, tmp_path, capsys, monkeypatch
+):
+    config = tmp_path / "train.toml"
+    config.write_text(TrainingChoices(**QUICK, seed=3).to_toml())
+    taken = []
+    original = train_folder
+
+    def noting(*arguments):
+        taken.append(arguments[2])
+        return original(*arguments)
+
+    monkeypatch.setattr("groupcm.cli.commands.images_train.train_folder", noting)
+    arguments = ["images", "train", str(folder), "-o", str(tmp_path / "out"), "--seed", "1"]
+    assert main([*arguments, "--config", str(config)]) == 0
+    assert taken == [TrainingChoices(**QUICK, seed=1)]
+    shown = capsys.readouterr().out
+    assert "24 pictures in" in shown
+    assert "Test: " in shown
+    assert read_choices(tmp_path / "out/train.toml")["seed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("colour = 1", "there is no choice 'colour'"),
+        ("seed = 'a'", "seed is 'a'; it must be of the type int"),
+        ("test_share = true", "test_share is True"),
+        ("category = 'a'", "category is 'a'"),
+        ("seed = ", "cannot be read as TOML"),
+    ],
+)
+def test_a_wrong_file_of_choices_is_refused(tmp_path, text, sentence):
+    path = tmp_path / "train.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=sentence):
+        read_choices(path)
+
+
+def test_choices_survive_their_file(tmp_path):
+    choices = TrainingChoices(category=('"quoted" ö', "b"), test_share=0.3, at_most=7)
+    path = tmp_path / "train.toml"
+    path.write_text(choices.to_toml(), encoding="utf-8")
+    assert TrainingChoices(**read_choices(path)) == choices
+
+
+@pytest.mark.parametrize("wrong", [{"test_share": 0.0}, {"test_share": 0.7}, {"specificity": 2.0}])
+def test_shares_are_checked(wrong):
+    with pytest.raises(ParameterError, match=next(iter(wrong))):
+        TrainingChoices(**wrong)
+
+
+def test_the_output_may_not_be_among_the_pictures_or_other_files(folder, tmp_path):
+    for output, sentence in (
+        (folder.parent, "the pictures are in it"),
+        (folder / "out", "in the folder of pictures"),
+        (folder / "annotations.json", "it is a file"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            train_folder(folder, output, **QUICK)
+    (tmp_path / "mine.txt").touch()
+    with pytest.raises(InputError, match="files of something else"):
+        train_folder(folder, tmp_path, **QUICK)
+
+
+def test_a_set_without_negatives_is_refused(tmp_path):
+    write_frames(tmp_path / "set", 4, share_with_polyps=1.0, height=48, width=64)
+    with pytest.raises(InputError, match="0 of the 4 pictures show no object"):
+        train_folder(tmp_path / "set", tmp_path / "out", **QUICK)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_better_model_is_chosen(tmp_path, monkeypatch):
+    path = tmp_path / "frames.parquet"
+    capsule_to_parquet(path, 80, n_positive=60, group_size=8, n_patients=40)
+    columns = {"group": "frame", "label": "label", "overlap": "overlap", "patient": "patient"}
+    candidates = groupcm.read_candidates(path, **columns, exclude=["polyp"])
+
+    class Scorer:
+        def __init__(self, sign):
+            self.sign = sign
+
+        def fit(self, X, y):
+            return self
+
+        def decision_function(self, X):
+            return self.sign * X.sum(axis=1)
+
+    for better in ("trees", "linear"):
+        monkeypatch.setattr(
+            "groupcm.evaluation.model_choice.model_named",
+            lambda name, better=better, **_: Scorer(1.0 if name == better else -1.0),
+        )
+        choice = choose_model(candidates)
+        assert choice.name == better
+        assert str(choice).startswith(better)
+
+
+def test_a_model_has_a_known_name():
+    with pytest.raises(ParameterError, match="'forest'; it must be one of 'linear', 'trees'"):
+        model_named("forest")
