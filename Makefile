@@ -2,39 +2,41 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Tests often wait for a browser or another process, so three of their processes fill two cores.
+TESTERS ?= 3
 ROWS   ?= 1e7
 N      ?= 1000
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test slow fuzz lint bench docs dist clean
 
-help:  ## this list
+help:  ## list the targets
 	@awk -F ':.*## *' '/^[a-z]+:.*##/ {printf "  make %-7s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-demo: $(VENV)/.demo  ## install what is needed and run the whole journey on made data
+demo: $(VENV)/.demo  ## install what is needed and run the whole journey on synthetic data
 	$(BIN)/groupcm demo -o demo
 
-test: $(VENV)/.test  ## install what is needed and run the tests but the longer ones
+test: $(VENV)/.test  ## install what is needed and run all tests except the slow ones
 	@sh tests/install_chromium.sh
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not slow"
 
-slow: $(VENV)/.test  ## the longer tests, which CI runs too
+slow: $(VENV)/.test  ## run the slow tests, which CI runs too
 	@sh tests/install_chromium.sh
-	$(BIN)/python -m pytest -n 2 -m slow
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m slow
 
-fuzz: $(VENV)/.test  ## N=1000 random problems and damaged files, each in a process; SEED= repeats a run
+fuzz: $(VENV)/.test  ## try N=1000 random problems and damaged files, each in its own process; SEED= repeats a run
 	$(BIN)/python -m tests.fuzz --cases $(N) $(if $(SEED),--seed $(SEED))
 
-lint: $(VENV)/.lint  ## formatting, style and types
+lint: $(VENV)/.lint  ## check formatting, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright
 
-bench: $(VENV)/.bench  ## the benchmark table; ROWS=1e8 for the large one
+bench: $(VENV)/.bench  ## print the benchmark table; ROWS=1e8 for the large one
 	$(BIN)/python -m benchmarks --rows $(ROWS) --json bench.json
 	$(BIN)/python -m benchmarks.scale --rows $(ROWS) --json bench-scale.json
 
-docs: $(VENV)/.docs  ## the documentation site, in docs/_build/html; BROWSER=1 checks it in Chromium
+docs: $(VENV)/.docs  ## build the documentation site in docs/_build/html; BROWSER=1 also checks it in Chromium
 	$(if $(BROWSER),@sh tests/install_chromium.sh)
 	rm -rf docs/_build docs/gallery docs/api/generated
 	MPLBACKEND=agg $(BIN)/python -m sphinx -b html --fail-on-warning --keep-going --quiet docs docs/_build/html

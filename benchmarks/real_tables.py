@@ -54,7 +54,7 @@ TASKS = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compare on the chosen tables; 0 if all could be read, whoever wins."""
+    """Compare on the chosen tables; 0 if all could be read, whichever model wins."""
     options = _parser().parse_args(arguments)
     chosen = [name for name in TASKS if name in options.only]
     missing = missing_data(options.data, [TASKS[name].file for name in chosen])

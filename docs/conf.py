@@ -10,7 +10,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS / "_ext"))
 
-from site_events import SetSeeds  # noqa: E402
+from site_events import GalleryOrder, SetSeeds  # noqa: E402
 
 import groupcm  # noqa: E402
 
@@ -74,6 +74,7 @@ numpydoc_class_members_toctree = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
+    "within_subsection_order": GalleryOrder,
     "filename_pattern": r"/plot_",
     "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
     "abort_on_example_error": True,

@@ -1,7 +1,7 @@
 """Train a small convolutional network end to end on groups, and compare it with a linear model.
 
-Made frames of capsule endoscopy are split by patient. In each frame candidates are proposed. The
-network sees the pixels of every candidate, cut out to 32 × 32, and learns to score them by the
+Synthetic frames of capsule endoscopy are split by patient. In each frame candidates are proposed.
+The network sees the pixels of every candidate, cut out to 32 × 32, and learns to score them by the
 group loss alone; the linear model, trained to its certified optimum, sees the features that
 `groupcm.images` measures of the same candidates. Both are judged on the held-out frames.
 

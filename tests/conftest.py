@@ -29,6 +29,10 @@ def _digest_of_kernels() -> str:
 os.environ.setdefault("NUMBA_CACHE_DIR", str(_ROOT / ".numba_cache" / _digest_of_kernels()))
 
 
+# Several processes share the cores: a thread of OpenMP that waits must not keep one busy.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, started once a module."""

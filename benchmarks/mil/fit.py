@@ -17,7 +17,7 @@ __all__ = ["MILFacts", "fit_misvm", "seconds_of_small_fit"]
 
 @dataclass(frozen=True)
 class MILFacts:
-    """What is told of a fit."""
+    """What is measured of a fit."""
 
     gap: float
     problems: int
@@ -32,7 +32,7 @@ class MILFacts:
 def fit_misvm(data: Any) -> MILFacts:
     """Fit on the labels of groups alone: any positive candidate marks its group."""
     with warnings.catch_warnings():
-        # How it ended is told with the result.
+        # How it ended is reported with the result.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = MISVMClassifier(LAM, tol=TOL).fit(data.X, data.y, data.groups)
     return MILFacts(float(model.gap_), int(model.n_iter_), str(model.outcome_))

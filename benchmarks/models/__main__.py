@@ -33,7 +33,7 @@ Found = dict[tuple[str, str], list[Held]]
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Compare on the chosen sets; 0 if all could be read, whoever wins."""
+    """Compare on the chosen sets; 0 if all could be read, whichever model wins."""
     options = _parser().parse_args(arguments)
     missing = missing_data(options.data, [SETS[name].needs for name in options.sets])
     if missing is not None:

@@ -15,7 +15,7 @@ __all__ = ["FitFacts", "facts_of", "fit_parquet", "sound", "warm_up_stream", "wo
 
 @dataclass(frozen=True)
 class FitFacts:
-    """What is told of a fit."""
+    """What is measured of a fit."""
 
     gap: float
     passes: float

@@ -38,7 +38,7 @@ class BareRead:
     def __init__(self, X: NDArray[Any]) -> None:
         flat = X.reshape(-1)
         if not np.shares_memory(flat, X):
-            raise ValueError("a bare read needs an array whose elements stand together")
+            raise ValueError("a bare read needs an array whose elements are contiguous")
         threads = cores()
         self.slices = np.array_split(flat, threads * SLICES_A_THREAD)
         self.pool = ThreadPoolExecutor(threads)

@@ -111,6 +111,48 @@ def wide(rows: int = 100_000, features: int = 1024, *, seed: int = 0) -> Candida
     return Candidates(X, (overlap > 0).astype(np.int8), groups, overlap)
 
 
+def wide_correlated(rows: int = 100_000, features: int = 1024, *, seed: int = 0) -> Candidates:
+    """Make wide candidates whose columns are correlated, as those of a network are.
+
+        x_i = W diag(s) (g_k / 2 + f_i + 4 overlap_i u),   s_j ∝ 1 / j
+
+    with an orthogonal W, so that the standard deviations along the principal axes fall like 1 / j;
+    g is of the group, f the candidate's own and u a unit vector along √s. As in `wide`, two groups
+    in five are positive, and ten of their candidates overlap the annotation.
+    """
+    rng = np.random.default_rng(seed)
+    positives_a_group, n_groups, rows_at_once = 10, rows // GROUP_SIZE, 20_000
+    groups = np.repeat(np.arange(n_groups, dtype=np.int32), GROUP_SIZE)
+    spectrum = 1.0 / np.arange(1.0, features + 1.0)
+    spectrum = (spectrum / np.sqrt(np.mean(spectrum**2))).astype(np.float32)
+    axes = np.linalg.qr(rng.standard_normal((features, features)))[0].astype(np.float32)
+    of_group = rng.standard_normal((n_groups, features), dtype=np.float32)
+    positive = rng.choice(n_groups, 2 * n_groups // 5, replace=False)
+    start = rng.integers(GROUP_SIZE - positives_a_group + 1, size=positive.size)
+    lesion = ((positive * GROUP_SIZE + start)[:, None] + np.arange(positives_a_group)).ravel()
+    overlap = np.zeros(groups.size, dtype=np.float32)
+    overlap[lesion] = rng.uniform(0.2, 0.95, size=lesion.size)
+    direction = rng.standard_normal(features).astype(np.float32) * np.sqrt(spectrum)
+    direction /= np.linalg.norm(direction)
+    X = np.empty((groups.size, features), dtype=np.float32)
+    for lo in range(0, len(X), rows_at_once):
+        part = slice(lo, min(lo + rows_at_once, len(X)))
+        own = rng.standard_normal((part.stop - lo, features), dtype=np.float32)
+        own += np.float32(0.5) * of_group[groups[part]] + 4 * overlap[part, None] * direction
+        X[part] = (own * spectrum) @ axes.T
+    return Candidates(X, (overlap > 0).astype(np.int8), groups, overlap)
+
+
+def few_wide(rows: int = 480, features: int = 20_000, *, seed: int = 0) -> Candidates:
+    """Make a few rows of very many features: 48 groups, every other one positive."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((rows, features), dtype=np.float32)
+    groups = np.arange(rows, dtype=np.int32) // 10
+    y = ((groups % 2 == 0) & (np.arange(rows) % 10 == 0)).astype(np.int8)
+    X[y == 1, :50] += np.float32(0.5)
+    return Candidates(X, y, groups, y.astype(np.float32))
+
+
 def short(rows: int) -> str:
     """Write a large number briefly.
 

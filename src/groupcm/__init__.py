@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         selection,
         simulate,
         sources,
+        workflows,
     )
     from groupcm import torch as torch
     from groupcm.boosting import GroupBoostingClassifier
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from groupcm.evaluation import compare_tables, evaluate_tables, score_tables
     from groupcm.persistence import export_onnx, load, save
     from groupcm.sources import read_candidates
+    from groupcm.workflows import train_folder
 
 __all__ = [
     "CalibratedGroupClassifier",
@@ -78,6 +80,8 @@ __all__ = [
     "selection",
     "simulate",
     "sources",
+    "train_folder",
+    "workflows",
 ]
 
 _HOMES = {
@@ -95,6 +99,7 @@ _HOMES = {
     "read_candidates": "sources",
     "save": "persistence",
     "score_tables": "evaluation",
+    "train_folder": "workflows",
 }
 _MODULES = (
     "annotations",
@@ -113,6 +118,7 @@ _MODULES = (
     "selection",
     "simulate",
     "sources",
+    "workflows",
 )
 # Not in ``__all__``: an import of all names must work, and be quick, without these.
 _EXTRAS = ("torch",)

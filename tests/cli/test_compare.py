@@ -13,7 +13,7 @@ from capsule_table import as_table
 from groupcm import simulate
 from groupcm.cli import build_parser
 from groupcm.cli.commands import compare as command
-from groupcm.cli.options.common import in_options, name_options
+from groupcm.cli.options.spelling import in_options, name_options
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError
 from groupcm.evaluation.comparison import compare_models as comparison
@@ -72,6 +72,9 @@ def compare(**options) -> int:
         "seed": 0,
         "report": "report.html",
         "title": None,
+        "levels": None,
+        "json": None,
+        "unit": "group",
     }
     return command.run(argparse.Namespace(**{**given, **options}))
 
@@ -178,7 +181,9 @@ def test_missing_values_where_all_models_take_them(folder, seen, made, capsys, n
     assert (
         f"{name}: the feature 'contrast' has no value in row 3 (counted from 0), and " in sentence
     )
-    assert "and SVM and GCM need complete rows; fill the values in, or compare models" in sentence
+    assert (
+        "and SVM and GCM need complete rows; fill the values in, or compare only models" in sentence
+    )
     assert "groupcm fit" not in sentence
     assert "GCM needs complete rows" in refused(tables=[name], models=["gcm"])
     first[7] = np.inf

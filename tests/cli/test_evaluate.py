@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
+import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from report_pages import Reader
 
 from groupcm import (
     CalibratedGroupClassifier,
@@ -23,11 +27,11 @@ from groupcm import (
 )
 from groupcm.cli import build_parser
 from groupcm.cli.commands import evaluate as command
-from groupcm.cli.options.common import in_options, name_options
+from groupcm.cli.options.spelling import in_options, name_options
 from groupcm.data.tables.formats import write_table
 from groupcm.errors import InputError
-from groupcm.estimators.thresholds import choose_threshold
-from groupcm.evaluation import table_evaluation
+from groupcm.estimators.threshold_choice import choose_threshold
+from groupcm.evaluation import evaluation_document, table_evaluation
 from groupcm.evaluation.results import Evaluation
 from groupcm.persistence.model_file import save
 from groupcm.sources import tables as reading
@@ -95,16 +99,11 @@ def seen(monkeypatch) -> list[Evaluation]:
     return found
 
 
-NOTHING: dict[str, Any] = dict.fromkeys(
-    ("label", "positive", "group", "patient", "object", "overlap", "annotated", "features",
-     "validation", "specificity", "sensitivity", "threshold", "train", "title", "report", "images",
-     "annotations", "all_groups")
-)  # fmt: skip
-NOTHING["least_overlap"] = 0.3
+NOTHING: dict[str, Any] = vars(build_parser("evaluate").parse_args(["evaluate", "m.json", "t.csv"]))
 
 
 def evaluate(*tables: str, model: str = "m.json", **options) -> int:
-    given = {"model": model, "tables": list(tables) or ["test.parquet"], **NOTHING, **options}
+    given = {**NOTHING, "model": model, "tables": list(tables) or ["test.parquet"], **options}
     return command.run(argparse.Namespace(**given))
 
 
@@ -377,7 +376,10 @@ def two_patients(test):
     [
         (lambda t: {"polyp": np.zeros(len(t), np.int8)}, "every group of bad.* is negative by .*'"),
         (lambda t: {"polyp": np.ones(len(t), np.int8)}, "every group of bad.* is positive by"),
-        (lambda t: {"polyp": t.y * 3}, "'polyp' of bad.* holds 3, which is not .*knows 0 and 1"),
+        (
+            lambda t: {"polyp": t.y * 3},
+            "'polyp' of bad.* holds 3, which is not .*classes are 0 and 1",
+        ),
         (two_patients, "frame 0 belongs to two patients, P\\d+ and other"),
     ],
 )
@@ -467,3 +469,36 @@ def test_what_the_terminal_warns_of_is_in_the_report(folder, seen, model, capsys
     page = Path("known.html").read_text(encoding="utf-8")
     assert page.count("every metric is optimistic") == 1
     assert any("optimistic" in caution for caution in seen[1].cautions)
+
+
+def test_all_numbers_are_written_as_json(folder, seen, capsys):
+    before = left(folder)
+    evaluate("test.parquet", json="numbers.json")
+    assert "Wrote numbers.json." in read_out(capsys)
+    written = json.loads((folder / "numbers.json").read_text())
+    assert written == evaluation_document(replace(seen[-1], cautions=written["cautions"]))
+    files = {each["name"]: each for each in written["computation"]["files"]}
+    digest = hashlib.sha256((folder / "test.parquet").read_bytes()).hexdigest()
+    assert files["test.parquet"]["sha256"] == digest
+    assert "m.json" in files
+    with pytest.raises(InputError, match=r"is the model; write the numbers to another file"):
+        evaluate("test.parquet", json="m.json")
+    assert left(folder) == before | {"numbers.json"}
+
+
+@pytest.mark.parametrize(("unit", "many"), [("frame", "frames"), ("query/queries", "queries")])
+def test_the_user_s_word_for_a_group(folder, seen, capsys, unit, many):
+    evaluate("test.parquet", unit=unit, specificity=0.9, report="r.html")
+    printed = read_out(capsys)
+    assert f"positive {many} found" in printed
+    assert not re.search(r"\bgroups?\b", printed)
+    text = Reader((folder / "r.html").read_text(encoding="utf-8")).text
+    assert f"positive {many}" in text
+    assert re.findall(r".{30}\bgroups?\b.{20}", text, re.IGNORECASE) == []
+
+
+@pytest.mark.parametrize("unit", ["", "  ", "x" * 61])
+def test_a_word_for_a_group_is_short(capsys, unit):
+    with pytest.raises(SystemExit):
+        build_parser().parse_args(["evaluate", "m.json", "t.csv", "--unit", unit])
+    assert "is not a word for a group" in capsys.readouterr().err

@@ -315,7 +315,7 @@ def test_candidates_of_a_detector(home, tmp_path, capsys):
         ((), {"output": "/dev/null/s.csv"}, "/dev/null is not a folder"),
         (("--marks", "marks.txt"), {}, "cannot write marks.txt: end its name in .json"),
         (("--annotations", "none.json"), {}, "none.json"),
-        (("--annotations", "truth.json", "--marks", "truth.json"), {}, "truth.json is read"),
+        (("--annotations", "truth.json", "--marks", "truth.json"), {}, "truth.json is an input"),
         (("--overlays", "HOME/made/frames/drawn"), {}, "mix them with the pictures"),
         (("--workers", "0"), {}, "--workers is 0; it must be 1 or more"),
     ],
@@ -397,7 +397,7 @@ def test_what_a_table_cannot_do_is_refused(home, candidates, tmp_path, capsys):
     assert score(home, folder=tmp_path / "plain.parquet", output=output) == 2
     assert "give a table that groupcm images propose wrote" in capsys.readouterr().err
     assert score(home, folder=candidates, output=candidates) == 2
-    assert "is read and cannot be written too" in capsys.readouterr().err
+    assert "is an input and cannot be overwritten" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("source", ["folder", "table"])

@@ -204,7 +204,7 @@ def compare(capsys, table: str, *options: str) -> dict[str, str]:
     return {**dict(rows), "": said}
 
 
-@pytest.mark.parametrize("table", ["t.parquet", "t.csv"])
+@pytest.mark.parametrize("table", ["t.parquet", pytest.param("t.csv", marks=pytest.mark.slow)])
 def test_a_comparison_knows_them(here, capsys, marked, table):
     found = compare(capsys, table, *MARKS, "--models", "svm,misvm,gcm")
     expected = compare_models(
@@ -313,7 +313,7 @@ def test_reports_say_it(here, capsys, marked):
     assert main(["evaluate", "m.json", "t.parquet", "--report", "e.html"]) == 0
     page = (here / "e.html").read_text(encoding="utf-8")
     assert "5 of 20 positive groups; metrics of groups include them" in page
-    assert "annotated groups found, the candidate that raised the alarm" in page
+    assert "groups found and annotated, the candidate that raised the alarm" in page
     compare(capsys, "t.parquet", *MARKS, "--models", "gcm", "--report", "c.html")
     page = (here / "c.html").read_text(encoding="utf-8")
     assert "5 of 20 positive groups are not annotated: GCM chooses a candidate" in page

@@ -90,7 +90,7 @@ def test_trees_are_fitted_and_score(here, made, suffix, nulls):
     np.testing.assert_allclose(pq.read_table("s.parquet")["score"], found.score)
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("suffix", [pytest.param("csv", marks=pytest.mark.slow), "parquet"])
 @pytest.mark.filterwarnings("ignore")
 def test_trees_with_folds_are_evaluated_and_taught_again(here, capsys, made, suffix):
     table = str(write(table_of(made), here / f"t.{suffix}"))

@@ -68,7 +68,7 @@ def test_mistakes(home, tmp_path, capsys):
     assert "damaged.json" in told(capsys, model, frames, "--annotations", damaged)
     marks = tmp_path / "marks.csv"
     marks.write_text("a,b\n")
-    assert "marks.csv is no file of marks" in told(capsys, model, frames, "--marks", marks)
+    assert "marks.csv is not a file of marks" in told(capsys, model, frames, "--marks", marks)
     assert marks.read_text() == "a,b\n"
     sentence = told(capsys, model, frames, "--marks", damaged / "m.csv")
     assert "damaged.json is not a folder" in sentence

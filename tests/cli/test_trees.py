@@ -17,7 +17,7 @@ pytest.importorskip("lightgbm")
 from groupcm import CalibratedGroupClassifier, GroupBoostingClassifier
 from groupcm.cli._main import main
 from groupcm.cli.output import Lines
-from groupcm.estimators.thresholds import choose_threshold
+from groupcm.estimators.threshold_choice import choose_threshold
 from groupcm.metrics import operating_point
 from groupcm.persistence.model_file import read
 from groupcm.simulate import capsule
@@ -49,6 +49,14 @@ def here(tables, tmp_path, monkeypatch):
     # Threads that wait for busy cores take far longer than so few trees.
     monkeypatch.setenv("GROUPCM_NUM_THREADS", "1")
     return tables
+
+
+@pytest.mark.filterwarnings("ignore:.*still had a new winner")
+def test_tables_that_do_not_fit_are_streamed(here, capsys):
+    few = [*FEW, "--no-early-stopping", "--memory", "20kB"]
+    assert fit(here / "train.parquet", *few) == 0
+    assert " over the rows, " in capsys.readouterr().out
+    assert read("m.json").model.n_passes_ >= 2
 
 
 def fit(table, *options: str) -> int:
@@ -148,7 +156,6 @@ def test_without_probabilities_the_file_holds_the_trees(here, capsys):
             "--validation is for choosing the number of trees",
         ),
         (["--model", "trees", "--cv", "--folds", "500"], "fewer than the 500 folds"),
-        (["--model", "trees", "--memory", "1kB"], "and they do not fit; raise --memory"),
         (["--model", "trees", "--cv", "--memory", "1kB"], "and they do not fit; raise --memory"),
     ],
 )

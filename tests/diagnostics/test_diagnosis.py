@@ -32,7 +32,8 @@ def test_the_installation_of_the_tests_passes(found):
     assert found.kernel_cache.is_writable
     assert found.torch is not None
     assert found.torch.version == metadata.version("torch")
-    assert {f"extra {name}" for name in EXTRA_MODULES} <= {check.name for check in found.checks}
+    tested = EXTRA_MODULES.keys() - {"deep"}  # the tests do without timm
+    assert {f"extra {name}" for name in tested} <= {check.name for check in found.checks}
 
 
 def test_json_is_the_values(found):

@@ -16,11 +16,11 @@ if not sys.platform.startswith("linux"):
     pytest.skip("the fuzzers run on Linux only", allow_module_level=True)
 
 CASES = {
-    "problems": 10,
-    "model_files": 30,
-    "tree_text": 20,
-    "annotation_files": 40,
-    "table_files": 30,
+    "problems": 5,
+    "model_files": 15,
+    "tree_text": 10,
+    "annotation_files": 20,
+    "table_files": 15,
 }
 SEED = 0
 

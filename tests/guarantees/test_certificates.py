@@ -380,7 +380,7 @@ def test_classes_solved_before_an_interrupt_are_kept_in_the_checkpoint(
     starts = []
     with monkeypatch.context() as broken:
         interrupt(broken, module, "solve", 1)
-        with pytest.raises(KeyboardInterrupt, match=r"c\.json keeps where it was"):
+        with pytest.raises(KeyboardInterrupt, match=r"c\.json keeps its state"):
             GroupClassifier(**settings).fit(X, y, GROUPS)
     real = module.solve
     monkeypatch.setattr(

@@ -167,7 +167,7 @@ FORGERIES = [
     ("linear", params(standardize="yes"), "standardize must be True or False"),
     ("linear", params(feature_map={"$scalar": "<f8"}), "feature_map is the type"),
     ("cross_validated", params(lams=10**12), "lams"),
-    ("cross_validated", params(scoring="no"), "is no metric"),
+    ("cross_validated", params(scoring="no"), "is not a metric"),
     ("cross_validated", params(cv=None), "cv must be a number of folds"),
     ("misvm", params(max_iter=1), "max_iter must be at least 2"),
     ("calibrated_sigmoid", params(method=["sigmoid"]), "method must be 'sigmoid'"),
@@ -265,8 +265,8 @@ def test_categories_out_of_order_would_leave_the_matrix(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (b'"gap_": ', b'"gap_": NaN, "x": ', "NaN, which is no number of JSON"),
-        (b'"gap_": ', b'"gap_": -Infinity, "x": ', "-Infinity, which is no number of JSON"),
+        (b'"gap_": ', b'"gap_": NaN, "x": ', "NaN, which is not a JSON number"),
+        (b'"gap_": ', b'"gap_": -Infinity, "x": ', "-Infinity, which is not a JSON number"),
         (b'"gap_": ', b'"gap_": 1e999, "x": ', "a number beyond the range of floats"),
         (b'"lam": ', b'"lam": 0.5, "lam": ', "two entries lam"),
         (b'"notes": {', b'"notes": {"x": ' + b"[" * 200 + b"]" * 200, "nested more than 100"),

@@ -55,7 +55,15 @@ def check_certificate(model: GroupClassifier, oracle: GroupProblem, optimum: Opt
     np.testing.assert_allclose(model.objective_, recomputed, rtol=1e-6)
 
 
-@pytest.mark.parametrize("case", grid(seeds=range(3)), ids=str)
+@pytest.mark.parametrize(
+    "case",
+    [
+        # Every setting with one problem, and with two more in the slow tests.
+        pytest.param(case, marks=[pytest.mark.slow] if case.seed else [])
+        for case in grid(seeds=range(3))
+    ],
+    ids=str,
+)
 def test_working_set_reaches_the_optimum(case):
     problem, oracle, optimum = solved(case)
     model, gave_up = fit(problem, "working_set")

@@ -25,6 +25,7 @@ SHOWN_BY = {
     "groupcm.diagnostics.ExtraStatus": "groupcm.diagnostics.diagnose",
     "groupcm.diagnostics.KernelCache": "groupcm.diagnostics.diagnose",
     "groupcm.diagnostics.Package": "groupcm.diagnostics.diagnose",
+    "groupcm.evaluation.Recalibration": "groupcm.evaluation.recalibrate",
     "groupcm.diagnostics.TorchDevices": "groupcm.diagnostics.diagnose",
     "groupcm.metrics.AfrocCurve": "groupcm.metrics.afroc_curve",
     "groupcm.metrics.FrocSensitivity": "groupcm.metrics.froc_sensitivity",
@@ -34,6 +35,7 @@ SHOWN_BY = {
     "groupcm.metrics.YieldCurve": "groupcm.metrics.yield_curve",
     "groupcm.metrics.YieldPoint": "groupcm.metrics.yield_curve",
     "groupcm.sources.Candidates": "groupcm.read_candidates",
+    "groupcm.workflows.PictureTraining": "groupcm.workflows.train_folder",
 }
 EXAMPLES = re.compile(r"^\s*Examples\n\s*--------\n(?:.*\n)*?\s*>>> ", flags=re.MULTILINE)
 

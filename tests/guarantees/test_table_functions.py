@@ -96,6 +96,7 @@ def test_a_model_that_was_fitted_to_tables_is_saved_with_its_columns(home, tmp_p
         assert notes == fit.notes()
         assert notes["trained_on"]["n_positive_groups"] == 24
         found = score_tables(load(tmp_path / "m.json"), home / "test.csv")
+        assert found.table.equals(score_tables(tmp_path / "m.json", home / "test.csv").table)
         assert found.table.equals(score_tables(each, home / "test.csv").table)
     made = simulate.capsule(20, n_positive=8, group_size=4)
     save(estimator.fit(made.X, made.y, made.groups), tmp_path / "m.json")

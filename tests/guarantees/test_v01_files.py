@@ -139,13 +139,18 @@ def test_a_candidate_table_of_version_0_1_is_evaluated(capsys):
     assert "0.8400" in capsys.readouterr().out
 
 
+def without_centres(table: pa.Table) -> pa.Table:
+    """Return the columns that version 0.1 wrote: it did not measure distances between centres."""
+    return table.drop_columns(["centre_inside", "centre_distance"])
+
+
 def test_a_candidate_table_of_version_0_1_is_labelled_again(tmp_path):
     output = str(tmp_path / "labelled.parquet")
     marked = path_of("pictures/annotations.json")
     options = ["--annotations", marked, "--unmarked", "negative", "-o", output]
     assert main(["images", "label", str(TABLE), *options]) == 0
     found, before = pq.read_table(output), pq.read_table(TABLE)
-    assert found.column_names == before.column_names
+    assert without_centres(found).column_names == before.column_names
     assert found["label"].equals(before["label"])
     np.testing.assert_allclose(found["overlap"].to_numpy(), before["overlap"].to_numpy())
 
@@ -158,7 +163,7 @@ def test_proposals_write_the_same_candidate_table(tmp_path):
          "--workers", "1", "-o", str(output)]
     ) == 0  # fmt: skip
     found, before = pq.read_table(output), pq.read_table(TABLE)
-    assert found.schema.equals(before.schema)
+    assert without_centres(found).schema.equals(before.schema)
     said = [json.loads((table.schema.metadata or {})[b"groupcm"]) for table in (found, before)]
     for name in ("roles", "features", "recipe"):
         assert said[0][name] == said[1][name]

@@ -174,7 +174,7 @@ def test_what_is_not_ours_or_not_fitted_is_refused(tmp_path):
         save(GroupClassifier(), tmp_path / "m.json")
     mine = Mine()
     mine.__dict__.update(vars(fitted()[0]))
-    with pytest.raises(InputError, match="Mine is a Mine, which a model file cannot carry"):
+    with pytest.raises(InputError, match="Mine is a Mine, which a model file cannot contain"):
         save(mine, tmp_path / "m.json")
     assert not list(tmp_path.iterdir())
 

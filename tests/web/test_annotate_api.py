@@ -553,7 +553,7 @@ def test_what_cannot_be_read_is_told_once_it_is_known(folder):
     assert client.get("/api/pictures/1").status_code == 422
     told = client.get(f"/api/changes?since={seen}").json()
     assert list(told["summaries"]) == ["1"]
-    assert "b.png is no longer there" in told["summaries"]["1"]["error"]
+    assert "b.png no longer exists" in told["summaries"]["1"]["error"]
     (folder / "b.png").write_bytes(kept)
     assert client.get("/api/pictures/1/pixels").status_code == 200
     told = client.get(f"/api/changes?since={told['revision']}").json()["summaries"]

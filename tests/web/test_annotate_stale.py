@@ -40,7 +40,7 @@ def opened(tab: Page, address: str) -> AnnotatePage:
     return page
 
 
-@pytest.mark.parametrize("notices", [True, False])
+@pytest.mark.parametrize("notices", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_a_tab_of_another_folder_writes_nothing(browser, tmp_path, notices):
     folder, other = make_pictures(tmp_path / "fa"), make_pictures(tmp_path / "fb")
     with start(folder) as (process, address):
@@ -143,7 +143,7 @@ def test_what_can_never_be_saved_is_told_once_and_taken_back(browser, tmp_path):
         kept = (folder / "a.png").read_bytes()
         (folder / "a.png").unlink()
         draw_box(page)
-        page.told("Not saved: the picture a.png is no longer there.")
+        page.told("Not saved: the picture a.png no longer exists.")
         page.has()
         expect(page.page.locator('[data-picture="0"]')).to_contain_text("unreadable")
         assert len(sent) == 1

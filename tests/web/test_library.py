@@ -254,7 +254,7 @@ def test_a_picture_that_became_something_else_is_told(tmp_path):
     make_pictures(tmp_path)
     library = PictureLibrary(tmp_path)
     (tmp_path / "a.png").unlink()
-    with pytest.raises(InputError, match=r"a\.png is no longer there"):
+    with pytest.raises(InputError, match=r"a\.png no longer exists"):
         library.size(0)
     (tmp_path / "a.png").mkdir()
     with pytest.raises(InputError, match=r"a\.png is no longer a file"):

@@ -499,8 +499,8 @@ def test_marks_changed_by_somebody_else_are_not_overwritten(page, tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (b"", "no file of marks, whose columns are image, score"),
-        (b"a,b\n1,2\n", "no file of marks, whose columns are image, score"),
+        (b"", "not a file of marks, whose columns are image, score"),
+        (b"a,b\n1,2\n", "not a file of marks, whose columns are image, score"),
         (b"image,score,truth,outcome,note\na.png,1\n", "line 2: there are 2 values"),
         (b"image,score,truth,outcome,note\na.png,high,,,\n", "line 2: the score is 'high'"),
         (b"image,score,truth,outcome,note\na.png,,yes,,\n", "line 2: the truth is 'yes'"),

@@ -107,7 +107,7 @@ def test_regions_come_back_as_they_were_sent(region):
         ({"id": None}, "'id' is missing"),
         ({"id": [1]}, "a number or a text"),
         ({"category": "  "}, "must have a name"),
-        ({"category": "a\nb"}, "no printable character"),
+        ({"category": "a\nb"}, "not a printable character"),
         ({"score": "high"}, "'score' is 'high'"),
     ],
 )

@@ -184,6 +184,6 @@ def test_a_picture_that_was_replaced_is_looked_at_again(tmp_path):
     now = suggestions.of(0)
     assert now == Suggestions(PictureLibrary(tmp_path)).of(0) != before
     path.unlink()
-    with pytest.raises(InputError, match="no longer there"):
+    with pytest.raises(InputError, match="no longer exists"):
         suggestions.of(0)
     suggestions.stop()

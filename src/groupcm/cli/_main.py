@@ -54,10 +54,15 @@ _COMMANDS = {
     "describe": ("print the model card of a model", "table_commands.add_describe"),
     "export": ("write a model as an ONNX file", "table_commands.add_export"),
     "evaluate": ("evaluate a model on groups that it has not seen", "table_commands.add_evaluate"),
+    "recalibrate": (
+        "set the threshold of a model from new data, labelled or not",
+        "recalibrate.add_recalibrate",
+    ),
     "compare": (
         "compare SVM, MI-SVM, GCM and trees on the same folds",
         "table_commands.add_compare",
     ),
+    "plan": ("find how many patients a study needs, from a pilot", "plan.add_plan"),
     "experiment": (
         "repeat the experiments of the paper, or estimate the gain of more annotations",
         "table_commands.add_experiment",
@@ -71,7 +76,7 @@ _COMMANDS = {
         "sort tables so that the rows of every group are contiguous",
         "table_commands.add_sort",
     ),
-    "simulate": ("write synthetic candidates to Parquet", "table_commands.add_simulate"),
+    "simulate": ("write synthetic candidates to Parquet", "simulate.add_simulate"),
 }
 
 
@@ -120,9 +125,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     named = next((word for word in argv if not word.startswith("-")), "")
     arguments = build_parser(named).parse_args(argv)
-    from groupcm.cli.options import common  # not for --help of all commands, which ends above
+    from groupcm.cli.options import spelling  # not for --help of all commands, which ends above
 
-    common.name_options(arguments.parser)
+    spelling.name_options(arguments.parser)
     try:
         return import_module(f"groupcm.cli.commands.{arguments.command}").run(arguments)
     except KeyboardInterrupt as stop:
@@ -144,6 +149,6 @@ def _sentence(error: Exception) -> str:
         return printable(f"{error.filename}: {(error.strerror or 'cannot be used').lower()}")
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; free some, or allow less with --memory"
-    from groupcm.cli.options import common
+    from groupcm.cli.options import spelling
 
-    return printable(" ".join(common.in_options(error).split()))
+    return printable(" ".join(spelling.in_options(error).split()))

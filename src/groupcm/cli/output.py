@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, Protocol
 
-from groupcm.cli.options.common import in_options
+from groupcm.cli.options.spelling import in_options
 from groupcm.errors import InputError
 from groupcm.utils.progress import Reading, Step, listening
 from groupcm.utils.sections import Section, sections_as_text

@@ -13,7 +13,7 @@ from groupcm.estimators.path import chosen_lams
 from groupcm.estimators.tables import TableFit
 from groupcm.estimators.thresholds import held_out_groups_of
 from groupcm.estimators.weights import feature_names, feature_weights, linear_part
-from groupcm.evaluation._evaluate import unannotated_note
+from groupcm.evaluation.data_summary import unannotated_note
 from groupcm.evaluation.metric_table import CountOf, Section, shown
 from groupcm.evaluation.results import Evaluation
 from groupcm.images.proposals import Recall
@@ -22,7 +22,8 @@ from groupcm.metrics import Interval, at_threshold, group_roc_auc, metric_name
 from groupcm.metrics.decision import rule_words
 from groupcm.report.model_card import best_validation
 from groupcm.sources.candidates import Candidates
-from groupcm.utils.formatting import certified_gap
+from groupcm.utils.formatting import certified_gap, interval
+from groupcm.utils.text import in_unit, plural, singular
 
 __all__ = [
     "certificate",
@@ -79,6 +80,11 @@ def _of_trees(model: Any, took: float) -> list[tuple[str, str]]:
     scorer, names = scorer_of(model), feature_names(model)
     counts = ", ".join(f"{n:,}" for n in scorer.n_trees())
     rows = [("trees", f"{counts}, {seconds(took)}"), *_validation(model), *_unannotated(model)]
+    passes = getattr(model, "n_passes_", 0)
+    if passes:
+        # No certificate: this is the sign of how far the trees are settled.
+        new = f"{model.new_winners_:,} groups with a new winner in the last"
+        rows.append(("passes", f"{passes:,} over the rows, {new}"))
     shares = scorer.gain_shares()
     for label, share in zip(model.classes_[-len(shares) :], shares, strict=True):
         largest = [j for j in _largest(share) if share[j] > 0.0]
@@ -202,29 +208,71 @@ def _chosen_lam(model: Any) -> list[tuple[str, str]]:
 
 def evaluation_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
     """Return the data, the metrics and the threshold of an evaluation, as names and values."""
-    data, decision = evaluation.data, evaluation.decision
+    data, decision, unit = evaluation.data, evaluation.decision, evaluation.unit
     n_groups = data.n_positive_groups + data.n_negative_groups
     rows = [
         ("candidates", f"{data.n_candidates:,}"),
-        ("groups", f"{n_groups:,}, of them {data.n_positive_groups:,} positive"),
+        (plural(unit), f"{n_groups:,}, of them {data.n_positive_groups:,} positive"),
     ]
     if evaluation.n_unannotated:
         note = unannotated_note(evaluation.n_unannotated, data.n_positive_groups)
-        rows.append(("not annotated", note))
+        rows.append(("not annotated", in_unit(note, unit)))
     if data.n_patients is not None:
         rows.append(("patients", f"{data.n_patients:,}"))
     rows += _metric_rows(evaluation, "ranking")
-    rows.append(("threshold", f"{format_threshold(decision.point.threshold)} ({decision.chosen})"))
+    threshold = f"{format_threshold(decision.point.threshold)} ({decision.chosen})"
+    rows.append(("threshold", in_unit(threshold, unit)))
     rows += _metric_rows(evaluation, "threshold", "probabilities")
+    rows += _level_rows(evaluation) + _subgroup_rows(evaluation)
     if decision.contradiction is not None:
-        rows.append(("caution", decision.contradiction))
+        rows.append(("caution", in_unit(decision.contradiction, unit)))
     if decision.is_chosen_here:
         rows.append(
             (
                 "note",
-                "the threshold was chosen on the evaluated groups, so these results are optimistic",
+                f"the threshold was chosen on the evaluated {plural(unit)}, so these results are "
+                "optimistic",
             )
         )
+    return rows
+
+
+def _level_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """Return the main metrics of each level above the group."""
+    rows = []
+    for found in evaluation.levels:
+        units = plural(found.name)
+        total = found.n_positive + found.n_negative
+        rows.append((units, f"{total:,}, of them {found.n_positive:,} positive"))
+        if found.roc is not None:
+            rows.append(
+                (f"{singular(found.name)} AUC", with_interval(found.roc.auc, evaluation.level))
+            )
+        if found.decision is not None:
+            for name, share in (
+                ("sensitivity", found.decision.sensitivity),
+                ("specificity", found.decision.specificity),
+            ):
+                rows.append((name, f"{with_interval(share, evaluation.level)} of {units}"))
+    return rows
+
+
+def _subgroup_rows(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """Return the AUC, the sensitivity and the specificity of each subgroup."""
+    rows = []
+    for found in evaluation.subgroups:
+        for row in found.rows:
+            shown = [
+                f"{name} {interval(value)}"
+                for name, value in (
+                    ("AUC", row.auc),
+                    ("sensitivity", row.sensitivity),
+                    ("specificity", row.specificity),
+                )
+                if value is not None
+            ]
+            counts = f"{row.n_positive:,} positive, {row.n_negative:,} negative"
+            rows.append((f"{found.column} {row.value}", "; ".join([counts, *shown])))
     return rows
 
 

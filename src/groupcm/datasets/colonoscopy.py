@@ -112,7 +112,7 @@ def _frame(folder: Path, name: str, masks: Path) -> Picture:
     stem = Path(name).stem
     mask = next((m for s in (".png", ".tif") if (m := masks / f"{stem}{s}").is_file()), None)
     if mask is None or not stem.isdigit():
-        raise InputError(FileName(folder / name), f" is no frame with a mask in {masks}")
+        raise InputError(FileName(folder / name), f" is not a frame with a mask in {masks}")
     sequence = int(np.searchsorted(_SEQUENCES, int(stem), side="right"))
     objects = tuple(AnnotatedObject("polyp", each) for each in mask_parts(mask))
     size = picture_size(folder / name)

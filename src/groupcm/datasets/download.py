@@ -247,7 +247,7 @@ class RemoteArchive:
             raise DownloadError(FileName(packed), ": ", error) from error
         except (zipfile.BadZipFile, EOFError, RuntimeError) as error:
             raise DownloadError(
-                FileName(packed), " is no readable ZIP file; remove it and try again"
+                FileName(packed), " is not a readable ZIP file; remove it and try again"
             ) from error
 
 

@@ -243,7 +243,7 @@ def _read_targetp2(path: Path, types: set[str]) -> list[_Protein]:
             names = ("x", "y_cs", "y_type", "len_seq", "fold")
             x, sites, kinds, lengths, folds = (stored[name] for name in names)
     except (KeyError, ValueError, OSError) as error:
-        raise InputError(FileName(path), f" is no file of TargetP 2.0: {error}") from error
+        raise InputError(FileName(path), f" is not a file of TargetP 2.0: {error}") from error
     residues = _decoded(x)
     wanted = {number for number, name in enumerate(TARGETING_TYPES, start=1) if name in types}
     found = []

@@ -225,7 +225,7 @@ def _wikiqa_rows(path: Path, split: str) -> list[dict[str, str]]:
             text = archive.read(inside).decode("utf-8")
     except (zipfile.BadZipFile, RuntimeError, UnicodeDecodeError) as error:
         raise DownloadError(
-            FileName(path), " is no readable ZIP file; remove it and try again"
+            FileName(path), " is not a readable ZIP file; remove it and try again"
         ) from error
     lines = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
     needed = {"QuestionID", "Question", "Sentence", "Label"}

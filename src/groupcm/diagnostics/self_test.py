@@ -26,6 +26,8 @@ EXTRA_MODULES = {
     "boosting": ("lightgbm",),
     "cli": ("rich.console",),
     "dask": ("dask.dataframe", "distributed"),
+    "deep": ("timm", "torch", "onnxruntime"),
+    "hdf5": ("h5py",),
     "images": ("PIL.Image", "skimage.measure", "imageio_ffmpeg"),
     "onnx": ("onnx", "onnxruntime"),
     "plots": ("matplotlib.figure",),

@@ -95,7 +95,7 @@ def encode(value: Any, where: str) -> Any:
     >>> encode(object(), "the parameter seed")
     Traceback (most recent call last):
     groupcm.persistence.encoding.Unstorable: the parameter seed is an object, which a model
-    file cannot carry
+    file cannot contain
     """
     # Exact types: a subclass, such as an enumeration, would be decoded as something else.
     kind = type(value)
@@ -125,7 +125,7 @@ def encode(value: Any, where: str) -> Any:
     if _MODELS.get(name) == kind.__module__:
         return _encode_model(value)
     article = "an" if name[0].lower() in "aeiou" else "a"
-    refusal = f"{where} is {article} {name}, which a model file cannot carry"
+    refusal = f"{where} is {article} {name}, which a model file cannot contain"
     # Imported here, because nothing else in this module needs scikit-learn.
     from groupcm.persistence.transformers import STORABLE, encode_foreign
 
@@ -141,7 +141,7 @@ def _encode_array(value: Any, where: str) -> dict[str, Any]:
     array = np.asarray(value)
     dtype = "object" if array.dtype.kind == "O" else array.dtype.newbyteorder("<").str
     if not _DTYPE.fullmatch(dtype):
-        raise Unstorable(f"{where} is an array of {array.dtype}, which a model file cannot carry")
+        raise Unstorable(f"{where} is an array of {array.dtype}, which a model file cannot contain")
     items = array.ravel().tolist()
     if dtype == "object" or not all(map(math.isfinite, items) if array.dtype.kind == "f" else ()):
         items = [encode(item, f"{where}[{i}]") for i, item in enumerate(items)]
@@ -236,7 +236,7 @@ class Decoder:
         found = {}
         for pair in self.value(require(pairs, list, where), where):
             if not isinstance(pair, list) or len(pair) != 2 or not isinstance(pair[0], _LABELS):
-                raise Damaged(f"{where} is a dict with an entry that is no label and value")
+                raise Damaged(f"{where} is a dict with an entry that is not a label and a value")
             found[pair[0]] = pair[1]
         return found
 

@@ -284,7 +284,7 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_number(text: str) -> None:
-    raise Damaged(f"it holds {text}, which is no number of JSON")
+    raise Damaged(f"it holds {text}, which is not a JSON number")
 
 
 def _require_plain(content: dict[str, Any]) -> None:
@@ -335,7 +335,9 @@ def _check_notes(notes: dict[str, Any]) -> None:
 
 
 def _damaged(path: Path) -> InputError:
-    return InputError(f"{path} is damaged or cut short; save the model again or fetch a whole copy")
+    return InputError(
+        f"{path} is damaged or cut short; save the model again or fetch a complete copy"
+    )
 
 
 def _checksum(content: Mapping[str, Any]) -> str:

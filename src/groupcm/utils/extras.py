@@ -16,6 +16,7 @@ from groupcm.errors import InputError
 
 __all__ = [
     "BOOSTING",
+    "DEEP",
     "IMAGES",
     "ONNX",
     "PLOTS",
@@ -127,6 +128,15 @@ def is_installed(package: str) -> bool:
 
 
 BOOSTING = Extra("boosting", {"lightgbm": "gradient-boosted trees require LightGBM"})
+DEEP = Extra(
+    "deep",
+    {
+        "torch": "pretrained networks require PyTorch",
+        "timm": "networks of timm require timm",
+        "torchvision": "networks of torchvision require torchvision",
+    },
+)
+HDF5 = Extra("hdf5", {"h5py": "reading HDF5 files requires h5py"})
 IMAGES = Extra(
     "images",
     {

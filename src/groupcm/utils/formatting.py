@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from math import floor, isfinite, log10
 
-from groupcm.utils.text import counted, plural, seconds
+from groupcm.utils.text import capitalised, counted, plural, seconds, singular
 
 __all__ = [
+    "capitalised",
     "certified_gap",
     "count",
     "counted",
@@ -20,6 +21,7 @@ __all__ = [
     "plural",
     "seconds",
     "signed",
+    "singular",
 ]
 
 # An estimate between two bounds, such as `groupcm.metrics.Interval`.

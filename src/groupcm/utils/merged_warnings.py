@@ -1,14 +1,44 @@
-"""Repeated warnings, such as those of many fits, merged into one."""
+"""Warnings of a block: repeated ones merged into one, and expected ones ignored."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from threading import RLock
 
 from groupcm.errors import MessageWarning
 
-__all__ = ["merge_warnings"]
+__all__ = ["WARNINGS_LOCK", "ignore_warnings", "merge_warnings"]
+
+# The filters of warnings belong to the process: two threads that change and restore them in turn
+# would leave the filters of one in force for the other. Code that servers run holds this lock.
+WARNINGS_LOCK = RLock()
+
+
+@contextmanager
+def ignore_warnings(category: type[Warning] = Warning, *, module: str = "") -> Iterator[None]:
+    """Ignore the warnings of a category and of modules within the block, one thread at a time.
+
+    Parameters
+    ----------
+    category
+        The class of the warnings.
+    module
+        A regular expression that the names of the modules begin with that issue them.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(record=True, action="always") as issued:
+    ...     with ignore_warnings(UserWarning):
+    ...         warnings.warn("expected", stacklevel=1)
+    ...     warnings.warn("unexpected", stacklevel=1)
+    >>> [str(warning.message) for warning in issued]
+    ['unexpected']
+    """
+    with WARNINGS_LOCK, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=category, module=module)
+        yield
 
 
 @contextmanager

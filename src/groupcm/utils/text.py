@@ -14,20 +14,25 @@ if TYPE_CHECKING:
 
 __all__ = [
     "brief",
+    "capitalised",
     "composed",
     "counted",
     "describe_error",
+    "in_unit",
     "is_control",
     "listed",
     "plural",
     "printable",
     "seconds",
     "shorten_home",
+    "singular",
 ]
 
 _LONGEST = 2_000
 _LONGEST_VALUE = 60
 _CONTROLS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# "group" as a word of a sentence, and not as a part of a file's name or between quotes.
+_GROUP = re.compile(r"(?<![\w./\\'\"`=-])([Gg])roup(s?)(?![\w/\\'\"`=-]|\.\w)")
 _JOINERS = "\u200c\u200d"  # Persian, Hindi and emoji need them, and they are harmless
 
 
@@ -128,23 +133,76 @@ def counted(value: int, thing: str) -> str:
 
     Examples
     --------
-    >>> counted(1, "group"), counted(1200, "body"), counted(0, "polyp")
-    ('1 group', '1,200 bodies', '0 polyps')
+    >>> counted(1, "group"), counted(1200, "body"), counted(0, "polyp"), counted(2, "ox/oxen")
+    ('1 group', '1,200 bodies', '0 polyps', '2 oxen')
     """
-    return f"{value:,} {thing if value == 1 else plural(thing)}"
+    return f"{value:,} {singular(thing) if value == 1 else plural(thing)}"
 
 
 def plural(thing: str) -> str:
-    """Return the plural of a noun.
+    """Return the plural of a noun; one that is irregular follows a slash.
 
     Examples
     --------
-    >>> plural("crack"), plural("body"), plural("mass"), plural("day")
-    ('cracks', 'bodies', 'masses', 'days')
+    >>> plural("crack"), plural("body"), plural("mass"), plural("day"), plural("mouse/mice")
+    ('cracks', 'bodies', 'masses', 'days', 'mice')
     """
-    if thing.endswith("y") and thing[-2:-1] not in set("aeiou"):
-        return f"{thing[:-1]}ies"
-    return f"{thing}es" if thing.endswith(("s", "x", "ch", "sh")) else f"{thing}s"
+    one, many = _forms(thing)
+    if many:
+        return many
+    if one.endswith("y") and one[-2:-1] not in set("aeiou"):
+        return f"{one[:-1]}ies"
+    return f"{one}es" if one.endswith(("s", "x", "ch", "sh")) else f"{one}s"
+
+
+def capitalised(text: str) -> str:
+    """Return a text whose first letter is a capital; the others stay.
+
+    Examples
+    --------
+    >>> capitalised("X-ray"), capitalised("frame of B"), capitalised("")
+    ('X-ray', 'Frame of B', '')
+    """
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def singular(thing: str) -> str:
+    """Return a noun without the plural that may follow a slash.
+
+    Examples
+    --------
+    >>> singular("frame"), singular("query/queries"), singular("left/right")
+    ('frame', 'query', 'left/right')
+    """
+    return _forms(thing)[0]
+
+
+def _forms(thing: str) -> tuple[str, str]:
+    """Return a noun, and the plural that is given with it; both begin with the same letter."""
+    one, _, many = (each.strip() for each in thing.partition("/"))
+    if one and many and "/" not in many and one[0].casefold() == many[0].casefold():
+        return one, many
+    return thing, ""
+
+
+def in_unit(text: str, unit: str) -> str:
+    """Return a sentence in which a group is called by the user's word for it.
+
+    Names of files, and what is between quotes, keep theirs.
+
+    Examples
+    --------
+    >>> in_unit("Groups of groups.csv; each group", "frame")
+    'Frames of groups.csv; each frame'
+    """
+    if unit == "group":
+        return text
+
+    def said(found: re.Match[str]) -> str:
+        word = plural(unit) if found[2] else singular(unit)
+        return capitalised(word) if found[1] == "G" else word
+
+    return _GROUP.sub(said, text)
 
 
 def composed(name: str) -> str:

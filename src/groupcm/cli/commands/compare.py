@@ -5,14 +5,24 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from groupcm.cli.options.common import columns_of
 from groupcm.cli.output import positive_words, print_line, running, seconds, show_rows
 from groupcm.data.tables.formats import check_not_input
 from groupcm.evaluation.comparison.contenders import DEFAULT_NAMES
 from groupcm.evaluation.comparison.results import ModelComparison, ModelResult
 from groupcm.evaluation.comparison.tables import compare_tables
+from groupcm.evaluation.documents import check_document, comparison_document, save_document
 from groupcm.report.comparison import pair_sentence
 from groupcm.report.save import check_report, save_comparison
-from groupcm.utils.formatting import counted, fraction, interval, percent
+from groupcm.utils.formatting import (
+    capitalised,
+    counted,
+    fraction,
+    interval,
+    percent,
+    plural,
+    singular,
+)
 from groupcm.utils.progress import announce_stage, without_steps
 
 __all__ = ["run"]
@@ -20,20 +30,11 @@ __all__ = ["run"]
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare the models, write the report where one is asked for, and print the result."""
-    report = _check_report(arguments)
+    report, document = _check_report(arguments), _check_document(arguments)
     with running(), without_steps():
         found = compare_tables(
             arguments.tables,
-            group=arguments.group,
-            label=arguments.label,
-            overlap=arguments.overlap,
-            patient=arguments.patient,
-            annotated=arguments.annotated,
-            object=arguments.object,
-            weight=arguments.weight,
-            features=arguments.features,
-            exclude=arguments.exclude,
-            pos_label=arguments.positive,
+            **columns_of(arguments),
             models=arguments.models or DEFAULT_NAMES,
             cv=arguments.folds,
             n_settings=arguments.settings,
@@ -41,14 +42,20 @@ def run(arguments: argparse.Namespace) -> int:
             learning=arguments.learning,
             random_state=arguments.seed,
             title=arguments.title,
+            levels=arguments.levels,
+            unit=arguments.unit,
         )
         files = []
         if report is not None:
             announce_stage("drawing the figures")
             files = save_comparison(found, report)
+        if document is not None:
+            save_document(comparison_document(found), document)
     _show(found)
     if files:
         print_line(f"Wrote {report}, and its figures as PNG and SVG in {files[-1].parent}.")
+    if document is not None:
+        print_line(f"Wrote {document}.")
     return 0
 
 
@@ -60,15 +67,25 @@ def _check_report(arguments: argparse.Namespace) -> Path | None:
     return report
 
 
+def _check_document(arguments: argparse.Namespace) -> Path | None:
+    if arguments.json is None:
+        return None
+    document = check_document(arguments.json)
+    check_not_input(document, arguments.tables)
+    return document
+
+
 def _show(found: ModelComparison) -> None:
     print_line(positive_words(found.labels))
     data = found.data
-    groups = f"{data.n_positive_groups:,} positive and {data.n_negative_groups:,} negative groups"
+    groups = f"{data.n_positive_groups:,} positive and {data.n_negative_groups:,} negative "
+    groups += plural(found.unit)
     patients = "" if data.n_patients is None else f" of {counted(data.n_patients, 'patient')}"
     print_line(f"{data.n_candidates:,} candidates in {groups}{patients}.")
     print_line(
-        f"Group AUC ({percent(found.level)} interval) on what each of {found.n_folds} folds by "
-        f"{found.folds_by} left out, {counted(found.n_settings, 'setting')} per model:"
+        f"{capitalised(singular(found.unit))} AUC ({percent(found.level)} interval) on what each "
+        f"of {found.n_folds} folds by {found.folds_by} left out, "
+        f"{counted(found.n_settings, 'setting')} per model:"
     )
     show_rows([(model.name, _row(model)) for model in found.models])
     for note in found.notes:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
 from dataclasses import replace
 
+from groupcm.cli.options.common import columns_of
 from groupcm.cli.output import (
     plain_warnings,
     positive_words,
@@ -24,10 +24,9 @@ from groupcm.experiments.annotation_text import (
     next_hundred,
     what_others_add,
 )
-from groupcm.experiments.output import check_folder, synthetic_data_in
-from groupcm.experiments.paper import run_paper
-from groupcm.experiments.paper_report import save_paper
-from groupcm.experiments.paper_text import summary_sentence
+from groupcm.experiments.output import check_folder
+from groupcm.experiments.paper_report import paper_into_folder
+from groupcm.experiments.paper_text import run_sentence, summary_sentence
 from groupcm.experiments.sizes import SCALES, Sizes
 from groupcm.utils.extras import REPORT
 from groupcm.utils.formatting import interval
@@ -46,26 +45,26 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.repeats < 1:
             raise InputError(f"--repeats must be at least 1; got {arguments.repeats}")
         sizes = replace(sizes, repeats=arguments.repeats)
+    if arguments.further is not None:
+        if arguments.further < 0:
+            raise InputError(f"--further must be at least 0; got {arguments.further}")
+        sizes = replace(sizes, further=arguments.further)
     return run_paper_experiment(sizes, arguments)
 
 
 def run_paper_experiment(sizes: Sizes, arguments: argparse.Namespace) -> int:
     """Draw, train, test, judge the claims, and write all of it into a folder."""
     folder = check_folder(arguments.output)
-    is_streamed = max(sizes.most, sizes.test_negatives) > sizes.held_in_memory
-    place = synthetic_data_in(folder, keep=arguments.keep) if is_streamed else nullcontext()
-    with plain_warnings(), working() as display, place as data:
-        found = run_paper(
-            sizes, arguments.seed, folder=data, keep=arguments.keep, say=display.status
+    with plain_warnings(), working() as display:
+        found, files = paper_into_folder(
+            sizes, arguments.seed, folder, keep=arguments.keep, say=display.status
         )
-        display.status("drawing the figures")
-        folder.mkdir(parents=True, exist_ok=True)
-        files = save_paper(found, folder)
     for claim in found.claims:
         print_line(f"{claim.id}: {claim.statement} {claim.verdict.capitalize()}.")
     print_line(summary_sentence(found.claims))
+    print_line(run_sentence(found))
     print_line(
-        f"Wrote {files[0]}, claims.md, datasets.csv, results.json and the figures beside it."
+        f"Wrote {files[0]}, claims.md, datasets.csv, results.json and the figures next to it."
     )
     return 0
 
@@ -78,16 +77,7 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
     with running(), without_steps():
         curve = annotation_curve_of_tables(
             arguments.tables,
-            group=arguments.group,
-            label=arguments.label,
-            overlap=arguments.overlap,
-            patient=arguments.patient,
-            annotated=arguments.annotated,
-            object=arguments.object,
-            weight=arguments.weight,
-            features=arguments.features,
-            exclude=arguments.exclude,
-            pos_label=arguments.positive,
+            **columns_of(arguments),
             sizes=arguments.sizes,
             repeats=arguments.repeats,
             n_folds=arguments.folds,
@@ -114,5 +104,5 @@ def run_annotation_experiment(arguments: argparse.Namespace) -> int:
     print_line(what_others_add(curve))
     print_line(against_misvm(curve))
     print_line(next_hundred(curve))
-    print_line(f"Wrote {page}, annotation.json and the figure beside it.")
+    print_line(f"Wrote {page}, annotation.json and the figure next to it.")
     return 0

@@ -9,7 +9,9 @@ from typing import Any
 
 from groupcm.boosting.classifier import GroupBoostingClassifier
 from groupcm.boosting.parameters import check_tree_parameters
+from groupcm.cli.options.common import columns_of
 from groupcm.cli.options.fit import BOTH_MODELS, LINEAR_ONLY, MAP_OPTIONS, TREES_ONLY
+from groupcm.cli.options.group_files import tables_of
 from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.cli.summaries import certificate, held_out_rows, summary
 from groupcm.data.tables.formats import check_not_input
@@ -19,16 +21,19 @@ from groupcm.estimators.classifier import GroupClassifier
 from groupcm.estimators.classifier_cv import GroupClassifierCV
 from groupcm.estimators.hyperparameters import LINEAR, PLUGINS, check_parameters
 from groupcm.estimators.path import chosen_lams
-from groupcm.estimators.tables import SPECIFICITY, fit_tables
+from groupcm.estimators.tables import fit_tables
+from groupcm.evaluation.model_choice import choose_model
 from groupcm.features import feature_map_named
 from groupcm.persistence.model_file import save
 from groupcm.report.model_card import fit_notes
+from groupcm.sources.tables import read_candidates
 from groupcm.utils.extras import BOOSTING
 from groupcm.utils.files import check_output
 from groupcm.utils.registry import unused_parameters
 
 __all__ = ["run"]
 
+_SHARES = ("specificity", "sensitivity", "patient_sensitivity", "confidence")
 _TOL = 1e-4
 _N_FOLDS = 5
 _LINEAR_OPTIONS = {name: str(each.option) for name, each in LINEAR_ONLY.items()}
@@ -40,25 +45,21 @@ def run(arguments: argparse.Namespace) -> int:
     """Fit the model, save it with its notes, and print how it went."""
     output = _check_model_file(arguments.output)
     check_not_input(output, arguments.tables)
+    if arguments.model == "auto":
+        _choose_model(arguments)
     model = estimator_from(arguments)
     if getattr(model, "checkpoint", None) is not None:
         _check_checkpoint(Path(model.checkpoint), output, arguments.tables)
     with running(getattr(model, "tol", _TOL)):
         fit = fit_tables(
             model,
-            arguments.tables,
-            group=arguments.group,
-            label=arguments.label,
-            overlap=arguments.overlap,
-            patient=arguments.patient,
-            annotated=arguments.annotated,
-            object=arguments.object,
-            weight=arguments.weight,
-            features=arguments.features,
-            exclude=arguments.exclude,
-            pos_label=arguments.positive,
-            specificity=getattr(arguments, "specificity", None),
+            tables_of(arguments),
+            **columns_of(arguments),
+            **{name: getattr(arguments, name, None) for name in _SHARES},
+            decision_level=getattr(arguments, "decision_level", "group"),
+            k=getattr(arguments, "k", 1),
             calibrate=getattr(arguments, "calibrate", None),
+            levels=arguments.levels,
         )
         notes = fit_notes(fit)
     # Trees are calibrated in any case, since that leaves groups out for the threshold.
@@ -73,6 +74,35 @@ def run(arguments: argparse.Namespace) -> int:
         f"at a certified gap of {fit.gap:.2g}"
     )
     return 130
+
+
+def _choose_model(arguments: argparse.Namespace) -> None:
+    """Compare the linear model and trees, and continue with the better one."""
+    for name, option in (_LINEAR_OPTIONS | _TREES_OPTIONS).items():
+        if getattr(arguments, name, None) is not None:
+            raise InputError(
+                f"{option} is for one kind of model, and --model auto chooses among two; leave it "
+                "out, or name the model"
+            )
+    with running():
+        candidates = read_candidates(
+            arguments.tables,
+            group=arguments.group,
+            label=arguments.label,
+            overlap=arguments.overlap,
+            patient=arguments.patient,
+            annotated=arguments.annotated,
+            object=arguments.object,
+            weight=arguments.weight,
+            features=arguments.features,
+            exclude=[*arguments.exclude, *(arguments.levels or {}).values()],
+        )
+        candidates.name_positive(arguments.positive)
+        choice = choose_model(candidates)
+    print_line(f"Chose {choice}.")
+    arguments.model = choice.name
+    # The linear model has a λ to choose, and a threshold, by folds.
+    arguments.cv = arguments.cv or choice.name == "linear"
 
 
 def _check_model_file(path: str) -> Path:
@@ -103,10 +133,11 @@ def estimator_from(arguments: argparse.Namespace) -> Any:
         needing = ["folds", "lams", "calibrate"]
         # Trees leave groups out to choose their number.
         if arguments.model == "linear" or "early_stopping" in arguments:
-            needing.append("specificity")
+            needing += [*_SHARES, "decision_level"]
         for name in needing + ["scoring"] * (arguments.model == "linear"):
             if name in arguments:
-                raise InputError(f"--{name} needs --cv: the groups that folds leave out")
+                option = name.replace("_", "-")
+                raise InputError(f"--{option} needs --cv: the groups that folds leave out")
     _require_share(arguments)
     return _trees(arguments) if arguments.model == "trees" else _linear(arguments)
 
@@ -123,9 +154,11 @@ def _refuse_options_of_the_other_model(arguments: argparse.Namespace) -> None:
 
 
 def _require_share(arguments: argparse.Namespace) -> None:
-    value = getattr(arguments, "specificity", SPECIFICITY)
-    if not 0.0 <= value <= 1.0:
-        raise InputError(f"--specificity is {value:g}; it is a share, between 0 and 1")
+    for name in _SHARES:
+        value = getattr(arguments, name, 0.5)
+        if not 0.0 <= value <= 1.0:
+            option = name.replace("_", "-")
+            raise InputError(f"--{option} is {value:g}; it is a share, between 0 and 1")
 
 
 def _given(arguments: argparse.Namespace, *names: Iterable[str]) -> dict[str, Any]:

@@ -7,8 +7,10 @@ import time
 
 from groupcm.cli.output import print_error, running, seconds, show_rows
 from groupcm.cli.summaries import proposed_rows, show_written
-from groupcm.images.recipe import Recipe, recipe_named
+from groupcm.images.recipe import Recipe
+from groupcm.images.recipe_options import recipe_named
 from groupcm.images.tables.propose import Proposed, propose_folder
+from groupcm.images.tables.table import table_recipe
 
 __all__ = ["recipe_from", "run"]
 
@@ -57,11 +59,19 @@ def _propose(arguments: argparse.Namespace) -> Proposed:
 
 def recipe_from(arguments: argparse.Namespace) -> Recipe:
     """Return the recipe that ``--proposals``, ``--features``, ``--network`` and the like set."""
+    if arguments.recipe is not None:
+        return table_recipe(arguments.recipe, families=arguments.family).with_cache(arguments.cache)
     return recipe_named(
         arguments.proposals,
         arguments.features,
         network=arguments.network,
+        network_mode=arguments.network_mode,
+        components=arguments.components,
+        crop_size=arguments.crop_size,
+        context=arguments.context,
+        family=arguments.family,
         at_most=arguments.at_most,
         longest_side=arguments.longest_side,
         with_given=arguments.given is not None,
+        cache=arguments.cache,
     )

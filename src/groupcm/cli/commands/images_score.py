@@ -8,6 +8,7 @@ from pathlib import Path
 from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.errors import InputError
 from groupcm.evaluation.outcomes import LEAST_OVERLAP
+from groupcm.images.features.user_families import import_family
 from groupcm.images.scoring.folder import score_folder
 from groupcm.images.scoring.table import Agreement, PictureScores
 from groupcm.persistence.model_file import read
@@ -19,7 +20,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Score every picture, write the scores, and print how it went."""
     for written in (arguments.output, arguments.marks):
         if written is not None and Path(written).resolve() == Path(arguments.model).resolve():
-            raise InputError(f"{written} is read and cannot be written too; name another file")
+            raise InputError(f"{written} is an input and cannot be overwritten; name another file")
+    for family in arguments.family:
+        import_family(family)
     with running():
         found = score_folder(
             read(arguments.model),
@@ -37,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
             split=arguments.split,
             given=arguments.given,
             networks=arguments.network,
+            cache=arguments.cache,
             video=arguments.video,
             every=arguments.every,
             skip_unreadable=arguments.skip_unreadable,

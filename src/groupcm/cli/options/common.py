@@ -1,4 +1,4 @@
-"""Options that several commands share, readers of their values, and the names of arguments.
+"""Options that several commands share, and readers of their values.
 
 Only the standard library is imported here, so that ``--help`` answers at once.
 """
@@ -6,101 +6,38 @@ Only the standard library is imported here, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import argparse
-from contextvars import ContextVar
 
 from groupcm import TYPE_CHECKING
-from groupcm.errors import Argument, FileName, Message
-from groupcm.estimators.hyperparameters import LINEAR, TREES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from typing import Any
 
 __all__ = [
     "TABLES",
     "add_all_groups",
     "add_columns",
     "add_features",
+    "add_levels",
     "add_positive",
     "add_report",
     "add_whole_numbers",
+    "columns_of",
     "count_or_numbers",
     "folds_or_share",
-    "in_options",
-    "name_options",
     "names",
     "number",
+    "number_or_numbers",
+    "numbers",
     "whole",
     "wholes",
 ]
 
 TABLES = "Parquet, CSV, TSV or Arrow files, or folders of them, also as patient=7/part.parquet"
 
-# Parameters of Python whose option has another name, in the commands that have that option.
-_OTHER_NAMES = {
-    "cv": "--folds",
-    "n_files": "--files",
-    "n_folds": "--folds",
-    "n_negative": "--negatives",
-    "n_positive": "--positives",
-    "n_settings": "--settings",
-    "pos_label": "--positive",
-    "sample_weight": "--weight",
-}
-_OF_FIT = {each.name: each.option for each in (*TREES, *LINEAR) if each.option is not None}
-_options: ContextVar[Mapping[str, str]] = ContextVar("options", default={})  # noqa: B039
+_LONGEST_WORD = 60
 
 
-def name_options(parser: argparse.ArgumentParser) -> None:
-    """Let `in_options` name the options of this parser from now on.
-
-    Examples
-    --------
-    >>> parser = argparse.ArgumentParser()
-    >>> _ = parser.add_argument("--min-overlap")
-    >>> name_options(parser)
-    >>> in_options(Message("lower ", Argument("min_overlap"), ", or raise ", Argument("lam")))
-    'lower --min-overlap, or raise --lam of groupcm fit'
-    """
-    actions = parser._actions
-    found = {each.dest: each.option_strings[-1] for each in actions if each.option_strings}
-    others = {name: option for name, option in _OTHER_NAMES.items() if option in found.values()}
-    _options.set(found | others)
-
-
-def in_options(message: BaseException) -> str:
-    """Return the message of an error or a warning, with options where Python has parameters.
-
-    A parameter of an estimator that the running command has no option for is named by the option
-    of ``groupcm fit``.
-    """
-    return message.message(_option) if isinstance(message, Message) else str(message)
-
-
-def _option(argument: Argument | FileName) -> str:
-    if isinstance(argument, FileName):
-        return str(argument)
-    options, name = _options.get(), argument.name
-    option = options.get(name)
-    if option is None:
-        if name not in _OF_FIT:
-            return str(argument)
-        return f"{_with_value(_OF_FIT[name], argument)} of groupcm fit"
-    return _with_value(option, argument)
-
-
-def _with_value(option: str, argument: Argument) -> str:
-    if argument.value is ... or isinstance(argument.value, bool):
-        return option
-    if argument.value is None:
-        return f"no {option}"
-    from shlex import quote
-
-    if isinstance(argument.value, list):
-        return f"{option} {quote(','.join(map(str, argument.value)))}"
-    return f"{option} {quote(argument.shown_value)}"
-
-
-def add_columns(columns, *, with_marks: bool = False) -> None:
+def add_columns(columns, *, with_marks: bool = False, with_levels: bool = False) -> None:
     """Add the columns of a training table; ``with_marks`` adds annotation and weights."""
     columns.description = (
         "A table that groupcm images wrote describes its own columns; other tables need them here."
@@ -114,10 +51,12 @@ def add_columns(columns, *, with_marks: bool = False) -> None:
     columns.add_argument(
         "--patient",
         metavar="COL",
-        help="the patient of a row; folds split no patient; not a feature",
+        help="the patient of a row; folds never split a patient; not used as a feature",
     )
     if with_marks:
         _add_mark_columns(columns)
+    if with_levels:
+        add_levels(columns, "folds never split a unit of the highest level; not used as features")
     add_features(
         columns,
         "'f*' and shape (all names that begin with shape_) select several; default: one column "
@@ -131,6 +70,13 @@ def add_columns(columns, *, with_marks: bool = False) -> None:
         help="columns that are not features, such as labels of other tasks; 'label_*' and label "
         "(all names that begin with label_) select several",
     )
+
+
+def columns_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the values of the options that `add_columns` adds, by the names of the library."""
+    roles = ("group", "label", "overlap", "patient", "annotated", "object", "weight")
+    found = {name: getattr(arguments, name) for name in (*roles, "features", "exclude")}
+    return {**found, "pos_label": arguments.positive}
 
 
 def _add_mark_columns(columns) -> None:
@@ -150,7 +96,45 @@ def _add_mark_columns(columns) -> None:
         "--weight",
         metavar="COL",
         help="how much a row counts in groupcm fit (2: as if it were there twice, 0: not at all), "
-        "the same in all rows of a negative group; not a feature",
+        "the same in all rows of a negative group; not used as a feature",
+    )
+
+
+def add_group_files(parser: argparse.ArgumentParser, *, with_training: bool) -> None:
+    """Add the options for folders of one file of embeddings per group."""
+    group = parser.add_argument_group("embeddings in one file per group")
+    group.add_argument(
+        "--format",
+        choices=("tables", "hdf5", "npy"),
+        default="tables",
+        help="hdf5: TABLE is a folder of files as TRIDENT and CLAM write them, npy: of one matrix "
+        "per group (default: %(default)s)",
+    )
+    group.add_argument(
+        "--labels",
+        metavar="FILE",
+        help="a table of one row per group, with the columns --group (default: slide), --label "
+        "(default: label) and, if given, --patient",
+    )
+    if not with_training:
+        return
+    group.add_argument(
+        "--annotations",
+        metavar="FOLDER",
+        help="GeoJSON files of QuPath with the names of the slides, or other annotations, in "
+        "pixels of the full resolution",
+    )
+    group.add_argument(
+        "--category",
+        type=names,
+        metavar="A,B",
+        help="the categories of annotated regions that count (default: all)",
+    )
+    group.add_argument(
+        "--patch-size",
+        type=number,
+        metavar="N",
+        help="the sides of the patches in pixels of the full resolution, where the files lack them",
     )
 
 
@@ -161,6 +145,47 @@ def add_positive(columns, help: str) -> None:
 def add_features(columns, default: str) -> None:
     columns.add_argument(
         "--features", type=names, metavar="A,B", help=f"feature columns; {default}"
+    )
+
+
+class _TakeLevel(argparse.Action):
+    """Add ``NAME=COLUMN``, or ``COLUMN``, to the levels that were named before it."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        name, _, column = str(values).partition("=")
+        levels = getattr(namespace, self.dest) or {}
+        if not name or (not column and "=" in str(values)):
+            parser.error(f"{option_string} is {values!r}; write NAME=COLUMN, or COLUMN")
+        if name in levels:
+            parser.error(f"{option_string} names the level {name!r} twice; name each once")
+        setattr(namespace, self.dest, {**levels, name: column or name})
+
+
+def add_levels(columns, help: str, *, with_aggregate: bool = False) -> None:
+    """Add ``--level``; ``with_aggregate`` adds how scores of groups make those of units."""
+    columns.add_argument(
+        "--level",
+        dest="levels",
+        action=_TakeLevel,
+        metavar="NAME=COL",
+        help="a level above the group, such as video=video_id; give it again for each higher "
+        f"level, up to the patient; {help}",
+    )
+    if not with_aggregate:
+        return
+    columns.add_argument(
+        "--aggregate",
+        choices=("max", "kth_largest", "top_mean"),
+        help="the score of a unit of a level: the largest of its groups, the K-th largest (an "
+        "alarm where at least K groups raise one), or the mean of the K largest (default: as the "
+        "model decides, else max)",
+    )
+    columns.add_argument(
+        "--top",
+        dest="k",
+        type=whole,
+        metavar="K",
+        help="for --aggregate (default: as the model decides, else 1)",
     )
 
 
@@ -177,9 +202,31 @@ def add_report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report",
         metavar="REPORT",
-        help="the page to write, .html; its figures are written next to it as PNG and SVG, and the "
-        "metrics of an evaluation as JSON",
+        help="the page to write, .html; its figures are written next to it as PNG and SVG, and all "
+        "numbers as JSON",
     )
+    parser.add_argument(
+        "--json",
+        metavar="FILE",
+        help="the file to write all numbers to, .json, in the layout that the documentation states",
+    )
+    parser.add_argument(
+        "--unit",
+        type=_word,
+        default="group",
+        metavar="WORD",
+        help="the word for a group in the report and in what is printed, such as frame, or "
+        "query/queries where the plural is irregular (default: %(default)s)",
+    )
+
+
+def _word(text: str) -> str:
+    if not text.strip() or len(text) > _LONGEST_WORD:
+        raise argparse.ArgumentTypeError(
+            f"{text[:_LONGEST_WORD]!r} is not a word for a group: give one of up to "
+            f"{_LONGEST_WORD} characters, such as frame"
+        )
+    return text.strip()
 
 
 def add_whole_numbers(parser, *options: tuple[str, int, str]) -> None:
@@ -213,6 +260,17 @@ def count_or_numbers(text: str) -> int | list[float]:
         ) from None
 
 
+def number_or_numbers(text: str) -> float | list[float]:
+    """Return a number, or a list of them.
+
+    Examples
+    --------
+    >>> number_or_numbers("0.1"), number_or_numbers("0.05,0.1")
+    (0.1, [0.05, 0.1])
+    """
+    return [number(each) for each in names(text)] if "," in text else number(text)
+
+
 def folds_or_share(text: str) -> float:
     """Return a whole number of folds, or a share.
 
@@ -241,6 +299,18 @@ def number(text: str) -> float:
     if not abs(value) < float("inf"):
         raise argparse.ArgumentTypeError(f"{text!r} is not a number")
     return value
+
+
+def numbers(text: str) -> float | list[float]:
+    """Return a finite number, or several between commas.
+
+    Examples
+    --------
+    >>> numbers("0.3"), numbers("0.1,0.5")
+    (0.3, [0.1, 0.5])
+    """
+    found = [number(each) for each in names(text)]
+    return found[0] if len(found) == 1 else found
 
 
 def whole(text: str) -> int:

@@ -11,9 +11,11 @@ from groupcm import TYPE_CHECKING
 from groupcm.cli.options.common import (
     TABLES,
     add_columns,
+    add_group_files,
     count_or_numbers,
     folds_or_share,
     number,
+    number_or_numbers,
     whole,
 )
 from groupcm.estimators.hyperparameters import LINEAR, TREES
@@ -29,6 +31,7 @@ _READERS: dict[str, Callable[[str], object]] = {
     "count or numbers": count_or_numbers,
     "folds or share": folds_or_share,
     "number": number,
+    "number or numbers": number_or_numbers,
     "text": str,
     "whole": whole,
 }
@@ -53,12 +56,14 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", required=True, metavar="MODEL", help="the model file to write: .json"
     )
-    add_columns(parser.add_argument_group("columns"), with_marks=True)
+    add_columns(parser.add_argument_group("columns"), with_marks=True, with_levels=True)
+    add_group_files(parser, with_training=True)
     parser.add_argument(
         "--model",
-        choices=("linear", "trees"),
+        choices=("linear", "trees", "auto"),
         default="linear",
-        help="a linear score with a certificate, or gradient-boosted trees (default: %(default)s)",
+        help="a linear score with a certificate, gradient-boosted trees, or the better one on a "
+        "quarter of the groups (default: %(default)s)",
     )
     _add_fold_options(parser.add_argument_group("folds that leave groups out"))
     _add_hyperparameters(parser.add_argument_group("both models"), BOTH_MODELS.values())
@@ -111,6 +116,37 @@ def _add_fold_options(folds) -> None:
         metavar="S",
         help="choose the threshold that keeps this specificity on the groups that --cv, or the "
         "choice of the number of trees, left out (default: 0.9)",
+    )
+    for name, help in (
+        ("sensitivity", "choose the threshold that keeps this sensitivity there"),
+        (
+            "patient-sensitivity",
+            "choose the threshold at which, of this share of the patients with positive groups, a "
+            "positive group raises an alarm",
+        ),
+        (
+            "confidence",
+            "choose the threshold so that the target holds for new patients with this confidence",
+        ),
+    ):
+        folds.add_argument(
+            f"--{name}", type=number, default=argparse.SUPPRESS, metavar="S", help=help
+        )
+    folds.add_argument(
+        "--decision-level",
+        default=argparse.SUPPRESS,
+        metavar="NAME",
+        help="what the target is about: group, or the NAME of a --level, such as patient (default: "
+        "group)",
+    )
+    folds.add_argument(
+        "--top",
+        dest="k",
+        type=whole,
+        default=argparse.SUPPRESS,
+        metavar="K",
+        help="with --decision-level, a unit raises an alarm where at least K of its groups do "
+        "(default: 1)",
     )
     folds.add_argument(
         "--calibrate",

@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 
 from groupcm.cli.options.common import names, number, whole
+from groupcm.cli.options.image_training import add_train
+from groupcm.cli.options.networks import add_networks, add_networks_of_model
 
 __all__ = ["FEATURES", "OVERLAPS", "PROPOSALS", "add_annotate", "add_images", "add_review"]
 
@@ -36,6 +38,11 @@ def add_images(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(metavar="STEP", dest="step", required=True)
     for name, help, add in (
         (
+            "train",
+            "train and evaluate a model on a folder of annotated pictures, in one command",
+            add_train,
+        ),
+        (
             "propose",
             "write a table of the candidates of pictures, with their features",
             _add_propose,
@@ -57,18 +64,24 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
         "candidates", "The model stores these, so that scoring needs none of them."
     )
     candidates.add_argument(
+        "--recipe",
+        metavar="TABLE",
+        help="make candidates and features as in this table, with its principal components, as "
+        "for held-out pictures; the options below then have no effect",
+    )
+    candidates.add_argument(
         "--proposals",
         type=names,
         metavar="A,B",
-        help=f"methods that propose candidates, of {', '.join(PROPOSALS)} "
+        help=f"methods that propose candidates, from {', '.join(PROPOSALS)} "
         "(default: merging,extremal,ridges,windows); the whole picture is always a candidate, too",
     )
     candidates.add_argument(
         "--features",
         type=names,
         metavar="A,B",
-        help=f"families of features, of {', '.join(FEATURES)} (default: all but place and "
-        "network); network uses the features of --network alone",
+        help=f"families of features, from {', '.join(FEATURES)} (default: all but place and "
+        "network); network uses only the features of --network",
     )
     candidates.add_argument(
         "--at-most",
@@ -83,11 +96,7 @@ def _add_propose(parser: argparse.ArgumentParser) -> None:
         help="shrink larger pictures to this many pixels (default: 512)",
     )
     _add_given(candidates)
-    _add_network(
-        candidates,
-        "also compute features with this network, ONNX or of torch; a file of torch is a program, "
-        "so use only those that you trust",
-    )
+    add_networks(candidates)
     _add_labelling(parser)
     _add_patient(parser)
     _add_work(parser)
@@ -148,7 +157,7 @@ def _add_score(parser: argparse.ArgumentParser) -> None:
     _add_missing(where)
     _add_patients(where)
     _add_given(where)
-    _add_network(where, "a network that the model needs and does not contain")
+    add_networks_of_model(where)
     _add_work(parser)
 
 
@@ -172,10 +181,6 @@ def _add_given(parser) -> None:
         metavar="FILE",
         help="candidates of another detector, in any annotation format",
     )
-
-
-def _add_network(parser, help: str) -> None:
-    parser.add_argument("--network", action="append", default=[], metavar="FILE", help=help)
 
 
 def _add_category(parser) -> None:
@@ -300,7 +305,7 @@ def add_annotate(parser: argparse.ArgumentParser) -> None:
     help.add_argument(
         "--first",
         metavar="CSV",
-        help="a list of groupcm review: show the pictures to correct first",
+        help="a list written by groupcm review: show the pictures to correct first",
     )
     help.add_argument(
         "--no-suggestions", action="store_true", help="suggest no regions to accept with a click"
@@ -357,7 +362,7 @@ def _add_page(parser: argparse.ArgumentParser) -> None:
         type=_port,
         default=_PORT,
         metavar="N",
-        help="the port of the page, on this computer alone; 0 chooses a free one "
+        help="the port of the page, which only this computer can reach; 0 chooses a free one "
         "(default: %(default)s)",
     )
     page.add_argument(

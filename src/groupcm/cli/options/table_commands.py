@@ -12,11 +12,14 @@ from groupcm.cli.options.common import (
     add_all_groups,
     add_columns,
     add_features,
+    add_group_files,
+    add_levels,
     add_positive,
     add_report,
     add_whole_numbers,
     names,
     number,
+    numbers,
     whole,
     wholes,
 )
@@ -30,7 +33,6 @@ __all__ = [
     "add_experiment",
     "add_export",
     "add_score",
-    "add_simulate",
     "add_sort",
 ]
 
@@ -50,12 +52,16 @@ def add_score(parser: argparse.ArgumentParser) -> None:
         help="the table to write, one row per group: .parquet, .csv or .arrow",
     )
     add_all_groups(parser, "the column of --group and, if given, that of --label")
+    add_group_files(parser, with_training=False)
     columns = parser.add_argument_group("columns")
     columns.add_argument("--group", metavar="COL", help="default: as in training")
     columns.add_argument("--label", metavar="COL", help="the true label, to print the group AUC")
     add_positive(
         columns,
         "the positive label of these tables, if their labels differ from those of the training",
+    )
+    add_levels(
+        columns, "SCORES_NAME is written for each (default: as in training)", with_aggregate=True
     )
     add_features(columns, "default: those that the model was trained with")
 
@@ -124,31 +130,6 @@ def add_sort(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_simulate(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``groupcm simulate``."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="OUT",
-        help="the file to write, or the folder with --files",
-    )
-    add_whole_numbers(
-        parser,
-        ("negatives", 2000, "number of groups without a polyp"),
-        ("positives", 293, "number of groups with a polyp"),
-        ("group-size", 200, "mean number of rows per group"),
-        ("files", 1, "number of files; more than one are written into the folder OUT"),
-        ("seed", 0, "seed; another seed gives other patients"),
-    )
-    parser.add_argument(
-        "--layout",
-        choices=("wide", "list"),
-        default="wide",
-        help="one column per feature, or one column of lists (default: %(default)s)",
-    )
-
-
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``groupcm evaluate``."""
     parser.add_argument("model", metavar="MODEL", help=_MODEL)
@@ -173,19 +154,29 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
         columns,
         "the positive label of these tables, if their labels differ from those of the training",
     )
+    add_levels(columns, "its results are shown (default: as in training)", with_aggregate=True)
     columns.add_argument(
-        "--least-overlap",
-        type=number,
-        default=0.3,
-        metavar="X",
-        help="the overlap from which the winning row of a group counts as on the object "
-        "(default: %(default)s)",
+        "--by",
+        action="append",
+        default=[],
+        metavar="COL",
+        help="show the main results for each value of this column, such as site or size; can be "
+        "given again",
     )
     add_features(columns, "default: those that the model was trained with")
     add_all_groups(
         parser,
-        "the columns of --group and --label, and that of --patient if the tables have patients",
+        "the columns of --group and --label, and those of --patient and --level if the tables "
+        "have them",
     )
+    parser.add_argument(
+        "--prevalence",
+        type=number,
+        metavar="P",
+        help="the share of positive groups where the model will be used, such as 0.01: print the "
+        "precision and the negative predictive value there",
+    )
+    _add_objects(parser)
     pictures = parser.add_argument_group("pictures in the report")
     pictures.add_argument(
         "--images",
@@ -204,6 +195,20 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     ):
         choice.add_argument(f"--{name}", type=number, metavar="S", help=help)
     choice.add_argument(
+        "--confidence",
+        type=number,
+        metavar="C",
+        help="with --validation, choose the threshold so that the target holds for new patients "
+        "with this confidence",
+    )
+    choice.add_argument(
+        "--decision-level",
+        default="group",
+        metavar="NAME",
+        help="with --validation, what the target is about: group, or the NAME of a --level "
+        "(default: %(default)s)",
+    )
+    choice.add_argument(
         "--validation",
         nargs="+",
         metavar="TABLE",
@@ -217,12 +222,64 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_objects(parser: argparse.ArgumentParser) -> None:
+    found = parser.add_argument_group("objects found")
+    found.add_argument(
+        "--all-objects",
+        metavar="TABLE",
+        help="a table of all objects, one row for each group that shows one, with the columns of "
+        "--object and --group, and that of --patient for groups without rows: an object that no "
+        "row overlaps counts as missed",
+    )
+    found.add_argument(
+        "--hit-rule",
+        choices=("label", "overlap", "centre", "distance"),
+        default="label",
+        help="when a row is on an object: where its label is positive, by its overlap, where its "
+        "centre is inside the object, or by the distance of the centres (default: %(default)s)",
+    )
+    found.add_argument(
+        "--hit-column",
+        metavar="COL",
+        help="the column that --hit-rule centre or distance reads (default: centre_inside or "
+        "centre_distance)",
+    )
+    found.add_argument(
+        "--least-overlap",
+        type=numbers,
+        default=0.3,
+        metavar="X,X",
+        help="the overlap from which the winning row of a group, and with --hit-rule overlap any "
+        "row, counts as on the object; several values give one result each (default: %(default)s)",
+    )
+    found.add_argument(
+        "--most-distance",
+        type=number,
+        metavar="D",
+        help="the largest distance of a hit, for --hit-rule distance",
+    )
+    found.add_argument(
+        "--hit",
+        choices=("highest_score", "best_overlap"),
+        default="highest_score",
+        help="which row gives an object its score, where several of one group are on it "
+        "(default: %(default)s)",
+    )
+    found.add_argument(
+        "--groups-per-second",
+        "--frames-per-second",
+        type=number,
+        metavar="R",
+        help="how fast groups are read, to state the reading time that showing only alarms saves",
+    )
+
+
 def add_compare(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``groupcm compare``."""
     parser.add_argument("tables", nargs="+", metavar="TABLE", help=TABLES)
     add_report(parser)
     parser.add_argument("--title", metavar="TEXT", help="the title of the report")
-    add_columns(parser.add_argument_group("columns"), with_marks=True)
+    add_columns(parser.add_argument_group("columns"), with_marks=True, with_levels=True)
     how = parser.add_argument_group("comparison")
     how.add_argument(
         "--models",
@@ -270,7 +327,16 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
         help="train on up to 1e5, 1e7 or 1e8 negatives (default: %(default)s)",
     )
     parser.add_argument(
-        "--repeats", type=whole, metavar="N", help="number of training sets (default: by the scale)"
+        "--repeats",
+        type=whole,
+        metavar="N",
+        help="number of training sets with all sizes (default: by the scale)",
+    )
+    parser.add_argument(
+        "--further",
+        type=whole,
+        metavar="N",
+        help="number of training sets without the largest size (default: by the scale)",
     )
     parser.add_argument(
         "--keep", action="store_true", help="keep the files of synthetic candidates in DIR"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, groups: bool = True
     The metadata of the file are ``groupcm_version``, ``model``, ``classes`` and ``feature_names``
     (JSON lists, the names only if known), ``decision`` (how scores become classes) and, of two
     classes, ``positive_class`` (JSON; the second of ``classes``), ``threshold`` and
-    ``threshold_chosen`` (what it was chosen for). The scores are float32: compare them with the
+    ``threshold_chosen`` (what it was chosen for, in words) and ``threshold_rule`` (JSON: level,
+    target, value, guarantee, chosen_on, k). The scores are float32: compare them with the
     threshold rounded to float32, so that no alarm is lost.
 
     Examples
@@ -175,6 +177,7 @@ def _metadata(model: Any) -> dict[str, str]:
         metadata["positive_class"] = json.dumps(model.classes_.tolist()[1], default=str)
         metadata["threshold"] = repr(own.value)
         metadata["threshold_chosen"] = own.chosen
+        metadata["threshold_rule"] = json.dumps(asdict(own.decision))
     names = getattr(model, "feature_names_in_", None)
     if names is not None:
         metadata["feature_names"] = json.dumps([str(name) for name in names])

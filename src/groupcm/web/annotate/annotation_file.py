@@ -323,7 +323,7 @@ class _OtherFormatError(InputError):
 def _other_format(path: Path, what: str) -> _OtherFormatError:
     return _OtherFormatError(
         FileName(path),
-        f" is {what}, and work is kept in COCO; take over what it holds with ",
+        f" is {what}, and work is kept in COCO; import what it holds with ",
         Argument("import_from", str(path)),
         ", and keep the work in another file with ",
         Argument("annotations", "FILE.json"),

@@ -16,7 +16,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from threading import Lock
 from typing import NamedTuple
 
 from groupcm.annotations import FORMATS, Annotations, Picture, write
@@ -26,6 +25,7 @@ from groupcm.annotations.known_pictures import KnownPictures, NotThere, Places
 from groupcm.annotations.model import StateCounts, relative_name
 from groupcm.annotations.reading import AnnotationWarning, Unannotated
 from groupcm.errors import Argument, FileName, InputError, Message
+from groupcm.utils.merged_warnings import WARNINGS_LOCK
 from groupcm.utils.text import composed, printable
 from groupcm.web.annotate.store import AnnotationStore
 from groupcm.web.server.library import PictureLibrary
@@ -49,8 +49,6 @@ _MOST_FILES = 200_000
 _PACKED = b"PK\x03\x04"
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 _ALSO_ONE_FILE = ("labelme", "voc")  # a file names its picture
-# The filter of warnings belongs to the whole process.
-_warnings_lock = Lock()
 
 
 class Download(NamedTuple):
@@ -310,7 +308,7 @@ def _temporary_folder() -> Iterator[Path]:
 
 @contextmanager
 def _recorded_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    with _warnings_lock, warnings.catch_warnings(record=True) as recorded:
+    with WARNINGS_LOCK, warnings.catch_warnings(record=True) as recorded:
         warnings.simplefilter("always")
         yield recorded
 

@@ -184,7 +184,7 @@ def _require_flags(path: _Path) -> None:
     if header.split(",") not in (COLUMNS, OLD_COLUMNS):
         raise InputError(
             FileName(path),
-            " is no list of pictures to correct; ",
+            " is not a list of pictures to correct; ",
             Argument("first"),
             " takes the review.csv that groupcm review wrote, not a list that its page exports",
         )

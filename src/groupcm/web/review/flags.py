@@ -72,7 +72,7 @@ def read_flags(path: str | os.PathLike[str]) -> dict[str, Flag]:
             columns = next(rows, [])
             if columns not in (COLUMNS, OLD_COLUMNS):
                 raise InputError(
-                    f"{path} is no file of marks, whose columns are {', '.join(COLUMNS)}; "
+                    f"{path} is not a file of marks, whose columns are {', '.join(COLUMNS)}; "
                     "name another file"
                 )
             for row in rows:

@@ -95,7 +95,7 @@ class GuardedFile:
         if what is not None:
             raise ChangedOnDisk(
                 f"{self.path} was {what} by another program, so this change is not saved and "
-                "nothing is overwritten; stop groupcm and start it again to go on with that file"
+                "nothing is overwritten; stop groupcm and start it again to continue with that file"
             )
 
 

@@ -145,7 +145,7 @@ class PictureLibrary:
 
     def stamp(self, number: int) -> Stamp:
         """Return two numbers that change when the file of the picture does."""
-        gone = printable(f"the picture {self.names[number]} is no longer there")
+        gone = printable(f"the picture {self.names[number]} no longer exists")
         with self.problems.noting(number):
             try:
                 about = os.stat(self.path(number))

@@ -98,7 +98,7 @@ class Guard:
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.getlist("host")
         if len(host) != 1 or host[0].lower() not in self._hosts:
-            return _refusal(path, 403, f"This server answers to 127.0.0.1:{self._port} alone.")
+            return _refusal(path, 403, f"This server answers only to 127.0.0.1:{self._port}.")
         token = QueryParams(scope["query_string"]).get("token")
         site = headers.get("sec-fetch-site")
         foreign = site not in (None, "same-origin", "none")
@@ -110,7 +110,7 @@ class Guard:
             return self._welcome(foreign)
         origins = headers.getlist("origin")
         if foreign or any(origin.lower() != f"http://{host[0].lower()}" for origin in origins):
-            return _refusal(path, 403, "Requests of other sites are refused.")
+            return _refusal(path, 403, "Requests from other sites are refused.")
         if scope["method"] not in _SAFE and not origins and site != "same-origin":
             return _refusal(path, 403, "A change must come from the page itself.")
         cookies = cookie_parser("; ".join(headers.getlist("cookie")))
