@@ -88,8 +88,9 @@ class Sizes:
     memory : str
         The memory for the rows of a fit on a stream.
     tol : float
-        The certified relative gap of the GCM. Where λ is small the objective hardly depends on the
-        weights: to a gap of 1e-4, a λ of 0.001 leaves them undetermined.
+        The certified relative gap of the GCM, also in the folds that choose λ. Where λ is small the
+        objective hardly depends on the weights: to a gap of 1e-4, a λ of 0.001 leaves them
+        undetermined.
     """
 
     negatives: tuple[int, ...] = (5_000, 100_000, 1_000_000, 10_000_000)
@@ -145,6 +146,20 @@ class Sizes:
     def most(self) -> int:
         """The largest training set's negatives."""
         return self.negatives[-1]
+
+    @property
+    def lams(self) -> NDArray[np.float64]:
+        """The values of λ to choose among: from 0.001 to 0.99, evenly in ``log(λ / (1 − λ))``.
+
+        They are a part of the plan, and do not change with the default grid of the estimators.
+
+        Examples
+        --------
+        >>> Sizes(n_settings=3).lams.round(3)
+        array([0.001, 0.239, 0.99 ])
+        """
+        odds = np.geomspace(0.001 / 0.999, 0.99 / 0.01, self.n_settings)
+        return odds / (1.0 + odds)
 
     @property
     def largest_held(self) -> int:

@@ -145,7 +145,10 @@ class _Training:
         return _GROUPING[trial.method], self._sizes.groups(n_negatives)
 
     def _lam(self, grouping: str, data: LabelledCandidates) -> float:
-        model = GroupClassifierCV(self._sizes.n_settings, cv=self._sizes.n_folds, grouping=grouping)
+        sizes = self._sizes
+        model = GroupClassifierCV(
+            sizes.lams, cv=sizes.n_folds, grouping=grouping, tol=sizes.tol, random_state=0
+        )
         if grouping == "none":
             few = _best_of_positives(data)
             return require_finished(model.fit(few.X, few.y, patients=few.patients)).lam_
