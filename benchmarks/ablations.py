@@ -3,7 +3,7 @@
 Each variant of the GCM differs from the paper's (smoothed hinge with δ = 0.5, Huber penalty with ε
 = 1, balanced classes, negatives grouped) in one choice. All are tuned over the same values of λ in
 the same inner folds and compared with it by the AUC of the same left-out groups. The sets are
-synthetic candidates (version 2, several training and test sets) and real tables, where they are
+synthetic candidates (version 3, several training and test sets) and real tables, where they are
 found. The last figure shows the certified gap against time of both solvers on the paper's problem.
 """
 
@@ -40,7 +40,7 @@ from groupcm.report.figures.figure import CaptionedFigure
 from groupcm.report.figures.forest import ForestRow, forest_figure
 from groupcm.report.figures.style import in_style, legend_below, new_axes, style
 from groupcm.simulate import capsule
-from groupcm.simulate.definition import world_of
+from groupcm.simulate.definition import PAPER as WORLD
 from groupcm.utils.formatting import interval
 from groupcm.utils.progress import relative_gap
 
@@ -112,7 +112,9 @@ def synthetic_set(n_sets: int) -> _Set:
     for number in range(n_sets):
         rows = []
         for part, sizes in enumerate(({"n_positive": 293}, {"n_positive": 362, "n_polyps": 115})):
-            made = capsule(500, n_patients=400, seed=_SEED + 2 * number + part, world=2, **sizes)
+            made = capsule(
+                500, n_patients=400, seed=_SEED + 2 * number + part, world=WORLD, **sizes
+            )
             parts.append(
                 (made.X, made.y, made.groups + group, made.overlap, made.patient + patient)
             )
@@ -292,8 +294,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _save(folder: Path, found: dict[str, Any], solved: dict[str, Any]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    sha256 = world_of(2).sha256
-    text = json.dumps({"world": sha256, "differences": found, "gaps": solved}, indent=1)
+    text = json.dumps({"world": WORLD.sha256, "differences": found, "gaps": solved}, indent=1)
     (folder / "ablations.json").write_text(f"{text}\n", encoding="utf-8")
     for figure in figures_of(found, solved):
         with style():

@@ -70,7 +70,7 @@ def test_the_full_scale_is_the_papers_table():
     assert full.negatives == (5_000, 100_000, 1_000_000, 10_000_000, 100_000_000)
     assert full.test == TestSize(326_000_000, 362, 115, full.test.n_patients)
     assert full.group_size == 200
-    assert full.world == 2
+    assert full.world == 3
     plan = draw_test_plan(full, full.test, 0)
     assert (plan.polyp >= 0).sum() == 362
     negatives = np.diff(plan.row_ptr)[plan.polyp < 0].sum()
@@ -140,12 +140,14 @@ def some_models(n=3):
 
 
 def test_a_test_set_has_the_areas_of_its_scores():
-    plan = draw_test_plan(TINY, TINY.test, seed=5)
+    # Far from 1, where both intervals are nearly symmetric.
+    sizes = replace(TINY, world=2)
+    plan = draw_test_plan(sizes, sizes.test, seed=5)
     models = some_models()
     tested = score_models(plan, models, with_bands=True)
-    size = TINY.test
+    size = sizes.test
     data = capsule(
-        80, n_positive=30, n_polyps=12, n_patients=40, group_size=10, seed=5, world=TINY.world
+        80, n_positive=30, n_polyps=12, n_patients=40, group_size=10, seed=5, world=sizes.world
     )
     assert size.negatives == 800
     begins = data.group_ptr[:-1]
@@ -258,7 +260,7 @@ def test_a_claim_of_several_differences_needs_all_and_fails_with_one():
 def test_an_open_claim_says_what_would_settle_it():
     contributions, influence = np.array([0.001, 0.0005, 0.002]), 1e-3 * np.array([6, -6, 3, -3.0])
     difference = crossed([contributions], influence, 4, n_sets=3)
-    finding = Finding(Trial(GCM, 5), Trial(SVM, 5), "group", "higher", difference, ())
+    finding = Finding(Trial(GCM, 5), Trial(SVM, 5), "group", "higher", difference, (), 0.01)
     assert finding.verdict == OPEN
     _, patients, factor = finding.needed
     assert patients > 4
@@ -293,7 +295,7 @@ def test_claims_are_in_the_words_and_numbers(found):
         assert f"| {claim.id} | {claim.statement} | **{claim.verdict}** |" in text
     assert [claim["verdict"] for claim in numbers["claims"]] == [c.verdict for c in found.claims]
     assert len(numbers["models"]) == len(trials_of(TINY)) == 11
-    assert numbers["world"]["version"] == 2
+    assert numbers["world"]["version"] == 3
     assert len(numbers["world"]["sha256"]) == 64
     assert dataset_rows(found)[0][2:] == (
         "40 (16 polyps)",
@@ -411,6 +413,7 @@ def paper_arguments(output, **options):
             "seed": 3,
             "repeats": None,
             "further": None,
+            "world": None,
             "keep": False,
             "output": output,
         }

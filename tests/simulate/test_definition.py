@@ -15,10 +15,11 @@ from groupcm.simulate.world import FOLD_KIND, make_plan
 SHA256 = {
     1: "1af706a5a27e068d8a4460a21bb4082d880d8748ea6a5bff7f5d6fb30a3cd0e9",
     2: "16c877d2a7ba5775408dd8a542e9c91c9b8ff5b77bf395cc6ff809d8dfacb591",
+    3: "8dd9cd41afb90d1e63bd7325f4f25e8593f4d7f60e2cb50fd9b6722482e95735",
 }
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_definition_never_changes(version):
     """Other numbers need another version: results quote this digest."""
     assert world_of(version).sha256 == SHA256[version]
@@ -26,8 +27,8 @@ def test_a_definition_never_changes(version):
 
 def test_an_unknown_version_is_refused():
     for draw in (capsule, capsule_chunks):
-        with pytest.raises(ParameterError, match="world must be 1 or 2; got 3"):
-            draw(30, world=3)
+        with pytest.raises(ParameterError, match="world must be 1, 2 or 3; got 4"):
+            draw(30, world=4)
 
 
 def test_the_default_is_the_first_version():

@@ -20,7 +20,7 @@ from groupcm.experiments import paper_text
 from groupcm.experiments.algorithm_figures import algorithm_figures
 from groupcm.experiments.areas import Crossed
 from groupcm.experiments.checkpoint import Checkpoint
-from groupcm.experiments.claims import EFFECT_SIZES, HOLDS, OPEN, Finding
+from groupcm.experiments.claims import HOLDS, OPEN, Finding
 from groupcm.experiments.output import synthetic_data_in, write_text
 from groupcm.experiments.paper import PaperResults, identity_of, run_paper
 from groupcm.experiments.sizes import (
@@ -282,7 +282,7 @@ def paper_json(results: PaperResults) -> str:
             "version": results.sizes.world,
             "sha256": world_of(results.sizes.world).sha256,
         },
-        "effect_sizes": EFFECT_SIZES,
+        "effect_sizes": results.sizes.effect_sizes,
         "sizes": asdict(results.sizes),
         "test": dict(results.n_test),
         "models": [_model(results, trial) for trial in trials_of(results.sizes)],

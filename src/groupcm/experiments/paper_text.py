@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from groupcm.experiments.claims import EFFECT_SIZES, FAILS, HOLDS, OPEN, Claim, Finding
+from groupcm.experiments.claims import FAILS, HOLDS, OPEN, Claim, Finding
 from groupcm.experiments.paper import PaperResults
 from groupcm.experiments.sizes import Sizes, Trial
 from groupcm.simulate.definition import world_of
@@ -64,7 +64,7 @@ def finding_text(finding: Finding) -> str:
     >>> from groupcm.metrics import Interval
     >>> found = Crossed(Interval(0.021, 0.008, 0.034), 0.002, 1e-5, 1e-5, 3, 99)
     >>> a, b = Trial("GCM", 5000), Trial("SVM", 5000)
-    >>> finding_text(Finding(a, b, "group", "higher", found, (0.02, 0.022)))
+    >>> finding_text(Finding(a, b, "group", "higher", found, (0.02, 0.022), 0.01))
     'AUC of groups, GCM (5,000) − SVM (5,000): 0.021 (0.008 to 0.034), p = 0.002'
     """
     found = finding.found
@@ -133,7 +133,7 @@ def world_sentence(sizes: Sizes) -> str:
     Examples
     --------
     >>> world_sentence(Sizes())[:56]
-    'The candidates are those of groupcm.simulate, version 2,'
+    'The candidates are those of groupcm.simulate, version 3,'
     """
     return (
         f"The candidates are those of groupcm.simulate, version {sizes.world}, whose definition "
@@ -162,7 +162,7 @@ def method_sentences(sizes: Sizes) -> list[str]:
     """Describe the method, and the rule of the verdicts."""
     sets = counted(sizes.n_sets, "training set")
     most = f"{sizes.repeats} of them with {sizes.most:,} negatives"
-    group, candidate = (fraction(EFFECT_SIZES[level]) for level in ("group", "candidate"))
+    group, candidate = (f"{effect:g}" for effect in sizes.effect_sizes.values())
     sentences = [
         world_sentence(sizes),
         f"There are {sets}, {most}, and two test sets, each with patients, polyps and frames of "

@@ -22,6 +22,9 @@ __all__ = [
     "trials_of",
 ]
 
+# By version of the synthetic candidates: a tenth of 1 less the candidate AUC of an SVM.
+_CANDIDATE_EFFECTS = {1: 0.0003, 2: 0.003, 3: 0.0004}
+_GROUP_EFFECT = 0.010
 SVM, MISVM, UNGROUPED, GCM = METHODS = ("SVM", "MI-SVM", "GCM without grouping", "GCM")
 
 
@@ -98,7 +101,7 @@ class Sizes:
     further: int = 3
     test: TestSize = TestSize(5_000_000)
     power: TestSize = TestSize(5_000_000, 1_448, 460, 1_600)
-    world: int = 2
+    world: int = 3
     n_positive: int = 293
     n_polyps: int = 100
     n_misvm_polyps: int = 25
@@ -160,6 +163,17 @@ class Sizes:
         """
         odds = np.geomspace(0.001 / 0.999, 0.99 / 0.01, self.n_settings)
         return odds / (1.0 + odds)
+
+    @property
+    def effect_sizes(self) -> dict[str, float]:
+        """The smallest differences that matter, in the AUC of groups and of candidates.
+
+        Examples
+        --------
+        >>> Sizes().effect_sizes
+        {'group': 0.01, 'candidate': 0.0004}
+        """
+        return {"group": _GROUP_EFFECT, "candidate": _CANDIDATE_EFFECTS[self.world]}
 
     @property
     def largest_held(self) -> int:

@@ -10,12 +10,12 @@ oriented so that larger speaks for a polyp, in units of the spread of mucosa:
 
     μ_mucosa = 0, μ_fold, μ_polyp    the columns ``fold`` and ``polyp`` of the table below
     a_i    1 for mucosa;  Uniform(0.4, 1.2) for folds;  c_m (0.4 + 0.6 overlap_i) for polyps
-    c_m    how conspicuous polyp m is: 1;  Uniform(0.4, 1.2) in version 2
+    c_m    how conspicuous polyp m is: 1;  Uniform(0.4, 1.2) in versions 2 and 3
     P_p    N(0, 0.3² 𝟙)              what all frames of a patient share
     l_f, u_f    Student t, 5 degrees of freedom: illumination and turbidity of the frame,
            shared by all its candidates, acting along I and T (columns of the table)
     V_m    N(0, 0.6² 𝟙)              what all frames of a polyp share
-    F_p    0;  N(0, 0.4² 𝟙) in version 2    what all folds of a patient share
+    F_p    0;  N(0, 0.4² 𝟙) in versions 2 and 3    what all folds of a patient share
     s_i    sqrt(ν / χ²_ν), ν = 8      heavy tails: s_i times a normal is a Student t
     q_i, e_i    N(0, 1), N(0, 𝟙)     C (a column of the table) correlates the features
     σ      1 for mucosa and folds, 0.7 for polyps
@@ -30,13 +30,13 @@ How many, and which:
                           0 off the polyp
     polyps                belong to 3 in 10 patients; each is seen in at least one frame
 
-The numbers are those of version 1, the default. Version 2, ``world=2``, is that of the paper's
-experiment; `groupcm.simulate.definition` has the table and both versions, with the reasons for
-version 2. A definition never changes; a seed draws other patients, polyps and frames from it. So
-train on one seed and test on another. One number of version 1 was set by
-looking at a result: the common length of μ_fold and μ_polyp was raised by half (after trying
-1.3) because a linear SVM on 5,000 random negatives had a group AUC of only 0.65 on seed 1, and
-0.84 afterwards. No grouped model was looked at.
+The numbers are those of version 1, the default. Version 3, ``world=3``, is that of the paper's
+experiment; `groupcm.simulate.definition` has the table and all versions, with the reasons for
+versions 2 and 3. A definition never changes; a seed draws other patients, polyps and frames from
+it. So train on one seed and test on another. One number of version 1 was set by looking at a
+result: the common length of μ_fold and μ_polyp was raised by half (after trying 1.3) because a
+linear SVM on 5,000 random negatives had a group AUC of only 0.65 on seed 1, and 0.84 afterwards.
+No grouped model was looked at.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from groupcm.experiments.output import check_folder
 from groupcm.experiments.paper_report import paper_into_folder
 from groupcm.experiments.paper_text import run_sentence, summary_sentence
 from groupcm.experiments.sizes import SCALES, Sizes
+from groupcm.simulate.definition import world_of
 from groupcm.utils.extras import REPORT
 from groupcm.utils.formatting import interval
 from groupcm.utils.progress import announce_stage, without_steps
@@ -49,6 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.further < 0:
             raise InputError(f"--further must be at least 0; got {arguments.further}")
         sizes = replace(sizes, further=arguments.further)
+    if arguments.world is not None:
+        sizes = replace(sizes, world=world_of(arguments.world).version)
     return run_paper_experiment(sizes, arguments)
 
 

@@ -28,7 +28,7 @@ def add_simulate(parser: argparse.ArgumentParser) -> None:
         ("group-size", 200, "mean number of rows per group"),
         ("files", 1, "number of files; more than one are written into the folder OUT"),
         ("seed", 0, "seed; another seed gives other patients"),
-        ("world", 1, "version of the synthetic candidates; 2 is that of the paper's experiment"),
+        ("world", 1, "version of the synthetic candidates; 3 is that of the paper's experiment"),
     )
     parser.add_argument(
         "--patients",

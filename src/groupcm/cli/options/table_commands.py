@@ -339,6 +339,12 @@ def _add_paper(parser: argparse.ArgumentParser) -> None:
         help="number of training sets without the largest size (default: by the scale)",
     )
     parser.add_argument(
+        "--world",
+        type=whole,
+        metavar="VERSION",
+        help="version of the synthetic candidates (default: 3; 2 has fainter polyps)",
+    )
+    parser.add_argument(
         "--keep", action="store_true", help="keep the files of synthetic candidates in DIR"
     )
     add_whole_numbers(parser, ("seed", 0, "seed of the synthetic candidates"))
