@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.options.group_files import tables_of
+from groupcm.cli.options.common import tables_of
 from groupcm.cli.output import print_error, print_line, running, show_rows
 from groupcm.cli.summaries import format_threshold
 from groupcm.data.tables.formats import check_not_input, check_table_name

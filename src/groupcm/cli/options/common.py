@@ -1,6 +1,6 @@
 """Options that several commands share, and readers of their values.
 
-Only the standard library is imported here, so that ``--help`` answers at once.
+Importing this module imports only the standard library, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ __all__ = [
     "number",
     "number_or_numbers",
     "numbers",
+    "tables_of",
     "whole",
     "wholes",
 ]
@@ -35,6 +36,9 @@ __all__ = [
 TABLES = "Parquet, CSV, TSV or Arrow files, or folders of them, also as patient=7/part.parquet"
 
 _LONGEST_WORD = 60
+# Options of one file per group only, and of tables only.
+_OF_FILES = ("labels", "annotations", "category", "patch_size")
+_OF_TABLES = ("overlap", "object", "annotated", "weight", "features", "levels", "all_groups")
 
 
 def add_columns(columns, *, with_marks: bool = False, with_levels: bool = False) -> None:
@@ -136,6 +140,33 @@ def add_group_files(parser: argparse.ArgumentParser, *, with_training: bool) -> 
         metavar="N",
         help="the sides of the patches in pixels of the full resolution, where the files lack them",
     )
+
+
+def tables_of(arguments: argparse.Namespace) -> Any:
+    """Return the tables of a command, or the candidates of a folder of one file per group."""
+    if arguments.format == "tables":
+        _refuse(arguments, _OF_FILES, "--format hdf5 or npy")
+        return arguments.tables
+    _refuse(arguments, _OF_TABLES, "tables")
+    from groupcm.sources.group_file_candidates import open_candidates
+
+    known = {name: getattr(arguments, name, None) for name in (*_OF_FILES, "patient")}
+    return open_candidates(
+        arguments.tables,
+        arguments.format,
+        group=arguments.group,
+        label=arguments.label,
+        pos_label=arguments.positive,
+        **known,
+    )
+
+
+def _refuse(arguments: argparse.Namespace, options: tuple[str, ...], what: str) -> None:
+    from groupcm.errors import InputError
+
+    for name in options:
+        if getattr(arguments, name, None):
+            raise InputError(f"--{name.replace('_', '-')} is for {what}; leave it out")
 
 
 def add_positive(columns, help: str) -> None:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import argparse
 
-from groupcm.cli.options.common import add_features, add_positive, number, whole
+from groupcm.cli.options.common import add_features, add_positive, number
+from groupcm.cli.options.pictures import add_processes
 
 __all__ = ["add_recalibrate"]
 
@@ -66,6 +67,4 @@ def add_recalibrate(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="a network that the model needs and does not contain",
     )
-    pictures.add_argument(
-        "--workers", type=whole, metavar="N", help="number of processes (default: one per core)"
-    )
+    add_processes(pictures)
