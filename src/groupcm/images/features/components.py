@@ -83,7 +83,7 @@ class Components:
 
     def __call__(self, embeddings: Float32) -> Float32:
         """Return the components of embeddings of shape (n, d), shape (n, k)."""
-        return (embeddings - self.mean) @ self.projection
+        return np.asarray((embeddings - self.mean) @ self.projection, dtype=np.float32)
 
     def to_text(self) -> str:
         """Return m and P as text: float32 numbers, little endian, in base64."""
