@@ -353,7 +353,7 @@ def test_a_size_that_does_not_fit_is_told(folder):
     path = coco(folder)
     path.write_text(path.read_text().replace(f'"width": {WIDTH}', '"width": 99'))
     store = store_of(folder)
-    with pytest.raises(InputError, match=r"16 × 12 pixels, and annotations\.json says 99 × 12"):
+    with pytest.raises(InputError, match=r"16 × 12 pixels, and annotations\.json states 99 × 12"):
         store.picture(0)
 
 

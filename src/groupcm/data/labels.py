@@ -288,7 +288,7 @@ def warn_of_sorting_scorer(classes: NDArray[Any]) -> None:
     Parameters
     ----------
     classes : ndarray
-        Those of the model whose scores are asked for.
+        Those of the model whose scores are requested.
     """
     if len(classes) != 2 or max(classes.tolist()) == classes.tolist()[1]:
         return

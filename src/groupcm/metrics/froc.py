@@ -287,7 +287,7 @@ def _sensitivities(
     found, found_cluster = found[found > -np.inf], found_cluster[found > -np.inf]
     false = response.false_score[false_at]
     false_cluster = response.group_cluster[response.false_group[false_at]]
-    # Only false alarms that score at least the lowest object found can stand before one.
+    # Only false alarms that score at least the lowest object found can come before one.
     relevant = false >= found[-1] if len(found) else np.zeros(len(false), dtype=bool)
     falling = np.argsort(false[relevant])[::-1]
     false, false_cluster = false[relevant][falling], false_cluster[relevant][falling]

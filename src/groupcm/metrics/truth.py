@@ -174,8 +174,7 @@ def require_both_classes(is_positive: NDArray[np.bool_], unit: str) -> None:
     if is_positive.all() or not is_positive.any():
         found = "positive" if is_positive[0] else "negative"
         raise ValueError(
-            f"every {unit} is {found}; telling {unit}s apart needs at least one positive "
-            f"and one negative {unit}."
+            f"every {unit} is {found}; at least one positive and one negative {unit} are needed."
         )
 
 

@@ -36,7 +36,7 @@ class Videos:
     X : ndarray of shape (n, 13), float32
         The features of every candidate.
     y : ndarray of shape (n,), int8
-        1 where the candidate lies on a polyp, else 0.
+        1 where the candidate shows a polyp, else 0.
     groups : ndarray of shape (n,), int32
         The frame.
     overlap : ndarray of shape (n,), float32

@@ -373,12 +373,12 @@ def write_table(table: pa.Table, path: str | Path) -> None:
     """Write a table in the format its suffix names; it appears whole or not at all."""
     check_table_name(path)
     kind = _kind(Path(path))
-    with whole_file(path) as beside:
+    with whole_file(path) as temporary:
         if kind == "Parquet":
-            with parquet_writer(beside, table.schema) as writer:
+            with parquet_writer(temporary, table.schema) as writer:
                 writer.write_table(table)
             return
-        with native_file(beside, "wb") as file:
+        with native_file(temporary, "wb") as file:
             if kind == "CSV":
                 pyarrow.csv.write_csv(table, file)
                 return

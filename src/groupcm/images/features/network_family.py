@@ -352,6 +352,6 @@ def _read(path: _Path) -> bytes:
 
 def _other_file(where: str, found: str, wanted: str) -> InputError:
     return InputError(
-        f"{where} is not the network that was asked for: its SHA-256 begins {found[:12]}, not "
+        f"{where} is not the requested network: its SHA-256 begins {found[:12]}, not "
         f"{wanted[:12]}; give the file that the model was trained with"
     )

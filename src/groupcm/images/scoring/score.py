@@ -180,7 +180,7 @@ class PictureScorer:
         name
             What to call it.
         given
-            What a detector found in it, where the recipe asks for that.
+            What a detector found in it, if the recipe uses it.
         """
         found = self.recipe.candidates(pixels, given)
         return self.of_candidates(found.regions, found.values[:, self._columns], name)

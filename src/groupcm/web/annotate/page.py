@@ -53,7 +53,7 @@ def annotate_folder(
     annotations : path, optional
         The file of the work, in COCO's format; by default ``annotations.json`` in the folder.
     categories : sequence of str
-        The categories of objects, beside those of the file.
+        The categories of objects, in addition to those of the file.
     unannotated : {"todo", "negative"}
         What pictures are that the file lists without objects and without a state: still to do, or
         without an object.

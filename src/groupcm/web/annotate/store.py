@@ -331,7 +331,7 @@ class AnnotationStore:
             if noted != (width, height):
                 raise InputError(
                     f"{self._library.names[number]} is {width} × {height} pixels, and "
-                    f"{self.path.name} says {noted[0]} × {noted[1]}; correct one of the two"
+                    f"{self.path.name} states {noted[0]} × {noted[1]}; correct one of the two"
                 )
         return width, height
 
