@@ -188,8 +188,8 @@ def test_ctrl_c_before_anything_is_done(folder, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("--proposals blobs", "--proposals: there is no 'blobs'; there are superpixels, merging"),
-        ("--features hog", "--features: there is no 'hog'; there are shape"),
+        ("--proposals blobs", "--proposals: there is no 'blobs'; choose from superpixels, merging"),
+        ("--features hog", "--features: there is no 'hog'; choose from shape"),
         ("--features shape,shape", "--features: 'shape' is named twice"),
         ("--features shape,network", "--features names network; give one with --network FILE"),
         ("--network no.onnx", "cannot read the network no.onnx"),

@@ -366,7 +366,7 @@ def test_a_damaged_recipe_is_refused(tmp_path):
     assert network.content is not None
     for wrong, said in (
         ({"content": network.content[:-4]}, "in the model is not the requested network"),
-        ({"content": "?"}, "the network small.onnx in the model is damaged: no base64"),
+        ({"content": "?"}, "the network small.onnx in the model is damaged: it is not in base64"),
         ({"n_features": 5}, "small.onnx gives 4 numbers per crop, but the recipe names 5"),
     ):
         with pytest.raises(InputError, match=said):

@@ -599,7 +599,7 @@ def test_the_last_category_stays(folder):
 
 def test_objects_of_no_category_are_refused(folder):
     store = store_of(folder)
-    with pytest.raises(InputError, match="there is no category 'polyp'; there are 'object'"):
+    with pytest.raises(InputError, match="there is no category 'polyp'; there is 'object'"):
         put(store, 0, marked(BOX))
     assert not (folder / "annotations.json").exists()
 

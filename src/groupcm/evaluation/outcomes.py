@@ -139,7 +139,7 @@ def localisation_of(
     positive = candidates.group_positive & candidates.group_has_labels
     if not positive.any():
         return None
-    is_on = candidates.overlap >= least_overlap  # a NaN is no overlap
+    is_on = candidates.overlap >= least_overlap  # a NaN is not an overlap
     winner = candidates.winner[positive]
     hits = is_on[winner] & (winner >= 0)  # without candidates there is no winner
     reachable = candidates.with_empty(candidates.index.maxima(is_on), False)

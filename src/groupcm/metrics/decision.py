@@ -69,7 +69,7 @@ def is_alarm(scores: ArrayLike, threshold: float) -> NDArray[np.bool_]:
 
 
 def require_threshold(value: Any) -> float:
-    """Return a threshold as a float; raise one sentence where it is no number.
+    """Return a threshold as a float; raise one sentence where it is not a number.
 
     Examples
     --------

@@ -86,7 +86,7 @@ def froc_curve(
         The label of every candidate; ``pos_label`` is the positive one.
     scores : array-like of shape (n,)
         The score of every candidate, larger for more positive. A group without candidates is
-        one row of the score -inf: it counts among the groups, is no false alarm, and misses the
+        one row of the score -inf: it counts among the groups, is not a false alarm, and misses the
         object of its row where that is positive.
     groups : array-like of shape (n,)
         The group id of every candidate, in any order.

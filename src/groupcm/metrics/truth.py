@@ -59,7 +59,7 @@ def read_truth(
     """Return the class and the largest score of every group; raise `ValueError` for invalid input.
 
     ``pos_label`` is the positive one of the two labels, by default the larger. ``finite`` rejects
-    the score +inf, which is no threshold; -inf is the score of a group without candidates.
+    the score +inf, which is not a threshold; -inf is the score of a group without candidates.
 
     Examples
     --------

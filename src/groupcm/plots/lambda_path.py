@@ -86,7 +86,7 @@ class LambdaPathDisplay(Display):
         """Draw the λ path of a fitted `groupcm.GroupClassifierCV`.
 
         Thin lines are the folds. The band is the mean over the folds ± its standard error, which
-        describes how much the folds differ; it is no confidence interval.
+        describes how much the folds differ; it is not a confidence interval.
 
         Parameters
         ----------

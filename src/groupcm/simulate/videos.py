@@ -82,7 +82,7 @@ class Videos:
     def to_table(self) -> pa.Table:
         """Return a table: the features, then frame, label, overlap, polyp, video and patient.
 
-        The column ``polyp`` gives the label away; it is no feature.
+        The column ``polyp`` gives the label away; it is not a feature.
 
         Examples
         --------
@@ -142,7 +142,7 @@ def videos(
     require_whole("seed", seed, 0)
     if not 0.0 <= share_with_polyps <= 1.0:
         raise ParameterError(
-            Argument("share_with_polyps", share_with_polyps), " is no share, between 0 and 1."
+            Argument("share_with_polyps", share_with_polyps), " is not a share, between 0 and 1."
         )
     if not frames_per_polyp >= 2.0:
         raise ParameterError(

@@ -147,7 +147,7 @@ def read_choices(path: str | os.PathLike[str]) -> dict[str, Any]:
     for name, value in found.items():
         if name not in kinds:
             raise InputError(
-                FileName(path), f": there is no choice {name!r}; there are {', '.join(kinds)}"
+                FileName(path), f": there is no choice {name!r}; choose from {', '.join(kinds)}"
             )
         if not _is_of(value, kinds[name]):
             raise InputError(

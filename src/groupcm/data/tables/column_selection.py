@@ -57,7 +57,7 @@ def expand_features(
     A name is that of a column. A pattern holds ``*``, for any characters, or ``?``, for one. A
     family, such as ``shape``, is what no column is called, and denotes all columns that begin
     with ``shape_``. Patterns and families never denote columns with a role. In ``exclude``, the
-    name of a column with a role denotes its family, too: it is no feature anyway.
+    name of a column with a role denotes its family, too: it is not a feature anyway.
 
     Parameters
     ----------

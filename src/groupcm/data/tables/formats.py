@@ -2,7 +2,7 @@
 
 A CSV file may have commas, semicolons or tabs between its values, and be compressed with gzip. A
 folder may be partitioned as Hive does it, ``frames/patient=7/part.parquet``: every row of that file
-has the patient 7, in a column that is no feature unless it is named as one.
+has the patient 7, in a column that is not a feature unless it is named as one.
 
 A file may be damaged, or come from anywhere. What Arrow itself takes on trust is checked here: the
 buffers of an Arrow file, the encoding of text, and the number of rows.

@@ -7,7 +7,7 @@ The description is JSON in the metadata of a Parquet file's schema, under the ke
      "features": ["colour_l", …],
      "recipe": {…}}
 
-Columns that have no role and are no features are there to be looked at. Other kinds of files have
+Columns that have no role and are not features are there to be looked at. Other kinds of files have
 no description.
 """
 

@@ -338,7 +338,9 @@ def _decoded(content: str, file: str) -> bytes:
     try:
         return base64.b64decode(content, validate=True)
     except binascii.Error as error:
-        raise InputError(f"the network {file} in the model is damaged: no base64") from error
+        raise InputError(
+            f"the network {file} in the model is damaged: it is not in base64"
+        ) from error
 
 
 def _read(path: _Path) -> bytes:

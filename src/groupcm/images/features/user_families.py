@@ -64,7 +64,9 @@ def _check_family(family: Any) -> None:
     """Raise an error if a recipe cannot store the class, or it cannot measure regions."""
     name = str(getattr(family, "__name__", family))
     if not (isinstance(family, type) and is_dataclass(family)):
-        raise InputError(f"{name} is no dataclass; decorate the class with @dataclass(frozen=True)")
+        raise InputError(
+            f"{name} is not a dataclass; decorate the class with @dataclass(frozen=True)"
+        )
     for wanted in ("names", "measure"):
         if not hasattr(family, wanted):
             raise InputError(
@@ -98,7 +100,7 @@ def import_family(name: str) -> type:
     """
     module, _, short = name.rpartition(".")
     if not module:
-        raise InputError(Argument("family"), f": {name!r} is no MODULE.CLASS")
+        raise InputError(Argument("family"), f": {name!r} is not of the form MODULE.CLASS")
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())
     try:

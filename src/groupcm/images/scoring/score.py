@@ -91,7 +91,7 @@ class PictureScore:
     def alarm(self) -> bool | None:
         """Whether the picture scores at least the threshold; None without one.
 
-        A picture in which nothing was proposed is no alarm.
+        A picture in which nothing was proposed is not an alarm.
         """
         return None if self.threshold is None else bool(is_alarm(self.score, self.threshold))
 

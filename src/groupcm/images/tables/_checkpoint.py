@@ -254,7 +254,7 @@ class Parts:
             path.unlink(missing_ok=True)
 
     def _check_folder(self) -> None:
-        """Raise `InputError` for files that are no parts."""
+        """Raise `InputError` for files that are not parts."""
         if not self.folder.exists():
             return
         if not self.folder.is_dir():

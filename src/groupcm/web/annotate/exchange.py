@@ -253,7 +253,7 @@ class ImportReading(ReadingSome):
 
 def _require_format(format: str) -> None:
     if format not in FORMATS:
-        raise InputError(f"there is no format {format!r}; there are {', '.join(FORMATS)}")
+        raise InputError(f"there is no format {format!r}; choose from {', '.join(FORMATS)}")
 
 
 def _format_of(path: Path) -> str:
