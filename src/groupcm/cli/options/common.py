@@ -111,8 +111,8 @@ def add_group_files(parser: argparse.ArgumentParser, *, with_training: bool) -> 
         "--format",
         choices=("tables", "hdf5", "npy"),
         default="tables",
-        help="hdf5: TABLE is a folder of files as TRIDENT and CLAM write them, npy: of one matrix "
-        "per group (default: %(default)s)",
+        help="hdf5: TABLE is a folder of files as TRIDENT and CLAM write them; npy: a folder of "
+        "one matrix per group (default: %(default)s)",
     )
     group.add_argument(
         "--labels",

@@ -90,7 +90,8 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--windows",
         metavar="CSV",
-        help="take these windows of the pictures as pictures: the columns image, x0, y0, x1, y1",
+        help="treat these windows of the pictures as pictures of their own: a file with the "
+        "columns image, x0, y0, x1, y1",
     )
     group.add_argument(
         "--test-share",

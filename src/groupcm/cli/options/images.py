@@ -200,7 +200,7 @@ def _add_patient(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--patient-from",
         metavar="REGEX",
-        help="the patient is the first group of this pattern in the name of the picture, as "
+        help="the patient is the first group of this pattern in the name of the picture, such as "
         r"'^(patient\d+)' (default: the patients of the annotations)",
     )
 

@@ -44,7 +44,7 @@ def add_recalibrate(parser: argparse.ArgumentParser) -> None:
     tables.add_argument("--label", metavar="COL", help="the label of a row, where it is known")
     tables.add_argument("--patient", metavar="COL", help="the patient of a row")
     add_positive(tables, "the positive label, where labels differ from the model's")
-    add_features(tables, "in the order of training; default: those of the model, by name")
+    add_features(tables, "default: those of the model, by name")
     pictures = parser.add_argument_group("pictures")
     pictures.add_argument(
         "--annotations", metavar="FILE", help="annotations of some of the pictures, in any format"
