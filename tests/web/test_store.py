@@ -192,11 +192,18 @@ def test_a_failed_write_undoes_all_that_waited():
     saver.close()
 
 
-def test_closing_waits_for_the_last_write():
+def test_closing_waits_for_the_last_write(monkeypatch):
     disk = SlowDisk()
     saver = Saver((), disk.write)
     change = saver.change(add("a"))
-    threading.Timer(0.05, disk.go_on.release).start()
+    join = threading.Thread.join
+
+    def go_on_and_join(thread, timeout=None):
+        assert not change.done()
+        disk.go_on.release()
+        join(thread, timeout)
+
+    monkeypatch.setattr(threading.Thread, "join", go_on_and_join)
     saver.close()
     assert change.done()
     assert disk.written == [("a",)]

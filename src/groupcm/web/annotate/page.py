@@ -157,7 +157,7 @@ def _report_start(
         return
     if store.undecided:
         store.keep_states()
-        say(f"{listed}, now recorded as verified empty, as --unannotated negative asks")
+        say(f"{listed}, now recorded as verified empty because of --unannotated negative")
     if store.n_to_do_by_record:
         say(
             f"of {store.path}, already recorded as to do: "
