@@ -155,8 +155,8 @@ def test_a_port_in_use(capsys, folder):
     told = capsys.readouterr()
     other = port + 1 if port < 65_535 else port - 1
     assert told.err == (
-        f"groupcm: port {port} is in use by another program; choose another, such as --port {other}, "
-        "or let the computer choose with --port 0\n"
+        f"groupcm: port {port} is in use by another program; choose another, such as --port "
+        f"{other}, or let the computer choose with --port 0\n"
     )
     assert "token" not in told.out
 
