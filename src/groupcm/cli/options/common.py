@@ -24,6 +24,7 @@ __all__ = [
     "columns_of",
     "count_or_numbers",
     "folds_or_share",
+    "inputs_of",
     "names",
     "number",
     "number_or_numbers",
@@ -140,6 +141,13 @@ def add_group_files(parser: argparse.ArgumentParser, *, with_training: bool) -> 
         metavar="N",
         help="the sides of the patches in pixels of the full resolution, where the files lack them",
     )
+
+
+def inputs_of(arguments: argparse.Namespace) -> list[str]:
+    """Return the tables that a command reads; with files per group only that of the labels."""
+    if arguments.format == "tables":
+        return arguments.tables
+    return [] if arguments.labels is None else [arguments.labels]
 
 
 def tables_of(arguments: argparse.Namespace) -> Any:
